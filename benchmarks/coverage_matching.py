@@ -30,7 +30,7 @@ from curation.ingest.importers.query_import import import_queries
 from curation.ingest.readers.fields import CorpusFields
 from curation.operations.project import init_project
 from curation.queries.coverage.coverage_map import CoverageMap
-from curation.queries.coverage.matched_queries import match_current_queries
+from curation.queries.coverage.matched_queries import match_queries
 from curation.queries.coverage.matching import ALTERNATIVES, EntityMatch, MatchingRule
 from curation.queries.coverage.measures import Clusters, measure_coverage
 from curation.queries.coverage.report import find_coverage
@@ -122,7 +122,7 @@ def table(found: CoverageCollection) -> str:
     find_coverage(found.store, CoverageRequest(seed=0))
     with found.store.reading() as cursor:
         made = read_map(cursor, read_current_map_id(cursor))
-    asked = match_current_queries(found.store, made, DEFAULT_MODEL, silent)
+    asked = match_queries(found.store, made, DEFAULT_MODEL, silent)
     matches = {query.query_id: asked.matches[query.normalised] for query in asked.queries}
     return HEAD + "".join(_row(rule, found, made, matches) for rule in ALTERNATIVES)
 

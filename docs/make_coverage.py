@@ -29,9 +29,9 @@ from curation.ingest.importers.queries import read_active_queries
 from curation.pooling.systems import Systems
 from curation.queries.coverage.clusters import count_documents
 from curation.queries.coverage.coverage_map import CoverageMap
-from curation.queries.coverage.matched_queries import match_current_queries
+from curation.queries.coverage.matched_queries import match_queries
 from curation.queries.coverage.matching import EntityMatch
-from curation.queries.coverage.measures import Clusters, collect_clusters
+from curation.queries.coverage.measures import Clusters, get_clusters
 from curation.queries.coverage.query_shapes import QueryShape, measure_shape
 from curation.queries.coverage.report import CoverageReport, find_coverage
 from curation.queries.coverage.stored_map import read_current_map_id, read_map
@@ -72,7 +72,7 @@ def tables(found: CoverageCollection, systems: Sequence[str]) -> dict[str, str]:
     report = find_coverage(found.store, CoverageRequest(seed=0))
     with found.store.reading() as cursor:
         made = read_map(cursor, read_current_map_id(cursor))
-    asked = match_current_queries(found.store, made, DEFAULT_MODEL, silent)
+    asked = match_queries(found.store, made, DEFAULT_MODEL, silent)
     matches = {query.query_id: asked.matches[query.normalised] for query in asked.queries}
     relevant = found.relevant
     judged = {key: match for key, match in matches.items() if relevant.get(key)}
@@ -134,7 +134,7 @@ def _place_queries(
     for query_id, match in sorted(matches.items()):
         own = made.rule.find_clusters(match, cluster_of) & kept
         held = [
-            collect_clusters(made.document_entities[document_id], cluster_of) & kept
+            get_clusters(made.document_entities[document_id], cluster_of) & kept
             for document_id in relevant.get(query_id, ())
             if document_id in made.document_entities
         ]

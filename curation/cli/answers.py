@@ -141,10 +141,10 @@ def answers_nuggets(
         _print_proposals()
         return
     from curation.labeling.written_answers import proposals
-    from curation.queries.coverage.language_model.chat import model_name
+    from curation.queries.coverage.language_model.chat import read_model
 
     store, sender = project_store(), CallSender(send, calls, parallel)
-    model_calls, cut, missing = proposals.build_proposal_calls(store, model_name(), query or (), actor())
+    model_calls, cut, missing = proposals.build_proposal_calls(store, read_model(), query or (), actor())
     note(*describe_left_out(missing))
     if not sender.send(store, [*model_calls.values()], proposals.parse_nuggets, cut):
         return

@@ -233,40 +233,49 @@ def _open_tasks(queries: int, annotators: str, purpose: Purpose, region: int | N
 
 
 def _write_by_model(request: WritingRequest, send: bool, calls: int | None) -> None:
-    from curation.queries.coverage.language_model.answers import Asking
-    from curation.queries.coverage.language_model.chat import find_endpoint, model_at, model_name, prices_set
+    from curation.queries.coverage.language_model.answers import CallLimits
+    from curation.queries.coverage.language_model.chat import (
+        find_endpoint,
+        name_model,
+        read_model,
+        read_prices,
+    )
     from curation.queries.coverage.language_model.writing import write_queries
-    from curation.queries.coverage.language_model.writing_plan import plan_writing
+    from curation.queries.coverage.language_model.writing_plan import estimate_writing
 
-    store, name, endpoint = project_store(), model_name(), find_endpoint() if send else None
+    store, name, endpoint = project_store(), read_model(), find_endpoint() if send else None
     with progress_bar() as progress:
-        plan = plan_writing(store, request, name, prices_set(), progress)
+        plan = estimate_writing(store, request, name, read_prices(), progress)
     if endpoint is None:
-        emit({"model": name, "would_send": plan}, f"{model_at()}: {plan.sentence} {NOT_SENT}")
+        emit({"model": name, "would_send": plan}, f"{name_model()}: {plan.sentence} {NOT_SENT}")
         return
-    note(f"{model_at()}: {plan.sentence}")
+    note(f"{name_model()}: {plan.sentence}")
     with progress_bar() as progress:
-        written = write_queries(store, request, Asking(endpoint, calls), actor(), progress)
+        written = write_queries(store, request, CallLimits(endpoint, calls), actor(), progress)
     note(*describe_spending(written.spent))
     show(written)
 
 
 def _list_written() -> None:
     from curation.queries.coverage.writing import coverage_queries
-    from curation.queries.coverage.writing.tasks import batch_table, batches
-    from curation.queries.unanswerable import written_table, written_unanswerable
+    from curation.queries.coverage.writing.tasks import build_batch_table, read_batches
+    from curation.queries.unanswerable import build_written_table, check_written_queries
 
     store = project_store()
     with store.reading() as cursor:
-        written, checks = coverage_queries.coverage_queries(cursor), written_unanswerable(cursor)
-        tasks = batches(cursor)
-    models = coverage_queries.judged_origins(store)
+        written, checks = coverage_queries.list_queries(cursor), check_written_queries(cursor)
+        tasks = read_batches(cursor)
+    models = coverage_queries.read_judged_origins(store)
     result = {
         "queries": [{**query._asdict(), "detail": json.loads(query.detail)} for query in written],
         "unanswerable": [{**check._asdict(), "verdict": check.verdict} for check in checks],
         "tasks": tasks,
         "models": models,
     }
-    tables = (batch_table(tasks), written_table(written, checks), coverage_queries.origins_table(models))
+    tables = (
+        build_batch_table(tasks),
+        build_written_table(written, checks),
+        coverage_queries.build_origins_table(models),
+    )
     sentences = () if written else ("Nobody has written a query for coverage yet.",)
     show(PlainResult(sentences, tables), as_json=result)

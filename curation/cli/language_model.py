@@ -47,19 +47,19 @@ class CallSender:
         """
         from curation.queries.coverage.language_model import answers, chat
 
-        work = answers.plan_calls(store, calls, chat.prices_set())
-        sentence = f"{chat.model_at()}: {describe_work(work)}"
+        work = answers.plan_calls(store, calls, chat.read_prices())
+        sentence = f"{chat.name_model()}: {describe_work(work)}"
         if cut:
             sentence += f" Only the first {answers.MAX_TEXT_LENGTH:,} characters of a long document are "
             sentence += f"sent; {cut:,} characters are not sent."
         if work.calls and not self._send:
-            result = {"model": chat.model_name(), "would_send": work, "cut": cut}
+            result = {"model": chat.read_model(), "would_send": work, "cut": cut}
             emit(result, f"{sentence} {NOT_SENT}")
         elif work.calls:
             note(sentence)
-            asking = answers.Asking(chat.find_endpoint(), self._max_calls, self._parallel)
+            asking = answers.CallLimits(chat.find_endpoint(), self._max_calls, self._parallel)
             with progress_bar() as progress:
-                self.spending = answers.ask(store, calls, check, asking, progress)
+                self.spending = answers.send_calls(store, calls, check, asking, progress)
             note(*describe_spending(self.spending))
         return self._send or not work.calls
 

@@ -49,11 +49,11 @@ def negatives_command(request: HardNegativesRequest, context: typer.Context, lim
     if context.invoked_subcommand is not None:
         refuse_unused(context, f"name options of {context.invoked_subcommand} after it")
         return
-    from curation.negatives.hard_negatives import hard_negatives
+    from curation.negatives.hard_negatives import find_hard_negatives
 
     store = project_store()
     access = open_seal(store, "list hard negatives")
-    show(hard_negatives(store, request, access), limit=limit)
+    show(find_hard_negatives(store, request, access), limit=limit)
 
 
 @negatives.command("audit")
@@ -75,14 +75,14 @@ def negatives_audit(request: AuditRequest, context: typer.Context) -> None:
       goldgrade negatives audit --round spring-audit --json
     """
     from curation.negatives.audit import open_audit
-    from curation.negatives.audit_rate import audit_report
+    from curation.negatives.audit_rate import report_audit
 
     store = project_store()
     access = open_seal(store, "audit assumed negatives")
     if not request.annotators:
         unused = ("size", "seed", "overlap", "depth", "threshold", "systems", "model")
         refuse_unused(context, "these options open an audit; add --annotators", *unused)
-        show(audit_report(store, request.name, access))
+        show(report_audit(store, request.name, access))
         return
     with progress_bar() as progress:
         audit = open_audit(store, request, progress, access)

@@ -99,8 +99,8 @@ def tags(
         query_column, tag_column = read_columns(map, "query", "tag")
         show(stored_tags.import_tags(store, file, actor(), query_column, tag_column, layout))
     else:
-        tagged = stored_tags.tagged_queries(store, tag)
-        show(PlainResult((), (stored_tags.tagged_table(tagged),)), as_json={"queries": tagged})
+        tagged = stored_tags.read_tagged_queries(store, tag)
+        show(PlainResult((), (stored_tags.build_tags_table(tagged),)), as_json={"queries": tagged})
 
 
 @query.command("add")

@@ -1,4 +1,4 @@
-"""The audit of assumed negatives: a round over a random sample of the unjudged pairs that count as negatives.
+"""The audit of assumed negatives, which opens a round over a random sample of them.
 
 The population of an audit comes from the current corpus and the lists of the latest pool's systems, which
 search again. A simple random sample without replacement is drawn from each stratum: a pair of stratum h is
@@ -12,9 +12,9 @@ audit's depth in at least one list, which are often mined as hard negatives. The
 drawn for a pool as easy negatives, and outside the audit's depth in every list.
 
 The population of an audit leaves out pairs that are judged or planned in an open round, also under the id of
-an identical document; documents without text; and near-duplicates of a relevant document, as `hard_negatives`
-does. The audit counts all pairs that are left out of its population, and lists the near-duplicates of
-relevant documents.
+an identical document; documents without text; and near-duplicates of a relevant document, as
+`find_hard_negatives` does. The audit counts all pairs that are left out of its population, and lists the
+near-duplicates of relevant documents.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ TOP, BELOW = "top", "below"
 STRATA = (TOP, BELOW, RANDOM)
 
 # A pair stays in the population if only a pilot, practice or a closed round showed it and nobody judged it.
-_TAKEN = """
+_JUDGED_OR_PLANNED = """
 SELECT query_id, document_id FROM live_presentations JOIN round_states USING (round_id)
 WHERE kind NOT IN ('pilot', 'practice') AND NOT closed
 UNION SELECT query_id, document_id FROM counted_judgments
@@ -64,7 +64,7 @@ ORDER BY ALL
 """
 
 
-class AlikePair(NamedTuple):
+class NegativeDuplicate(NamedTuple):
     """An unjudged document that nearly repeats a relevant document, and is left out of the audit's
     population.
     """
@@ -81,11 +81,11 @@ class Population(NamedTuple):
     """
 
     strata: Mapping[str, list[Pair]]
-    near_duplicates: list[AlikePair]
+    near_duplicates: list[NegativeDuplicate]
     left_out: dict[str, int]
 
 
-def assumed_negatives(
+def find_assumed_negatives(
     inputs: AuditInputs,
     request: AuditRequest,
     lists: SystemLists,
@@ -104,34 +104,34 @@ def assumed_negatives(
     filters: pairs outside the filter of their query are known to be not relevant, and are left out.
     """
     identical = texts.identical
-    done = {(query_id, identical.first(document_id)) for query_id, document_id in inputs.taken}
+    judged_pairs = {(query_id, identical.first(document_id)) for query_id, document_id in inputs.taken}
     stand_ins = Representatives(identical, inputs.candidates, filters.outside)
-    ranks = _best_ranks(lists, inputs.queries, inputs.random, stand_ins, request.depth)
-    known = frozenset(inputs.corpus.part(document_id for _, document_id in ranks).ids)
-    alike_to_relevant = _near_duplicates(ranks, documents, relevance, request.threshold)
+    best_ranks = _find_best_ranks(lists, inputs.queries, inputs.random, stand_ins, request.depth)
+    corpus_ids = frozenset(inputs.corpus.part(document_id for _, document_id in best_ranks).ids)
+    duplicates = _find_near_duplicates(best_ranks, documents, relevance, request.threshold)
     strata: dict[str, list[Pair]] = {name: [] for name in STRATA}
-    near: list[AlikePair] = []
+    near_duplicates: list[NegativeDuplicate] = []
     left_out: Counter[str] = Counter()
-    for pair, rank in sorted(ranks.items()):
-        if pair[1] not in known:
+    for pair, rank in sorted(best_ranks.items()):
+        if pair[1] not in corpus_ids:
             left_out["easy negatives name a document that the corpus no longer has"] += 1
         elif filters.outside(*pair):
             left_out["pairs are outside the filter of their query"] += 1
-        elif (pair[0], identical.first(pair[1])) in done:
+        elif (pair[0], identical.first(pair[1])) in judged_pairs:
             left_out["pairs are judged, or planned in an open round"] += 1
         elif pair[1] in texts.blank:
             left_out["pairs have a document without text"] += 1
-        elif pair in alike_to_relevant:
-            near.append(alike_to_relevant[pair])
+        elif pair in duplicates:
+            near_duplicates.append(duplicates[pair])
         else:
             strata[RANDOM if rank is None else TOP if rank <= inputs.pool_depth else BELOW].append(pair)
-    left_out["pairs are near-duplicates of a relevant document, and no negatives"] = len(near)
-    return Population(strata, near, {reason: count for reason, count in left_out.items() if count})
+    left_out["pairs are near-duplicates of a relevant document, and no negatives"] = len(near_duplicates)
+    return Population(strata, near_duplicates, {reason: count for reason, count in left_out.items() if count})
 
 
-def _near_duplicates(
+def _find_near_duplicates(
     pairs: Iterable[Pair], documents: ReadDocuments, relevance: Relevance, threshold: float
-) -> dict[Pair, AlikePair]:
+) -> dict[Pair, NegativeDuplicate]:
     """Find for each near-duplicate pair the relevant document that the pair's document nearly repeats."""
     positives = defaultdict[str, list[str]](list)
     for pair in sorted(relevance.grades):
@@ -150,32 +150,32 @@ def _near_duplicates(
         for query_id in asked[name]:
             duplicate = find_near_duplicate(name, positives[query_id], known, threshold)
             if duplicate is not None:
-                alike[query_id, name] = AlikePair(query_id, *duplicate)
+                alike[query_id, name] = NegativeDuplicate(query_id, *duplicate)
     return alike
 
 
-def _best_ranks(
+def _find_best_ranks(
     lists: SystemLists,
     queries: Sequence[Query],
-    random: Iterable[Pair],
+    random_pairs: Iterable[Pair],
     stand_ins: Representatives,
     depth: int,
 ) -> dict[Pair, int | None]:
     """Find each pair's best rank within the depth in any list; None for a pair drawn at random only."""
     ranks: dict[Pair, int | None] = {}
-    asked = {query.query_id for query in queries}
+    query_ids = {query.query_id for query in queries}
     for hits_of_queries in lists.values():
         for query, hits in zip(queries, hits_of_queries, strict=True):
             for rank, hit in enumerate(hits[:depth], 1):
                 pair = (query.query_id, stand_ins.of(query.query_id, hit.document_id))
                 ranks[pair] = min(rank, ranks.get(pair) or rank)
-    for query_id, document_id in random:
-        if query_id in asked:
+    for query_id, document_id in random_pairs:
+        if query_id in query_ids:
             ranks.setdefault((query_id, stand_ins.of(query_id, document_id)), None)
     return ranks
 
 
-class Drawn(NamedTuple):
+class AuditStratum(NamedTuple):
     """A stratum of an audit, with the numbers of its pairs and of its drawn pairs."""
 
     name: str
@@ -199,8 +199,8 @@ class AuditOpened:
     pool_id: str
     systems: list[str]
     depth: int
-    strata: list[Drawn]
-    near_duplicates: list[AlikePair]
+    strata: list[AuditStratum]
+    near_duplicates: list[NegativeDuplicate]
     sealed: int
 
     @property
@@ -273,35 +273,35 @@ def open_audit(
     """
     refuse_invalid(request)
     with store.reading() as cursor:
-        name = request.name or _free_name(cursor)
+        name = request.name or _choose_name(cursor)
         access = access_or_closed(cursor, access)
     layout = RoundRequest(
         name, request.annotators, request.overlap, duplicates=0.0, seed=request.seed, kind="audit"
     ).checked()
-    choices: list[tuple[Selection, Population]] = []
+    results: list[tuple[Selection, Population]] = []
 
-    def choose(given: AuditInputs) -> Selection:
-        population, names = _read_population(store, given, request, progress)
-        choices.append((_draw_candidates(given, population, names, request), population))
-        return choices[-1][0]
+    def choose(inputs: AuditInputs) -> Selection:
+        population, systems = _read_population(store, inputs, request, progress)
+        results.append((_draw_candidates(inputs, population, systems, request), population))
+        return results[-1][0]
 
     opened = open_round_over(store, layout, _read_inputs, choose)
-    chosen, population = choices[-1]
-    named = [pair for pair in population.near_duplicates if access.shows(pair.query_id)]
+    chosen, population = results[-1]
+    visible_duplicates = [pair for pair in population.near_duplicates if access.shows(pair.query_id)]
     return AuditOpened(
         opened=opened,
         pool_id=chosen.parameters["pool"],
         systems=chosen.parameters["systems"],
         depth=request.depth,
-        strata=[Drawn(**row) for row in chosen.parameters["strata"]],
-        near_duplicates=named,
-        sealed=len(population.near_duplicates) - len(named),
+        strata=[AuditStratum(**row) for row in chosen.parameters["strata"]],
+        near_duplicates=visible_duplicates,
+        sealed=len(population.near_duplicates) - len(visible_duplicates),
     )
 
 
-def _free_name(cursor: Cursor) -> str:
-    taken = {round_.name for round_ in list_rounds(cursor)}
-    return next(name for number in range(1, len(taken) + 2) if (name := f"audit-{number}") not in taken)
+def _choose_name(cursor: Cursor) -> str:
+    names = {round_.name for round_ in list_rounds(cursor)}
+    return next(name for number in range(1, len(names) + 2) if (name := f"audit-{number}") not in names)
 
 
 def _read_inputs(cursor: Cursor) -> AuditInputs:
@@ -317,7 +317,7 @@ def _read_inputs(cursor: Cursor) -> AuditInputs:
         systems=parameters["systems"],
         corpus=current_corpus(cursor),
         queries=read_active_queries(cursor),
-        taken=cursor.execute(_TAKEN).fetchall(),
+        taken=cursor.execute(_JUDGED_OR_PLANNED).fetchall(),
         candidates=cursor.execute("SELECT query_id, document_id FROM candidates ORDER BY ALL").fetchall(),
         random=cursor.execute(
             "SELECT DISTINCT query_id, document_id FROM candidate_sources WHERE system = ? ORDER BY ALL",
@@ -328,32 +328,32 @@ def _read_inputs(cursor: Cursor) -> AuditInputs:
 
 
 def _read_population(
-    store: Store, given: AuditInputs, request: AuditRequest, progress: Progress
+    store: Store, inputs: AuditInputs, request: AuditRequest, progress: Progress
 ) -> tuple[Population, list[str]]:
-    names = sort_system_names(list(given.systems) if request.systems is None else request.systems)
+    systems = sort_system_names(list(inputs.systems) if request.systems is None else request.systems)
     with store.reading() as cursor:
-        refuse_without_corpus(cursor, names)
-    engines = Systems(store, names, given.corpus, request.model)
+        refuse_without_corpus(cursor, systems)
+    searches = Systems(store, systems, inputs.corpus, request.model)
     if request.systems is None:
-        _refuse_changed(given, engines.settings)
-    population = assumed_negatives(
-        given,
+        _refuse_changed(inputs, searches.settings)
+    population = find_assumed_negatives(
+        inputs,
         request,
-        engines.search(given.queries, request.depth, progress),
-        read_texts(store, given.corpus),
-        lambda ids: StoredDocuments(store, given.corpus.part(ids).hashes),
-        given.relevance(),
+        searches.search(inputs.queries, request.depth, progress),
+        read_texts(store, inputs.corpus),
+        lambda ids: StoredDocuments(store, inputs.corpus.part(ids).hashes),
+        inputs.relevance(),
         read_filters(store),
     )
-    if not_searched := len(set(given.systems) - set(names)):
+    if not_searched := len(set(inputs.systems) - set(systems)):
         reason = "systems of the pool were not searched, so documents that only they rank are not audited"
         population = population._replace(left_out={reason: not_searched, **population.left_out})
-    return population, names
+    return population, systems
 
 
 def _refuse_changed(inputs: AuditInputs, settings: Mapping[str, Any]) -> None:
-    as_stored = json.loads(json.dumps(settings))
-    changed = [name for name, settings_then in inputs.systems.items() if as_stored[name] != settings_then]
+    current = json.loads(json.dumps(settings))
+    changed = [name for name, stored in inputs.systems.items() if current[name] != stored]
     if changed:
         raise RefusedError(
             f"{', '.join(changed)}: the settings have changed since the latest pool "
@@ -362,19 +362,21 @@ def _refuse_changed(inputs: AuditInputs, settings: Mapping[str, Any]) -> None:
         )
 
 
-def draw_pairs(strata: Mapping[str, Sequence[Pair]], size: int, seed: int) -> tuple[list[Drawn], list[Pair]]:
+def draw_pairs(
+    population: Mapping[str, Sequence[Pair]], size: int, seed: int
+) -> tuple[list[AuditStratum], list[Pair]]:
     """Draw at most `size` pairs without replacement, equally many from each stratum, ordered by stratum."""
-    populations = [len(strata[name]) for name in STRATA]
-    numbers = allocate(min(size, sum(populations)), populations, [1] * len(STRATA))
-    counts = [Drawn(*row) for row in zip(STRATA, populations, numbers, strict=True)]
+    populations = [len(population[name]) for name in STRATA]
+    sizes = allocate(min(size, sum(populations)), populations, [1] * len(STRATA))
+    drawn_strata = [AuditStratum(*row) for row in zip(STRATA, populations, sizes, strict=True)]
     pairs = []
-    for item in counts:
-        pairs += sort_by_seed(strata[item.name], seed, lambda pair: ["audit", *pair])[: item.drawn]
-    return counts, pairs
+    for stratum in drawn_strata:
+        pairs += sort_by_seed(population[stratum.name], seed, lambda pair: ["audit", *pair])[: stratum.drawn]
+    return drawn_strata, pairs
 
 
 def _draw_candidates(
-    given: AuditInputs, population: Population, names: Sequence[str], request: AuditRequest
+    inputs: AuditInputs, population: Population, systems: Sequence[str], request: AuditRequest
 ) -> Selection:
     if not any(population.strata.values()):
         raise RefusedError(
@@ -382,22 +384,22 @@ def _draw_candidates(
             "pair is judged, planned in a round, or a near-duplicate of a relevant document. Look deeper "
             "with --depth, or build a pool with --random-negatives."
         )
-    counts, pairs = draw_pairs(population.strata, request.size, request.seed)
+    drawn_strata, pairs = draw_pairs(population.strata, request.size, request.seed)
     parameters = {
-        "pool": given.pool_id,
-        "systems": list(names),
+        "pool": inputs.pool_id,
+        "systems": list(systems),
         "depth": request.depth,
         "threshold": request.threshold,
         "size": request.size,
-        "strata": [item._asdict() for item in counts],
+        "strata": [stratum._asdict() for stratum in drawn_strata],
     }
     left_out = dict(population.left_out)
     if len(pairs) < request.size:
         reason = "pairs fewer than asked for: there are no more assumed negatives"
         left_out[reason] = request.size - len(pairs)
-    drawn = given.corpus.part(document_id for _, document_id in pairs)
-    hashes = dict(zip(drawn.ids, drawn.hashes.to_pylist(), strict=True))
+    documents = inputs.corpus.part(document_id for _, document_id in pairs)
+    hashes = dict(zip(documents.ids, documents.hashes.to_pylist(), strict=True))
     candidates = [Candidate(*pair, hashes[pair[1]]) for pair in sorted(pairs)]
-    stratum_of = (item.name for item in counts for _ in range(item.drawn))
+    stratum_of = (stratum.name for stratum in drawn_strata for _ in range(stratum.drawn))
     sources = {pair: f"{AUDIT}{name}" for pair, name in zip(pairs, stratum_of, strict=True)}
     return Selection(candidates, parameters, left_out, sources)

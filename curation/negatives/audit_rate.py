@@ -117,9 +117,8 @@ class AuditReport:
             f"{self.rate.percent_text(1)}, from {self.judged:,} judged pairs."
         )
         other_text = sum(stratum.other_text for stratum in self.strata)
-        left_out = (
-            f"left out: {pluralize(other_text, 'pair')} judged since with another text of their document"
-        )
+        pairs = pluralize(other_text, "pair")
+        left_out = f"left out: {pairs} judged since with another text of their document"
         return [
             (self.rate.why or "") if self.rate.value is None else rate,
             *([left_out] if other_text else []),
@@ -137,7 +136,7 @@ class AuditReport:
             (
                 *(stratum.name, stratum.population, stratum.drawn, stratum.judged, stratum.waiting),
                 *(stratum.cannot_tell + stratum.disputed, stratum.false_negatives),
-                *(percent(stratum.rate.value, 1), _percent_interval(stratum.rate)),
+                *(percent(stratum.rate.value, 1), _format_interval(stratum.rate)),
             )
             for stratum in self.strata
         )
@@ -147,7 +146,7 @@ class AuditReport:
         return (Table(title, columns, tuple(rows)),)
 
 
-def audit_report(store: Store, name: str | None = None, access: SealAccess | None = None) -> AuditReport:
+def report_audit(store: Store, name: str | None = None, access: SealAccess | None = None) -> AuditReport:
     """Compute the false-negative rate of the named audit, or of the audit that was opened last.
 
     Without access, false negatives of sealed queries are counted and not named.
@@ -158,24 +157,24 @@ def audit_report(store: Store, name: str | None = None, access: SealAccess | Non
     RefusedError: the round is no audit, or there is no audit.
     """
     with store.reading() as cursor:
-        audited = _find_audit(cursor, name)
+        audit_round = _find_audit(cursor, name)
         access = access_or_closed(cursor, access)
         rows = cursor.execute(
             "SELECT query_id, document_id, system FROM candidate_sources WHERE pool_id = ? ORDER BY ALL",
-            [audited.round_id],
+            [audit_round.round_id],
         ).fetchall()
-        votes = read_votes(cursor, audited.round_id)
+        votes = read_votes(cursor, audit_round.round_id)
         lowest = current_guide(cursor).values[0]
-        other_text = set(cursor.execute(_OTHER_TEXT, [audited.round_id]).fetchall())
-    pairs = {(pair.query_id, pair.document_id): pair for pair in compute_consensus(votes).pairs}
+        other_text = set(cursor.execute(_OTHER_TEXT, [audit_round.round_id]).fetchall())
+    consensus = {(pair.query_id, pair.document_id): pair for pair in compute_consensus(votes).pairs}
     stratum_of = {(query_id, document_id): name.removeprefix(AUDIT) for query_id, document_id, name in rows}
-    graded = {pair: None if pair in other_text else pairs.get(pair) for pair in stratum_of}
-    false = [
+    graded = {pair: None if pair in other_text else consensus.get(pair) for pair in stratum_of}
+    false_negatives = [
         FalseNegative(*pair, stratum_of[pair], judged.grade)
         for pair, judged in graded.items()
         if judged is not None and judged.grade is not None and judged.grade > lowest
     ]
-    parameters = json.loads(audited.parameters)
+    parameters = json.loads(audit_round.parameters)
     strata = [
         _measure_stratum(
             row,
@@ -185,9 +184,9 @@ def audit_report(store: Store, name: str | None = None, access: SealAccess | Non
         )
         for row in parameters["strata"]
     ]
-    named = [pair for pair in false if access.shows(pair.query_id)]
+    visible = [pair for pair in false_negatives if access.shows(pair.query_id)]
     return AuditReport(
-        round=audited.name,
+        round=audit_round.name,
         pool_id=parameters["pool"],
         systems=list(parameters["systems"]),
         depth=parameters["depth"],
@@ -195,43 +194,43 @@ def audit_report(store: Store, name: str | None = None, access: SealAccess | Non
         population=sum(item.population for item in strata),
         drawn=sum(item.drawn for item in strata),
         judged=sum(item.judged for item in strata),
-        false_negatives=len(false),
-        rate=rate_over(strata),
+        false_negatives=len(false_negatives),
+        rate=combine_rates(strata),
         strata=strata,
-        found=named,
-        sealed=len(false) - len(named),
+        found=visible,
+        sealed=len(false_negatives) - len(visible),
     )
 
 
-def rate_over(strata: Sequence[StratumRate]) -> Estimate:
+def combine_rates(strata: Sequence[StratumRate]) -> Estimate:
     """Compute the rate over all strata with its limits, without a value while a stratum lacks a rate."""
-    filled = [stratum for stratum in strata if stratum.population]
+    non_empty = [stratum for stratum in strata if stratum.population]
     lacking = ", ".join(
         f"{stratum.name} ({stratum.judged} of {stratum.drawn} drawn)"
-        for stratum in filled
+        for stratum in non_empty
         if stratum.rate.value is None
     )
-    judged = sum(stratum.judged for stratum in filled)
-    if lacking or not filled:
-        why = (
-            f"Too few pairs are judged for a rate (at least {MIN_JUDGED} each): {lacking}." if lacking else ""
-        )
-        return Estimate(n=judged, why=why)
-    populations = np.array([stratum.population for stratum in filled])
+    judged = sum(stratum.judged for stratum in non_empty)
+    if lacking or not non_empty:
+        why = f"Too few pairs are judged for a rate (at least {MIN_JUDGED} each): {lacking}."
+        return Estimate(n=judged, why=why if lacking else "")
+    populations = np.array([stratum.population for stratum in non_empty])
     weights = populations / populations.sum()
-    rates, lows, highs = np.array([stratum.rate[:3] for stratum in filled], dtype=np.float64).T
+    rates, lows, highs = np.array([stratum.rate[:3] for stratum in non_empty], dtype=np.float64).T
     rate = float((weights * rates).sum())
-    below, above = (float(np.sqrt(((weights * part) ** 2).sum())) for part in (rates - lows, highs - rates))
-    return Estimate(rate, max(0.0, rate - below), min(1.0, rate + above), judged)
+    lower_margin, upper_margin = (
+        float(np.sqrt(((weights * distances) ** 2).sum())) for distances in (rates - lows, highs - rates)
+    )
+    return Estimate(rate, max(0.0, rate - lower_margin), min(1.0, rate + upper_margin), judged)
 
 
-def _percent_interval(estimate: Estimate) -> str:
+def _format_interval(estimate: Estimate) -> str:
     if not estimate.has_interval:
         return "–"
     return f"{percent(estimate.low, 1)} to {percent(estimate.high, 1)}"
 
 
-def measured_rate(
+def make_stratum_rate(
     name: str,
     population: int,
     drawn: int,
@@ -266,19 +265,19 @@ def _find_audit(cursor: Cursor, name: str | None) -> Round:
 
 
 def _measure_stratum(
-    drawn: Mapping[str, Any], pairs: Sequence[PairConsensus | None], lowest: int, other_text: int
+    stratum: Mapping[str, Any], pairs: Sequence[PairConsensus | None], lowest: int, other_text: int
 ) -> StratumRate:
-    """Count a stratum's pairs by outcome. `drawn` has the stratum's name, population and number of drawn
+    """Count a stratum's pairs by outcome. `stratum` has the stratum's name, population and number of drawn
     pairs.
     """
     grades = [pair.grade for pair in pairs if pair is not None and pair.grade is not None]
-    without = [pair.how for pair in pairs if pair is not None and pair.grade is None]
-    disputed = without.count("disputed")
-    return measured_rate(
-        **drawn,
+    ungraded_reasons = [pair.how for pair in pairs if pair is not None and pair.grade is None]
+    disputed = ungraded_reasons.count("disputed")
+    return make_stratum_rate(
+        **stratum,
         judged=len(grades),
         false_negatives=sum(grade > lowest for grade in grades),
-        cannot_tell=len(without) - disputed,
+        cannot_tell=len(ungraded_reasons) - disputed,
         disputed=disputed,
         other_text=other_text,
     )

@@ -1,4 +1,4 @@
-"""Hard negatives, which systems rank high and people judged not relevant, with near-duplicates and suspects.
+"""Hard negatives, which systems rank high and people judged not relevant.
 
 A mined negative is only a candidate until a person has judged the negative: about 70 % of the top-ranked
 passages that a well-known collection had left unlabelled were relevant (Qu and others, NAACL 2021: RocketQA).
@@ -152,7 +152,7 @@ class HardNegatives:
         )
         near = ((query.text, *pair) for query in self.queries for pair in query.near_duplicates)
         suspects = (
-            (query.text, suspect.document_id, suspect.title, _ranks_text(suspect))
+            (query.text, suspect.document_id, suspect.title, _describe_ranks(suspect))
             for query in self.queries
             for suspect in query.suspects
         )
@@ -174,7 +174,7 @@ class HardNegatives:
         )
 
 
-def hard_negatives(
+def find_hard_negatives(
     store: Store, request: HardNegativesRequest | None = None, access: SealAccess | None = None
 ) -> HardNegatives:
     """Find the hard negatives, near-duplicates and suspects of every query, over all pools.
@@ -205,13 +205,13 @@ def hard_negatives(
         )
     relevance = relevance_later()
     texts = _shingle_documents(zip(*documents.to_pydict().values(), strict=True))
-    known = [row for row in ranked if row.document_id in texts]
-    everything = _group_by_query(queries, known, relevance)
-    pooled = [item for item in everything if access.shows(item[0].query_id)]
-    by_query = [_query_negatives(item, relevance, texts, request) for item in pooled]
-    pairs = {row[:2] for row in known}
+    in_corpus = [row for row in ranked if row.document_id in texts]
+    all_queries = _group_by_query(queries, in_corpus, relevance)
+    visible_queries = [item for item in all_queries if access.shows(item[0].query_id)]
+    by_query = [_collect_negatives(item, relevance, texts, request) for item in visible_queries]
+    pairs = {row[:2] for row in in_corpus}
     left_out = {
-        "entries of lists name a document that the corpus no longer has": len(ranked) - len(known),
+        "entries of lists name a document that the corpus no longer has": len(ranked) - len(in_corpus),
         "pairs were judged without a grade (disputed, or cannot tell): they are no negatives yet": len(
             relevance.open & pairs
         ),
@@ -227,12 +227,12 @@ def hard_negatives(
         suspects=sum(len(item.suspects) for item in by_query),
         enough=sum(not item.missing for item in by_query),
         queries=by_query,
-        sealed=len(everything) - len(pooled),
+        sealed=len(all_queries) - len(visible_queries),
         left_out={reason: count for reason, count in left_out.items() if count},
     )
 
 
-def _ranks_text(suspect: Suspect) -> str:
+def _describe_ranks(suspect: Suspect) -> str:
     return ", ".join(f"{system}: {rank} < {relevant}" for system, (rank, relevant) in suspect.above.items())
 
 
@@ -241,19 +241,18 @@ def read_ranked(cursor: Cursor, query_id: str) -> list[Ranked]:
     return fetch(cursor, Ranked, _RANKED.format(query="AND c.query_id = ?"), [query_id])
 
 
-def query_negatives(
+def find_query_negatives(
     query: Query, ranked: Sequence[Ranked], relevance: Relevance, documents: Iterable[Document]
 ) -> QueryNegatives:
     """Find the hard negatives of one query. `documents` has the documents of the corpus."""
-    shingled = _shingle_documents(
-        (document.document_id, document.title, document.body) for document in documents
-    )
-    known = [row for row in ranked if row.document_id in shingled]
-    [pooled] = _group_by_query([query], known, relevance) or [(query, {}, frozenset())]
-    return _query_negatives(pooled, relevance, shingled, HardNegativesRequest())
+    rows = ((document.document_id, document.title, document.body) for document in documents)
+    texts = _shingle_documents(rows)
+    in_corpus = [row for row in ranked if row.document_id in texts]
+    [pooled] = _group_by_query([query], in_corpus, relevance) or [(query, {}, frozenset())]
+    return _collect_negatives(pooled, relevance, texts, HardNegativesRequest())
 
 
-def suspects_of(
+def find_suspects(
     ranks: Mapping[str, Mapping[str, Ranked]], positives: Iterable[str], unjudged: Iterable[str]
 ) -> dict[str, dict[str, tuple[int, int]]]:
     """Find the unjudged documents that at least `MIN_WITNESSES` systems rank above a relevant document.
@@ -270,37 +269,35 @@ def suspects_of(
     Document → system → (rank of the document, rank of the lowest relevant document below it), the document
     with most systems first, then by best rank.
     """
-    first_of = _first_of_alike(ranks)
-    lowest: dict[str, int] = {}
+    representative = _map_to_first_system(ranks)
+    lowest_relevant: dict[str, int] = {}
     for document_id in positives:
         for system, ranked in ranks.get(document_id, {}).items():
-            lowest[system] = max(lowest.get(system, 0), ranked.rank)
-    above_relevant = {}
+            lowest_relevant[system] = max(lowest_relevant.get(system, 0), ranked.rank)
+    above = {}
     for document_id in unjudged:
-        places = ranks[document_id]
-        above = {
-            system: (ranked.rank, lowest[system])
-            for system, ranked in places.items()
-            if ranked.rank < lowest.get(system, 0) and first_of[system] == system
+        ranks_by_system = ranks[document_id]
+        outranked = {
+            system: (ranked.rank, lowest_relevant[system])
+            for system, ranked in ranks_by_system.items()
+            if ranked.rank < lowest_relevant.get(system, 0) and representative[system] == system
         }
-        if above.keys() & {"bm25", "dense"}:
-            above.pop("hybrid", None)
-        if len(above) >= MIN_WITNESSES:
-            above_relevant[document_id] = dict(sorted(above.items()))
-    order = sorted(
-        above_relevant, key=lambda d: (-len(above_relevant[d]), min(above_relevant[d].values())[0], d)
-    )
-    return {document_id: above_relevant[document_id] for document_id in order}
+        if outranked.keys() & {"bm25", "dense"}:
+            outranked.pop("hybrid", None)
+        if len(outranked) >= MIN_WITNESSES:
+            above[document_id] = dict(sorted(outranked.items()))
+    ordered = sorted(above, key=lambda d: (-len(above[d]), min(above[d].values())[0], d))
+    return {document_id: above[document_id] for document_id in ordered}
 
 
-def _first_of_alike(ranks: Mapping[str, Mapping[str, Ranked]]) -> dict[str, str]:
+def _map_to_first_system(ranks: Mapping[str, Mapping[str, Ranked]]) -> dict[str, str]:
     """Map each system to the first system, by name, that has the same list for the query."""
     lists: defaultdict[str, set[tuple[str, int]]] = defaultdict(set)
-    for document_id, places in ranks.items():
-        for system, ranked in places.items():
+    for document_id, ranks_by_system in ranks.items():
+        for system, ranked in ranks_by_system.items():
             lists[system].add((document_id, ranked.rank))
-    first: dict[frozenset[tuple[str, int]], str] = {}
-    return {system: first.setdefault(frozenset(lists[system]), system) for system in sorted(lists)}
+    first_system: dict[frozenset[tuple[str, int]], str] = {}
+    return {system: first_system.setdefault(frozenset(lists[system]), system) for system in sorted(lists)}
 
 
 def _shingle_documents(documents: Iterable[tuple[str, str, str]]) -> dict[str, tuple[str, Shingles]]:
@@ -325,7 +322,7 @@ def _group_by_query(
     ]
 
 
-def _query_negatives(
+def _collect_negatives(
     pooled: _Pooled,
     relevance: Relevance,
     texts: Mapping[str, tuple[str, Shingles]],
@@ -335,31 +332,31 @@ def _query_negatives(
     query_id = query.query_id
     refused = [d for d in ranks if relevance.is_refused((query_id, d))]
     shingles = {d: texts[d][1] for d in {*refused, *positives} if d in texts}
-    alike = {d: find_near_duplicate(d, positives, shingles, request.threshold) for d in sorted(refused)}
-    kinds = {d: JUDGED for d in refused if alike[d] is None}
+    duplicates = {d: find_near_duplicate(d, positives, shingles, request.threshold) for d in sorted(refused)}
+    kinds = {d: JUDGED for d in refused if duplicates[d] is None}
     for d in refused:
         if (query_id, d) in relevance.outside:
-            kinds[d] = OUTSIDE if alike.pop(d) is None else OUTDATED
+            kinds[d] = OUTSIDE if duplicates.pop(d) is None else OUTDATED
     negatives = [
-        _hard_negative(d, ranks, positives, texts[d][0])._replace(kind=kind) for d, kind in kinds.items()
+        _make_hard_negative(d, ranks, positives, texts[d][0])._replace(kind=kind) for d, kind in kinds.items()
     ]
     unjudged = [d for d in ranks if not relevance.is_judged((query_id, d))]
-    suspects = suspects_of(ranks, positives, unjudged)
+    suspects = find_suspects(ranks, positives, unjudged)
     return QueryNegatives(
         *(query_id, query.text, len(positives)),
         negatives=sorted(negatives, key=lambda item: (item.rank, -len(item.systems), item.document_id)),
-        near_duplicates=[item for item in alike.values() if item is not None],
+        near_duplicates=[item for item in duplicates.values() if item is not None],
         suspects=[Suspect(d, texts[d][0], above) for d, above in suspects.items()],
         missing=max(0, request.want - len(negatives)),
     )
 
 
-def _hard_negative(
+def _make_hard_negative(
     document_id: str, ranks: Mapping[str, Mapping[str, Ranked]], positives: Iterable[str], title: str
 ) -> HardNegative:
-    places = ranks[document_id]
-    best = min(places.values(), key=lambda ranked: (ranked.rank, ranked.system))
-    others = [ranks[d][best.system].rank for d in positives if best.system in ranks.get(d, {})]
-    systems = {system: places[system].rank for system in sorted(places)}
-    margin = best.rank - min(others) if others else None
+    ranks_by_system = ranks[document_id]
+    best = min(ranks_by_system.values(), key=lambda ranked: (ranked.rank, ranked.system))
+    relevant_ranks = [ranks[d][best.system].rank for d in positives if best.system in ranks.get(d, {})]
+    systems = {system: ranks_by_system[system].rank for system in sorted(ranks_by_system)}
+    margin = best.rank - min(relevant_ranks) if relevant_ranks else None
     return HardNegative(document_id, title, best.rank, best.system, best.score, systems, margin)

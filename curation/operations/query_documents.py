@@ -17,7 +17,7 @@ from curation.ingest.filters import explain_exclusion, read_metadata_fields
 from curation.labeling.consensus.consensus import PairConsensus, compute_query_consensus, derive_relevance
 from curation.labeling.consensus.decisions import ReviewerDecision, read_query_decisions
 from curation.labeling.consensus.votes import read_query_votes
-from curation.negatives.hard_negatives import query_negatives, read_ranked
+from curation.negatives.hard_negatives import find_query_negatives, read_ranked
 from curation.operations.query_facts import QueryFacts, read_facts, read_withheld_ids
 from curation.people.seal_access import SealAccess, access_or_closed, release_seals
 from curation.pooling.contributions import Ranked
@@ -210,7 +210,7 @@ def _find_marks(
     query = Query(facts.query_id, facts.text, facts.normalised, facts.source)
     relevance = derive_relevance(list(pairs.values()), guide.values[0])
     relevance = relevance.with_outside((facts.query_id, document_id) for document_id in reasons)
-    negatives = query_negatives(query, ranked, relevance, documents.values())
+    negatives = find_query_negatives(query, ranked, relevance, documents.values())
     marks = {negative.document_id: HARD_NEGATIVE_MARK for negative in negatives.negatives}
     marks |= {
         near_duplicate.document_id: f"near-duplicate of {near_duplicate.positive_id}"

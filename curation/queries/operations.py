@@ -3,24 +3,24 @@
 from __future__ import annotations
 
 from curation.core.operation import Operation
-from curation.queries.coverage.coverage_map import collect_map_parameters
+from curation.queries.coverage.coverage_map import make_parameters
 from curation.queries.coverage.report import find_coverage
 from curation.queries.requests import CoverageRequest, TagsRequest
-from curation.queries.tag_rules import find_tags, queries_to_tag
+from curation.queries.tag_rules import find_tags, read_queries_to_tag
 from curation.retrieval.embeddings import refuse_without_model
 from curation.store import Cursor
 from curation.store.documents import current_snapshot, refuse_held
 
 
 def _check_tags(cursor: Cursor, request: TagsRequest | None) -> None:
-    queries_to_tag(cursor)
+    read_queries_to_tag(cursor)
 
 
 def _check_coverage(cursor: Cursor, request: CoverageRequest | None) -> None:
     current_snapshot(cursor)
     refuse_held(cursor, "coverage")
     if request is not None:
-        collect_map_parameters(request)
+        make_parameters(request)
         refuse_without_model(cursor, request.model)
 
 

@@ -1,4 +1,4 @@
-"""Requests for a draw, a top-up, tags by rule and a coverage map, and the reading of quotas from text."""
+"""The requests for samples, tags and coverage maps."""
 
 from __future__ import annotations
 

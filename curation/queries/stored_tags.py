@@ -1,4 +1,4 @@
-"""Tags that people set on named queries, from a file or on a newly written query, and the list of tags.
+"""Tags that people set on queries.
 
 `ingest.importers.query_tags` knows the possible tags, and stores people's statements about tags.
 """
@@ -73,21 +73,21 @@ def set_tags(
     NotFoundError: no query has a name as its id or text; the error lists all such names.
     RefusedError: the actor is no lead.
     """
-    both = sorted(set(add) & set(remove))
-    if both:
-        raise InputError(f"{', '.join(map(repr, both))} cannot be added and removed at once.")
+    contradictory = sorted(set(add) & set(remove))
+    if contradictory:
+        raise InputError(f"{', '.join(map(repr, contradictory))} cannot be added and removed at once.")
     if not add and not remove:
         raise InputError("No tag was named. Give at least one tag to add or to remove.")
     with store.transaction(appends=True) as cursor:
         require_author(cursor, actor, "lead")
         check_tags(cursor, [*add, *remove])
-        query_ids = _find_all(cursor, [queries] if isinstance(queries, str) else queries)
-        words = dict.fromkeys([*((tag, True) for tag in add), *((tag, False) for tag in remove)])
-        statements = [TagStatement(query_id, *word) for query_id in query_ids for word in words]
+        query_ids = _find_query_ids(cursor, [queries] if isinstance(queries, str) else queries)
+        tag_words = dict.fromkeys([*((tag, True) for tag in add), *((tag, False) for tag in remove)])
+        statements = [TagStatement(query_id, *word) for query_id in query_ids for word in tag_words]
         return write_persons_tags(cursor, statements, author)
 
 
-def tagged_queries(store: Store, tag: str | None = None) -> list[TaggedQuery]:
+def read_tagged_queries(store: Store, tag: str | None = None) -> list[TaggedQuery]:
     """Read the current queries with their tags, ordered by id. With `tag`, read only queries with the tag.
 
     Raises
@@ -95,18 +95,18 @@ def tagged_queries(store: Store, tag: str | None = None) -> list[TaggedQuery]:
     InputError: the tag is unknown.
     """
     with store.reading() as cursor:
-        known = read_known_tags(cursor)
+        known_names = read_known_tags(cursor)
         if tag is not None:
             check_tags(cursor, [tag])
         queries = read_active_queries(cursor)
         rows = cursor.execute("SELECT query_id, tag, by_person FROM current_query_tags").fetchall()
         sample_id = get_setting(cursor, "sample")
-        drawn = cursor.execute("SELECT query_id, stratum, sample_id FROM sample_queries").fetchall()
-    strata = {query_id: stratum for query_id, stratum, drawn_by in drawn if drawn_by == sample_id}
-    earlier = {query_id for query_id, *_ in drawn} - set(strata)
+        sampled = cursor.execute("SELECT query_id, stratum, sample_id FROM sample_queries").fetchall()
+    strata = {query_id: stratum for query_id, stratum, drawn_by in sampled if drawn_by == sample_id}
+    earlier = {query_id for query_id, *_ in sampled} - set(strata)
     tags_of: dict[str, dict[str, bool]] = {}
-    rank = {name: number for number, name in enumerate(known)}
-    for query_id, name, by_person in sorted(rows, key=lambda row: rank.get(row[1], len(known))):
+    order = {name: number for number, name in enumerate(known_names)}
+    for query_id, name, by_person in sorted(rows, key=lambda row: order.get(row[1], len(known_names))):
         tags_of.setdefault(query_id, {})[name] = by_person
     tagged = [
         TaggedQuery(
@@ -121,7 +121,7 @@ def tagged_queries(store: Store, tag: str | None = None) -> list[TaggedQuery]:
     return [query for query in tagged if tag is None or tag in query.tags]
 
 
-def tagged_table(queries: Sequence[TaggedQuery]) -> Table:
+def build_tags_table(queries: Sequence[TaggedQuery]) -> Table:
     """Show the queries with their tags. A star marks tags that people set."""
     rows = tuple(
         (
@@ -134,18 +134,18 @@ def tagged_table(queries: Sequence[TaggedQuery]) -> Table:
     return Table(pluralize(len(rows), "query", "queries"), columns, rows)
 
 
-def _find_all(cursor: Cursor, names: Sequence[str]) -> list[str]:
+def _find_query_ids(cursor: Cursor, names: Sequence[str]) -> list[str]:
     """Find the ids of named queries, and refuse all unknown names at once."""
     if not names:
         raise InputError("No query was named. Give the id or text of at least one query.")
     known = KnownQueries.read(cursor)
     query_ids, problems, unknown = known.find_each(names)
-    listed = ", ".join(f"{name!r}{describe_similar_name(name, known.alike)}" for name in unknown)
-    absent = [f"No query has the id or text {listed}."] if unknown else []
+    unknown_list = ", ".join(f"{name!r}{describe_similar_name(name, known.alike)}" for name in unknown)
+    unknown_problems = [f"No query has the id or text {unknown_list}."] if unknown else []
     if problems:
-        raise InputError([*problems, *absent])
-    if absent:
-        raise NotFoundError(*absent, command="`goldgrade tags` shows the current queries.")
+        raise InputError([*problems, *unknown_problems])
+    if unknown_problems:
+        raise NotFoundError(*unknown_problems, command="`goldgrade tags` shows the current queries.")
     return query_ids
 
 
@@ -198,54 +198,59 @@ def import_tags(
         itself; the error lists all problems, and nothing is written.
     """
     records = Records(path, layout)
-    of_query = records.require_column("--map query", query_field, QUERY_FIELDS, "the queries", ids=True)
-    of_tag = records.require_column("--map tag", tag_field, TAG_FIELDS, "the tags")
+    query_column = records.require_column("--map query", query_field, QUERY_FIELDS, "the queries", ids=True)
+    tag_column = records.require_column("--map tag", tag_field, TAG_FIELDS, "the tags")
     lines = [
-        (record.line, to_text(record.fields.get(of_query or "")).strip(), record.fields.get(of_tag or ""))
+        (
+            record.line,
+            to_text(record.fields.get(query_column or "")).strip(),
+            record.fields.get(tag_column or ""),
+        )
         for record in records
     ]
     statements: dict[tuple[str, str], tuple[int, bool]] = {}
     with store.transaction(appends=True) as cursor:
         known, tags = KnownQueries.read(cursor), read_known_tags(cursor)
         for line, name, cell in lines:
-            query_id = _query_of(known, name, find_name_kind(of_query or ""), line, records)
-            for tag, present in _tags_of(cell, tags, line, records):
-                first = statements.setdefault((query_id or name, tag), (line, present))
-                if first[1] != present:
+            query_id = _read_query(known, name, find_name_kind(query_column or ""), line, records)
+            for tag, present in _read_tags(cell, tags, line, records):
+                first_statement = statements.setdefault((query_id or name, tag), (line, present))
+                if first_statement[1] != present:
                     records.problems.add(
-                        line, f"says the opposite of {records.unit} {first[0]} on {tag!r} of {name!r}"
+                        line,
+                        f"says the opposite of {records.unit} {first_statement[0]} on {tag!r} of {name!r}",
                     )
         records.problems.check()
-        ordered = [TagStatement(*pair, present) for pair, (_, present) in statements.items()]
-        return write_persons_tags(cursor, ordered, author)
+        tag_statements = [TagStatement(*pair, present) for pair, (_, present) in statements.items()]
+        return write_persons_tags(cursor, tag_statements, author)
 
 
-def _query_of(
-    known: KnownQueries, name: str, named: NamedBy | None, line: int, records: Records
+def _read_query(
+    known: KnownQueries, name: str, kind: NamedBy | None, line: int, records: Records
 ) -> str | None:
     try:
-        query = known.find(name, named) if name else None
+        query = known.find(name, kind) if name else None
     except InputError as error:
         records.problems.add(line, error.problems[0])
         return None
     if query is None:
-        like = describe_similar_name(name, known.alike)
+        suggestion = describe_similar_name(name, known.alike)
         records.problems.add(
             line,
-            f"no query has the id or text {name!r}{like}" if name else "no query is named",
+            f"no query has the id or text {name!r}{suggestion}" if name else "no query is named",
             "`goldgrade tags` shows the current queries.",
         )
         return None
     return query.query_id
 
 
-def _tags_of(cell: object, known: Sequence[str], line: int, records: Records) -> list[tuple[str, bool]]:
-    parts = cell if isinstance(cell, list) else to_text(cell).replace(",", " ").replace("|", " ").split()
-    statements = [(str(part).removeprefix("-"), not str(part).startswith("-")) for part in parts]
-    way_out = f"{describe_known_tags(known)} {DECLARE}"
+def _read_tags(cell: object, known: Sequence[str], line: int, records: Records) -> list[tuple[str, bool]]:
+    words = cell if isinstance(cell, list) else to_text(cell).replace(",", " ").replace("|", " ").split()
+    statements = [(str(part).removeprefix("-"), not str(part).startswith("-")) for part in words]
+    hint = f"{describe_known_tags(known)} {DECLARE}"
     for tag, _ in statements:
         if tag not in known:
-            records.problems.add(line, describe_unknown_tag(tag, known), way_out)
+            records.problems.add(line, describe_unknown_tag(tag, known), hint)
     if not statements:
-        records.problems.add(line, "no tag is named; expected at least one tag", way_out)
+        records.problems.add(line, "no tag is named; expected at least one tag", hint)
     return [(tag, present) for tag, present in statements if tag in known]

@@ -1,4 +1,4 @@
-"""Tags by rule: a rule for each tag that a query's text shows, for the current queries or for any texts.
+"""Rules that tag queries by their text.
 
 A query is tagged question if it begins like a question or ends in a question mark. A query is tagged
 temporal if it names a year, date or time, or asks for the latest, current or coming things. A query is tagged
@@ -93,7 +93,7 @@ class TagsFound:
         return (Table(f"Tags of {pluralize(self.queries, 'query', 'queries')}", ("tag", "queries"), rows),)
 
 
-def tag_texts(store: Store, tag: str, texts: Sequence[str]) -> Mask:
+def match_tag(store: Store, tag: str, texts: Sequence[str]) -> Mask:
     """Find the normalized texts with a tag, by the tag's rule or a person's statement, as a mask of shape
     (texts,).
 
@@ -106,7 +106,7 @@ def tag_texts(store: Store, tag: str, texts: Sequence[str]) -> Mask:
     with store.reading() as cursor:
         check_tags(cursor, [tag])
         by_people = read_tags_by_people(cursor, tag)
-    mask = _by_rule(tag, texts) if tag in RULE_TAGS else np.zeros(len(texts), bool)
+    mask = _apply_rule(tag, texts) if tag in RULE_TAGS else np.zeros(len(texts), bool)
     if by_people:
         for index, text in enumerate(texts):
             mask[index] = by_people.get(text, mask[index])
@@ -126,28 +126,28 @@ def find_tags(store: Store, author: str = COMMAND_LINE) -> TagsFound:
     """
     with store.reading() as cursor:
         require_author(cursor, author, "lead")
-        queries = queries_to_tag(cursor)
+        queries = read_queries_to_tag(cursor)
     texts = [query.normalised for query in queries]
     statements = [
         TagStatement(query.query_id, tag, bool(present))
         for tag in RULE_TAGS
-        for query, present in zip(queries, _by_rule(tag, texts), strict=True)
+        for query, present in zip(queries, _apply_rule(tag, texts), strict=True)
     ]
     with store.transaction(appends=True) as cursor:
         if read_active_queries(cursor) != queries:
             raise RefusedError("Queries changed while the tags were looked for. Look for tags again.")
-        known = read_latest_tags(cursor, by_person=False)
-        new = [statement for statement in statements if changes_tag(statement, known, by_person=False)]
-        append_statements(cursor, new, by_person=False, author=RULES_VERSION)
-        if new:
-            record_event(cursor, "tags find", {"queries": len(queries), "changed": len(new)}, author)
+        stored = read_latest_tags(cursor, by_person=False)
+        changed = [statement for statement in statements if changes_tag(statement, stored, by_person=False)]
+        append_statements(cursor, changed, by_person=False, author=RULES_VERSION)
+        if changed:
+            record_event(cursor, "tags find", {"queries": len(queries), "changed": len(changed)}, author)
         people = read_latest_tags(cursor, by_person=True)
         counts = _count_tags(cursor, {query.query_id for query in queries})
     by_person = sum((statement.query_id, statement.tag) in people for statement in statements)
-    return TagsFound(len(queries), counts, len(new), by_person)
+    return TagsFound(len(queries), counts, len(changed), by_person)
 
 
-def queries_to_tag(cursor: Cursor) -> list[Query]:
+def read_queries_to_tag(cursor: Cursor) -> list[Query]:
     """Read the current queries of the project.
 
     Raises
@@ -163,7 +163,7 @@ def queries_to_tag(cursor: Cursor) -> list[Query]:
     return queries
 
 
-def _by_rule(tag: str, texts: Sequence[str]) -> Mask:
+def _apply_rule(tag: str, texts: Sequence[str]) -> Mask:
     return np.fromiter(map(RULES[tag], texts), bool, len(texts))
 
 

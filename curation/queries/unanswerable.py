@@ -1,5 +1,4 @@
-"""Unanswerable queries: annotators' answers whether the corpus answers a query, and checks of written
-queries.
+"""Unanswerable queries: queries that the corpus does not answer, as people say.
 
 The newest answer of each annotator about a query counts. Answers in a pilot or an audit do not count. Answers
 about a query also do not count if the round shows only control items of the query.
@@ -13,7 +12,7 @@ from typing import NamedTuple
 from curation.core.reports.tables import Table
 from curation.core.text import pluralize
 from curation.ingest.importers.query_tags import FAILURE_MODES, read_latest_tags
-from curation.queries.coverage.writing.coverage_queries import UNANSWERABLE, CoverageQuery, coverage_queries
+from curation.queries.coverage.writing.coverage_queries import UNANSWERABLE, CoverageQuery, list_queries
 from curation.store import Cursor, get_setting
 
 _COUNTS = """
@@ -61,23 +60,23 @@ class UnanswerableCheck(NamedTuple):
         return "confirmed" if 2 * self.no > asked else "answered"
 
 
-def unanswerable(cursor: Cursor) -> dict[str, tuple[int, int, int]]:
+def count_answers(cursor: Cursor) -> dict[str, tuple[int, int, int]]:
     """Count the answers yes, partly and no about each query. Queries without an answer are absent."""
     return {query_id: (yes, partly, no) for query_id, yes, partly, no in cursor.execute(_COUNTS).fetchall()}
 
 
-def answered_no(cursor: Cursor) -> set[str]:
+def find_unanswered(cursor: Cursor) -> set[str]:
     """Find the queries that, by more than half of the answers, the corpus does not answer."""
-    return {query_id for query_id, counts in unanswerable(cursor).items() if 2 * counts[2] > sum(counts)}
+    return {query_id for query_id, counts in count_answers(cursor).items() if 2 * counts[2] > sum(counts)}
 
 
-def written_unanswerable(cursor: Cursor) -> list[UnanswerableCheck]:
+def check_written_queries(cursor: Cursor) -> list[UnanswerableCheck]:
     """Check the queries that were written as unanswerable, in the order of writing.
 
     Queries written as unanswerable are pooled and judged like any other query. The annotators who judge the
     candidates of a query also answer whether the corpus answers the query, and the majority decides.
     """
-    answers = unanswerable(cursor)
+    answers = count_answers(cursor)
     counts = dict(cursor.execute("SELECT query_id, count(*) FROM candidates GROUP BY query_id").fetchall())
     return [
         UnanswerableCheck(
@@ -87,12 +86,12 @@ def written_unanswerable(cursor: Cursor) -> list[UnanswerableCheck]:
             counts.get(query.query_id, 0),
             *answers.get(query.query_id, (0, 0, 0)),
         )
-        for query in coverage_queries(cursor)
+        for query in list_queries(cursor)
         if query.purpose == UNANSWERABLE
     ]
 
 
-def written_table(queries: Sequence[CoverageQuery], checks: Sequence[UnanswerableCheck]) -> Table:
+def build_written_table(queries: Sequence[CoverageQuery], checks: Sequence[UnanswerableCheck]) -> Table:
     """Show the coverage queries with their sources, and the verdicts on unanswerable queries."""
     verdicts = {check.query_id: check.verdict for check in checks}
     rows = (
@@ -106,7 +105,7 @@ def written_table(queries: Sequence[CoverageQuery], checks: Sequence[Unanswerabl
     return Table(f"{pluralize(len(queries), 'query', 'queries')} written for coverage", columns, tuple(rows))
 
 
-def unanswerable_share(cursor: Cursor) -> tuple[int, int] | None:
+def count_unanswerable(cursor: Cursor) -> tuple[int, int] | None:
     """Count the unanswerable queries and all queries of the current sample.
 
     A query is unanswerable if it is tagged unanswerable, or if most annotators who were asked said that the
@@ -117,10 +116,12 @@ def unanswerable_share(cursor: Cursor) -> tuple[int, int] | None:
     sql = "SELECT query_id FROM sample_queries WHERE sample_id = ?"
     sample = {query_id for (query_id,) in cursor.execute(sql, [get_setting(cursor, "sample")]).fetchall()}
     statements = {**read_latest_tags(cursor, by_person=False), **read_latest_tags(cursor, by_person=True)}
-    tags = {pair: present for pair, present in statements.items() if pair[0] in sample}
-    answers = unanswerable(cursor)
-    if sample.isdisjoint(answers) and not any(tag in FAILURE_MODES for _, tag in tags):
+    sample_tags = {pair: present for pair, present in statements.items() if pair[0] in sample}
+    answers = count_answers(cursor)
+    if sample.isdisjoint(answers) and not any(tag in FAILURE_MODES for _, tag in sample_tags):
         return None
-    majority = answered_no(cursor)
-    found = (query_id for query_id in sample if tags.get((query_id, UNANSWERABLE), query_id in majority))
-    return sum(1 for _ in found), len(sample)
+    majority = find_unanswered(cursor)
+    unanswerable_ids = (
+        query_id for query_id in sample if sample_tags.get((query_id, UNANSWERABLE), query_id in majority)
+    )
+    return sum(1 for _ in unanswerable_ids), len(sample)

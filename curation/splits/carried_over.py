@@ -12,7 +12,7 @@ shows the chain of ties that joins the queries, so that somebody can cut a tie b
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple
 
 from curation.core.errors import RefusedError
@@ -56,14 +56,12 @@ def read_carried_over(cursor: Cursor) -> CarriedOver:
     return CarriedOver(part_of, tuple(releases), len(disagreeing))
 
 
-def select_carried_over(
-    carried: CarriedOver, queries: Mapping[str, str], parts: Mapping[str, float]
-) -> CarriedOver:
+def select_carried(carried: CarriedOver, queries: Mapping[str, str], parts: Collection[str]) -> CarriedOver:
     """Select the parts that these queries carry over from releases.
 
     Parameters
     ----------
-    parts: part → fraction, for the parts of the new split.
+    parts: names of the parts of the new split.
 
     Raises
     ------

@@ -102,10 +102,10 @@ def build_sections(certificate: Certificate) -> list[Section]:
     sections = [
         _check_section(certificate),
         _closest_section(certificate),
-        _crossing_section(
+        _tie_section(
             "Leaks", "Ties that must not cross the parts, and do.", certificate.leaks, certificate.texts
         ),
-        _crossing_section(
+        _tie_section(
             "Residual leakage",
             "Ties across the parts that somebody cut by name. The split ignored them.",
             certificate.residual,
@@ -161,9 +161,7 @@ def _name_text(query_id: str, text: str) -> QueryName:
     return QueryName(f"{isolate(query_id)}: {isolate(text)}", query_id)
 
 
-def _crossing_section(
-    heading: str, sentence: str, ties: Sequence[Crossing], texts: Mapping[str, str]
-) -> Section:
+def _tie_section(heading: str, sentence: str, ties: Sequence[Crossing], texts: Mapping[str, str]) -> Section:
     rows = tuple(
         (
             tie.kind,

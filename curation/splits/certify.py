@@ -31,8 +31,8 @@ from curation.splits.comparison import (
     NumberedPair,
     PairSieve,
     PartPair,
-    compute_cosine_blocks,
-    compute_jaccard_blocks,
+    compute_cosines,
+    compute_jaccards,
     count_compared_pairs,
     pair_parts,
 )
@@ -167,10 +167,10 @@ def check_query_texts(evidence: SplitEvidence) -> Findings:
     queries = evidence.inputs.queries
     texts = [queries[query_id] for query_id in sorted(queries)]
     part_pairs = evidence.query_pairs
-    written_blocks = compute_jaccard_blocks(
+    written_blocks = compute_jaccards(
         [character_shingles(text) for text in texts], part_pairs, "query texts", evidence.progress
     )
-    sorted_blocks = compute_jaccard_blocks(
+    sorted_blocks = compute_jaccards(
         [sorted_shingles(text) for text in texts], part_pairs, "reworded query texts", evidence.progress
     )
     numbers_class = _number_classes([numbers_and_signs(text) for text in texts])
@@ -191,7 +191,7 @@ def check_paraphrases(evidence: SplitEvidence) -> Findings | None:
     vectors = np.asarray(evidence.inputs.vectors, dtype=np.float64)
     is_read: NDArray[np.bool_] = np.any(vectors, axis=1)
     part_pairs = [(first[is_read[first]], second[is_read[second]]) for first, second in evidence.query_pairs]
-    blocks = compute_cosine_blocks(vectors, part_pairs, evidence.progress)
+    blocks = compute_cosines(vectors, part_pairs, evidence.progress)
     return _sift_queries(evidence, PARAPHRASE, evidence.rules.paraphrase, part_pairs, blocks)
 
 
@@ -365,7 +365,7 @@ def check_documents(evidence: SplitEvidence) -> Findings:
     document_class = _number_classes(ids)
     shingles = [word_shingles(text) for text in texts]
     sizes = np.array([len(shingle) for shingle in shingles], dtype=np.int64)
-    for block in compute_jaccard_blocks(shingles, part_pairs, "documents", evidence.progress):
+    for block in compute_jaccards(shingles, part_pairs, "documents", evidence.progress):
         first, second, similarity = _filter_block(block, document_class[block[0]] != document_class[block[1]])
         similar.add(first, second, similarity)
         if threshold is not None:

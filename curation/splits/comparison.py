@@ -39,7 +39,7 @@ def count_compared_pairs(part_pairs: Iterable[PartPair]) -> int:
     return sum(len(first) * len(second) for first, second in part_pairs)
 
 
-def compute_jaccard_blocks(
+def compute_jaccards(
     sets: Sequence[frozenset[str]], part_pairs: Sequence[PartPair], text_kind: str, progress: Progress
 ) -> Iterator[Block]:
     """Compute the Jaccard similarity of all pairs that share a shingle, in blocks.
@@ -58,9 +58,7 @@ def compute_jaccard_blocks(
             progress(f"checking {text_kind} across the parts", start + len(block), len(first_part))
 
 
-def compute_cosine_blocks(
-    vectors: Floats, part_pairs: Sequence[PartPair], progress: Progress
-) -> Iterator[Block]:
+def compute_cosines(vectors: Floats, part_pairs: Sequence[PartPair], progress: Progress) -> Iterator[Block]:
     """Compute the rounded cosine of all pairs, in blocks. `vectors` are unit vectors, shape (texts, d)."""
     for first_part, second_part in part_pairs:
         for start in range(0, len(first_part), _ROWS):

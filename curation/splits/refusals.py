@@ -106,9 +106,7 @@ def refuse_large_groups(
     raise RefusedError("\n".join([*lines, f"{CUT_FIRST} allow a larger group."]), command="\n".join(command))
 
 
-def refuse_joined_queries(
-    chains: Sequence[Sequence[Edge]], carried: Mapping[str, str], inputs: SplitInputs
-) -> None:
+def refuse_joined(chains: Sequence[Sequence[Edge]], carried: Mapping[str, str], inputs: SplitInputs) -> None:
     """Refuse chains of ties that join released queries of different parts.
 
     `carried` maps query id to part.

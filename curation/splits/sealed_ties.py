@@ -51,9 +51,8 @@ def _hide_in_tie(tie: Edge | Crossing, sealed: Collection[str]) -> Edge | Crossi
 def _hide_in_check(check: TieCheck) -> TieCheck:
     if check.kind != NEAR_DUPLICATE:
         return check
-    return replace(
-        check, compared=None, highest=_hide_pair(check.highest), told_apart=_hide_pair(check.told_apart)
-    )
+    highest, told_apart = _hide_pair(check.highest), _hide_pair(check.told_apart)
+    return replace(check, compared=None, highest=highest, told_apart=told_apart)
 
 
 def _hide_pair(pair: ClosestPair | None) -> ClosestPair | None:

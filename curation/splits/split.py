@@ -23,7 +23,7 @@ from curation.splits.carried_over import (
     CarriedOver,
     map_carried_groups,
     read_carried_over,
-    select_carried_over,
+    select_carried,
 )
 from curation.splits.certificate import make_certificate
 from curation.splits.certify import Findings, certify
@@ -35,7 +35,7 @@ from curation.splits.refusals import (
     MAX_SMALL_GROUP,
     find_balance_problem,
     refuse_empty_parts,
-    refuse_joined_queries,
+    refuse_joined,
     refuse_large_groups,
 )
 from curation.splits.request import LARGEST_GROUP, SplitRequest, check_request
@@ -135,7 +135,7 @@ def prepare_split(store: Store, request: SplitRequest, progress: Progress = sile
         labels = read_labels(cursor, request.relevant_grade)
         released = NOTHING_CARRIED_OVER if request.fresh else read_carried_over(cursor)
     graded = find_graded_queries(labels)
-    carried = select_carried_over(released, graded.inputs.queries, request.fractions)
+    carried = select_carried(released, graded.inputs.queries, request.fractions)
     rules = replace(request.rules, cut=resolve_cuts(request.rules.cut, graded.inputs.queries))
     try:
         inputs = add_tie_data(store, graded.inputs, rules, progress, request.by_time)
@@ -174,7 +174,7 @@ def assign_and_check(
     while True:
         groups = find_leakage_groups(inputs.queries, [*edges, *missed])
         fixed_parts, chains = map_carried_groups(groups, carried.parts, [*edges, *missed])
-        refuse_joined_queries(chains, carried.parts, inputs)
+        refuse_joined(chains, carried.parts, inputs)
         if request.by_time and len(request.fractions) > 1:
             parts, by_time = assign_by_time(groups, inputs.times, request.fractions, fixed_parts)
         else:

@@ -119,9 +119,8 @@ def write_rules(rules: Rules, methods: Mapping[str, str]) -> dict[str, Any]:
     active_kinds = [kind for kind in KINDS.values() if kind.is_on(rules)]
     for kind in active_kinds:
         parameters |= kind.when_on(rules)
-    minhash = {
-        kind.label: minhash_parameters(kind.read_setting(rules)) for kind in active_kinds if kind.minhashed
-    }
+    minhashed = [kind for kind in active_kinds if kind.minhashed]
+    minhash = {kind.label: minhash_parameters(kind.read_setting(rules)) for kind in minhashed}
     return parameters | ({"minhash": minhash} if minhash else {})
 
 

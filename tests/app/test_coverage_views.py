@@ -12,9 +12,9 @@ from app.views.queries import coverage
 from curation.core.characters import isolate
 from curation.queries.coverage.gaps import find_gaps
 from curation.queries.coverage.state import read_state
-from curation.queries.coverage.writing.coverage_queries import coverage_queries
+from curation.queries.coverage.writing.coverage_queries import list_queries
 from curation.queries.coverage.writing.tasks import open_tasks
-from curation.queries.coverage.writing.writing_queue import WritingQueue, writing_queue
+from curation.queries.coverage.writing.writing_queue import WritingQueue, read_writing_queue
 from curation.store import Annotator, Store, utc_now
 from tests.support.coverage_project import TEXTS, measured
 from tests.support.page import LEE, button, field, html, page_at, press, run
@@ -44,12 +44,12 @@ def opened(address: str, who: Annotator, part: str = "") -> AppTest:
 
 def queue(store: Store, writer: str = "anna") -> WritingQueue:
     with store.reading() as cursor:
-        return writing_queue(cursor, writer)
+        return read_writing_queue(cursor, writer)
 
 
 def written(store: Store) -> list[str]:
     with store.reading() as cursor:
-        return [query.text for query in coverage_queries(cursor)]
+        return [query.text for query in list_queries(cursor)]
 
 
 def test_without_a_map_the_page_says_what_measuring_does() -> None:

@@ -14,7 +14,7 @@ import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
 from curation.people.annotators import add_annotator
-from curation.queries.stored_tags import tagged_queries
+from curation.queries.stored_tags import read_tagged_queries
 from curation.store import open_store
 from tests.support.projects import import_rows, rows_of
 from tests.support.served import PASSWORD, SUBJECTS, Served, settled, sign_in
@@ -178,7 +178,7 @@ def test_a_choice_outlives_filters_jobs_and_other_steps_and_is_said_once(
     tag_button(page, "3 queries").dblclick()
     expect(page.get_by_text("tags added 3")).to_be_visible()
     expect(page.get_by_text("None is chosen.")).to_be_visible()
-    tagged = {query.text for query in tagged_queries(led.store, "adversarial")}
+    tagged = {query.text for query in read_tagged_queries(led.store, "adversarial")}
     assert tagged == {"csv open files", "csv close files", "gzip merge files"}
     said = rows_of(led.store, "SELECT actor FROM events WHERE action = 'tags set'")
     assert said == [("lee",)], "one click, one act, whose it was"

@@ -27,9 +27,16 @@ from curation.labeling.rounds.status import read_round_status
 from curation.labeling.session.item_views import ItemView
 from curation.labeling.session.queue import read_queue
 from curation.labeling.session.submit import submit_judgments
-from curation.negatives.audit import STRATA, AlikePair, AuditInputs, assumed_negatives, draw_pairs, open_audit
-from curation.negatives.audit_rate import MIN_JUDGED, audit_report, measured_rate, rate_over
-from curation.negatives.hard_negatives import hard_negatives
+from curation.negatives.audit import (
+    STRATA,
+    AuditInputs,
+    NegativeDuplicate,
+    draw_pairs,
+    find_assumed_negatives,
+    open_audit,
+)
+from curation.negatives.audit_rate import MIN_JUDGED, combine_rates, make_stratum_rate, report_audit
+from curation.negatives.hard_negatives import find_hard_negatives
 from curation.negatives.requests import AuditRequest
 from curation.people.annotators import add_annotator
 from curation.pooling.contributions import compute_contributions
@@ -166,7 +173,7 @@ def test_near_duplicates_of_a_relevant_document_are_kept_out_and_listed(store: S
     judge(store, tmp_path, {("q1", "good"): 3})
     add_annotator(store, "bo", "annotator", "a long password")
     found = open_audit(store, AuditRequest(["bo"], size=5))
-    assert found.near_duplicates == [AlikePair("q1", "copy", "good", pytest.approx(8 / 9))]
+    assert found.near_duplicates == [NegativeDuplicate("q1", "copy", "good", pytest.approx(8 / 9))]
     assert audited(store, "audit-1") == {("q1", "other"): "audit:below"}
     assert found.opened.left_out["pairs are near-duplicates of a relevant document, and no negatives"] == 1
     assert (
@@ -187,7 +194,7 @@ def test_annotators_cannot_tell_an_audit_from_another_round(pooled: Store) -> No
 
 def test_until_enough_is_judged_there_is_a_sentence_and_no_figure(pooled: Store) -> None:
     open_audit(pooled, AuditRequest(["ada"], size=36, depth=20))
-    report = audit_report(pooled)
+    report = report_audit(pooled)
     assert (report.rate[:3], report.judged) == ((None, None, None), 0)
     assert [(item.rate.value, item.waiting) for item in report.strata] == [(None, 12), (None, 16), (None, 8)]
     assert report.rate.why == (
@@ -195,7 +202,7 @@ def test_until_enough_is_judged_there_is_a_sentence_and_no_figure(pooled: Store)
         "top (0 of 12 drawn), below (0 of 16 drawn), random (0 of 8 drawn)."
     )
     answer(pooled, "ada", most=13)
-    report = audit_report(pooled)
+    report = report_audit(pooled)
     assert (report.judged, report.rate.value) == (13, None)
     assert sum(item.waiting for item in report.strata) == 36 - 13
 
@@ -204,7 +211,7 @@ def test_a_judged_round_finds_the_planted_rate(pooled: Store) -> None:
     open_audit(pooled, AuditRequest(["ada", "bo"], size=36, depth=20, overlap=2))
     answer(pooled, "ada")
     answer(pooled, "bo")
-    report = audit_report(pooled, "audit-1")
+    report = report_audit(pooled, "audit-1")
     top, below, random = report.strata
     assert (top.population, top.judged, top.false_negatives, top.rate.value) == (12, 12, 8, 8 / 12)
     drawn = {pair for pair, system in audited(pooled, "audit-1").items() if system == "audit:below"}
@@ -235,8 +242,8 @@ def test_annotators_errors_are_estimated_outside_of_every_turn(
     answer(pooled, "ada")
     monkeypatch.setattr("curation.labeling.consensus.consensus.estimate", estimated)
     compute_contributions(pooled, read_relevance(pooled))
-    hard_negatives(pooled)
-    audit_report(pooled)
+    find_hard_negatives(pooled)
+    report_audit(pooled)
     open_audit(pooled, AuditRequest(["ada"], size=6, depth=20))
     assert estimates == [12] * 4
 
@@ -246,11 +253,11 @@ def test_pairs_without_a_grade_are_counted_and_no_part_of_the_rate(pooled: Store
     pairs = sorted(pair for pair, system in audited(pooled, "audit-1").items() if system == "audit:top")
     judge(pooled, tmp_path, dict.fromkeys(pairs, 0) | {pairs[0]: "cannot tell", pairs[1]: 0})
     judge(pooled, tmp_path, {pairs[1]: 3}, "bo")
-    top = audit_report(pooled).strata[0]
+    top = report_audit(pooled).strata[0]
     assert (top.judged, top.cannot_tell, top.disputed, top.waiting) == (10, 1, 1, 0)
     assert (top.false_negatives, top.rate.value) == (0, 0.0)
     decide_pair(pooled, *pairs[1], grade=1, reason="it fits")
-    top = audit_report(pooled).strata[0]
+    top = report_audit(pooled).strata[0]
     assert (top.judged, top.disputed, top.false_negatives) == (11, 0, 1)
 
 
@@ -260,10 +267,10 @@ def test_a_pair_that_was_judged_since_with_another_text_is_no_part_of_the_rate(
     open_audit(pooled, AuditRequest(["ada"], size=36, depth=20))
     answer(pooled, "ada")
     pair = min(pair for pair, system in audited(pooled, "audit-1").items() if system == "audit:top")
-    before = audit_report(pooled).strata[0]
+    before = report_audit(pooled).strata[0]
     change_text(pooled, pair[1])
     judge(pooled, tmp_path, {pair: 3}, "bo")
-    top = audit_report(pooled).strata[0]
+    top = report_audit(pooled).strata[0]
     assert (top.judged, top.other_text, top.waiting) == (before.judged - 1, 1, 0)
     assert top.false_negatives == before.false_negatives - (pair[1] in RELEVANT)
 
@@ -293,12 +300,12 @@ def test_what_cannot_be_audited_is_a_sentence(store: Store, tmp_path: Path) -> N
     with pytest.raises(RefusedError, match="Build a pool"):
         open_audit(store, AuditRequest(["ada"]))
     with pytest.raises(RefusedError, match="No audit was opened yet"):
-        audit_report(store)
+        report_audit(store)
     put_run(store, tmp_path, "a", {"q1": RANKING[:2]})
     build_pool(store, PoolRequest(["run:a"], depth=2, random_negatives=0, seed=1))
     open_round(store, RoundRequest("first", ["ada"], overlap=1))
     with pytest.raises(RefusedError, match="'first' is of kind labeling"):
-        audit_report(store, "first")
+        report_audit(store, "first")
     with pytest.raises(RefusedError, match="nothing to audit"):
         open_audit(store, AuditRequest(["ada"]))
     with pytest.raises(InputError, match="'bm52' is no system"):
@@ -347,7 +354,7 @@ def test_every_pair_is_in_one_stratum_or_left_out_for_a_reason(
         relevance=lambda: Relevance({}, frozenset(), 0),
     )
     lists = {name: [[Hit(d, 1.0) for d in hits]] for name, hits in (("x", first), ("y", second))}
-    population = assumed_negatives(
+    population = find_assumed_negatives(
         inputs, AuditRequest(depth=depth), lists, texts, lambda _: (), inputs.relevance()
     )
     ranks = {d: min(hits.index(d) + 1 for hits in (first, second) if d in hits) for d in {*first, *second}}
@@ -386,10 +393,10 @@ def test_the_interval_covers_the_planted_truth_at_about_its_rate(truth: tuple[fl
     covered, estimates = 0, []
     for _ in range(2000):
         strata = [
-            measured_rate(name, size, n, n, int(random.hypergeometric(good, size - good, n)))
+            make_stratum_rate(name, size, n, n, int(random.hypergeometric(good, size - good, n)))
             for name, size, n, good in zip(STRATA, populations, drawn, hits, strict=True)
         ]
-        rate, low, high = rate_over(strata)[:3]
+        rate, low, high = combine_rates(strata)[:3]
         covered += low <= whole <= high
         estimates.append(rate)
     assert covered / 2000 >= 0.92  # Wilson's dips below 0.95 for the rarest, as of one in a hundred
@@ -398,13 +405,13 @@ def test_the_interval_covers_the_planted_truth_at_about_its_rate(truth: tuple[fl
 
 
 def test_a_small_stratum_has_a_rate_once_all_of_it_is_judged() -> None:
-    assert measured_rate("top", 6, 6, 5, 1).rate.value is None
-    assert measured_rate("top", 6, 6, 6, 1).rate.value == 1 / 6
-    assert measured_rate("top", 60, 9, 9, 1).rate.value is None
-    assert measured_rate("top", 60, 10, 10, 0).rate.low == 0.0
-    empty = measured_rate("random", 0, 0, 0, 0)
-    assert rate_over([empty]).value is None
-    assert rate_over([empty, measured_rate("top", 60, 10, 10, 5)]).value is not None
+    assert make_stratum_rate("top", 6, 6, 5, 1).rate.value is None
+    assert make_stratum_rate("top", 6, 6, 6, 1).rate.value == 1 / 6
+    assert make_stratum_rate("top", 60, 9, 9, 1).rate.value is None
+    assert make_stratum_rate("top", 60, 10, 10, 0).rate.low == 0.0
+    empty = make_stratum_rate("random", 0, 0, 0, 0)
+    assert combine_rates([empty]).value is None
+    assert combine_rates([empty, make_stratum_rate("top", 60, 10, 10, 5)]).value is not None
 
 
 def test_the_command_opens_and_reports(pooled: Store, goldgrade: Any) -> None:

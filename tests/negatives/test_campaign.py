@@ -14,7 +14,7 @@ from curation.ingest.readers.fields import CorpusFields, JudgmentFields, RunFiel
 from curation.labeling.consensus.consensus import read_relevance
 from curation.labeling.imported import import_judgments
 from curation.negatives.audit import open_audit
-from curation.negatives.audit_rate import audit_report
+from curation.negatives.audit_rate import report_audit
 from curation.negatives.requests import AuditRequest
 from curation.people.annotators import add_annotator
 from curation.pooling.pool import build_pool
@@ -53,7 +53,7 @@ def test_the_interval_of_an_audit_holds_the_share_that_the_second_campaign_found
         query="query", document="doc_id", annotator="rater", grade="rating", cannot_tell="unrateable"
     )
     import_judgments(store, icecat / "campaign_2" / "judgements_long.csv", fields, skip_unknown=True)
-    report = audit_report(store)
+    report = report_audit(store)
     texts = dict(rows_of(store, "SELECT query_id, text FROM queries"))
     sql = "SELECT DISTINCT query_id, document_id FROM candidate_sources WHERE starts_with(system, 'run:')"
     pooled = rows_of(store, sql)

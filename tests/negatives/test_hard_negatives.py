@@ -16,8 +16,8 @@ from curation.negatives.hard_negatives import (
     HardNegative,
     HardNegatives,
     QueryNegatives,
-    hard_negatives,
-    suspects_of,
+    find_hard_negatives,
+    find_suspects,
 )
 from curation.negatives.requests import HardNegativesRequest
 from curation.pooling.contributions import Ranked
@@ -58,7 +58,7 @@ def test_a_hard_negative_was_judged_not_relevant_and_keeps_all_its_places(
     pooled: Store, tmp_path: Path
 ) -> None:
     judge(pooled, tmp_path, {("q1", "hat"): 0, ("q1", "sock"): 0, ("q1", "good"): 2, ("q1", "lace"): 1})
-    found = of(hard_negatives(pooled))
+    found = of(find_hard_negatives(pooled))
     assert found.negatives == [
         HardNegative("hat", "", 1, "run:a", 3.0, {"run:a": 1, "run:b": 2}, -1),
         HardNegative("sock", "", 4, "run:a", 0.0, {"run:a": 4}, 2),
@@ -68,7 +68,7 @@ def test_a_hard_negative_was_judged_not_relevant_and_keeps_all_its_places(
 
 def test_without_a_positive_there_is_no_margin(pooled: Store, tmp_path: Path) -> None:
     judge(pooled, tmp_path, {("q1", "hat"): 0})
-    found = of(hard_negatives(pooled, HardNegativesRequest(want=1)))
+    found = of(find_hard_negatives(pooled, HardNegativesRequest(want=1)))
     assert [negative.margin for negative in found.negatives] == [None]
     assert (found.positives, found.missing, found.suspects) == (0, 0, [])
 
@@ -76,7 +76,7 @@ def test_without_a_positive_there_is_no_margin(pooled: Store, tmp_path: Path) ->
 def test_what_is_only_ranked_or_disputed_is_no_negative(pooled: Store, tmp_path: Path) -> None:
     judge(pooled, tmp_path, {("q1", "hat"): 0, ("q1", "boot"): 3})
     judge(pooled, tmp_path, {("q1", "hat"): 1}, "bo")
-    report = hard_negatives(pooled)
+    report = find_hard_negatives(pooled)
     assert of(report).negatives == []
     assert list(report.left_out.values()) == [1]
     assert "disputed" in next(iter(report.left_out))
@@ -85,7 +85,7 @@ def test_what_is_only_ranked_or_disputed_is_no_negative(pooled: Store, tmp_path:
 def test_a_grade_about_an_older_text_makes_no_negative_and_is_counted(pooled: Store, tmp_path: Path) -> None:
     judge(pooled, tmp_path, {("q1", "hat"): 0, ("q1", "sock"): 0, ("q1", "good"): 2})
     change_text(pooled, "hat")
-    report = hard_negatives(pooled)
+    report = find_hard_negatives(pooled)
     assert [negative.document_id for negative in of(report).negatives] == ["sock"]
     assert report.left_out == {
         "pairs were graded on an older text of their document: they are no negatives until judged again": 1
@@ -95,10 +95,10 @@ def test_a_grade_about_an_older_text_makes_no_negative_and_is_counted(pooled: St
 def test_a_near_duplicate_of_a_positive_is_excluded_and_listed(pooled: Store, tmp_path: Path) -> None:
     judge(pooled, tmp_path, {("q1", "copy"): 0, ("q1", "good"): 1, ("q1", "hat"): 0})
     similarity = jaccard(word_shingles(TEXTS["good"]), word_shingles(TEXTS["copy"]))
-    found = of(hard_negatives(pooled, HardNegativesRequest(threshold=NEAR)))
+    found = of(find_hard_negatives(pooled, HardNegativesRequest(threshold=NEAR)))
     assert found.near_duplicates == [NearDuplicate("copy", "good", similarity)]
     assert [negative.document_id for negative in found.negatives] == ["hat"]
-    assert of(hard_negatives(pooled, HardNegativesRequest(threshold=1.0))).near_duplicates == []
+    assert of(find_hard_negatives(pooled, HardNegativesRequest(threshold=1.0))).near_duplicates == []
 
 
 @pytest.mark.slow
@@ -106,12 +106,12 @@ def test_a_suspect_is_unjudged_and_stands_above_a_positive_in_two_systems(
     pooled: Store, tmp_path: Path
 ) -> None:
     judge(pooled, tmp_path, {("q1", "good"): 3, ("q1", "boot"): 0})
-    suspects = of(hard_negatives(pooled)).suspects
+    suspects = of(find_hard_negatives(pooled)).suspects
     assert [(suspect.document_id, suspect.above) for suspect in suspects] == [
         ("hat", {"run:a": (1, 2), "run:b": (2, 4)})
     ]  # lace stands above in one system only
     judge(pooled, tmp_path, {("q1", "hat"): 1}, "bo")
-    assert of(hard_negatives(pooled)).suspects == []
+    assert of(find_hard_negatives(pooled)).suspects == []
 
 
 def test_a_system_counts_as_it_was_pooled_last(pooled: Store, tmp_path: Path) -> None:
@@ -122,17 +122,17 @@ def test_a_system_counts_as_it_was_pooled_last(pooled: Store, tmp_path: Path) ->
     build_pool(pooled, PoolRequest(["run:a"], depth=10, random_negatives=0, seed=1))
     with pooled.transaction() as cursor:  # the clock stepped back before the second pool
         cursor.execute("UPDATE pools SET built_at = TIMESTAMP '2001-01-01' WHERE rowid = 1")
-    report = hard_negatives(pooled)
+    report = find_hard_negatives(pooled)
     assert [(negative.rank, negative.margin) for negative in of(report).negatives] == [(3, 2)]
     assert report.left_out == {"entries of lists name a document that the corpus no longer has": 2}
 
 
 def test_numbers_out_of_bounds_and_missing_pools_are_sentences(store: Store, tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"(?s)Hard negatives of a query.*near-duplicate.*1.5"):
-        hard_negatives(store, HardNegativesRequest(want=0, threshold=1.5))
+        find_hard_negatives(store, HardNegativesRequest(want=0, threshold=1.5))
     put_texts(store, tmp_path, TEXTS, {"q1": "red shoe"})
     with pytest.raises(RefusedError, match="Build a pool"):
-        hard_negatives(store)
+        find_hard_negatives(store)
 
 
 def ranks_of(lists: dict[str, list[str]]) -> dict[str, dict[str, Ranked]]:
@@ -145,9 +145,9 @@ def ranks_of(lists: dict[str, list[str]]) -> dict[str, dict[str, Ranked]]:
 
 def test_a_hybrid_is_no_witness_beside_its_parts() -> None:
     lists = {"bm25": ["x", "good"], "hybrid": ["x", "y", "good"], "dense": ["good", "y"]}
-    assert suspects_of(ranks_of(lists), ["good"], ["x", "y"]) == {}
+    assert find_suspects(ranks_of(lists), ["good"], ["x", "y"]) == {}
     lists = {"run:a": ["x", "good"], "hybrid": ["x", "y", "good"]}
-    assert suspects_of(ranks_of(lists), ["good"], ["x", "y"]) == {"x": {"hybrid": (1, 3), "run:a": (1, 2)}}
+    assert find_suspects(ranks_of(lists), ["good"], ["x", "y"]) == {"x": {"hybrid": (1, 3), "run:a": (1, 2)}}
 
 
 DOCUMENTS = st.lists(st.sampled_from("abcdefgh"), unique=True)
@@ -166,7 +166,7 @@ def test_suspects_are_exactly_those_that_two_different_lists_put_above_a_positiv
         return document in documents and bool(positives & set(documents[documents.index(document) + 1 :]))
 
     expected = {d for d in unjudged if sum(is_above(documents, d) for documents in different) >= 2}
-    assert set(suspects_of(ranks, positives, unjudged)) == expected
+    assert set(find_suspects(ranks, positives, unjudged)) == expected
 
 
 @given(texts=st.lists(st.lists(st.sampled_from("abc"), max_size=6).map(" ".join), min_size=1, max_size=4))

@@ -18,7 +18,7 @@ from curation.splits.certify import certify
 from curation.splits.edges import Edge
 from curation.splits.groups import find_leakage_groups, find_longest_chain
 from curation.splits.inputs import SplitInputs
-from curation.splits.refusals import refuse_joined_queries
+from curation.splits.refusals import refuse_joined
 from curation.splits.request import Rules
 from curation.splits.tie_kinds import NEAR_DUPLICATE as NEAR_DUPLICATE
 from curation.splits.tie_kinds import QUERY_TEXT as QUERY_TEXT
@@ -131,7 +131,7 @@ def test_growing_the_set_never_moves_a_released_query(
         assert len(inside) == 2, "a chain leads from a released query to one of another part"
     if chains:
         with pytest.raises(RefusedError, match="A released query never changes its part"):
-            refuse_joined_queries(chains, released, SplitInputs({name: name for name in queries}, {}, {}))
+            refuse_joined(chains, released, SplitInputs({name: name for name in queries}, {}, {}))
         return
     grown = assign_parts(groups, dict.fromkeys(queries, ()), parts, 1, sides)
     assert {query: grown[query] for query in released} == released

@@ -39,7 +39,7 @@ from curation.queries.coverage.matching import EntityMatch
 from curation.queries.coverage.partitions import Partitions
 from curation.queries.coverage.stored_map import write_map
 from curation.queries.coverage.writing.tasks import open_tasks
-from curation.queries.coverage.writing.writing_queue import write_task, writing_queue
+from curation.queries.coverage.writing.writing_queue import read_writing_queue, write_task
 from curation.splits.request import Rules, SplitRequest
 from curation.splits.split import make_split
 from curation.store import Store
@@ -168,7 +168,7 @@ def _cover(store: Store, words: str) -> None:
         write_matches(cursor, found.map_id, {query.normalised: EntityMatch((0,), ()) for query in queries})
     open_tasks(store, 3, ["lee"], seed=1)
     with store.reading() as cursor:
-        task = writing_queue(cursor, "lee").task
+        task = read_writing_queue(cursor, "lee").task
     write_task(store, task.task_id, clean_text(f"gulls written {words}", Counter()), "lee")
 
 

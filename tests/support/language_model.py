@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from curation.core.web import RetryPolicy
-from curation.queries.coverage.language_model.answers import Asking
+from curation.queries.coverage.language_model.answers import CallLimits
 from curation.queries.coverage.language_model.chat import find_endpoint
 from tests.support.http_server import HttpAnswer, http_server
 
@@ -41,8 +41,8 @@ class ServedModel:
     def environment(self) -> dict[str, str]:
         return {"GOLDGRADE_LLM_URL": self.url, "GOLDGRADE_LLM_MODEL": MODEL, "GOLDGRADE_LLM_KEY": KEY}
 
-    def asking(self, most_calls: int | None = None, parallel: int = 1) -> Asking:
-        return Asking(find_endpoint(self.environment), most_calls, parallel, QUICK)
+    def asking(self, most_calls: int | None = None, parallel: int = 1) -> CallLimits:
+        return CallLimits(find_endpoint(self.environment), most_calls, parallel, QUICK)
 
     def take(self, _path: str, body: bytes, key: str | None) -> HttpAnswer:
         """What comes of a request."""

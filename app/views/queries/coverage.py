@@ -24,9 +24,9 @@ from curation.people.annotators import able_to_judge, usual_names
 from curation.pooling.pool import forecast_embedding
 from curation.queries.coverage.state import CoverageState, compute_state_fingerprint, read_state
 from curation.queries.coverage.writing import tasks as writing_tasks
-from curation.queries.coverage.writing.coverage_queries import GAP, UNANSWERABLE, coverage_queries
+from curation.queries.coverage.writing.coverage_queries import GAP, UNANSWERABLE, list_queries
 from curation.queries.requests import CoverageRequest
-from curation.queries.unanswerable import UnanswerableCheck, written_unanswerable
+from curation.queries.unanswerable import UnanswerableCheck, check_written_queries
 from curation.store import Store
 
 MAX_CACHED = 4
@@ -117,7 +117,7 @@ def _list_gaps(context: PageContext, state: CoverageState) -> None:
         st.info("Every region has a query.")
         return
     with context.store.reading() as cursor:
-        tasks = writing_tasks.tasks_of_clusters(cursor, state.map.map_id)
+        tasks = writing_tasks.count_tasks_by_cluster(cursor, state.map.map_id)
     rows = [
         (
             gap.number,
@@ -184,12 +184,12 @@ def _ask_measuring(context: PageContext, state: CoverageState | None) -> None:
 
 def _show_written(context: PageContext, state: CoverageState) -> None:
     with context.store.reading() as cursor:
-        tasks, queries = writing_tasks.batches(cursor), coverage_queries(cursor)
-        checks = written_unanswerable(cursor)
+        tasks, queries = writing_tasks.read_batches(cursor), list_queries(cursor)
+        checks = check_written_queries(cursor)
     if not tasks and not queries:
         st.info("There are no writing tasks yet. Open tasks under Gaps.")
         return
-    ui.tables(writing_tasks.batch_table(tasks))
+    ui.tables(writing_tasks.build_batch_table(tasks))
     names = {cluster.number: cluster.name for cluster in state.map.clusters}
     rows = [
         (

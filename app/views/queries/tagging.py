@@ -14,7 +14,7 @@ from curation.core.text import pluralize
 from curation.core.words import fold
 from curation.ingest.importers import query_tags
 from curation.queries.requests import TagsRequest
-from curation.queries.stored_tags import TaggedQuery, set_tags, tagged_queries, write_query
+from curation.queries.stored_tags import TaggedQuery, read_tagged_queries, set_tags, write_query
 
 ANY, ANY_TAG, UNTAGGED = "any", "any tag", "no tag"
 NOT_DRAWN, EARLIER = "not drawn from traffic", "earlier sample"
@@ -24,7 +24,7 @@ _SELECTION = "chosen queries"
 
 
 def show(context: PageContext) -> None:
-    queries = tagged_queries(context.store)
+    queries = read_tagged_queries(context.store)
     with context.store.reading() as cursor:
         all_tags, people_tags = query_tags.read_known_tags(cursor), query_tags.list_tags_for_people(cursor)
     if not queries:

@@ -33,7 +33,7 @@ INSTRUCTIONS = {
 
 def show(store: Store, acts: Acts) -> None:
     with store.reading() as cursor:
-        queue = writing_queue.writing_queue(cursor, acts.by)
+        queue = writing_queue.read_writing_queue(cursor, acts.by)
     confirmation = acts.form(FORM).result
     if confirmation:
         ui.confirmation(confirmation)
@@ -100,7 +100,7 @@ def _save_unless_warned(task: writing_queue.WritingTask, acts: Acts, text: str, 
     """Store the query, unless there is a warning that the writer has not seen yet."""
     store = project_store()
     try:
-        sentences = writing_queue.check_written(store, task.task_id, text, acts.by).sentences
+        sentences = writing_queue.check_task_text(store, task.task_id, text, acts.by).sentences
     except CurationError as error:
         ui.problem(error)
         return

@@ -34,7 +34,7 @@ from curation.queries.coverage.language_model.answers import (
     MAX_TEXT_LENGTH,
     ModelCall,
     read_answers,
-    shown_document,
+    select_document_text,
 )
 from curation.queries.coverage.language_model.chat import MalformedAnswerError, load_prompt, read_list
 from curation.store import COMMAND_LINE, Cursor, Store, append_rows, record_event, utc_now
@@ -244,7 +244,7 @@ def _build_calls(
         for candidate in candidates_by_query[query_id]:
             document, pair_marks = documents_by_version[candidate.content_hash], marks.of.get(candidate[:2])
             quotes = [quote for _, quote in (pair_marks.found_in(document) if pair_marks else None) or ()]
-            document_inputs.append(shown_document(document) | {"evidence": quotes})
+            document_inputs.append(select_document_text(document) | {"evidence": quotes})
             omitted_characters += max(0, len(document.body) - MAX_TEXT_LENGTH)
         prompt_input = {"documents": document_inputs, "need": need, "query": text}
         calls[query_id] = ModelCall(model, load_prompt(PROMPT), prompt_input)

@@ -1,5 +1,4 @@
-"""Names of clusters of entities: up to three entities of a cluster that are noun phrases and share no word
-stem.
+"""Names of clusters: up to three of a cluster's entities that are noun phrases and share no word stem.
 
 The weight of a word in a cluster is n × ln(1 + A / N): n is the number of documents of the cluster's entities
 with the word, summed over the entities, N is the sum of n over all clusters, and A is the mean over the
@@ -59,7 +58,7 @@ def choose_naming_entities(
     members: Sequence[Sequence[int]],
     labels: Ints,
     entities: Sequence[Entity],
-    of_documents: Mapping[str, Sequence[int]],
+    document_entities: Mapping[str, Sequence[int]],
 ) -> list[list[int]]:
     """Choose the entities that name each cluster, given as positions, the heaviest entity first.
 
@@ -67,42 +66,44 @@ def choose_naming_entities(
     ----------
     members: positions of the entities of each cluster.
     labels: cluster of each entity, shape (entities,).
-    of_documents: document id → positions of its entities.
+    document_entities: document id → positions of its entities.
     """
-    documents, about = count_documents_about(labels, of_documents)
+    documents, focus = count_documents_about(labels, document_entities)
     stems = [_name_stems(entity.name) for entity in entities]
     masses = [Counter[str]() for _ in members]
-    for mass, places in zip(masses, members, strict=True):
-        for entity in places:
+    for mass, entity_indices in zip(masses, members, strict=True):
+        for entity in entity_indices:
             mass.update(dict.fromkeys(stems[entity], int(documents[entity])))
-    over_all = Counter[str]()
+    totals = Counter[str]()
     for mass in masses:
-        over_all.update(mass)
-    mean = over_all.total() / max(1, len(masses))
-    nouns = compute_noun_shares(entities) * np.sqrt(documents) * about
-    named = []
-    for mass, places in zip(masses, members, strict=True):
-        worth = {word: documents_with * log1p(mean / over_all[word]) for word, documents_with in mass.items()}
+        totals.update(mass)
+    mean = totals.total() / max(1, len(masses))
+    factors = compute_noun_shares(entities) * np.sqrt(documents) * focus
+    chosen = []
+    for mass, entity_indices in zip(masses, members, strict=True):
+        worth = {word: count * log1p(mean / totals[word]) for word, count in mass.items()}
         weights = {
             entity: sum(worth[word] for word in stems[entity])
             / len(stems[entity]) ** 0.25
-            * float(nouns[entity])
-            for entity in places
+            * float(factors[entity])
+            for entity in entity_indices
         }
-        named.append(_choose_disjoint(weights, stems))
-    return named
+        chosen.append(_choose_disjoint(weights, stems))
+    return chosen
 
 
-def count_documents_about(labels: Ints, of_documents: Mapping[str, Sequence[int]]) -> tuple[Ints, Floats]:
+def count_documents_about(
+    labels: Ints, document_entities: Mapping[str, Sequence[int]]
+) -> tuple[Ints, Floats]:
     """Count each entity's documents, and compute from 0 to 1 how far these documents are about the entity's
     cluster.
     """
-    documents, others, inside = np.zeros((3, len(labels)), np.int64)
-    for places in map(list, of_documents.values()):
-        documents[places] += 1
-        others[places] += len(places) - 1
-        inside[places] += (labels[places, None] == labels[places]).sum(axis=1) - 1
-    return documents, (inside + 1) / (others + MAX_PHRASES)
+    documents, co_entities, co_entities_inside = np.zeros((3, len(labels)), np.int64)
+    for indices in map(list, document_entities.values()):
+        documents[indices] += 1
+        co_entities[indices] += len(indices) - 1
+        co_entities_inside[indices] += (labels[indices, None] == labels[indices]).sum(axis=1) - 1
+    return documents, (co_entities_inside + 1) / (co_entities + MAX_PHRASES)
 
 
 def _choose_disjoint(weights: dict[int, float], stems: Sequence[Sequence[str]]) -> list[int]:
@@ -124,20 +125,20 @@ def _name_stems(name: str) -> list[str]:
 
 def compute_noun_shares(entities: Sequence[Entity]) -> Floats:
     """Compute the noun share of each entity's name, above 0 and at most 1, shape (entities,)."""
-    places = {normalise_singular(entity.name): at for at, entity in enumerate(entities)}
-    seen, filling = np.zeros(len(entities)), np.zeros(len(entities))
+    index_of = {normalise_singular(entity.name): index for index, entity in enumerate(entities)}
+    occurrences, noun_occurrences = np.zeros(len(entities)), np.zeros(len(entities))
     for description in sorted({entity.description for entity in entities}):
         for piece in CUTS.split(description):
             text_words = split_words(piece)
             singulars = ["", *map(make_singular, text_words), ""]
             for start in range(1, len(text_words) + 1):
                 for end in range(start + 1, min(start + MAX_PHRASE_WORDS, len(text_words) + 1) + 1):
-                    at = places.get(" ".join(singulars[start:end]))
-                    if at is not None:
-                        seen[at] += 1
-                        filling[at] += _stands_as_noun_phrase(["", *text_words, ""], start, end)
-    usual = max(MIN_WEIGHT**2, filling.sum() / max(1.0, seen.sum()))
-    shares: Floats = np.clip((filling + usual) / (seen + 1) / usual, MIN_WEIGHT, 1)
+                    index = index_of.get(" ".join(singulars[start:end]))
+                    if index is not None:
+                        occurrences[index] += 1
+                        noun_occurrences[index] += _stands_as_noun_phrase(["", *text_words, ""], start, end)
+    average = max(MIN_WEIGHT**2, noun_occurrences.sum() / max(1.0, occurrences.sum()))
+    shares: Floats = np.clip((noun_occurrences + average) / (occurrences + 1) / average, MIN_WEIGHT, 1)
     shares[[not _may_be_noun_phrase(entity.name) for entity in entities]] *= MIN_WEIGHT
     return shares
 
@@ -148,9 +149,10 @@ def _may_be_noun_phrase(name: str) -> bool:
 
 def _stands_as_noun_phrase(text_words: Sequence[str], start: int, end: int) -> bool:
     """Tell whether the words from start to end stand in the place of a noun phrase. "" marks punctuation."""
-    before, after = text_words[start - 1], text_words[end]
-    if end == start + 1 and not before and not after:
+    previous, following = text_words[start - 1], text_words[end]
+    if end == start + 1 and not previous and not following:
         return False  # the word is in a list, which may be a list of colors
     is_gerund = text_words[start].endswith("ing")
-    goes_before = before in _ARTICLES if is_gerund else not before or before in _BEFORE
-    return goes_before and (not after or after in _AFTER or (end > start + 1 and after in _JOINING))
+    goes_before = previous in _ARTICLES if is_gerund else not previous or previous in _BEFORE
+    is_pair = end > start + 1 and following in _JOINING
+    return goes_before and (not following or following in _AFTER or is_pair)

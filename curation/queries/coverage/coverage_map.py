@@ -24,7 +24,7 @@ from curation.queries.coverage.matching import (
     EntityMatch,
     MatchingRule,
 )
-from curation.queries.coverage.measures import Clusters, collect_clusters
+from curation.queries.coverage.measures import Clusters, get_clusters
 from curation.queries.coverage.partitions import (
     DRAWN,
     DRAWS,
@@ -90,7 +90,7 @@ class CoverageMap:
 
     def find_clusters(self, entities: Sequence[int]) -> Clusters:
         """Find the clusters that hold entities, such as C(d) for a document's entities."""
-        return collect_clusters(entities, self.cluster_of)
+        return get_clusters(entities, self.cluster_of)
 
     @property
     def rule(self) -> MatchingRule:
@@ -104,7 +104,7 @@ class CoverageMap:
         return self.rule.find_clusters(match, self.cluster_of)
 
 
-def collect_map_parameters(request: CoverageRequest) -> dict[str, Any]:
+def make_parameters(request: CoverageRequest) -> dict[str, Any]:
     """Collect all parameters that, besides the corpus, decide a coverage map.
 
     Raises
@@ -138,10 +138,10 @@ def make_map(
 
     Raises
     ------
-    NotFoundError: see `collect_map_parameters`.
+    NotFoundError: see `make_parameters`.
     RefusedError: a package of the extra `dense` is missing, or the model cannot be loaded.
     """
-    parameters = collect_map_parameters(request)
+    parameters = make_parameters(request)
     with store.reading() as cursor:
         corpus = current_corpus(cursor)
     entities, document_entities = find_entities(StoredDocuments(store, corpus.hashes), progress)

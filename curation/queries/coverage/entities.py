@@ -1,4 +1,4 @@
-"""Entities: the phrases that distinguish a document from the other documents, each with a description.
+"""Entities: the phrases that distinguish a document from the other documents.
 
 Phrases whose normalized names are equal, apart from an English plural, are one entity. An entity has the name
 and the description of its heaviest mention. Entities are ordered by name.
@@ -148,38 +148,36 @@ def unite_mentions(
 ) -> tuple[list[Entity], DocumentEntities]:
     """Unite the mentions of documents whose names have the same normalized singular form into entities."""
     ordered = sorted(zip(document_ids, mentions, strict=True), key=itemgetter(0))
-    named = [
+    rows = [
         (document_id, name, mention, weight)
         for document_id, mentioned in ordered
         for mention, weight in mentioned.items()
         if (name := normalise_singular(mention.name))
     ]
     heaviest: dict[str, tuple[Entity, float]] = {}
-    for _, name, mention, weight in named:
+    for _, name, mention, weight in rows:
         if name not in heaviest or weight > heaviest[name][1]:
             heaviest[name] = (mention, weight)
     names = {name: normalise_name(mention.name) for name, (mention, _) in heaviest.items()}
-    places = {name: index for index, name in enumerate(sorted(names, key=names.__getitem__))}
-    of_documents: dict[str, set[int]] = {document_id: set() for document_id, _ in ordered}
-    for document_id, name, *_ in named:
-        of_documents[document_id].add(places[name])
-    entities = [Entity(names[name], heaviest[name][0].description) for name in places]
-    return entities, {
-        document_id: tuple(sorted(places_found)) for document_id, places_found in of_documents.items()
-    }
+    index_of = {name: index for index, name in enumerate(sorted(names, key=names.__getitem__))}
+    by_document: dict[str, set[int]] = {document_id: set() for document_id, _ in ordered}
+    for document_id, name, *_ in rows:
+        by_document[document_id].add(index_of[name])
+    entities = [Entity(names[name], heaviest[name][0].description) for name in index_of]
+    return entities, {document_id: tuple(sorted(indices)) for document_id, indices in by_document.items()}
 
 
 def shorten_sentence(sentence: str) -> str:
     """Shorten a long sentence to its first words or letters and an ellipsis."""
-    parts = sentence.split(" ")
-    kept = " ".join(parts[:MAX_SENTENCE_LENGTH])[:MAX_DESCRIPTION_LENGTH].rstrip()
-    return sentence if kept == sentence else f"{kept} …"
+    tokens = sentence.split(" ")
+    shortened = " ".join(tokens[:MAX_SENTENCE_LENGTH])[:MAX_DESCRIPTION_LENGTH].rstrip()
+    return sentence if shortened == sentence else f"{shortened} …"
 
 
 def extract_phrases(
-    documents: Iterable[Document], most: int = MAX_PHRASES, progress: Progress = silent
+    documents: Iterable[Document], limit: int = MAX_PHRASES, progress: Progress = silent
 ) -> list[Mentions]:
-    """Find the phrases that distinguish each document, at most `most` for a document, the heaviest first.
+    """Find the phrases that distinguish each document, at most `limit` for a document, the heaviest first.
 
     Raises
     ------
@@ -189,21 +187,21 @@ def extract_phrases(
         return [{} for _ in documents]
     joining = find_joining_words(document.text for document in documents)
     phrases, matrix = _count_phrases(documents, joining)
-    number = matrix.shape[0]
+    total = matrix.shape[0]
     documents_with = np.bincount(matrix.indices, minlength=len(phrases))
-    idf = 1 + np.log((1 + number) / (1 + documents_with))
-    specific = documents_with <= max(ALWAYS_KEPT, MAX_SHARE * number)
+    idf = 1 + np.log((1 + total) / (1 + documents_with))
+    specific = documents_with <= max(ALWAYS_KEPT, MAX_SHARE * total)
     repeated = specific & (np.asarray(matrix.sum(axis=0)).ravel() > 1)
     mentions = []
     for row, document in enumerate(documents):
         span = slice(matrix.indptr[row], matrix.indptr[row + 1])
-        columns, times = matrix.indices[span], matrix.data[span]
-        kept = repeated[columns] if repeated[columns].any() else specific[columns]
-        counted = {phrases[column]: int(n) for column, n in zip(columns[kept], times[kept], strict=True)}
-        weights = _heaviest_phrases(counted, (1 + np.log(times[kept])) * idf[columns[kept]], most)
+        columns, counts = matrix.indices[span], matrix.data[span]
+        chosen = repeated[columns] if repeated[columns].any() else specific[columns]
+        counted = {phrases[column]: int(n) for column, n in zip(columns[chosen], counts[chosen], strict=True)}
+        weights = _choose_heaviest(counted, (1 + np.log(counts[chosen])) * idf[columns[chosen]], limit)
         mentions.append(_describe_phrases(document, weights, joining))
-        if row % 256 == 255 or row + 1 == number:
-            progress("coverage: phrases", row + 1, number)
+        if row % 256 == 255 or row + 1 == total:
+            progress("coverage: phrases", row + 1, total)
     return mentions
 
 
@@ -211,17 +209,17 @@ def find_joining_words(texts: Iterable[str]) -> frozenset[str]:
     """Find the joining words of texts, as this module defines joining words."""
     documents_with: Counter[str] = Counter()
     occurrences: Counter[str] = Counter()
-    number = 0
+    total = 0
     for text in texts:
-        number += 1
+        total += 1
         counts = Counter(split_words(text))
         documents_with.update(counts.keys())
         occurrences.update(counts)
-    least = max(ALWAYS_KEPT, MIN_SHARE_COMMON * number)
+    threshold = max(ALWAYS_KEPT, MIN_SHARE_COMMON * total)
     return frozenset(
         word
-        for word, documents in documents_with.items()
-        if documents > least and _residual_idf(documents, occurrences[word], number) < MAX_RESIDUAL_IDF
+        for word, count in documents_with.items()
+        if count > threshold and _residual_idf(count, occurrences[word], total) < MAX_RESIDUAL_IDF
     )
 
 
@@ -242,17 +240,17 @@ def list_phrases(text: str, joining: Collection[str] = frozenset()) -> Iterator[
         for start in range(len(text_words)):
             for length in range(1, min(MAX_PHRASE_WORDS, len(text_words) - start) + 1):
                 phrase = text_words[start : start + length]
-                if _may_name(phrase, joining):
+                if _can_name_entity(phrase, joining):
                     yield " ".join(phrase)
 
 
-def _may_name(phrase: Sequence[str], joining: Collection[str]) -> bool:
+def _can_name_entity(phrase: Sequence[str], joining: Collection[str]) -> bool:
     if len(phrase) > 1 and any(map(is_unspaced, phrase)):
         return False  # grams overlap already
-    return all(_may_end(word) and word not in joining for word in (phrase[0], phrase[-1]))
+    return all(_can_be_edge(word) and word not in joining for word in (phrase[0], phrase[-1]))
 
 
-def _may_end(word: str) -> bool:
+def _can_be_edge(word: str) -> bool:
     return word not in _EDGE and (len(word) > 1 or is_unspaced(word)) and not word.isnumeric()
 
 
@@ -278,27 +276,28 @@ def _phrases_of_document(joining: Collection[str], document: Document) -> Iterat
     yield from list_phrases(document.body, joining)
 
 
-def _heaviest_phrases(counted: Mapping[str, int], weights: Floats, most: int) -> dict[str, float]:
+def _choose_heaviest(counted: Mapping[str, int], weights: Floats, limit: int) -> dict[str, float]:
     """Choose the heaviest phrases of a document with their weights. `counted` maps a phrase to its count."""
-    weighed = dict(zip(counted, np.round(weights, 9).tolist(), strict=True))
-    inside = _always_inside(counted)
+    rounded = dict(zip(counted, np.round(weights, 9).tolist(), strict=True))
+    contained = _find_contained(counted)
     ordered = sorted(
-        (phrase for phrase in weighed if phrase not in inside), key=lambda phrase: (-weighed[phrase], phrase)
+        (phrase for phrase in rounded if phrase not in contained),
+        key=lambda phrase: (-rounded[phrase], phrase),
     )
-    return {phrase: weighed[phrase] for phrase in ordered[:most]}
+    return {phrase: rounded[phrase] for phrase in ordered[:limit]}
 
 
-def _always_inside(counted: Mapping[str, int]) -> set[str]:
+def _find_contained(counted: Mapping[str, int]) -> set[str]:
     """Find the phrases that occur as often as a longer phrase that contains them."""
-    inside = set()
-    for phrase, times in counted.items():
+    contained = set()
+    for phrase, count in counted.items():
         parts = phrase.split(" ")
         for length in range(1, len(parts)):
             for start in range(len(parts) - length + 1):
-                part = " ".join(parts[start : start + length])
-                if counted.get(part) == times:
-                    inside.add(part)
-    return inside
+                shorter = " ".join(parts[start : start + length])
+                if counted.get(shorter) == count:
+                    contained.add(shorter)
+    return contained
 
 
 def _describe_phrases(document: Document, weights: Mapping[str, float], joining: Collection[str]) -> Mentions:
@@ -306,9 +305,8 @@ def _describe_phrases(document: Document, weights: Mapping[str, float], joining:
     best: dict[str, tuple[float, str]] = {}
     for sentence in _split_sentences(document):
         phrases = set(list_phrases(sentence, joining)) & weights.keys()
-        worth = round(
-            sum(sorted(weights[phrase] for phrase in phrases)) / sqrt(len(split_words(sentence)) or 1), 9
-        )
+        total = sum(sorted(weights[phrase] for phrase in phrases))
+        worth = round(total / sqrt(len(split_words(sentence)) or 1), 9)
         for phrase in phrases:
             if phrase not in best or worth > best[phrase][0]:
                 best[phrase] = (worth, sentence)

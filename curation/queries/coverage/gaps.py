@@ -10,7 +10,7 @@ from curation.core.reports.tables import Table
 from curation.core.request import DEFAULT_MODEL
 from curation.core.text import pluralize
 from curation.queries.coverage.coverage_map import CoverageMap
-from curation.queries.coverage.matched_queries import MatchedQueries, match_current_queries
+from curation.queries.coverage.matched_queries import MatchedQueries, match_queries
 from curation.queries.coverage.measures import MIN_FOR_SCC, count_by_cluster, spread_over_clusters
 from curation.queries.coverage.stored_map import read_current_map_id, read_map
 from curation.store import Store
@@ -57,7 +57,7 @@ def find_gaps(store: Store, model: str = DEFAULT_MODEL, progress: Progress = sil
     """
     with store.reading() as cursor:
         coverage_map = read_map(cursor, read_current_map_id(cursor))
-    matched = match_current_queries(store, coverage_map, model, progress)
+    matched = match_queries(store, coverage_map, model, progress)
     return list_gaps(coverage_map, count_clusters(coverage_map, matched))
 
 

@@ -15,12 +15,7 @@ from curation.queries.coverage.clusters import count_documents
 from curation.queries.coverage.coverage_map import CoverageMap
 from curation.queries.coverage.matched_queries import MatchedQueries
 from curation.queries.coverage.matching import ALTERNATIVES, MatchingRule
-from curation.queries.coverage.measures import (
-    MIN_FOR_SCC,
-    CoverageMeasures,
-    collect_clusters,
-    measure_coverage,
-)
+from curation.queries.coverage.measures import MIN_FOR_SCC, CoverageMeasures, get_clusters, measure_coverage
 from curation.queries.coverage.partitions import Partitions
 
 MAX_IDS_SHOWN = 10
@@ -150,7 +145,7 @@ def _measure_seeds(
     for labels in partitions.labels:
         cluster_of: list[int] = labels.tolist()
         regions = np.flatnonzero(count_documents(labels, document_entities) >= min_documents).tolist()
-        document_clusters = [collect_clusters(row, cluster_of) for row in document_entities.values()]
+        document_clusters = [get_clusters(row, cluster_of) for row in document_entities.values()]
         query_clusters = matched.find_query_clusters(rule, cluster_of)
         measures_by_seed.append(measure_coverage(regions, document_clusters, query_clusters))
     return measures_by_seed

@@ -69,9 +69,7 @@ class MatchedQueries(NamedTuple):
         )
 
 
-def match_current_queries(
-    store: Store, coverage_map: CoverageMap, model: str, progress: Progress
-) -> MatchedQueries:
+def match_queries(store: Store, coverage_map: CoverageMap, model: str, progress: Progress) -> MatchedQueries:
     """Read the current queries and the traffic, and match and store the texts that have no match yet.
 
     Raises

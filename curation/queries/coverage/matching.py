@@ -20,7 +20,7 @@ import numpy as np
 from curation.core.words import split_words
 from curation.queries.coverage.entities import MAX_PHRASE_WORDS, make_singular, normalise_singular
 from curation.queries.coverage.entity_graph import MIN_COSINE, NEIGHBOURS, find_nearest
-from curation.queries.coverage.measures import Clusters, collect_clusters
+from curation.queries.coverage.measures import Clusters, get_clusters
 from curation.retrieval.embedding_model import Vectors
 
 MAX_BY_MEANING = NEIGHBOURS
@@ -44,11 +44,11 @@ class MatchingRule(NamedTuple):
     def find_clusters(self, match: EntityMatch, cluster_of: Sequence[int]) -> Clusters:
         """Find the clusters C(q) of a query. `cluster_of` has the cluster of each entity."""
         if self.by_model and match.kept is not None:
-            return collect_clusters(match.kept, cluster_of)
+            return get_clusters(match.kept, cluster_of)
         entities = {*match.by_phrase, *match.by_meaning[: self.nearest]}
         counts = Counter(cluster_of[entity] for entity in entities)
         clusters = frozenset(cluster for cluster, count in counts.items() if count >= self.least)
-        return clusters or collect_clusters(match.by_phrase, cluster_of)
+        return clusters or get_clusters(match.by_phrase, cluster_of)
 
 
 TWO_ENTITIES = MatchingRule("two matched entities or more, else of the named ones", MAX_BY_MEANING, 2)

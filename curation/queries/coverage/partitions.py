@@ -1,4 +1,4 @@
-"""Partitions of the entity graph by Leiden at several resolutions, and the rule that chooses a resolution.
+"""Partitions of the entity graph by Leiden at several resolutions, of which the most stable is chosen.
 
 Leiden (Traag et al. 2019) maximizes modularity with a resolution γ: a higher γ gives more and smaller
 clusters. An isolated entity, which has no neighbour, is a cluster by itself.
@@ -80,24 +80,24 @@ def partition_graph(graph: EntityGraph, resolution: float, seed: int) -> Ints:
         from graspologic_native import leiden_csr
     except ImportError as error:
         raise RefusedError("Coverage needs graspologic-native: pip install graspologic-native.") from error
-    joined = np.flatnonzero(graph.degrees)
-    matrix = graph.matrix()[joined][:, joined].tocsr()
+    connected = np.flatnonzero(graph.degrees)
+    matrix = graph.matrix()[connected][:, connected].tocsr()
     matrix.sort_indices()
     _, labels = leiden_csr(
         matrix.indptr.astype(np.int64),
         matrix.indices.astype(np.int32),
         matrix.data.astype(np.float64),
-        len(joined),
+        len(connected),
         resolution=resolution,
         iterations=ITERATIONS,
         seed=seed,
     )
-    return _by_first_entity(graph.nodes, joined, labels)
+    return _number_by_first_entity(graph.nodes, connected, labels)
 
 
-def _by_first_entity(nodes: int, joined: Ints, clusters: Mapping[int, int] | Sequence[int]) -> Ints:
+def _number_by_first_entity(nodes: int, connected: Ints, clusters: Mapping[int, int] | Sequence[int]) -> Ints:
     labels = np.arange(nodes) + nodes  # labels of isolated entities: all different, and none of Leiden's
-    labels[joined] = [clusters[node] for node in range(len(joined))]
+    labels[connected] = [clusters[node] for node in range(len(connected))]
     _, first, inverse = np.unique(labels, return_index=True, return_inverse=True)
     numbers = np.empty(len(first), np.int64)
     numbers[np.argsort(first)] = np.arange(len(first))
@@ -106,8 +106,8 @@ def _by_first_entity(nodes: int, joined: Ints, clusters: Mapping[int, int] | Seq
 
 def find_partitions(
     graph: EntityGraph,
-    of_documents: Mapping[str, Sequence[int]],
-    least_documents: int,
+    document_entities: Mapping[str, Sequence[int]],
+    min_documents: int,
     seed: int,
     resolutions: Sequence[float] = RESOLUTIONS,
     progress: Progress = silent,
@@ -116,24 +116,24 @@ def find_partitions(
 
     Parameters
     ----------
-    of_documents: document id → positions of its entities.
-    least_documents: fewest documents of a region.
+    document_entities: document id → positions of its entities.
+    min_documents: fewest documents of a region.
     """
-    tried = []
-    joined = graph.degrees > 0
-    draws = draw_graphs(graph, of_documents, seed)
-    masses = compute_entity_masses(graph.nodes, of_documents)
-    for done, resolution in enumerate(sorted(set(resolutions)), 1):
+    partitions = []
+    is_connected = graph.degrees > 0
+    draws = draw_graphs(graph, document_entities, seed)
+    masses = compute_entity_masses(graph.nodes, document_entities)
+    for number, resolution in enumerate(sorted(set(resolutions)), 1):
         graphs = [*repeat(graph, SEEDS), *(drawn for _, drawn in draws)]
         seeds = [*range(seed, seed + SEEDS), *repeat(seed, len(draws))]
-        parts = _partition_all(graphs, resolution, seeds)
-        labels, again = parts[:SEEDS], parts[SEEDS:]
-        is_region = count_documents(labels[0], of_documents) >= least_documents
-        recovered = compute_recovered_shares(labels[0], is_region, masses, draws, again)
-        index = compute_mean_rand_index([part[joined] for part in labels])
-        tried.append(Partitions(resolution, labels, index, tuple(recovered)))
-        progress("coverage: clusters", done, len(set(resolutions)))
-    return tried
+        all_labels = _partition_all(graphs, resolution, seeds)
+        labels, draw_labels = all_labels[:SEEDS], all_labels[SEEDS:]
+        is_region = count_documents(labels[0], document_entities) >= min_documents
+        recovered = compute_recovered_shares(labels[0], is_region, masses, draws, draw_labels)
+        rand_index = compute_mean_rand_index([part[is_connected] for part in labels])
+        partitions.append(Partitions(resolution, labels, rand_index, tuple(recovered)))
+        progress("coverage: clusters", number, len(set(resolutions)))
+    return partitions
 
 
 def compute_mean_rand_index(partitions: Sequence[Ints]) -> float | None:
@@ -145,50 +145,48 @@ def compute_mean_rand_index(partitions: Sequence[Ints]) -> float | None:
     from sklearn.metrics import adjusted_rand_score
 
     pairs = combinations(partitions, 2)
-    return round(
-        float(np.mean([adjusted_rand_score(partition_graph, other) for partition_graph, other in pairs])), 6
-    )
+    return round(float(np.mean([adjusted_rand_score(first, second) for first, second in pairs])), 6)
 
 
 def choose_resolution(partitions: Sequence[Partitions]) -> float:
     """Choose the resolution by the one-standard-error rule of this module, or the lowest resolution without
     draws.
     """
-    drawn = [tried for tried in partitions if tried.recovered]
-    if not drawn:
-        return min(tried.resolution for tried in partitions)
-    best = max(drawn, key=lambda tried: (fmean(tried.recovered), tried.resolution))
+    candidates = [candidate for candidate in partitions if candidate.recovered]
+    if not candidates:
+        return min(candidate.resolution for candidate in partitions)
+    best = max(candidates, key=lambda candidate: (fmean(candidate.recovered), candidate.resolution))
     error = stdev(best.recovered) / sqrt(len(best.recovered)) if len(best.recovered) > 1 else 0.0
-    least = fmean(best.recovered) - error
-    return max(tried.resolution for tried in drawn if fmean(tried.recovered) >= least)
+    lower_bound = fmean(best.recovered) - error
+    return max(candidate.resolution for candidate in candidates if fmean(candidate.recovered) >= lower_bound)
 
 
 def draw_graphs(
-    graph: EntityGraph, of_documents: Mapping[str, Sequence[int]], seed: int
+    graph: EntityGraph, entities_of: Mapping[str, Sequence[int]], seed: int
 ) -> list[tuple[Ints, EntityGraph]]:
     """Draw documents several times, and return the entities (ascending) and the entity graph of each draw.
 
-    Node i of a graph is the entity kept[i]. Documents without an entity do not count, and fewer than two
-    documents give no draw.
+    Node i of a graph is the i-th entity of the draw. Documents without an entity do not count, and fewer than
+    two documents give no draw.
     """
-    ids = sorted(document_id for document_id, entities in of_documents.items() if entities)
+    ids = sorted(document_id for document_id, entities in entities_of.items() if entities)
     if len(ids) < 2:
         return []
     key = int(digest("coverage draws", seed)[:16], 16)
     random = np.random.Generator(np.random.PCG64(key))
-    draws_made = []
+    draws = []
     for _ in range(DRAWS):
         drawn = random.permutation(len(ids))[: max(1, round(DRAWN * len(ids)))]
-        kept = np.unique(np.concatenate([np.array(of_documents[ids[index]]) for index in drawn]))
-        draws_made.append((kept, _of_entities(graph, kept)))
-    return draws_made
+        drawn_entities = np.unique(np.concatenate([np.array(entities_of[ids[index]]) for index in drawn]))
+        draws.append((drawn_entities, _restrict_graph(graph, drawn_entities)))
+    return draws
 
 
-def compute_entity_masses(entities: int, of_documents: Mapping[str, Sequence[int]]) -> Floats:
+def compute_entity_masses(entities: int, document_entities: Mapping[str, Sequence[int]]) -> Floats:
     """Compute the mass of each entity from its documents, shape (entities,)."""
     masses = np.zeros(entities)
-    for _, entities_of_document in sorted(of_documents.items()):
-        masses[list(entities_of_document)] += 1 / max(1, len(entities_of_document))
+    for _, indices in sorted(document_entities.items()):
+        masses[list(indices)] += 1 / max(1, len(indices))
     return masses
 
 
@@ -210,8 +208,8 @@ def compute_recovered_shares(
     """
     shares = np.bincount(labels, masses, len(is_region)) * is_region / masses.sum()
     overlaps = (
-        _best_overlaps(labels[kept], again, len(is_region))
-        for (kept, _), again in zip(draws, partitions, strict=True)
+        _find_best_overlaps(labels[entities], draw_labels, len(is_region))
+        for (entities, _), draw_labels in zip(draws, partitions, strict=True)
     )
     return [round(float(shares @ overlap), 6) for overlap in overlaps]
 
@@ -222,19 +220,19 @@ def _partition_all(graphs: Sequence[EntityGraph], resolution: float, seeds: Sequ
         return list(pool.map(partition_graph, graphs, repeat(resolution), seeds))
 
 
-def _of_entities(graph: EntityGraph, kept: Ints) -> EntityGraph:
-    number = np.full(graph.nodes, -1)
-    number[kept] = np.arange(len(kept))
-    first, second = number[graph.first], number[graph.second]
-    both = (first >= 0) & (second >= 0)
-    return EntityGraph(len(kept), first[both], second[both], graph.weights[both])
+def _restrict_graph(graph: EntityGraph, entities: Ints) -> EntityGraph:
+    index_of = np.full(graph.nodes, -1)
+    index_of[entities] = np.arange(len(entities))
+    first, second = index_of[graph.first], index_of[graph.second]
+    is_inside = (first >= 0) & (second >= 0)
+    return EntityGraph(len(entities), first[is_inside], second[is_inside], graph.weights[is_inside])
 
 
-def _best_overlaps(labels: Ints, others: Ints, clusters: int) -> Floats:
+def _find_best_overlaps(labels: Ints, other_labels: Ints, clusters: int) -> Floats:
     """Find each cluster's highest Jaccard index with clusters of another partition, or 0 without entities."""
-    pairs, common = np.unique(np.stack([labels, others]), axis=1, return_counts=True)
-    sizes, other_sizes = np.bincount(labels, minlength=clusters), np.bincount(others)
-    either = sizes[pairs[0]] + other_sizes[pairs[1]] - common
-    best = np.zeros(clusters)
-    np.maximum.at(best, pairs[0], common / either)
-    return best
+    pairs, common = np.unique(np.stack([labels, other_labels]), axis=1, return_counts=True)
+    sizes, other_sizes = np.bincount(labels, minlength=clusters), np.bincount(other_labels)
+    unions = sizes[pairs[0]] + other_sizes[pairs[1]] - common
+    overlaps = np.zeros(clusters)
+    np.maximum.at(overlaps, pairs[0], common / unions)
+    return overlaps

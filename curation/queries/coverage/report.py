@@ -24,7 +24,7 @@ from curation.queries.coverage.map_measures import (
     measure_clusters,
     measure_step,
 )
-from curation.queries.coverage.matched_queries import MAX_TRAFFIC_TEXTS, MatchedQueries, match_current_queries
+from curation.queries.coverage.matched_queries import MAX_TRAFFIC_TEXTS, MatchedQueries, match_queries
 from curation.queries.coverage.measures import CoverageMeasures
 from curation.queries.coverage.stored_map import find_map
 from curation.queries.requests import CoverageRequest
@@ -156,7 +156,7 @@ def find_coverage(store: Store, request: CoverageRequest, progress: Progress = s
     NotFoundError, RefusedError: see `find_map`.
     """
     coverage_map = find_map(store, request, progress)
-    matched = match_current_queries(store, coverage_map, request.model, progress)
+    matched = match_queries(store, coverage_map, request.model, progress)
     regions = measure_clusters(coverage_map, matched, coverage_map.regions)
     by_people = matched._replace(queries=[query for query in matched.queries if query.source != "synthetic"])
     synthetic = len(matched.queries) - len(by_people.queries)

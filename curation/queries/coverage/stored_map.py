@@ -21,12 +21,7 @@ from curation.core.text import pluralize
 from curation.ingest.importers.personal_data import redact
 from curation.people.annotators import require_author
 from curation.queries.coverage.clusters import Cluster
-from curation.queries.coverage.coverage_map import (
-    CoverageMap,
-    collect_map_parameters,
-    compute_map_id,
-    make_map,
-)
+from curation.queries.coverage.coverage_map import CoverageMap, compute_map_id, make_map, make_parameters
 from curation.queries.coverage.entities import Entity
 from curation.queries.coverage.partitions import Partitions
 from curation.queries.requests import CoverageRequest
@@ -64,11 +59,11 @@ def find_map(store: Store, request: CoverageRequest, progress: Progress = silent
 
     Raises
     ------
-    NotFoundError: see `coverage_map.collect_map_parameters`.
+    NotFoundError: see `coverage_map.make_parameters`.
     RefusedError: there is no corpus, the corpus changed while the map was made, the extra `dense` is not
         installed, or the model cannot be loaded.
     """
-    parameters = collect_map_parameters(request)
+    parameters = make_parameters(request)
     with store.reading() as cursor:
         snapshot = current_snapshot(cursor)
         refuse_held(cursor, "coverage")
@@ -215,9 +210,8 @@ def _check_name(name: str, cluster_of_name: Mapping[str, int]) -> None:
     if not name:
         raise InputError("The name is empty; expected a name for the cluster.")
     if len(name) > MAX_NAME_LENGTH:
-        raise InputError(
-            f"The name has {pluralize(len(name), 'character')}; expected {MAX_NAME_LENGTH} or fewer."
-        )
+        length = pluralize(len(name), "character")
+        raise InputError(f"The name has {length}; expected {MAX_NAME_LENGTH} or fewer.")
     if redact(name).kinds:
         raise InputError("The name holds personal data, which goldgrade does not store. Remove the data.")
     if name in cluster_of_name:

@@ -153,9 +153,7 @@ def read_frame(
     return Frame(queries, traffic, strata, left_out, state, grouped, map_id)
 
 
-def _read_rows(
-    cursor: Cursor, request: DrawRequest, released: ReleasedQueries, earlier_sample: str | None
-) -> Any:
+def _read_rows(cursor: Cursor, request: DrawRequest, released: ReleasedQueries, earlier: str | None) -> Any:
     """Read the queries of the time window in seeded order.
 
     The columns are normalised, traffic, rows and words; the most frequent segment and value of each field
@@ -177,17 +175,15 @@ def _read_rows(
     released_ids = [query_id for query_ids in released.values() for query_id in query_ids]
     if request.exclude_judged:
         shown_ids = [query_id for (query_id,) in cursor.execute(_SHOWN).fetchall()]
-        table = _add_flag(cursor, table, "judged", [*shown_ids, *released_ids], earlier_sample)
+        table = _add_flag(cursor, table, "judged", [*shown_ids, *released_ids], earlier)
     if request.exclude_released:
-        table = _add_flag(cursor, table, "released", released_ids, earlier_sample)
+        table = _add_flag(cursor, table, "released", released_ids, earlier)
     return table
 
 
-def _add_flag(
-    cursor: Cursor, table: Any, name: str, query_ids: Sequence[str], earlier_sample: str | None
-) -> Any:
+def _add_flag(cursor: Cursor, table: Any, name: str, query_ids: Sequence[str], earlier: str | None) -> Any:
     """Add a column that is true for the queries with these ids that the earlier sample did not draw."""
-    rows = cursor.sql(_FLAGGED, params={"query_ids": query_ids, "earlier_sample": earlier_sample})
+    rows = cursor.sql(_FLAGGED, params={"query_ids": query_ids, "earlier_sample": earlier})
     texts = rows.to_arrow_table()["normalised"].combine_chunks()
     return table.append_column(name, pc.is_in(table["normalised"], value_set=texts))
 

@@ -1,4 +1,4 @@
-"""Spellings: logged queries that differ by one typo count as one query.
+"""Spellings of one query: logged queries that differ only by one typo.
 
 The similarity of two normalized queries is the exact Jaccard index of their 3-grams. Similarity without
 further conditions would join "womens running shoes" with "mens running shoes" (0.89) and "iphone 13 case"
@@ -43,11 +43,11 @@ NEGATIONS = frozenset(
     "nicht kein keine keinen ohne nie sans pas jamais aucun sin nunca senza niet zonder geen".split()
 )
 _EDGES = "\"'“”„‘’.,;:?!()[]{}<>"
-_TELLING = re.compile(r"[0-9+#./@:\\]")
+_ESSENTIAL_SIGN = re.compile(r"[0-9+#./@:\\]")
 _SPACERS = re.compile(r"[^\w+#]|_")
 _MULTIPLIER = 0x9E3779B97F4A7C15
 _BASE = 0x100000001B3
-_MARK = 0xC2B2AE3D27D4EB4F
+_SALT = 0xC2B2AE3D27D4EB4F
 
 
 def group_spellings(queries: Sequence[str], traffic: Ints, progress: Progress = silent) -> Ints:
@@ -60,44 +60,44 @@ def group_spellings(queries: Sequence[str], traffic: Ints, progress: Progress = 
     by_text = np.array(sorted(range(len(queries)), key=queries.__getitem__), np.int64)
     order = by_text[np.argsort(-traffic[by_text], kind="stable")]
     texts = [queries[query] for query in order.tolist()]
-    times = traffic[order].tolist()
+    counts = traffic[order].tolist()
     leaders = np.arange(len(texts))
     is_leader = np.ones(len(texts), bool)
-    pairs = _candidate_pairs(texts, progress)
+    pairs = _find_candidate_pairs(texts, progress)
     for first, second in pairs.tolist():  # ordered by the first query, so that its leader is known
-        if is_leader[first] and is_leader[second] and _is_spelling_of(texts, times, first, second):
+        if is_leader[first] and is_leader[second] and _is_spelling(texts, counts, first, second):
             leaders[second] = first
             is_leader[second] = False
-    result = np.empty(len(texts), np.int64)
-    result[order] = order[leaders]
-    return result
+    leaders_by_position = np.empty(len(texts), np.int64)
+    leaders_by_position[order] = order[leaders]
+    return leaders_by_position
 
 
-def essentials(normalised: str) -> tuple[str, ...]:
+def find_essentials(normalised: str) -> tuple[str, ...]:
     """Find a query's essentials: words with a digit, a sign or a dot, and negations."""
     return _Essentials().of(normalised)
 
 
-def slip(first: str, second: str) -> str | None:
+def classify_difference(first: str, second: str) -> str | None:
     """Tell how two queries with the same essentials differ: by 'form', by a 'letter', or by more (None)."""
     if _squeeze_text(first) == _squeeze_text(second):
         return "form"
-    left, right = ([_squeeze_text(word) for word in text.split()] for text in (first, second))
-    different = [pair for pair in zip(left, right, strict=False) if pair[0] != pair[1]]
-    if len(left) != len(right) or len(different) != 1:
+    first_words, second_words = ([_squeeze_text(word) for word in text.split()] for text in (first, second))
+    different = [pair for pair in zip(first_words, second_words, strict=False) if pair[0] != pair[1]]
+    if len(first_words) != len(second_words) or len(different) != 1:
         return None
     short, long = sorted(different[0], key=len)
     if long == f"{short}s" and len(short) > 2:
         return "form"
     begins_alike = short[:1] == long[:1] and len(short) >= MIN_WORD_LENGTH
-    return "letter" if begins_alike and _one_edit(short, long) else None
+    return "letter" if begins_alike and _is_one_edit(short, long) else None
 
 
-def _is_spelling_of(texts: list[str], times: list[int], leader: int, other: int) -> bool:
-    how = slip(texts[leader], texts[other])
-    if how is None or (how == "letter" and 2 * times[other] > times[leader]):
+def _is_spelling(texts: list[str], counts: list[int], leader: int, candidate: int) -> bool:
+    difference = classify_difference(texts[leader], texts[candidate])
+    if difference is None or (difference == "letter" and 2 * counts[candidate] > counts[leader]):
         return False
-    return jaccard(character_shingles(texts[leader]), character_shingles(texts[other])) >= THRESHOLD
+    return jaccard(character_shingles(texts[leader]), character_shingles(texts[candidate])) >= THRESHOLD
 
 
 class _Essentials(dict[str, str | None]):
@@ -116,7 +116,7 @@ class _Essentials(dict[str, str | None]):
 def _is_essential(word: str) -> bool:
     if word[:1] in "-!+" or word.endswith(("n't", "n’t")) or not NEGATIONS.isdisjoint(word.split("-")):
         return True
-    return bool(_TELLING.search(word)) or (not word.isascii() and any(map(str.isdigit, word)))
+    return bool(_ESSENTIAL_SIGN.search(word)) or (not word.isascii() and any(map(str.isdigit, word)))
 
 
 def _trim_punctuation(word: str) -> str:
@@ -128,7 +128,7 @@ def _squeeze_text(text: str) -> str:
     return joined if joined.isalnum() else _SPACERS.sub("", joined)
 
 
-def _one_edit(short: str, long: str) -> bool:
+def _is_one_edit(short: str, long: str) -> bool:
     """Tell whether two words differ by one added or different letter, or by two swapped letters."""
     at = next(
         (index for index, pair in enumerate(zip(short, long, strict=False)) if pair[0] != pair[1]), len(short)
@@ -139,59 +139,62 @@ def _one_edit(short: str, long: str) -> bool:
     return len(short) == len(long) and (short[at + 1 :] == long[at + 1 :] or swapped == long[at:])
 
 
-def _candidate_pairs(texts: Sequence[str], progress: Progress) -> Ints:
+def _find_candidate_pairs(texts: Sequence[str], progress: Progress) -> Ints:
     """Find pairs of queries that may differ by one typo, as ordered positions first < second, shape (pairs,
     2).
     """
     codes: dict[tuple[str, ...], int] = {}
-    known = _Essentials()
-    essential = np.array([codes.setdefault(known.of(text), len(codes)) for text in texts], np.uint64)
-    shared = np.flatnonzero(
-        np.bincount(essential.astype(np.int64))[essential] > 1
+    cache = _Essentials()
+    codes_of = np.array([codes.setdefault(cache.of(text), len(codes)) for text in texts], np.uint64)
+    positions = np.flatnonzero(
+        np.bincount(codes_of.astype(np.int64))[codes_of] > 1
     )  # no other text has a pair
-    squeezed = {position: _squeeze_text(texts[position]) for position in shared.tolist()}
+    squeezed = {position: _squeeze_text(texts[position]) for position in positions.tolist()}
     by_length: dict[int, list[int]] = defaultdict(list)
     for position, text in squeezed.items():
         by_length[len(text)].append(position)
     pairs_by_length = [np.empty((0, 2), np.int64)]
     shorter: tuple[int, Keys, Ints] = (-1, np.empty(0, np.uint64), np.empty(0, np.int64))
-    for done, length in enumerate(sorted(by_length), 1):
+    for number, length in enumerate(sorted(by_length), 1):
         owners = np.array(by_length[length], np.int64)
-        whole, parts = _hash_texts([squeezed[owner] for owner in by_length[length]], length)
-        mark = essential[owners] * np.uint64(_MARK)
-        keys, belong = [(parts + mark[:, None]).ravel()], [np.repeat(owners, parts.shape[1])]
+        text_hashes, shortened_hashes = _hash_texts([squeezed[owner] for owner in by_length[length]], length)
+        salts = codes_of[owners] * np.uint64(_SALT)
+        keys, key_owners = (
+            [(shortened_hashes + salts[:, None]).ravel()],
+            [np.repeat(owners, shortened_hashes.shape[1])],
+        )
         if shorter[0] == length - 1:
             keys.append(shorter[1])
-            belong.append(shorter[2])
-        pairs_by_length.append(_pairs_of_equal_keys(np.concatenate(keys), np.concatenate(belong)))
-        shorter = (length, whole + mark, owners)
-        progress("comparing spellings", done, len(by_length))
+            key_owners.append(shorter[2])
+        pairs_by_length.append(_match_equal_keys(np.concatenate(keys), np.concatenate(key_owners)))
+        shorter = (length, text_hashes + salts, owners)
+        progress("comparing spellings", number, len(by_length))
     pairs = np.concatenate(pairs_by_length)
-    return np.unique(pairs[essential[pairs[:, 0]] == essential[pairs[:, 1]]], axis=0)
+    return np.unique(pairs[codes_of[pairs[:, 0]] == codes_of[pairs[:, 1]]], axis=0)
 
 
 def _hash_texts(texts: Sequence[str], length: int) -> tuple[Keys, Keys]:
     """Hash texts of one length, shape (T,), and each text without one letter, shape (T, length)."""
-    signs = np.frombuffer("".join(texts).encode("utf-32-le", "surrogatepass"), np.uint32)
+    code_points = np.frombuffer("".join(texts).encode("utf-32-le", "surrogatepass"), np.uint32)
     powers = np.array([pow(_BASE, index, 2**64) for index in range(length)], np.uint64)
-    terms = (signs.reshape(len(texts), length).astype(np.uint64) * np.uint64(_MULTIPLIER)) * powers
-    upto = np.cumsum(terms, axis=1, dtype=np.uint64)
-    whole = upto[:, -1] if length else np.zeros(len(texts), np.uint64)
-    after = (whole[:, None] - upto) * np.uint64(pow(_BASE, -1, 2**64))
-    return whole, upto - terms + after
+    terms = (code_points.reshape(len(texts), length).astype(np.uint64) * np.uint64(_MULTIPLIER)) * powers
+    prefix_sums = np.cumsum(terms, axis=1, dtype=np.uint64)
+    hashes = prefix_sums[:, -1] if length else np.zeros(len(texts), np.uint64)
+    suffix_sums = (hashes[:, None] - prefix_sums) * np.uint64(pow(_BASE, -1, 2**64))
+    return hashes, prefix_sums - terms + suffix_sums
 
 
-def _pairs_of_equal_keys(keys: Keys, owners: Ints) -> Ints:
+def _match_equal_keys(keys: Keys, owners: Ints) -> Ints:
     """Find all pairs of owners with a common key, shape (pairs, 2)."""
     order = np.argsort(keys)
     keys, owners = keys[order], owners[order]
     pair_blocks = [np.empty((0, 2), np.int64)]
-    places = np.flatnonzero(keys[1:] == keys[:-1])
+    matches = np.flatnonzero(keys[1:] == keys[:-1])
     distance = 1
-    while len(places):
-        pairs = np.sort(np.column_stack([owners[places], owners[places + distance]]), axis=1)
+    while len(matches):
+        pairs = np.sort(np.column_stack([owners[matches], owners[matches + distance]]), axis=1)
         pair_blocks.append(np.unique(pairs[pairs[:, 0] != pairs[:, 1]], axis=0))
         distance += 1
-        places = places[places + distance < len(keys)]
-        places = places[keys[places] == keys[places + distance]]
+        matches = matches[matches + distance < len(keys)]
+        matches = matches[keys[matches] == keys[matches + distance]]
     return np.concatenate(pair_blocks)

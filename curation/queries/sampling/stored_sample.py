@@ -24,7 +24,7 @@ from curation.core.text import describe_left_out, join_names, percent, pluralize
 from curation.ingest.importers.queries import make_query_id
 from curation.queries.requests import DrawRequest
 from curation.queries.sampling.strata import TAG, Stratum, build_strata_table, list_names
-from curation.queries.unanswerable import unanswerable_share
+from curation.queries.unanswerable import count_unanswerable
 from curation.retrieval import DEFAULT_MODEL
 from curation.store import Cursor, Store, append_rows, get_setting, put_setting, record_event, utc_now
 from curation.store.audit_trail import COMMAND_LINE
@@ -90,9 +90,8 @@ class SampleReport:
         if self.drawn_before:
             lines = ["The same sample was drawn before. The sample is current again, and nothing was added."]
         if self.grouped:
-            grouped = pluralize(
-                self.grouped, "rarer spelling counts as its", "rarer spellings count as their"
-            )
+            forms = ("rarer spelling counts as its", "rarer spellings count as their")
+            grouped = pluralize(self.grouped, *forms)
             lines.append(f"{grouped} most frequent spelling.")
         return [*lines, *describe_left_out(self.left_out, "rows of traffic")]
 
@@ -160,9 +159,8 @@ def read_sample_texts(cursor: Cursor, sample_id: str) -> set[str]:
 
 def restore_request(parameters: Mapping[str, Any]) -> DrawRequest:
     """Make the request of a stored sample from its parameters."""
-    since, until = (
-        datetime.fromisoformat(parameters[end]) if parameters[end] else None for end in ("since", "until")
-    )
+    times = (parameters["since"], parameters["until"])
+    since, until = (datetime.fromisoformat(time) if time else None for time in times)
     options = ("min_count", "exclude_judged", "group_spellings")
     return DrawRequest(
         parameters["size"],
@@ -206,11 +204,10 @@ def warn_of_strata(strata: Sequence[Stratum]) -> list[str]:
 
 def warn_of_failure_modes(cursor: Cursor) -> list[str]:
     """Warn of too few, too many or an unknown number of unanswerable queries in the current sample."""
-    share = unanswerable_share(cursor)
+    share = count_unanswerable(cursor)
     if share is None:
-        return [
-            "No query of the sample is tagged unanswerable yet. Tag queries that the corpus cannot answer."
-        ]
+        advice = "Tag queries that the corpus cannot answer."
+        return [f"No query of the sample is tagged unanswerable yet. {advice}"]
     tagged, queries = share
     if MIN_UNANSWERABLE * queries <= tagged <= MAX_UNANSWERABLE * queries:
         return []

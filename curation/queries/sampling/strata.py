@@ -45,7 +45,7 @@ from curation.queries.coverage.matched_queries import match_new_texts
 from curation.queries.coverage.matching import EntityMatch
 from curation.queries.coverage.measures import Clusters
 from curation.queries.coverage.stored_map import read_current_map_id, read_map
-from curation.queries.tag_rules import LONG, SHORT, tag_texts
+from curation.queries.tag_rules import LONG, SHORT, match_tag
 from curation.retrieval.embedding_model import find_model
 from curation.store import Store
 
@@ -118,7 +118,7 @@ def label_by_log(dimension: str, table: Any, traffic: NDArray[np.int64]) -> Labe
 
 def label_by_tag(store: Store, tag: str, queries: Any) -> Labels:
     """Label queries, an Arrow column of normalized texts, by whether they have the tag."""
-    has_tag = tag_texts(store, tag, queries.to_pylist())
+    has_tag = match_tag(store, tag, queries.to_pylist())
     return Labels(np.where(has_tag, 0, 1).astype(np.intp), (name_value("tag", tag), f"not {tag}"))
 
 

@@ -31,7 +31,7 @@ from curation.labeling.rounds.create_round import open_round
 from curation.labeling.rounds.status import read_round_status
 from curation.labeling.rounds.upcoming import read_items, read_open_rounds
 from curation.labeling.session.queue import read_queue
-from curation.negatives.hard_negatives import hard_negatives
+from curation.negatives.hard_negatives import find_hard_negatives
 from curation.operations.import_jobs import import_for_page
 from curation.people.annotators import add_annotator
 from curation.people.seal_access import unseal
@@ -120,7 +120,7 @@ def test_last_years_section_is_wrong_from_the_pool_to_the_evaluation(project: St
     }
     assert wrong[0]["reason"] == "valid to 2024-12-31, before 2025-03-01"
 
-    found = hard_negatives(project, access=unseal(project, "list them", "to test it")).queries
+    found = find_hard_negatives(project, access=unseal(project, "list them", "to test it")).queries
     assert {(one.document_id, one.kind) for query in found for one in query.negatives} == {
         (f"{topic}-2024", OUTDATED) for topic in TOPICS
     }

@@ -22,7 +22,7 @@ from curation.labeling.session.query_answers import answer_query
 from curation.labeling.session.queue import read_queue, read_skipped_items
 from curation.labeling.session.submit import submit_judgments
 from curation.queries.stored_tags import set_tags
-from curation.queries.unanswerable import answered_no, unanswerable, unanswerable_share
+from curation.queries.unanswerable import count_answers, count_unanswerable, find_unanswered
 from curation.store import Store, append, put_setting
 from tests.support import ROOT
 from tests.support.drawn import outline
@@ -394,10 +394,10 @@ def test_more_than_half_no_makes_a_query_unanswerable(opened: Store) -> None:
         item = read_queue(opened, who, 1).showings[0]
         answer_query(opened, who, item.presentation_id, answer, f"answer-{who}")
     with opened.reading() as cursor:
-        counts = unanswerable(cursor)
+        counts = count_answers(cursor)
         expected = {query_id for query_id, (yes, partly, no) in counts.items() if no > yes + partly}
         assert sum(no for _, _, no in counts.values()) == 2
-        assert answered_no(cursor) == expected
+        assert find_unanswered(cursor) == expected
         assert len(expected) >= 1
 
 
@@ -412,7 +412,7 @@ def test_the_answer_in_the_newest_round_counts_whatever_the_clock_said(opened: S
             "answered_at - INTERVAL 1 DAY AS answered_at",
         }.items():
             cursor.execute(f"INSERT INTO {table} SELECT * REPLACE ({changes}) FROM {table}")
-        assert [*unanswerable(cursor).values()] == [(1, 0, 0)]
+        assert [*count_answers(cursor).values()] == [(1, 0, 0)]
 
 
 def test_what_annotators_answer_feeds_the_unanswerable_share_of_the_sample(opened: Store) -> None:
@@ -420,12 +420,12 @@ def test_what_annotators_answer_feeds_the_unanswerable_share_of_the_sample(opene
         rows = {"sample_id": ["s"] * 2, "query_id": ["query 0", "query 1"], "stratum": ["head"] * 2}
         append(cursor, "sample_queries", {**rows, "traffic": [1, 1], "inclusion_probability": [1.0, 1.0]})
         put_setting(cursor, "sample", "s")
-        assert unanswerable_share(cursor) is None
+        assert count_unanswerable(cursor) is None
     for who in ("ada", "grace"):
         item = next(one for one in read_queue(opened, who, 6).showings if one.query == "query 1")
         answer_query(opened, who, item.presentation_id, "no", f"answer-{who}")
     with opened.reading() as cursor:
-        assert unanswerable_share(cursor) == (1, 2)
+        assert count_unanswerable(cursor) == (1, 2)
 
 
 def test_a_persons_word_that_a_query_is_answerable_outweighs_the_answers(opened: Store) -> None:
@@ -437,10 +437,10 @@ def test_a_persons_word_that_a_query_is_answerable_outweighs_the_answers(opened:
     answer_query(opened, "ada", item.presentation_id, "no", "answer-ada")
     set_tags(opened, "query 1", [], ["unanswerable"])
     with opened.reading() as cursor:
-        assert unanswerable_share(cursor) == (0, 1)
+        assert count_unanswerable(cursor) == (0, 1)
     set_tags(opened, "query 1", ["unanswerable"], [])
     with opened.reading() as cursor:
-        assert unanswerable_share(cursor) == (1, 1)
+        assert count_unanswerable(cursor) == (1, 1)
 
 
 @pytest.mark.parametrize("kind", ["audit", "pilot"])
@@ -453,7 +453,7 @@ def test_audits_and_pilots_ask_like_any_other_round_and_their_answers_do_not_cou
     assert item.asks
     assert answer_query(opened, "ada", item.presentation_id, "no", "answer-0001").status == "saved"
     with opened.reading() as cursor:
-        assert unanswerable(cursor) == {}
+        assert count_answers(cursor) == {}
 
 
 def test_an_empty_queue_says_that_the_round_was_closed(opened: Store) -> None:

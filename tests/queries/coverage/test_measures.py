@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from curation.queries.coverage.coverage_map import CoverageMap, collect_map_parameters
+from curation.queries.coverage.coverage_map import CoverageMap, make_parameters
 from curation.queries.coverage.entities import normalise_singular
 from curation.queries.coverage.matching import (
     ALTERNATIVES,
@@ -166,7 +166,7 @@ def test_a_query_is_about_clusters_with_two_of_its_entities_else_about_those_it_
 def test_a_map_of_before_counts_every_matched_entity() -> None:
     of_before = CoverageMap("", "", {"matching": {"most_by_meaning": 50}}, [], [], {}, [], [], {})
     assert of_before.rule.find_clusters(EntityMatch((), (0, 1)), [0, 1]) == of(0, 1)
-    assert replace(of_before, parameters=collect_map_parameters(CoverageRequest(seed=0))).rule is TWO_ENTITIES
+    assert replace(of_before, parameters=make_parameters(CoverageRequest(seed=0))).rule is TWO_ENTITIES
 
 
 def test_traffic_without_a_counted_cluster_weighs_nothing() -> None:

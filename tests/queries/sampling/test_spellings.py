@@ -12,7 +12,12 @@ from curation.core.errors import RefusedError
 from curation.core.similarity.shingles import character_shingles, jaccard
 from curation.queries.requests import DrawRequest
 from curation.queries.sampling.draw import draw_sample
-from curation.queries.sampling.spellings import THRESHOLD, essentials, group_spellings, slip
+from curation.queries.sampling.spellings import (
+    THRESHOLD,
+    classify_difference,
+    find_essentials,
+    group_spellings,
+)
 from tests.support.logged import drawn, log
 
 SAME = [
@@ -87,7 +92,7 @@ def test_no_chain_joins_what_is_unlike_its_leader():
 
 
 def test_short_texts_need_more_likeness_than_a_letter_changed_in_their_middle():
-    assert slip("medical", "medikal") == "letter"
+    assert classify_difference("medical", "medikal") == "letter"
     assert grouped(("medical", 90), ("medikal", 1)) == {}
 
 
@@ -99,7 +104,7 @@ def test_traffic_stays_numbers_stay_and_the_order_of_the_queries_changes_nothing
     groups = group_spellings(queries, traffic)
     assert (groups[groups] == groups).all()
     for query, leader in zip(queries, (queries[leader] for leader in groups), strict=True):
-        assert essentials(query) == essentials(leader)
+        assert find_essentials(query) == find_essentials(leader)
         assert query == leader or jaccard(character_shingles(query), character_shingles(leader)) >= THRESHOLD
     shuffled = list(range(len(queries)))
     order.shuffle(shuffled)
@@ -118,7 +123,7 @@ def test_no_pair_of_the_excite_log_is_missed(shared):
         asked[query] = asked.get(query, 0) + 1
     del asked[""]
     queries = sorted(asked, key=lambda query: (-asked[query], query))[:1_000]
-    keys = [essentials(query) for query in queries]
+    keys = [find_essentials(query) for query in queries]
     expected: dict[str, str] = {}
     for rank, query in enumerate(queries):
         if query in expected:
@@ -126,7 +131,7 @@ def test_no_pair_of_the_excite_log_is_missed(shared):
         for other, essential in zip(queries[rank + 1 :], keys[rank + 1 :], strict=True):
             if essential != keys[rank] or other in expected or abs(len(other) - len(query)) > 8:
                 continue
-            how = slip(query, other)
+            how = classify_difference(query, other)
             alike = how == "form" or (how == "letter" and 2 * asked[other] <= asked[query])
             if alike and jaccard(character_shingles(query), character_shingles(other)) >= THRESHOLD:
                 expected[other] = query

@@ -20,7 +20,7 @@ from curation.ingest.importers.query_tags import (
 from curation.labeling.requests import AnswerTaskRequest
 from curation.labeling.written_answers.create_task import open_answer_task
 from curation.people.annotators import add_annotator
-from curation.queries.stored_tags import import_tags, set_tags, tagged_queries, write_query
+from curation.queries.stored_tags import import_tags, read_tagged_queries, set_tags, write_query
 from curation.store import Store
 from tests.support.projects import rows_of
 
@@ -31,7 +31,7 @@ def known(store: Store) -> list[str]:
 
 
 def tags_of(store: Store) -> dict[str, list[str]]:
-    return {query.text: list(query.tags) for query in tagged_queries(store)}
+    return {query.text: list(query.tags) for query in read_tagged_queries(store)}
 
 
 def test_a_typo_is_refused_with_the_tag_that_it_may_mean_wherever_a_tag_is_named(
@@ -46,7 +46,7 @@ def test_a_typo_is_refused_with_the_tag_that_it_may_mean_wherever_a_tag_is_named
         lambda: set_tags(store, "1", [], ["Error_Code"]),
         lambda: import_tags(store, tags),
         lambda: write_query(store, "e43", tags=["error-codes"]),
-        lambda: tagged_queries(store, "errorcode"),
+        lambda: read_tagged_queries(store, "errorcode"),
         lambda: open_answer_task(store, AnswerTaskRequest("faq", ["ann"], 1, tag="error-cod")),
     ]
     for deed in deeds:

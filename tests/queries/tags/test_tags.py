@@ -16,9 +16,9 @@ from curation.pooling.request import PoolRequest
 from curation.queries.requests import DrawRequest, TopUpRequest
 from curation.queries.sampling.draw import draw_sample
 from curation.queries.sampling.top_up import top_up
-from curation.queries.stored_tags import import_tags, set_tags, tagged_queries, write_query
-from curation.queries.tag_rules import find_tags, tag_texts
-from curation.queries.unanswerable import unanswerable_share
+from curation.queries.stored_tags import import_tags, read_tagged_queries, set_tags, write_query
+from curation.queries.tag_rules import find_tags, match_tag
+from curation.queries.unanswerable import count_unanswerable
 from curation.store import append, put_setting
 from tests.support.projects import rows_of
 
@@ -32,7 +32,7 @@ def asked(store, write):
 
 
 def tags_by_id(store):
-    return {query.query_id: query.tags for query in tagged_queries(store)}
+    return {query.query_id: query.tags for query in read_tagged_queries(store)}
 
 
 def all_rows(store):
@@ -66,7 +66,7 @@ def test_a_tag_that_no_longer_holds_is_taken_away_and_one_without_a_rule_stays(a
     assert tags_by_id(asked)["1"] == {"question": False}
     assert tags_by_id(asked)["2"] == {"short": False, "misspelling": False}
     assert found.tags["misspelling"] == 1
-    assert tag_texts(asked, "misspelling", ["keybord"]).tolist() == [False], "strata rest on people's tags"
+    assert match_tag(asked, "misspelling", ["keybord"]).tolist() == [False], "strata rest on people's tags"
 
 
 def test_without_queries_there_is_nothing_to_tag(store):
@@ -82,17 +82,17 @@ def test_a_persons_word_stands_over_the_rules_before_and_after(asked):
     assert tags_by_id(asked)["3"] == {"temporal": True}
     set_tags(asked, "3", ["short"], ["temporal"])
     assert tags_by_id(asked)["3"] == {"short": True}
-    assert tag_texts(asked, "short", ["usb hub", "a b c"]).tolist() == [True, False]
+    assert match_tag(asked, "short", ["usb hub", "a b c"]).tolist() == [True, False]
 
 
 @pytest.mark.slow
 def test_texts_are_tagged_by_rule_unless_people_said_otherwise(asked):
     texts = ["keybord", "how to clean a keyboard", "usb hub"]
-    assert tag_texts(asked, "short", texts).tolist() == [True, False, True]
+    assert match_tag(asked, "short", texts).tolist() == [True, False, True]
     set_tags(asked, "keybord", ["misspelling"], ["short"])
-    assert tag_texts(asked, "short", texts).tolist() == [False, False, True]
-    assert tag_texts(asked, "misspelling", texts).tolist() == [True, False, False]
-    assert tag_texts(asked, "long", []).tolist() == []
+    assert match_tag(asked, "short", texts).tolist() == [False, False, True]
+    assert match_tag(asked, "misspelling", texts).tolist() == [True, False, False]
+    assert match_tag(asked, "long", []).tolist() == []
 
 
 @pytest.mark.slow
@@ -164,7 +164,7 @@ def sample_of(store, *ids):
 
 def share(store):
     with store.reading() as cursor:
-        return unanswerable_share(cursor)
+        return count_unanswerable(cursor)
 
 
 @pytest.mark.slow
@@ -184,10 +184,10 @@ def test_lists_show_stratum_and_who_said_each_tag_and_can_be_narrowed(asked):
     sample_of(asked, "3")
     find_tags(asked)
     set_tags(asked, "3", ["unanswerable"], [])
-    (found,) = tagged_queries(asked, "unanswerable")
+    (found,) = read_tagged_queries(asked, "unanswerable")
     assert found == ("3", "usb hub", "head", {"short": False, "unanswerable": True}, False)
     with pytest.raises(InputError, match="no tag"):
-        tagged_queries(asked, "funny")
+        read_tagged_queries(asked, "funny")
 
 
 @pytest.mark.slow
@@ -206,7 +206,7 @@ def test_a_written_query_comes_with_its_tags_or_not_at_all(asked):
 def test_several_queries_are_tagged_at_once_or_none_is(asked):
     with pytest.raises(NotFoundError, match="'no such', 'nor this'"):
         set_tags(asked, ["1", "no such", "2", "nor this"], ["multi-hop"], [])
-    assert not tagged_queries(asked, "multi-hop")
+    assert not read_tagged_queries(asked, "multi-hop")
     said = set_tags(asked, ["1", "2", "1"], ["multi-hop"], ["entity"])
     assert said.added == [("1", "multi-hop"), ("2", "multi-hop")]
     assert said.removed == [("1", "entity"), ("2", "entity")]

@@ -1,4 +1,4 @@
-"""Calls of a language model, and the stored answers to calls.
+"""Calls of a language model, each paid only once because the project stores the answers.
 
 The project keeps each answer of a language model, so that no call is paid twice. A call of a language model
 is identified by the hash of the model's name, the prompt and the material. A language model's refusals and
@@ -27,8 +27,8 @@ from curation.queries.coverage.language_model.chat import (
     ModelReply,
     TokenPrices,
     chat,
-    price_of,
-    prompt_hash,
+    compute_price,
+    hash_prompt,
 )
 from curation.store import Cursor, Document, Store, append_rows, utc_now
 
@@ -66,17 +66,15 @@ class ModelCall(NamedTuple):
 
     @property
     def call_id(self) -> str:
-        return digest("model call", self.model, prompt_hash(self.prompt), self.material)
+        return digest("model call", self.model, hash_prompt(self.prompt), self.material)
 
     @property
     def messages(self) -> list[dict[str, str]]:
         """Messages of the chat. The prompt's material is sent as JSON, so that the model takes no material as
         instructions.
         """
-        return [
-            {"role": "system", "content": self.prompt},
-            {"role": "user", "content": canonical_json(self.material)},
-        ]
+        user = {"role": "user", "content": canonical_json(self.material)}
+        return [{"role": "system", "content": self.prompt}, user]
 
     @property
     def characters(self) -> int:
@@ -136,21 +134,21 @@ class KnownAnswers:
 
     def answer(self, call: ModelCall) -> str | None:
         """Give the call's stored answer, or None."""
-        last = self._last_reply(call)
-        return last.text if last and last.kind == "answer" else None
+        reply = self._last_reply(call)
+        return reply.text if reply and reply.kind == "answer" else None
 
     def why_not(self, call: ModelCall) -> str | None:
         """Give the reason why the call gets no answer, or None if the call has an answer or may still get
         one.
         """
-        last = self._last_reply(call)
-        if last is None or last.kind == "answer":
+        reply = self._last_reply(call)
+        if reply is None or reply.kind == "answer":
             return None
-        if last.kind == "refusal":
+        if reply.kind == "refusal":
             return REFUSED
         if self.attempts(call) < MAX_MALFORMED:
             return None
-        return f"{MALFORMED}: {last.text}" if last.kind == "malformed" else last.text
+        return f"{MALFORMED}: {reply.text}" if reply.kind == "malformed" else reply.text
 
     def is_open(self, call: ModelCall) -> bool:
         """Tell whether the call still has to be sent."""
@@ -178,16 +176,16 @@ def read_answers(cursor: Cursor, calls: Sequence[ModelCall]) -> KnownAnswers:
 
 
 def plan_calls(store: Store, calls: Sequence[ModelCall], prices: TokenPrices | None = None) -> ModelWork:
-    """Estimate the calls, tokens and price of `ask`. Nothing is sent."""
+    """Estimate the calls, tokens and price of `send_calls`. Nothing is sent."""
     with store.reading() as cursor:
-        known = read_answers(cursor, calls)
-    different = {call.call_id: call for call in calls}.values()
-    missing = [call for call in different if known.is_open(call)]
+        stored = read_answers(cursor, calls)
+    distinct = {call.call_id: call for call in calls}.values()
+    missing = [call for call in distinct if stored.is_open(call)]
     tokens = ceil(sum(call.characters for call in missing) / CHARACTERS)
-    return ModelWork(len(missing), len(different) - len(missing), tokens, price_of(prices, tokens))
+    return ModelWork(len(missing), len(distinct) - len(missing), tokens, compute_price(prices, tokens))
 
 
-class Asking(NamedTuple):
+class CallLimits(NamedTuple):
     """The endpoint and the limits of a run of calls.
 
     Attributes
@@ -201,8 +199,8 @@ class Asking(NamedTuple):
     patience: RetryPolicy = RetryPolicy()
 
 
-def ask(
-    store: Store, calls: Sequence[ModelCall], check: Check, asking: Asking, progress: Progress = silent
+def send_calls(
+    store: Store, calls: Sequence[ModelCall], check: Check, asking: CallLimits, progress: Progress = silent
 ) -> ModelSpending:
     """Send the calls that have no stored answer. Each answer of the model is stored as soon as it arrives.
 
@@ -211,34 +209,34 @@ def ask(
     RefusedError: the endpoint refuses all calls; earlier answers are kept.
     """
     with store.reading() as cursor:
-        known = read_answers(cursor, calls)
-    different = {call.call_id: call for call in calls}
-    missing = [call for call in different.values() if known.is_open(call)]
-    due = missing[: asking.most_calls]
-    replies = _send_calls(store, due, known, check, asking, progress) if due else {}
+        stored = read_answers(cursor, calls)
+    distinct = {call.call_id: call for call in calls}
+    missing = [call for call in distinct.values() if stored.is_open(call)]
+    sent = missing[: asking.most_calls]
+    replies = _send_in_parallel(store, sent, stored, check, asking, progress) if sent else {}
     with store.reading() as cursor:
-        known = read_answers(cursor, calls)
-    stored = len(different) - len(missing)
-    return _count_spending(different, known, replies, stored, asking.endpoint.prices)
+        stored = read_answers(cursor, calls)
+    answered_before = len(distinct) - len(missing)
+    return _count_spending(distinct, stored, replies, answered_before, asking.endpoint.prices)
 
 
-def add_spending(model_spending: ModelSpending, other: ModelSpending) -> ModelSpending:
+def sum_spending(first: ModelSpending, second: ModelSpending) -> ModelSpending:
     """Add up the spending of two runs."""
-    priced = [spent.price for spent in (model_spending, other) if spent.price is not None]
+    prices = [spent.price for spent in (first, second) if spent.price is not None]
     names = ("calls", "answered", "stored", "requests", "tokens_read", "tokens_written", "uncounted")
     return ModelSpending(
-        **{name: getattr(model_spending, name) + getattr(other, name) for name in names},
-        price=sum(priced) if priced else None,
-        left_out=dict(sorted((Counter(model_spending.left_out) + Counter(other.left_out)).items())),
+        **{name: getattr(first, name) + getattr(second, name) for name in names},
+        price=sum(prices) if prices else None,
+        left_out=dict(sorted((Counter(first.left_out) + Counter(second.left_out)).items())),
     )
 
 
-def _send_calls(
+def _send_in_parallel(
     store: Store,
-    due: Sequence[ModelCall],
-    known: KnownAnswers,
+    calls: Sequence[ModelCall],
+    stored: KnownAnswers,
     check: Check,
-    asking: Asking,
+    asking: CallLimits,
     progress: Progress,
 ) -> _Replies:
     """Send calls and return the replies by call id. A call that the run did not reach has no replies.
@@ -248,57 +246,57 @@ def _send_calls(
     """
     replies_of: _Replies = {}
     stop = Event()
-    allowed = None if asking.most_calls is None else Semaphore(asking.most_calls)
-    waiting: dict[_Coming, ModelCall] = {}
-    failed, left = 0, iter(due)
+    request_limit = None if asking.most_calls is None else Semaphore(asking.most_calls)
+    pending: dict[_Coming, ModelCall] = {}
+    failures, remaining = 0, iter(calls)
     with ThreadPoolExecutor(asking.parallel) as pool:
         try:
-            while not stop.is_set() or waiting:
-                room = 0 if stop.is_set() else asking.parallel - len(waiting)
-                for call in islice(left, room):
-                    asked = (call, known.attempts(call), check, asking, stop, allowed)
-                    waiting[pool.submit(_ask_until_well_formed, *asked)] = call
-                if not waiting:
+            while not stop.is_set() or pending:
+                capacity = 0 if stop.is_set() else asking.parallel - len(pending)
+                for call in islice(remaining, capacity):
+                    arguments = (call, stored.attempts(call), check, asking, stop, request_limit)
+                    pending[pool.submit(_send_until_well_formed, *arguments)] = call
+                if not pending:
                     break
-                came = _store_finished(store, waiting, known)
-                replies_of |= came
-                for replies in came.values():
-                    failed = failed + 1 if replies[-1].kind in ("none", "rejected") else 0
-                    if failed >= MAX_FAILURES_IN_A_ROW or replies[-1].ends_work:
+                finished = _store_finished(store, pending, stored)
+                replies_of |= finished
+                for replies in finished.values():
+                    failures = failures + 1 if replies[-1].kind in ("none", "rejected") else 0
+                    if failures >= MAX_FAILURES_IN_A_ROW or replies[-1].ends_work:
                         stop.set()
-                progress("language model", len(replies_of), len(due))
+                progress("language model", len(replies_of), len(calls))
         finally:
             stop.set()
             pool.shutdown(wait=True)
-            if waiting:
-                _store_finished(store, waiting, known)
+            if pending:
+                _store_finished(store, pending, stored)
     return replies_of
 
 
-def _store_finished(store: Store, waiting: dict[_Coming, ModelCall], known: KnownAnswers) -> _Replies:
+def _store_finished(store: Store, pending: dict[_Coming, ModelCall], stored: KnownAnswers) -> _Replies:
     """Wait until a call is finished, and store the replies to all finished calls.
 
     Raises
     ------
     RefusedError: a reply says that no call can succeed; the replies to the other calls are stored.
     """
-    finished, _ = wait(waiting, return_when=FIRST_COMPLETED)
-    ended = [(waiting.pop(future), future) for future in list(waiting) if future in finished]
-    came = [(call, future.result()) for call, future in ended if future.exception() is None]
-    _store_replies(store, came, known)
-    for _, future in ended:
+    finished, _ = wait(pending, return_when=FIRST_COMPLETED)
+    completed = [(pending.pop(future), future) for future in list(pending) if future in finished]
+    replied = [(call, future.result()) for call, future in completed if future.exception() is None]
+    _store_replies(store, replied, stored)
+    for _, future in completed:
         if (error := future.exception()) is not None:
             raise error
-    return {call.call_id: replies for call, replies in came}
+    return {call.call_id: replies for call, replies in replied}
 
 
-def _ask_until_well_formed(
-    call: ModelCall, before: int, check: Check, asking: Asking, stop: Event, allowed: Semaphore | None
+def _send_until_well_formed(
+    call: ModelCall, tried: int, check: Check, asking: CallLimits, stop: Event, limit: Semaphore | None
 ) -> list[ModelReply]:
     """Send a call until an answer has the right form, the model refuses, or no reply comes."""
     replies: list[ModelReply] = []
-    for _ in range(before, MAX_MALFORMED):
-        reply = chat(asking.endpoint, call.messages, asking.patience, stop, allowed)
+    for _ in range(tried, MAX_MALFORMED):
+        reply = chat(asking.endpoint, call.messages, asking.patience, stop, limit)
         if reply.kind == "answer":
             try:
                 check(reply.text)
@@ -311,19 +309,19 @@ def _ask_until_well_formed(
 
 
 def _store_replies(
-    store: Store, came: Sequence[tuple[ModelCall, Sequence[ModelReply]]], known: KnownAnswers
+    store: Store, replied: Sequence[tuple[ModelCall, Sequence[ModelReply]]], stored: KnownAnswers
 ) -> None:
     """Store the replies that may have been paid, unless another process has stored replies to the call."""
-    paid = [(call, [reply for reply in replies if reply.kind != "none"]) for call, replies in came]
-    if not any(replies for _, replies in paid):
+    paid_replies = [(call, [reply for reply in replies if reply.kind != "none"]) for call, replies in replied]
+    if not any(replies for _, replies in paid_replies):
         return
     with store.transaction(appends=True) as cursor:
-        now = read_answers(cursor, [call for call, _ in came])
+        current = read_answers(cursor, [call for call, _ in replied])
         rows = [
-            (call.call_id, attempt, call.model, prompt_hash(call.prompt), *reply[:4])
-            for call, replies in paid
-            if now.attempts(call) == known.attempts(call)
-            for attempt, reply in enumerate(replies, known.attempts(call))
+            (call.call_id, attempt, call.model, hash_prompt(call.prompt), *reply[:4])
+            for call, replies in paid_replies
+            if current.attempts(call) == stored.attempts(call)
+            for attempt, reply in enumerate(replies, stored.attempts(call))
         ]
         append_rows(cursor, "model_answers", rows, _COLUMNS, answered_at=utc_now())
 
@@ -353,11 +351,11 @@ def _count_spending(
         uncounted=sum(
             reply.kind not in ("none", "rejected") and None in (reply.read, reply.written) for reply in came
         ),
-        price=price_of(prices, read, written),
+        price=compute_price(prices, read, written),
         left_out=dict(sorted(left_out.items())),
     )
 
 
-def shown_document(document: Document) -> dict[str, str]:
+def select_document_text(document: Document) -> dict[str, str]:
     """Give the part of a document that is sent to the model."""
     return {"title": document.title, "text": document.body[:MAX_TEXT_LENGTH]}

@@ -1,4 +1,4 @@
-"""A chat with a language model: the endpoint from the environment, the prompts, and the model's replies.
+"""A chat with a language model: requests to its endpoint, and the replies.
 
     GOLDGRADE_LLM_URL     the endpoint's address, such as https://host/v1, with or without /chat/completions
     GOLDGRADE_LLM_MODEL   the model's name, as the endpoint knows it
@@ -89,29 +89,29 @@ def chat(
     messages: Sequence[Mapping[str, str]],
     patience: RetryPolicy,
     stop: Event,
-    allowed: Semaphore | None = None,
+    request_limit: Semaphore | None = None,
 ) -> ModelReply:
     """Ask the language model, and send the request again if the endpoint is busy.
 
     Parameters
     ----------
     stop: an event that ends the waiting.
-    allowed: a counter of the requests that may still be sent.
+    request_limit: a counter of the requests that may still be sent.
 
     Raises
     ------
     RefusedError: the key, the address or the model is wrong.
     """
 
-    def once() -> ModelReply | RequestFailure:
-        if allowed is not None and not allowed.acquire(blocking=False):
+    def send_once() -> ModelReply | RequestFailure:
+        if request_limit is not None and not request_limit.acquire(blocking=False):
             return ModelReply("none", SPENT, requests=0, ends_work=True)
         return _send_request(endpoint, messages, patience.seconds)
 
-    reply, sent = send_with_retries(once, patience, stop)
+    reply, requests = send_with_retries(send_once, patience, stop)
     if isinstance(reply, RequestFailure):
-        return ModelReply("none", reply.reason, requests=sent, ends_work=reply.ends_work)
-    return reply._replace(requests=sent - (reply.requests == 0))
+        return ModelReply("none", reply.reason, requests=requests, ends_work=reply.ends_work)
+    return reply._replace(requests=requests - (reply.requests == 0))
 
 
 def _send_request(
@@ -132,7 +132,7 @@ def _send_request(
     if answer.is_refused:
         raise RefusedError(
             f"The language model's endpoint answered HTTP {answer.status}"
-            f"{_error_message(endpoint, answer.body)}. Check {URL}, the model's name and {KEY}."
+            f"{_read_error_message(endpoint, answer.body)}. Check {URL}, the model's name and {KEY}."
         )
     if answer.is_busy:
         reason = RATE_LIMIT if answer.status == 429 else FAILED.format(answer.status)
@@ -140,14 +140,14 @@ def _send_request(
     return ModelReply("rejected", REJECTED.format(answer.status))
 
 
-def _error_message(endpoint: ModelEndpoint, body: bytes) -> str:
+def _read_error_message(endpoint: ModelEndpoint, body: bytes) -> str:
     """Give the endpoint's error message in parentheses, or ''."""
     try:
         message = json.loads(body)["error"]["message"]
     except (ValueError, TypeError, LookupError):
         return ""
-    words = " ".join(endpoint.without_key(str(message)).split())[:200].rstrip(".")
-    return f" ({words})" if words else ""
+    excerpt = " ".join(endpoint.without_key(str(message)).split())[:200].rstrip(".")
+    return f" ({excerpt})" if excerpt else ""
 
 
 def _read_reply(endpoint: ModelEndpoint, body: bytes) -> ModelReply:
@@ -159,7 +159,7 @@ def _read_reply(endpoint: ModelEndpoint, body: bytes) -> ModelReply:
         content, refusal = message.get("content"), message.get("refusal")
     except (ValueError, TypeError, LookupError, AttributeError, RecursionError):
         return ModelReply("malformed", "an answer without a message")
-    tokens = (_token_count(parsed, "prompt_tokens"), _token_count(parsed, "completion_tokens"))
+    tokens = (_read_token_count(parsed, "prompt_tokens"), _read_token_count(parsed, "completion_tokens"))
     if refusal or choice.get("finish_reason") == "content_filter":
         return ModelReply("refusal", endpoint.without_key(str(refusal or "")), *tokens)
     if choice.get("finish_reason") == "length":
@@ -169,13 +169,13 @@ def _read_reply(endpoint: ModelEndpoint, body: bytes) -> ModelReply:
     return ModelReply("answer", endpoint.without_key(content), *tokens)
 
 
-def _token_count(parsed: Mapping[str, Any], name: str) -> int | None:
+def _read_token_count(parsed: Mapping[str, Any], name: str) -> int | None:
     usage = parsed.get("usage")
     count = usage.get(name) if isinstance(usage, dict) else None
     return count if isinstance(count, int) and not isinstance(count, bool) and 0 <= count < 2**62 else None
 
 
-def price_of(prices: TokenPrices | None, read: int, written: int = 0) -> float | None:
+def compute_price(prices: TokenPrices | None, read: int, written: int = 0) -> float | None:
     """Compute the price of tokens, or return None without prices."""
     return None if prices is None else (read * prices[0] + written * prices[1]) / 1e6
 
@@ -200,44 +200,44 @@ class ModelEndpoint(NamedTuple):
         return text.replace(key, "[key]") if key else text
 
 
-def model_name(environment: Mapping[str, str] | None = None) -> str:
+def read_model(environment: Mapping[str, str] | None = None) -> str:
     """Read the model's name from the environment.
 
     Raises
     ------
     InputError: the environment has no model's name.
     """
-    name = _setting(environment, MODEL)
+    name = _read_setting(environment, MODEL)
     if not name:
         raise InputError(f"{MODEL} is not set; expected the name of a language model.", way_out=WAY_OUT)
     return name
 
 
-def model_at(environment: Mapping[str, str] | None = None) -> str:
+def name_model(environment: Mapping[str, str] | None = None) -> str:
     """Name the language model, with its host if the environment has an address."""
-    if not _setting(environment, URL):
-        return model_name(environment)
+    if not _read_setting(environment, URL):
+        return read_model(environment)
     endpoint = find_endpoint(environment)
     return f"{endpoint.model} at {urlsplit(endpoint.url).hostname}"
 
 
-def prices_set(environment: Mapping[str, str] | None = None) -> TokenPrices | None:
+def read_prices(environment: Mapping[str, str] | None = None) -> TokenPrices | None:
     """Read the prices of tokens from the environment, or return None if the environment has no prices.
 
     Raises
     ------
     InputError: the prices are not two numbers of at least 0.
     """
-    given = _setting(environment, PRICES)
-    if not given:
+    setting = _read_setting(environment, PRICES)
+    if not setting:
         return None
     try:
-        read, written = (float(part) for part in given.split(","))
+        read, written = (float(part) for part in setting.split(","))
     except ValueError:
         read, written = -1.0, -1.0
     if not (0 <= read < float("inf") and 0 <= written < float("inf")):
         example = "two prices of a million tokens, such as 0.15,0.60"
-        raise InputError(f"{PRICES} is {given!r}; expected {example}.")
+        raise InputError(f"{PRICES} is {setting!r}; expected {example}.")
     return read, written
 
 
@@ -248,18 +248,18 @@ def find_endpoint(environment: Mapping[str, str] | None = None) -> ModelEndpoint
     ------
     InputError: the address or the model is missing, or a value cannot be used; no error shows the key.
     """
-    url = _setting(environment, URL)
-    key = _setting(environment, KEY)
+    url = _read_setting(environment, URL)
+    key = _read_setting(environment, KEY)
     problems = [] if url else [f"{URL} is not set; expected the address of a language model."]
     if url:
         problems += find_address_problems(URL, url, KEY, "https://host/v1")
     refuse_problems([*problems, *find_key_problems(KEY, key)], way_out=WAY_OUT)
     route = url.rstrip("/")
     route = route if route.endswith(ROUTE) else route + ROUTE
-    return ModelEndpoint(route, model_name(environment), SecretStr(key), prices_set(environment))
+    return ModelEndpoint(route, read_model(environment), SecretStr(key), read_prices(environment))
 
 
-def _setting(environment: Mapping[str, str] | None, name: str) -> str:
+def _read_setting(environment: Mapping[str, str] | None, name: str) -> str:
     return (os.environ if environment is None else environment).get(name, "").strip()
 
 
@@ -274,9 +274,9 @@ def load_prompt(name: str) -> str:
     return folder.joinpath("prompts", f"{name}.md").read_text("utf-8")
 
 
-def prompt_hash(words: str) -> str:
+def hash_prompt(prompt: str) -> str:
     """Compute the hash that identifies a prompt."""
-    return digest("prompt", words)
+    return digest("prompt", prompt)
 
 
 def read_object(answer: str) -> dict[str, Any]:
@@ -296,14 +296,14 @@ def read_object(answer: str) -> dict[str, Any]:
     return parsed
 
 
-def read_list(answer: str, name: str, of: type) -> list[Any]:
+def read_list(answer: str, name: str, item_type: type) -> list[Any]:
     """Read a named list of items of one type from the JSON object of an answer.
 
     Raises
     ------
     MalformedAnswerError: the object has no such list.
     """
-    listed = read_object(answer).get(name)
-    if not isinstance(listed, list) or not all(isinstance(item, of) for item in listed):
+    items = read_object(answer).get(name)
+    if not isinstance(items, list) or not all(isinstance(item, item_type) for item in items):
         raise MalformedAnswerError(f"an answer without a list of {name}")
-    return listed
+    return items

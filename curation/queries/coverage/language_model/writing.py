@@ -1,4 +1,4 @@
-"""Synthetic queries: a language model writes queries for the gaps of coverage.
+"""Synthetic queries, which a language model writes for the gaps of coverage.
 
 Synthetic queries are written by Algorithm 1 of Klearman et al. 2026. The steps of the algorithm repeat until
 enough queries are written or no gap is left:
@@ -37,38 +37,38 @@ from curation.queries.coverage.language_model.answers import (
     MALFORMED,
     MAX_FAILURES_IN_A_ROW,
     REFUSED,
-    Asking,
+    CallLimits,
     Check,
     ModelCall,
     ModelSpending,
-    add_spending,
-    ask,
     read_answers,
+    send_calls,
+    sum_spending,
 )
-from curation.queries.coverage.language_model.chat import is_rejection, load_prompt, prompt_hash
+from curation.queries.coverage.language_model.chat import hash_prompt, is_rejection, load_prompt
 from curation.queries.coverage.language_model.writing_calls import (
     NO_DOCUMENT,
     VERIFY,
     WRITE,
     QueryAim,
-    candidates_call,
-    is_shown,
+    has_valid_quote,
+    make_candidates_call,
+    make_verification_call,
     read_candidates,
-    read_check,
-    verification_call,
+    read_verification,
 )
 from curation.queries.coverage.language_model.writing_plan import (
     TRIES,
     WritingInputs,
     WritingRequest,
-    aims_of,
     check_request,
+    list_aims,
     read_inputs,
 )
 from curation.queries.coverage.matched_queries import match_texts, write_matches
 from curation.queries.coverage.matching import EntityMatch
 from curation.queries.coverage.query_shapes import Tertiles, compute_alignment
-from curation.queries.coverage.writing.checks import ALIKE, why_refused
+from curation.queries.coverage.writing.checks import ALIKE, find_refusal
 from curation.queries.coverage.writing.coverage_queries import (
     GAP,
     NOTHING_DRAWN,
@@ -76,9 +76,9 @@ from curation.queries.coverage.writing.coverage_queries import (
     JudgedShare,
     QueryOrigin,
     add_coverage_query,
-    coverage_queries,
     draw_queries,
-    withhold,
+    list_queries,
+    withhold_query,
 )
 from curation.store import COMMAND_LINE, Store
 
@@ -156,7 +156,7 @@ class RankedCandidate(NamedTuple):
 def write_queries(
     store: Store,
     request: WritingRequest,
-    asking: Asking,
+    asking: CallLimits,
     actor: str = COMMAND_LINE,
     progress: Progress = silent,
 ) -> SyntheticQueries:
@@ -174,7 +174,7 @@ def write_queries(
     check_request(request)
     with store.reading() as cursor:
         require_author(cursor, actor, "lead")
-    session = _Session(store, request, asking, actor, read_inputs(store, request, progress))
+    session = _WritingRun(store, request, asking, actor, read_inputs(store, request, progress))
     try:
         session.run(progress)
     finally:
@@ -183,11 +183,11 @@ def write_queries(
     return session.report
 
 
-class _Session:
+class _WritingRun:
     """A run of the algorithm for synthetic queries, with the state of coverage and the report so far."""
 
     def __init__(
-        self, store: Store, request: WritingRequest, asking: Asking, actor: str, inputs: WritingInputs
+        self, store: Store, request: WritingRequest, asking: CallLimits, actor: str, inputs: WritingInputs
     ) -> None:
         self._store, self._request, self._asking = store, request, asking
         self._actor, self._inputs = actor, inputs
@@ -215,10 +215,10 @@ class _Session:
 
     def _fill_gap(self, gap: CoverageGap) -> bool:
         """Try to write a query for the gap, and tell whether a query was written."""
-        aims = aims_of(self._inputs, gap, self._request.seed)
-        fresh = (aim for aim in aims if aim.document.document_id not in self._done)
+        aims = list_aims(self._inputs, gap, self._request.seed)
+        unused_aims = (aim for aim in aims if aim.document.document_id not in self._done)
         for _ in range(TRIES):
-            if self._write_for(list(islice(fresh, self._request.candidates))):
+            if self._write_for(list(islice(unused_aims, self._request.candidates))):
                 return True
             if self.report.ended:
                 return False
@@ -227,45 +227,45 @@ class _Session:
 
     def _write_for(self, aims: Sequence[QueryAim]) -> bool:
         """Ask the model for a candidate for each document, and tell whether a candidate became a query."""
-        answers = self._ask_model([candidates_call(aim, self.report.model) for aim in aims], read_candidates)
+        calls = [make_candidates_call(aim, self.report.model) for aim in aims]
+        answers = self._ask_model(calls, read_candidates)
         if self.report.ended:
             return False
         ranked = self._rank_candidates(aims, answers)
-        for tried, candidate in enumerate(ranked, 1):
+        for rank, candidate in enumerate(ranked, 1):
             quote = self._find_quote(candidate)
             if self.report.ended:
                 return False
             if quote and self._store_query(candidate, quote):
-                self.report.refused += Counter({NOT_NEEDED: len(ranked) - tried})
+                self.report.refused += Counter({NOT_NEEDED: len(ranked) - rank})
                 return True
         return False
 
-    def _rank_candidates(
-        self, aims: Sequence[QueryAim], answers: Sequence[str | None]
-    ) -> list[RankedCandidate]:
+    def _rank_candidates(self, aims: Sequence[QueryAim], answers: list[str | None]) -> list[RankedCandidate]:
         """Order the candidates that pass the checks by their gain in coverage, the best candidate first."""
-        kept = []
+        accepted = []
         for aim, answer in zip(aims, answers, strict=True):
             texts = [] if answer is None else read_candidates(answer)
-            reason = why_refused(texts[0], aim.document, aim.style, self._queries) if texts else NO_CANDIDATE
+            reason = find_refusal(texts[0], aim.document, aim.style, self._queries) if texts else NO_CANDIDATE
             if reason is None:
-                kept.append((texts[0], aim))
+                accepted.append((texts[0], aim))
             else:
                 self._refuse_candidate(aim, reason)
         coverage_map = self._inputs.map
-        normalised = [normalise_query(text) for text, _ in kept]
+        normalised = [normalise_query(text) for text, _ in accepted]
         matches = match_texts(self._store, normalised, coverage_map, self._request.embedding)
         ranked = []
-        for (text, aim), match in zip(kept, matches, strict=True):
+        for (text, aim), match in zip(accepted, matches, strict=True):
             clusters = coverage_map.find_query_clusters(match)
-            of_document = coverage_map.find_clusters(coverage_map.document_entities[aim.document.document_id])
-            aligned = compute_alignment(clusters, [of_document]) or 0.0
+            entities = coverage_map.document_entities[aim.document.document_id]
+            document_clusters = coverage_map.find_clusters(entities)
+            candidate_alignment = compute_alignment(clusters, [document_clusters]) or 0.0
             gaps = tuple(sorted(clusters & self._missing.keys()))
             weight = sum(self._weights[number] for number in gaps)
-            alike = self._thirds[THIRDS.find_third(aligned)]
-            order = (aim.cluster not in gaps, -weight, alike, len(clusters) - len(gaps), digest(text))
+            similar_count = self._thirds[THIRDS.find_third(candidate_alignment)]
+            order = (aim.cluster not in gaps, -weight, similar_count, len(clusters) - len(gaps), digest(text))
             if gaps:
-                ranked.append(RankedCandidate(order, text, aim, match, gaps, aligned))
+                ranked.append(RankedCandidate(order, text, aim, match, gaps, candidate_alignment))
             else:
                 self._refuse_candidate(aim, ELSEWHERE)
         return sorted(ranked)
@@ -274,18 +274,18 @@ class _Session:
         """Find a quote of the document that answers the candidate without the rest of the document, or return
         None.
         """
-        shown, quote = candidate.aim.document, ""
+        document, quote = candidate.aim.document, ""
         for reason in (UNANSWERED, UNQUOTED):
-            call = verification_call(candidate.text, shown, self.report.model)
-            [answer] = self._ask_model([call], read_check)
+            call = make_verification_call(candidate.text, document, self.report.model)
+            [answer] = self._ask_model([call], read_verification)
             if self.report.ended:
                 return None
-            check = answer and read_check(answer)
-            if not check or not is_shown(check, shown):
-                self._refuse_candidate(candidate.aim, reason if check else UNCHECKED)
+            verification = answer and read_verification(answer)
+            if not verification or not has_valid_quote(verification, document):
+                self._refuse_candidate(candidate.aim, reason if verification else UNCHECKED)
                 return None
-            quote = quote or check[1]
-            shown = NO_DOCUMENT._replace(body=quote)
+            quote = quote or verification[1]
+            document = NO_DOCUMENT._replace(body=quote)
         return quote
 
     def _refuse_candidate(self, aim: QueryAim, reason: str) -> None:
@@ -295,21 +295,21 @@ class _Session:
 
     def _ask_model(self, calls: Sequence[ModelCall], check: Check) -> list[str | None]:
         """Get the stored or new answer of each call, or None for a call without an answer."""
-        most, requests = self._asking.most_calls, self.report.spent.requests
-        left = None if most is None else max(0, most - requests)
-        spent = ask(self._store, calls, check, self._asking._replace(most_calls=left))
-        self.report.spent = add_spending(self.report.spent, spent)
+        max_calls, requests = self._asking.most_calls, self.report.spent.requests
+        remaining_calls = None if max_calls is None else max(0, max_calls - requests)
+        spending = send_calls(self._store, calls, check, self._asking._replace(most_calls=remaining_calls))
+        self.report.spent = sum_spending(self.report.spent, spending)
         with self._store.reading() as cursor:
-            known = read_answers(cursor, calls)
-        left_out = spent.left_out
+            stored = read_answers(cursor, calls)
+        left_out = spending.left_out
         rejected = sum(left_out[reason] for reason in left_out if is_rejection(reason))
-        self._rejected = 0 if spent.answered else self._rejected + min(rejected, spent.requests)
+        self._rejected = 0 if spending.answered else self._rejected + min(rejected, spending.requests)
         unanswered = any(
             not is_rejection(reason) and not reason.startswith((REFUSED, MALFORMED)) for reason in left_out
         )
         if unanswered or self._rejected >= MAX_FAILURES_IN_A_ROW:
-            self.report.ended = ENDED_BY_LIMIT if spent.requests == left else ENDED_BY_ENDPOINT
-        return [known.answer(call) for call in calls]
+            self.report.ended = ENDED_BY_LIMIT if spending.requests == remaining_calls else ENDED_BY_ENDPOINT
+        return [stored.answer(call) for call in calls]
 
     def _store_query(self, candidate: RankedCandidate, quote: str) -> bool:
         """Store a withheld synthetic query, or return False if the project has its text already."""
@@ -318,7 +318,7 @@ class _Session:
         detail = {
             "alignment": round(candidate.alignment, 6),
             "candidates": request.candidates,
-            "prompts": {name: prompt_hash(load_prompt(name)) for name in (WRITE, VERIFY)},
+            "prompts": {name: hash_prompt(load_prompt(name)) for name in (WRITE, VERIFY)},
             "quote": quote,
             "regions": list(candidate.regions),
             "seed": request.seed,
@@ -338,9 +338,9 @@ class _Session:
         try:
             with self._store.transaction() as cursor:
                 query = add_coverage_query(cursor, candidate.text, origin, "synthetic", self._actor)
-                withhold(cursor, query.query_id, request.share, request.seed, self._actor)
+                withhold_query(cursor, query.query_id, request.share, request.seed, self._actor)
                 write_matches(cursor, coverage_map.map_id, {query.normalised: candidate.match})
-                [row] = [row for row in coverage_queries(cursor) if row.query_id == query.query_id]
+                [row] = [row for row in list_queries(cursor) if row.query_id == query.query_id]
         except RefusedError:  # the text is in the traffic
             self._refuse_candidate(aim, ALIKE)
             return False

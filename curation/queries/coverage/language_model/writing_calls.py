@@ -1,4 +1,4 @@
-"""The calls that ask a model to write and to verify a query, and the reading of their answers.
+"""The calls that ask a model to write and to verify a query.
 
 The first call asks the model for a candidate query. The second call asks whether the document answers the
 candidate, and for the passage of the document that answers the candidate, quoted word for word. The third
@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from curation.core.characters import normalise_query
 from curation.core.words import split_words
-from curation.queries.coverage.language_model.answers import ModelCall, shown_document
+from curation.queries.coverage.language_model.answers import ModelCall, select_document_text
 from curation.queries.coverage.language_model.chat import (
     MalformedAnswerError,
     load_prompt,
@@ -41,12 +41,12 @@ class QueryAim(NamedTuple):
     style: QueryStyle
 
 
-def candidates_call(aim: QueryAim, model: str) -> ModelCall:
+def make_candidates_call(aim: QueryAim, model: str) -> ModelCall:
     """Make the call that asks the model for a candidate query."""
     material = {
         "about": list(aim.about[:ABOUT]),
         "candidates": 1,
-        "document": shown_document(aim.document),
+        "document": select_document_text(aim.document),
         "style": f"{aim.style.length}, {aim.style.wording}",
     }
     return ModelCall(model, load_prompt(WRITE), material)
@@ -59,17 +59,17 @@ def read_candidates(answer: str) -> list[str]:
     ------
     MalformedAnswerError: the answer does not have the form that the prompt asks for.
     """
-    listed = read_list(answer, "queries", str)
-    texts = {normalise_query(text): " ".join(text.split()) for text in reversed(listed)}
+    candidates = read_list(answer, "queries", str)
+    texts = {normalise_query(text): " ".join(text.split()) for text in reversed(candidates)}
     return [text for name, text in reversed(texts.items()) if name and len(text) <= MAX_QUERY_LENGTH]
 
 
-def verification_call(text: str, document: Document, model: str) -> ModelCall:
+def make_verification_call(text: str, document: Document, model: str) -> ModelCall:
     """Make the call that asks the model whether the document answers a query."""
-    return ModelCall(model, load_prompt(VERIFY), {"document": shown_document(document), "query": text})
+    return ModelCall(model, load_prompt(VERIFY), {"document": select_document_text(document), "query": text})
 
 
-def read_check(answer: str) -> tuple[bool, str]:
+def read_verification(answer: str) -> tuple[bool, str]:
     """Read whether the document answers the query, and the quote that answers the query.
 
     Raises
@@ -83,10 +83,10 @@ def read_check(answer: str) -> tuple[bool, str]:
     return parsed["answered"], quote if isinstance(quote, str) else ""
 
 
-def is_shown(check: tuple[bool, str], document: Document) -> bool:
+def has_valid_quote(check: tuple[bool, str], document: Document) -> bool:
     """Tell whether the document answers the query with a quote that the document has word for word."""
     answered, quote = check
     quoted = split_words(quote)
-    texts = (f" {' '.join(split_words(text))} " for text in shown_document(document).values())
+    texts = (f" {' '.join(split_words(text))} " for text in select_document_text(document).values())
     is_short = 0 < len(quoted) <= MAX_QUOTE_LENGTH
     return answered and is_short and any(f" {' '.join(quoted)} " in text for text in texts)

@@ -1,4 +1,4 @@
-"""The plan of a model's writing: its gaps, documents and styles, and an estimate of the calls and tokens.
+"""The plan of a run that writes synthetic queries: its gaps, documents and styles, and its estimated calls.
 
 A model writes for gaps in the order of searches × documents. The seed decides the order of a gap's documents
 and the style of each document. So a continued run makes the same calls to the model, and pays only for calls
@@ -22,17 +22,17 @@ from curation.core.text import pluralize
 from curation.queries.coverage.coverage_map import CoverageMap
 from curation.queries.coverage.gaps import CoverageGap, count_clusters, list_gaps
 from curation.queries.coverage.language_model.answers import CHARACTERS
-from curation.queries.coverage.language_model.chat import TokenPrices, price_of
+from curation.queries.coverage.language_model.chat import TokenPrices, compute_price
 from curation.queries.coverage.language_model.writing_calls import (
     NO_DOCUMENT,
     QueryAim,
-    candidates_call,
-    verification_call,
+    make_candidates_call,
+    make_verification_call,
 )
-from curation.queries.coverage.matched_queries import match_current_queries
+from curation.queries.coverage.matched_queries import match_queries
 from curation.queries.coverage.stored_map import read_current_map_id, read_map
 from curation.queries.coverage.writing.checks import STYLES
-from curation.queries.coverage.writing.coverage_queries import check_share, coverage_queries
+from curation.queries.coverage.writing.coverage_queries import check_share, list_queries
 from curation.store import Query, Store, fetch
 from curation.store.documents import Corpus, StoredDocuments, current_corpus
 
@@ -112,7 +112,7 @@ class WritingInputs(NamedTuple):
     alignments: list[float | None]
 
 
-def plan_writing(
+def estimate_writing(
     store: Store,
     request: WritingRequest,
     model: str,
@@ -128,39 +128,42 @@ def plan_writing(
     """
     check_request(request)
     inputs = read_inputs(store, request, progress)
-    quoted = [verification_call("", NO_DOCUMENT, model).characters]
+    quote_call = [make_verification_call("", NO_DOCUMENT, model).characters]
     least: list[int] = []
     most: list[int] = []
-    left = request.queries
+    remaining = request.queries
     for gap in inputs.gaps:
-        count = min(gap.missing, left)
-        aims = list(islice(aims_of(inputs, gap, request.seed), TRIES * request.candidates * count))
-        first = [candidates_call(aim, model).characters for aim in aims]
-        second = [verification_call("", aim.document, model).characters for aim in aims]
+        count = min(gap.missing, remaining)
+        aims = list(islice(list_aims(inputs, gap, request.seed), TRIES * request.candidates * count))
+        candidates = [make_candidates_call(aim, model).characters for aim in aims]
+        verifications = [make_verification_call("", aim.document, model).characters for aim in aims]
         if count:
-            least += first[: request.candidates + count - 1] + second[:count] + quoted * len(second[:count])
-        most += first + second + second
-        left -= count
-    least_tokens = ceil(sum(least) / CHARACTERS)
-    most_tokens = ceil(sum(most) / CHARACTERS)
+            least += (
+                candidates[: request.candidates + count - 1]
+                + verifications[:count]
+                + quote_call * len(verifications[:count])
+            )
+        most += candidates + verifications + verifications
+        remaining -= count
+    min_tokens = ceil(sum(least) / CHARACTERS)
+    max_tokens = ceil(sum(most) / CHARACTERS)
     return WritingWork(
-        queries=request.queries - left,
+        queries=request.queries - remaining,
         gaps=len(inputs.gaps),
         least_calls=len(least),
         most_calls=len(most),
-        least_tokens=least_tokens,
-        most_tokens=most_tokens,
-        least_price=price_of(prices, least_tokens),
-        most_price=price_of(prices, most_tokens),
+        least_tokens=min_tokens,
+        most_tokens=max_tokens,
+        least_price=compute_price(prices, min_tokens),
+        most_price=compute_price(prices, max_tokens),
     )
 
 
 def check_request(request: WritingRequest) -> None:
     """Refuse a number of queries, or a share of judged queries, that is out of bounds."""
     if request.queries < 1:
-        raise InputError(
-            f"{pluralize(request.queries, 'query was', 'queries were')} asked for; expected 1 or more."
-        )
+        asked = pluralize(request.queries, "query was", "queries were")
+        raise InputError(f"{asked} asked for; expected 1 or more.")
     check_share(request.share)
 
 
@@ -173,36 +176,38 @@ def read_inputs(store: Store, request: WritingRequest, progress: Progress) -> Wr
     """
     with store.reading() as cursor:
         coverage_map = read_map(cursor, read_current_map_id(cursor))
-    asked = match_current_queries(store, coverage_map, request.embedding, progress)
+    matched = match_queries(store, coverage_map, request.embedding, progress)
     with store.reading() as cursor:
-        written = [row for row in coverage_queries(cursor) if row.map_id == coverage_map.map_id]
-        hidden = set(cursor.execute("SELECT query_id FROM withheld_queries").fetchall())
+        written = [row for row in list_queries(cursor) if row.map_id == coverage_map.map_id]
+        withheld_ids = set(cursor.execute("SELECT query_id FROM withheld_queries").fetchall())
         corpus = current_corpus(cursor)
         sql = f"SELECT {', '.join(Query._fields)} FROM queries ORDER BY query_id"  # noqa: S608  names of columns
         queries = fetch(cursor, Query, sql)
-    withheld = Counter(row.cluster for row in written if (row.query_id,) in hidden)
-    counted = [
+    withheld = Counter(row.cluster for row in written if (row.query_id,) in withheld_ids)
+    counts = [
         cluster._replace(queries=cluster.queries + withheld[cluster.number])
-        for cluster in count_clusters(coverage_map, asked)
+        for cluster in count_clusters(coverage_map, matched)
     ]
-    done = set() if request.fill else {row.cluster for row in written}
+    written_regions = set() if request.fill else {row.cluster for row in written}
     return WritingInputs(
         store=store,
         corpus=corpus,
         map=coverage_map,
-        gaps=[gap for gap in list_gaps(coverage_map, counted, request.fill) if gap.number not in done],
+        gaps=[
+            gap for gap in list_gaps(coverage_map, counts, request.fill) if gap.number not in written_regions
+        ],
         queries=queries,
         written_for=frozenset(row.document_id for row in written),
         alignments=[json.loads(row.detail).get("alignment") for row in written],
     )
 
 
-def aims_of(inputs: WritingInputs, gap: CoverageGap, seed: int) -> Iterator[QueryAim]:
+def list_aims(inputs: WritingInputs, gap: CoverageGap, seed: int) -> Iterator[QueryAim]:
     """Yield an aim for each document of a gap without a written query, in an order by seed."""
-    free = [name for name in gap.documents if name not in inputs.written_for]
-    for document_id in sort_by_seed(free, seed, lambda name: ["synthetic", gap.number, name]):
+    unused = [name for name in gap.documents if name not in inputs.written_for]
+    for document_id in sort_by_seed(unused, seed, lambda name: ["synthetic", gap.number, name]):
         [document] = StoredDocuments(inputs.store, inputs.corpus.part([document_id]).hashes)
-        names = {inputs.map.entities[entity].name for entity in inputs.map.document_entities[document_id]}
-        about = tuple(name for name in gap.entities if name in names)
+        names_of = {inputs.map.entities[entity].name for entity in inputs.map.document_entities[document_id]}
+        entities = tuple(name for name in gap.entities if name in names_of)
         [style, *_] = sort_by_seed(STYLES, seed, lambda name, drawn=document_id: ["style", drawn, name])  # type: ignore[misc]
-        yield QueryAim(gap.number, about or gap.entities, document, STYLES[style])
+        yield QueryAim(gap.number, entities or gap.entities, document, STYLES[style])

@@ -1,4 +1,4 @@
-"""Styles of written queries, and the checks of a query's text.
+"""The checks of the text of a query that was written for coverage, in one of six styles.
 
 A query's writer is warned of phrases copied from the document, of nearly equal queries, of a different style,
 and of a text that is not about the document. The writer decides whether to keep the query. A query in the
@@ -78,9 +78,8 @@ class TextWarnings(NamedTuple):
             f"“{isolate(phrase)}” is copied from the document. Would a user know these words?"
             for phrase in self.copied
         ]
-        sentences_found += [
-            f"The project has a nearly equal query: “{isolate(query)}”." for query in self.alike
-        ]
+        equal = "The project has a nearly equal query"
+        sentences_found += [f"{equal}: “{isolate(text)}”." for text in self.alike]
         if self.style is not None:
             sentences_found.append(f"This task asks for {self.style}.")
         if self.elsewhere:
@@ -95,50 +94,50 @@ def check_text(
 ) -> TextWarnings:
     """Find the warnings for a query that was written for a document."""
     return TextWarnings(
-        copied=tuple(copied_phrases(text, title, body)),
-        alike=tuple(alike_queries(text, queries)[:MAX_WARNINGS]),
+        copied=tuple(find_copied_phrases(text, title, body)),
+        alike=tuple(find_similar_queries(text, queries)[:MAX_WARNINGS]),
         style=", ".join(style.missed(text, body)) or None,
         elsewhere=elsewhere,
     )
 
 
-def copied_phrases(text: str, title: str, body: str) -> list[str]:
+def find_copied_phrases(text: str, title: str, body: str) -> list[str]:
     """Find the longest runs of words that the query shares with the document, in the query's spelling. A run
     of only stop words does not count.
     """
-    located = _locate_words(text)
-    of_title = [word.word for word in _locate_words(title)]
+    query_words = _locate_words(text)
+    title_words = [word.word for word in _locate_words(title)]
     runs = {
-        *_word_runs(of_title, MIN_COPIED_WORDS),
+        *_word_runs(title_words, MIN_COPIED_WORDS),
         *_word_runs([word.word for word in _locate_words(body)], MIN_COPIED_WORDS),
     }
-    if len(of_title) == MIN_COPIED_WORDS - 1:
-        runs.add(tuple(of_title))
-    copied = [False] * len(located)
-    for size in (MIN_COPIED_WORDS - 1, MIN_COPIED_WORDS):
-        for start in range(len(located) - size + 1):
-            run = tuple(word.word for word in located[start : start + size])
+    if len(title_words) == MIN_COPIED_WORDS - 1:
+        runs.add(tuple(title_words))
+    is_copied = [False] * len(query_words)
+    for length in (MIN_COPIED_WORDS - 1, MIN_COPIED_WORDS):
+        for start in range(len(query_words) - length + 1):
+            run = tuple(word.word for word in query_words[start : start + length])
             if run in runs and not STOP_WORDS.issuperset(run):
-                copied[start : start + size] = [True] * size
-    return _copied_runs(text, located, copied)
+                is_copied[start : start + length] = [True] * length
+    return _join_copied_words(text, query_words, is_copied)
 
 
-def alike_queries(text: str, queries: Iterable[Query]) -> list[str]:
+def find_similar_queries(text: str, queries: Iterable[Query]) -> list[str]:
     """List the texts of queries that nearly equal a text, as written or with reordered words."""
     normalised = normalise_query(text)
-    shingles, reworded, needed = (
+    shingles, reworded, query_essentials = (
         character_shingles(normalised),
         reworded_shingles(text),
         list_essentials(text),
     )
-    near = []
+    similar = []
     for query in queries:
         likeness = jaccard(shingles, character_shingles(query.normalised))
-        if likeness < MIN_LIKENESS and list_essentials(query.text) == needed:
+        if likeness < MIN_LIKENESS and list_essentials(query.text) == query_essentials:
             likeness = max(likeness, jaccard(reworded, reworded_shingles(query.text)))
         if likeness >= MIN_LIKENESS:
-            near.append((-likeness, query.query_id, query.text))
-    return [text for *_, text in sorted(near)]
+            similar.append((-likeness, query.query_id, query.text))
+    return [text for *_, text in sorted(similar)]
 
 
 def _locate_words(text: str) -> list[LocatedWord]:
@@ -150,7 +149,7 @@ def _word_runs(words_in_order: Sequence[str], size: int) -> set[tuple[str, ...]]
     return {tuple(words_in_order[start : start + size]) for start in range(len(words_in_order) - size + 1)}
 
 
-def _copied_runs(text: str, words: Sequence[LocatedWord], copied: Sequence[bool]) -> list[str]:
+def _join_copied_words(text: str, words: Sequence[LocatedWord], copied: Sequence[bool]) -> list[str]:
     """Return the text of each run of words copied from the document."""
     runs = groupby(zip(words, copied, strict=True), key=itemgetter(1))
     phrases = [[word for word, _ in run] for is_copied, run in runs if is_copied]
@@ -200,18 +199,20 @@ STYLES = {
 
 def draw_styles(count: int, seed: int) -> list[str]:
     """Draw the style names of `count` tasks, in the order of the tasks."""
-    drawn: list[str] = []
+    names: list[str] = []
     for block in range(-(-count // len(STYLES))):
-        drawn += sort_by_seed(STYLES, seed, lambda name, block=block: ("style", block, name))  # type: ignore[misc]
-    return drawn[:count]
+        names += sort_by_seed(STYLES, seed, lambda name, block=block: ("style", block, name))  # type: ignore[misc]
+    return names[:count]
 
 
 def has_names(text: str, body: str) -> bool | None:
     """Tell by capital letters whether a query has a proper name of the document, or None if unclear."""
-    inside = _NAME.findall(body)
-    if len(inside) > 0.2 * len(body.split()):  # capitals do not mark names here, as in German and in headings
+    document_names = _NAME.findall(body)
+    if len(document_names) > 0.2 * len(
+        body.split()
+    ):  # capitals do not mark names here, as in German and in headings
         return None
-    if _NAME.search(text) or not set(split_words(" ".join(inside))).isdisjoint(content_words(text)):
+    if _NAME.search(text) or not set(split_words(" ".join(document_names))).isdisjoint(content_words(text)):
         return True
     return False if text == text.lower() else None
 
@@ -219,13 +220,13 @@ def has_names(text: str, body: str) -> bool | None:
 def reads_as_query(text: str, style: QueryStyle) -> bool:
     """Tell whether a text has a content word and repeats no word. A question may repeat a word later."""
     stems = [stem(word) for word in content_words(text)]
-    again = len(stems) - len(set(stems))
+    repetitions = len(stems) - len(set(stems))
     if style.most is None:
-        again = sum(first == other for first, other in pairwise(stems))
-    return bool(stems) and not again
+        repetitions = sum(first == other for first, other in pairwise(stems))
+    return bool(stems) and not repetitions
 
 
-def why_refused(text: str, document: Document, style: QueryStyle, queries: Iterable[Query]) -> str | None:
+def find_refusal(text: str, document: Document, style: QueryStyle, queries: Iterable[Query]) -> str | None:
     """Return the reason to refuse a language model's query for a document, or None.
 
     Parameters
@@ -238,6 +239,6 @@ def why_refused(text: str, document: Document, style: QueryStyle, queries: Itera
         return NO_SENSE
     if redact(text).kinds:
         return PERSONAL
-    if copied_phrases(text, document.title, document.body):
+    if find_copied_phrases(text, document.title, document.body):
         return COPIED
-    return ALIKE if alike_queries(text, queries) else None
+    return ALIKE if find_similar_queries(text, queries) else None

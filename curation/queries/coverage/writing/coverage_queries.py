@@ -1,4 +1,4 @@
-"""Coverage queries: queries that a person or a language model wrote for coverage, with their origin.
+"""Coverage queries: queries that a person or a language model wrote for coverage.
 
 A coverage query is pooled, judged and evaluated as any query. The source of the query is 'written' for people
 and 'synthetic' for models. The writer, document, cluster and style of a coverage query are stored too.
@@ -115,15 +115,14 @@ def add_coverage_query(
         )
     query = add_query(cursor, text, source=source)
     row: Sequence[Any] = [*origin[:-1], canonical_json(origin.detail), utc_now()]
-    cursor.execute(
-        "INSERT INTO coverage_queries VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", [query.query_id, *row]
-    )
+    values = [query.query_id, *row]
+    cursor.execute("INSERT INTO coverage_queries VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", values)
     detail = {"query": query.query_id, **origin._asdict()}
     record_event(cursor, "coverage query", detail, actor or origin.writer)
     return query
 
 
-def propose_origins(cursor: Cursor, query_ids: Sequence[str]) -> None:
+def add_origin_candidates(cursor: Cursor, query_ids: Sequence[str]) -> None:
     """Add the document that each query was written for as a candidate, unless it is a candidate already.
 
     An unanswerable query gets no candidate, because the document shown to its writer does not answer the
@@ -142,7 +141,7 @@ def propose_origins(cursor: Cursor, query_ids: Sequence[str]) -> None:
     append_rows(cursor, "candidate_sources", sources, (*names, "pool_id"), system=ORIGIN)
 
 
-def coverage_queries(cursor: Cursor) -> list[CoverageQuery]:
+def list_queries(cursor: Cursor) -> list[CoverageQuery]:
     """Read the coverage queries of all maps, in the order of writing."""
     sql = """
         SELECT c.query_id, q.text, q.source, c.purpose, c.writer, c.map_id, c.cluster, c.document_id,
@@ -208,7 +207,7 @@ def check_share(share: float) -> None:
         )
 
 
-def withhold(cursor: Cursor, query_id: str, share: float, seed: int, author: str) -> None:
+def withhold_query(cursor: Cursor, query_id: str, share: float, seed: int, author: str) -> None:
     """Withhold a new synthetic query, in the transaction that stores the query."""
     _append_draws(cursor, [(query_id, 0, False)], share, seed, author)
 
@@ -225,19 +224,19 @@ def draw_queries(store: Store, share: float, seed: int, author: str = COMMAND_LI
     with store.transaction(appends=True) as cursor:
         require_author(cursor, author, "lead")
         rows = cursor.execute(_LATEST).fetchall()
-        waiting = [(query_id, revision) for query_id, revision, drawn, _ in rows if not drawn]
-        needed = max(0, ceil(round(share * len(rows), 9)) - (len(rows) - len(waiting)))
-        new = sorted(sort_by_seed(waiting, seed, lambda row: ["judged share", row[0]])[:needed])
-        if new:
-            propose_origins(cursor, [query_id for query_id, _ in new])
-            drawn = [(query_id, revision + 1, True) for query_id, revision in new]
-            _append_draws(cursor, drawn, share, seed, author)
-            detail = {"share": share, "seed": seed, "queries": [query_id for query_id, _ in new]}
+        undrawn = [(query_id, revision) for query_id, revision, draws, _ in rows if not draws]
+        missing = max(0, ceil(round(share * len(rows), 9)) - (len(rows) - len(undrawn)))
+        newly_drawn = sorted(sort_by_seed(undrawn, seed, lambda row: ["judged share", row[0]])[:missing])
+        if newly_drawn:
+            add_origin_candidates(cursor, [query_id for query_id, _ in newly_drawn])
+            draws = [(query_id, revision + 1, True) for query_id, revision in newly_drawn]
+            _append_draws(cursor, draws, share, seed, author)
+            detail = {"share": share, "seed": seed, "queries": [query_id for query_id, _ in newly_drawn]}
             record_event(cursor, "draw synthetic queries", detail, author)
-    return JudgedShare(share, len(rows), len(rows) - len(waiting) + len(new), len(new))
+    return JudgedShare(share, len(rows), len(rows) - len(undrawn) + len(newly_drawn), len(newly_drawn))
 
 
-def judged_origins(store: Store) -> list[JudgedOrigins]:
+def read_judged_origins(store: Store) -> list[JudgedOrigins]:
     """Count the judged and the relevant documents of each model. Grades above the scale's lowest are
     relevant.
     """
@@ -245,12 +244,14 @@ def judged_origins(store: Store) -> list[JudgedOrigins]:
         relevant = current_guide(cursor).values[1]
         rows = cursor.execute(_ORIGINS, {"relevant": relevant}).fetchall()
     return [
-        JudgedOrigins(model, queries, withheld, judged, good, share_estimate(good, judged))
-        for model, queries, withheld, judged, good in rows
+        JudgedOrigins(
+            model, queries, withheld, judged, relevant_count, share_estimate(relevant_count, judged)
+        )
+        for model, queries, withheld, judged, relevant_count in rows
     ]
 
 
-def origins_table(origins: Sequence[JudgedOrigins]) -> Table:
+def build_origins_table(origins: Sequence[JudgedOrigins]) -> Table:
     """Show each model's queries, and the judgments of the documents that the queries were written for."""
     columns = ("model", "current", "withheld", "document judged", "relevant", "share relevant, 95 %")
     rows = tuple((*origin[:5], origin.share.interval(2)) for origin in origins)
@@ -260,5 +261,5 @@ def origins_table(origins: Sequence[JudgedOrigins]) -> Table:
 def _append_draws(
     cursor: Cursor, rows: Sequence[tuple[str, int, bool]], share: float, seed: int, author: str
 ) -> None:
-    asked = {"share": share, "seed": seed, "author": author, "drawn_at": utc_now()}
-    append_rows(cursor, "synthetic_draws", rows, ("query_id", "revision", "drawn"), **asked)
+    constants = {"share": share, "seed": seed, "author": author, "drawn_at": utc_now()}
+    append_rows(cursor, "synthetic_draws", rows, ("query_id", "revision", "drawn"), **constants)

@@ -1,4 +1,4 @@
-"""Query-writing tasks: choosing documents, opening a batch of tasks, and the progress of each writer.
+"""Query-writing tasks, which leads open in batches for people to write queries.
 
 Query-writing tasks go to gaps in the order of searches × documents, and each gap gets a task before any gap
 gets a second task. Open and written tasks of earlier batches count. With `fill`, tasks go to regions with few
@@ -112,14 +112,14 @@ def open_tasks(
     RefusedError: the author is no lead, or a writer is an evaluator; there is no current map, queries were
         added since coverage was measured, or no region or document is left to write for.
     """
-    _check_numbers(queries, writers, kind)
+    _check_request(queries, writers, kind)
     if fill and (region is not None or kind != GAP):
         raise InputError(
             "Filling regions to 5 queries takes neither a region nor unanswerable queries.",
             command="Leave out --region and --unanswerable, or --fill.",
         )
-    asked = {"queries": queries, "writers": list(writers), "seed": seed, "kind": kind, "region": region}
-    asked |= {"fill": True} if fill else {}
+    options = {"queries": queries, "writers": list(writers), "seed": seed, "kind": kind, "region": region}
+    options |= {"fill": True} if fill else {}
 
     def read(cursor: Cursor) -> _BatchInputs:
         require_author(cursor, author, "lead")
@@ -127,32 +127,40 @@ def open_tasks(
             require_role(person, *JUDGING)
         state = read_state(cursor)
         [(batches,)] = cursor.execute("SELECT count(*) FROM writing_batches").fetchall()
-        asked_before = _asked_for(cursor, state.map.map_id, kind, fill)
-        return _BatchInputs(state, batches, documents_taken(cursor, kind), asked_before)
+        counts = _count_tasks(cursor, state.map.map_id, kind, fill)
+        return _BatchInputs(state, batches, read_used(cursor, kind), counts)
 
     def plan(inputs: _BatchInputs) -> tuple[str, CoverageMap, dict[str, int]]:
-        covered = inputs.state.map
+        the_map = inputs.state.map
         tasks = _choose_documents(inputs, queries, seed, kind, region, fill)
         store_linked_texts(store, tasks)
-        return digest("writing batch", inputs.batches, covered.map_id, asked), covered, tasks
+        return digest("writing batch", inputs.batches, the_map.map_id, options), the_map, tasks
 
     def write(cursor: Cursor, planned: tuple[str, CoverageMap, dict[str, int]]) -> None:
-        batch_id, covered, tasks = planned
-        row: list[Any] = [batch_id, kind, covered.map_id, queries, list(writers), seed, author, utc_now()]
+        batch_id, the_map, tasks = planned
+        row: list[Any] = [batch_id, kind, the_map.map_id, queries, list(writers), seed, author, utc_now()]
         cursor.execute("INSERT INTO writing_batches VALUES (?, ?, ?, ?, ?, ?, ?, ?)", row)
-        versions = snapshot_versions(cursor, covered.snapshot_id, list(tasks))
+        versions = snapshot_versions(cursor, the_map.snapshot_id, list(tasks))
         rows = [
-            (task_id_of(batch_id, at), at, writers[at % len(writers)], cluster, name, versions[name], style)
+            (
+                compute_task_id(batch_id, at),
+                at,
+                writers[at % len(writers)],
+                cluster,
+                name,
+                versions[name],
+                style,
+            )
             for at, ((name, cluster), style) in enumerate(
                 zip(tasks.items(), draw_styles(len(tasks), seed), strict=True)
             )
         ]
         names = ("task_id", "position", "writer", "cluster", "document_id", "content_hash", "style")
         append_rows(cursor, "writing_tasks", rows, names, batch_id=batch_id)
-        record_event(cursor, "writing tasks", {"batch": batch_id, "tasks": len(tasks), **asked}, author)
+        record_event(cursor, "writing tasks", {"batch": batch_id, "tasks": len(tasks), **options}, author)
 
     batch_id, _, tasks = write_if_unchanged(
-        store, fingerprint=_plan_fingerprint, read=read, plan=plan, write=write, busy=BUSY
+        store, fingerprint=_read_fingerprint, read=read, plan=plan, write=write, busy=BUSY
     )
     count = len(tasks)
     return OpenedTasks(
@@ -165,34 +173,32 @@ def open_tasks(
     )
 
 
-def task_id_of(batch_id: str, position: int) -> str:
+def compute_task_id(batch_id: str, position: int) -> str:
     """Compute the id of the task at a position of its batch."""
     return digest("writing task", batch_id, position)
 
 
-def documents_left(
-    documents: Iterable[str], taken: Iterable[str], cluster: int, seed: int, kind: str
+def list_unused(
+    documents: Iterable[str], used: Iterable[str], cluster: int, seed: int, kind: str
 ) -> list[str]:
     """List the documents of a region without a task, in an order by seed."""
-    known = set(taken)
-    free = (document for document in documents if document not in known)
-    return sort_by_seed(free, seed, lambda document: (kind, cluster, document))
+    used_documents = set(used)
+    unused = (document for document in documents if document not in used_documents)
+    return sort_by_seed(unused, seed, lambda document: (kind, cluster, document))
 
 
-def documents_taken(cursor: Cursor, kind: str) -> list[str]:
+def read_used(cursor: Cursor, kind: str) -> list[str]:
     """List the documents of all query-writing tasks of a kind, for all coverage maps."""
-    sql = (
-        "SELECT DISTINCT document_id FROM writing_tasks JOIN writing_batches USING (batch_id) WHERE kind = ?"
-    )
+    sql = "SELECT DISTINCT document_id FROM writing_tasks JOIN writing_batches USING (batch_id)"
+    sql += " WHERE kind = ?"
     return [row[0] for row in cursor.execute(sql, [kind]).fetchall()]
 
 
-def _check_numbers(queries: int, writers: Sequence[str], kind: str) -> None:
+def _check_request(queries: int, writers: Sequence[str], kind: str) -> None:
     problems = []
     if not 1 <= queries <= MAX_AT_ONCE:
-        problems.append(
-            f"{pluralize(queries, 'query was', 'queries were')} asked for; expected 1 to {MAX_AT_ONCE:,}."
-        )
+        asked = pluralize(queries, "query was", "queries were")
+        problems.append(f"{asked} asked for; expected 1 to {MAX_AT_ONCE:,}.")
     if not writers:
         problems.append("No writer is named; expected at least one person.")
     twice = sorted(name for name, count in Counter(writers).items() if count > 1)
@@ -203,7 +209,7 @@ def _check_numbers(queries: int, writers: Sequence[str], kind: str) -> None:
     refuse_problems(problems)
 
 
-def _plan_fingerprint(cursor: Cursor) -> object:
+def _read_fingerprint(cursor: Cursor) -> object:
     """Read the inputs of a plan of tasks: the map, the queries matched against the map, and all tasks."""
     tables = ("writing_batches", "writing_tasks", "writing_endings", "queries", "coverage_texts")
     counts = [cursor.execute(f"SELECT count(*) FROM {table}").fetchall() for table in tables]  # noqa: S608
@@ -225,14 +231,14 @@ def _choose_documents(
     if fill:
         planned = dict(list(_fill_regions(inputs, seed).items())[:queries])
     else:
-        regions = _regions_to_write_for(state, kind) if region is None else [region]
+        regions = _order_regions(state, kind) if region is None else [region]
         if not regions:
             raise RefusedError("Every region of the corpus has a query: there is no gap to write for.")
-        free = {
-            number: documents_left(state.map.clusters[number].documents, inputs.taken, number, seed, kind)
+        unused = {
+            number: list_unused(state.map.clusters[number].documents, inputs.taken, number, seed, kind)
             for number in regions
         }
-        planned = share_out(free, inputs.asked, queries)
+        planned = distribute_tasks(unused, inputs.asked, queries)
     if not planned:
         raise RefusedError("Every document of these regions has a task already.")
     return planned
@@ -243,22 +249,22 @@ def _fill_regions(inputs: _BatchInputs, seed: int) -> dict[str, int]:
     gaps = list_gaps(inputs.state.map, inputs.state.clusters, fill=True)
     if not gaps:
         raise RefusedError(f"No region has 1 to {MIN_FOR_SCC - 1} queries, so there is no region to fill.")
-    planned: dict[str, int] = {}
+    region_of: dict[str, int] = {}
     for gap in gaps:
-        left = documents_left(gap.documents, [*inputs.taken, *planned], gap.number, seed, GAP)
+        unused = list_unused(gap.documents, [*inputs.taken, *region_of], gap.number, seed, GAP)
         missing = max(0, gap.missing - inputs.asked.get(gap.number, 0))
-        planned |= dict.fromkeys(left[:missing], gap.number)
-    return planned
+        region_of |= dict.fromkeys(unused[:missing], gap.number)
+    return region_of
 
 
-def _regions_to_write_for(state: CoverageState, kind: str) -> list[int]:
+def _order_regions(state: CoverageState, kind: str) -> list[int]:
     """List the regions without a query, or all regions for unanswerable queries, by searches × documents."""
     regions = [row for row in state.clusters if row.is_region and not (kind == GAP and row.queries)]
     regions.sort(key=lambda region: (-(region.searches or 0) * region.documents, -region.documents))
     return [region.number for region in regions]
 
 
-def _asked_for(cursor: Cursor, map_id: str, kind: str, open_only: bool) -> dict[int, int]:
+def _count_tasks(cursor: Cursor, map_id: str, kind: str, open_only: bool) -> dict[int, int]:
     """Count the open and written tasks of each cluster, or with `open_only` only the open tasks."""
     sql = """
         SELECT cluster, count(*) FROM writing_tasks JOIN writing_batches USING (batch_id)
@@ -269,27 +275,29 @@ def _asked_for(cursor: Cursor, map_id: str, kind: str, open_only: bool) -> dict[
     return dict(cursor.execute(sql, [map_id, kind, open_only]).fetchall())
 
 
-def share_out(free: Mapping[int, Sequence[str]], asked: Mapping[int, int], queries: int) -> dict[str, int]:
-    """Assign tasks to regions: the next task goes to the region with the fewest tasks that has a document
-    left.
+def distribute_tasks(
+    documents_of: Mapping[int, Sequence[str]], counts: Mapping[int, int], queries: int
+) -> dict[str, int]:
+    """Assign each task to the region with the fewest tasks that has a document left.
 
     Parameters
     ----------
-    free: number of a region → its documents in order; the order of regions decides between equal numbers.
-    asked: number of a region → number of its tasks.
+    documents_of: number of a region → its unused documents in order; the order of regions decides between
+        equal numbers.
+    counts: number of a region → number of its tasks.
     """
-    left = {number: list(documents) for number, documents in free.items()}
-    waiting = [(asked.get(number, 0), rank, number) for rank, number in enumerate(left) if left[number]]
-    heapify(waiting)
-    planned: dict[str, int] = {}  # a document can be in several regions
-    while waiting and len(planned) < queries:
-        count, rank, number = heappop(waiting)
-        document_id = left[number].pop(0)
-        count += document_id not in planned
-        planned.setdefault(document_id, number)
-        if left[number]:
-            heappush(waiting, (count, rank, number))
-    return planned
+    unused = {number: list(documents) for number, documents in documents_of.items()}
+    queue = [(counts.get(number, 0), rank, number) for rank, number in enumerate(unused) if unused[number]]
+    heapify(queue)
+    region_of: dict[str, int] = {}  # a document can be in several regions
+    while queue and len(region_of) < queries:
+        count, rank, number = heappop(queue)
+        document_id = unused[number].pop(0)
+        count += document_id not in region_of
+        region_of.setdefault(document_id, number)
+        if unused[number]:
+            heappush(queue, (count, rank, number))
+    return region_of
 
 
 class BatchProgress(NamedTuple):
@@ -306,7 +314,7 @@ class BatchProgress(NamedTuple):
     passed: int
 
 
-def batch_table(progresses: Sequence[BatchProgress]) -> Table:
+def build_batch_table(progresses: Sequence[BatchProgress]) -> Table:
     """Show the batches of query-writing tasks with the progress of each writer."""
     columns = ("Opened (UTC)", "For", "Writer", "To write", "Written", "Passed on")
     rows = (
@@ -316,7 +324,7 @@ def batch_table(progresses: Sequence[BatchProgress]) -> Table:
     return Table("Query-writing tasks", columns, tuple(rows))
 
 
-def batches(cursor: Cursor) -> list[BatchProgress]:
+def read_batches(cursor: Cursor) -> list[BatchProgress]:
     """Read each writer's part of each batch, the newest batch first."""
     sql = f"""
         SELECT b.batch_id, b.kind, b.seed, b.author, b.opened_at, t.writer, {_COUNTED} FROM {_FROM}
@@ -326,7 +334,7 @@ def batches(cursor: Cursor) -> list[BatchProgress]:
     return fetch(cursor, BatchProgress, sql)
 
 
-def tasks_of_clusters(cursor: Cursor, map_id: str) -> dict[int, tuple[int, ...]]:
+def count_tasks_by_cluster(cursor: Cursor, map_id: str) -> dict[int, tuple[int, ...]]:
     """Count the open, written and passed-on tasks of each cluster of a map."""
     sql = f"SELECT t.cluster, {_COUNTED} FROM {_FROM} WHERE b.map_id = ? GROUP BY t.cluster"  # noqa: S608
     return {number: tuple(counts) for number, *counts in cursor.execute(sql, [map_id]).fetchall()}

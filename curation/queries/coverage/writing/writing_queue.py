@@ -1,4 +1,4 @@
-"""A writer's queue of query-writing tasks: the next task, writing its query, and passing the task on.
+"""A writer's queue of query-writing tasks.
 
 A query-writing task ends once, with a query or by passing the task on, so a repeated action changes nothing.
 After a task is passed on, the writer gets a new task with the next document of the region. A query-writing
@@ -29,10 +29,10 @@ from curation.queries.coverage.writing.coverage_queries import (
     CoverageQuery,
     QueryOrigin,
     add_coverage_query,
-    coverage_queries,
-    propose_origins,
+    add_origin_candidates,
+    list_queries,
 )
-from curation.queries.coverage.writing.tasks import documents_left, documents_taken, task_id_of
+from curation.queries.coverage.writing.tasks import compute_task_id, list_unused, read_used
 from curation.retrieval.embeddings import embed
 from curation.store import Cursor, Document, Store, fetch, record_event, utc_now
 from curation.store.documents import current_snapshot, documents_by_hash, snapshot_versions
@@ -96,7 +96,7 @@ def has_writing_tasks(cursor: Cursor, writer: str) -> bool:
     return bool(cursor.execute("SELECT 1 FROM writing_tasks WHERE writer = ? LIMIT 1", [writer]).fetchall())
 
 
-def writing_queue(cursor: Cursor, writer: str) -> WritingQueue:
+def read_writing_queue(cursor: Cursor, writer: str) -> WritingQueue:
     """Read a writer's queue of query-writing tasks. Tasks of earlier batches come first."""
     tasks = _read_tasks(cursor, "writer = ?", writer)
     unfinished = [task for task in tasks if task.outcome is None]
@@ -104,15 +104,15 @@ def writing_queue(cursor: Cursor, writer: str) -> WritingQueue:
     versions = snapshot_versions(cursor, current_snapshot(cursor), documents) if unfinished else {}
     ready = [task for task in unfinished if versions.get(task.document_id) == task.content_hash]
     return WritingQueue(
-        task=_writing_task(cursor, ready[0]) if ready else None,
+        task=_make_task_view(cursor, ready[0]) if ready else None,
         open=len(ready),
         passed=sum(task.outcome == "passed" for task in tasks),
         waiting=len(unfinished) - len(ready),
-        written=[query for query in reversed(coverage_queries(cursor)) if query.writer == writer],
+        written=[query for query in reversed(list_queries(cursor)) if query.writer == writer],
     )
 
 
-def check_written(store: Store, task_id: str, text: str, writer: str) -> TextWarnings:
+def check_task_text(store: Store, task_id: str, text: str, writer: str) -> TextWarnings:
     """Find the warnings to show to a writer before the query is stored.
 
     Raises
@@ -123,7 +123,7 @@ def check_written(store: Store, task_id: str, text: str, writer: str) -> TextWar
     if not normalise_query(text):
         raise InputError("The query is empty: type what a user would ask.")
     with store.reading() as cursor:
-        task = _own_task(cursor, task_id, writer)
+        task = _read_own_task(cursor, task_id, writer)
         queries = [query for query in read_active_queries(cursor) if query.query_id != task.query_id]
         document = documents_by_hash(cursor, [task.content_hash])[task.content_hash]
     elsewhere = task.kind == GAP and not _is_about(store, text, document)
@@ -139,11 +139,11 @@ def _is_about(store: Store, text: str, document: Document) -> bool:
         if not cursor.execute(sql, [DEFAULT_MODEL]).fetchall():
             return False
     try:
-        [asked] = embed(store, [text], "query", ask_hub=False)
-        [read] = embed(store, [document.text], ask_hub=False)
+        [query_vector] = embed(store, [text], "query", ask_hub=False)
+        [document_vector] = embed(store, [document.text], ask_hub=False)
     except CurationError:  # the model is not on this machine: words alone decide
         return False
-    return float(asked @ read) >= MIN_COSINE
+    return float(query_vector @ document_vector) >= MIN_COSINE
 
 
 def write_task(store: Store, task_id: str, text: str, writer: str) -> str:
@@ -156,18 +156,17 @@ def write_task(store: Store, task_id: str, text: str, writer: str) -> str:
     InputError: the text is empty or holds personal data, or the project has the query already.
     RefusedError: the task was passed on, or has a different query.
     """
-    warned = check_written(store, task_id, text, writer)
+    warnings = check_task_text(store, task_id, text, writer)
     with store.transaction() as cursor:
-        task = _own_task(cursor, task_id, writer)
-        known = KnownQueries.read(cursor).find_by_text(normalise_query(text))
+        task = _read_own_task(cursor, task_id, writer)
+        equal_queries = KnownQueries.read(cursor).find_by_text(normalise_query(text))
         if task.outcome is not None:
-            if task.query_id is not None and task.query_id in {query.query_id for query in known}:
+            if task.query_id is not None and task.query_id in {query.query_id for query in equal_queries}:
                 return task.query_id
             raise RefusedError("This task is done already. Go on with the next task.")
-        if known:
-            raise InputError(
-                "The project has this query already. Write a different query that a user might ask."
-            )
+        if equal_queries:
+            advice = "Write a different query that a user might ask."
+            raise InputError(f"The project has this query already. {advice}")
         origin = QueryOrigin(
             purpose=task.kind,
             writer=writer,
@@ -176,10 +175,10 @@ def write_task(store: Store, task_id: str, text: str, writer: str) -> str:
             document_id=task.document_id,
             content_hash=task.content_hash,
             style=task.style,
-            detail={"task": task_id, "warnings": warned._asdict()},
+            detail={"task": task_id, "warnings": warnings._asdict()},
         )
         query = add_coverage_query(cursor, text, origin)
-        propose_origins(cursor, [query.query_id])
+        add_origin_candidates(cursor, [query.query_id])
         _end_task(cursor, task_id, "written", query.query_id)
     return query.query_id
 
@@ -198,32 +197,32 @@ def pass_task(store: Store, task_id: str, writer: str) -> bool:
     RefusedError: the query of the task is written.
     """
     with store.transaction() as cursor:
-        task = _own_task(cursor, task_id, writer)
+        task = _read_own_task(cursor, task_id, writer)
         if task.outcome == "written":
             raise RefusedError("The query of this task is written already. Go on with the next task.")
         if task.outcome == "passed":
             return True
         _end_task(cursor, task_id, "passed", None)
-        following = _next_document(cursor, task)
-        if following is not None:
-            _append_after(cursor, task, *following)
-        detail = {"task": task_id, "document": task.document_id, "next": following and following[0]}
+        next_document = _find_next_document(cursor, task)
+        if next_document is not None:
+            _append_task(cursor, task, *next_document)
+        detail = {"task": task_id, "document": task.document_id, "next": next_document and next_document[0]}
         record_event(cursor, "pass writing task", detail, writer)
-    return following is not None
+    return next_document is not None
 
 
-def _next_document(cursor: Cursor, task: _StoredTask) -> tuple[str, str] | None:
+def _find_next_document(cursor: Cursor, task: _StoredTask) -> tuple[str, str] | None:
     """Find the id and content hash of the next document of the task's region, or None."""
-    of_region = read_cluster_documents(cursor, task.map_id, task.cluster)
-    versions = snapshot_versions(cursor, current_snapshot(cursor), of_region)
-    left = documents_left(versions, documents_taken(cursor, task.kind), task.cluster, task.seed, task.kind)
-    return (left[0], versions[left[0]]) if left else None
+    region_documents = read_cluster_documents(cursor, task.map_id, task.cluster)
+    versions = snapshot_versions(cursor, current_snapshot(cursor), region_documents)
+    unused = list_unused(versions, read_used(cursor, task.kind), task.cluster, task.seed, task.kind)
+    return (unused[0], versions[unused[0]]) if unused else None
 
 
-def _append_after(cursor: Cursor, task: _StoredTask, document_id: str, content_hash: str) -> None:
+def _append_task(cursor: Cursor, task: _StoredTask, document_id: str, content_hash: str) -> None:
     sql = "SELECT max(position) + 1 FROM writing_tasks WHERE batch_id = ?"
     [(position,)] = cursor.execute(sql, [task.batch_id]).fetchall()
-    row = [task_id_of(task.batch_id, position), task.batch_id, position, task.writer, task.cluster]
+    row = [compute_task_id(task.batch_id, position), task.batch_id, position, task.writer, task.cluster]
     cursor.execute(
         "INSERT INTO writing_tasks VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
         [*row, document_id, content_hash, task.style],
@@ -234,7 +233,7 @@ def _end_task(cursor: Cursor, task_id: str, outcome: str, query_id: str | None) 
     cursor.execute("INSERT INTO writing_endings VALUES (?, ?, ?, ?)", [task_id, outcome, query_id, utc_now()])
 
 
-def _own_task(cursor: Cursor, task_id: str, writer: str) -> _StoredTask:
+def _read_own_task(cursor: Cursor, task_id: str, writer: str) -> _StoredTask:
     tasks = _read_tasks(cursor, "task_id = ?", task_id)
     if not tasks or tasks[0].writer != writer:
         raise NotFoundError("You have no such task.")
@@ -252,7 +251,7 @@ def _read_tasks(cursor: Cursor, condition: str, value: str) -> list[_StoredTask]
     return fetch(cursor, _StoredTask, sql, [value])
 
 
-def _writing_task(cursor: Cursor, task: _StoredTask) -> WritingTask:
+def _make_task_view(cursor: Cursor, task: _StoredTask) -> WritingTask:
     document = documents_by_hash(cursor, [task.content_hash])[task.content_hash]
     entities = read_central_entities(cursor, task.map_id, task.cluster, MAX_ENTITIES)
     return WritingTask(task.task_id, task.kind, entities, document, STYLES[task.style])

@@ -23,9 +23,9 @@ from curation.queries.coverage.language_model.answers import (
     REFUSED,
     ModelCall,
     ModelSpending,
-    ask,
     plan_calls,
     read_answers,
+    send_calls,
 )
 from curation.queries.coverage.language_model.chat import (
     FAILED,
@@ -35,8 +35,8 @@ from curation.queries.coverage.language_model.chat import (
     MalformedAnswerError,
     chat,
     find_endpoint,
-    prices_set,
     read_object,
+    read_prices,
 )
 from curation.store import Store
 from tests.support.http_server import HttpAnswer
@@ -64,7 +64,7 @@ def asked(
     most_calls: int | None = None,
     parallel: int = 1,
 ) -> ModelSpending:
-    return ask(store, of, check, model.asking(most_calls, parallel))
+    return send_calls(store, of, check, model.asking(most_calls, parallel))
 
 
 @pytest.fixture(autouse=True)
@@ -141,7 +141,7 @@ def test_an_endpoint_that_is_not_there_ends_the_work_after_a_few_calls(
 ) -> None:
     gone = {**model.environment, "GOLDGRADE_LLM_URL": "http://127.0.0.1:9/v1"}
     asking = model.asking()._replace(endpoint=find_endpoint(gone))
-    found = ask(store, calls(3 * MAX_FAILURES_IN_A_ROW), check, asking)
+    found = send_calls(store, calls(3 * MAX_FAILURES_IN_A_ROW), check, asking)
     assert found.answered == 0
     assert found.left_out[NOT_REACHED] <= MAX_FAILURES_IN_A_ROW + asking.parallel
     assert sum(found.left_out.values()) == 3 * MAX_FAILURES_IN_A_ROW
@@ -251,7 +251,7 @@ def test_what_was_answered_before_an_interruption_is_not_paid_again(store: Store
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        ask(store, calls(9), check, model.asking(parallel=2), interrupted)
+        send_calls(store, calls(9), check, model.asking(parallel=2), interrupted)
     sent = model.sent
     assert rows_of(store, "SELECT count(*) FROM model_answers WHERE kind = 'answer'") == [(sent,)]
     assert asked(store, model, calls(9)).requests == 9 - sent
@@ -268,7 +268,7 @@ def test_a_process_that_is_killed_would_lose_no_more_answers_than_calls_under_wa
         [(stored,)] = rows_of(store, "SELECT count(*) FROM model_answers")
         unstored.append(model.sent - stored)
 
-    ask(store, calls(12), check, model.asking(parallel=parallel), look)
+    send_calls(store, calls(12), check, model.asking(parallel=parallel), look)
     assert max(unstored) < parallel
     assert unstored[-1] == 0
 
@@ -297,7 +297,7 @@ def test_the_key_goes_to_the_endpoint_and_nowhere_else(
 
 def test_without_a_key_none_is_sent(store: Store, model: ServedModel) -> None:
     keyless = {name: value for name, value in model.environment.items() if name != "GOLDGRADE_LLM_KEY"}
-    ask(store, calls(1), check, model.asking()._replace(endpoint=find_endpoint(keyless)))
+    send_calls(store, calls(1), check, model.asking()._replace(endpoint=find_endpoint(keyless)))
     assert model.keys == [None]
 
 
@@ -329,5 +329,5 @@ def test_the_route_is_added_once_and_prices_are_two_numbers(model: ServedModel) 
     for url in (model.url, f"{model.url}/", f"{model.url}/chat/completions"):
         found = find_endpoint({**model.environment, "GOLDGRADE_LLM_URL": url})
         assert found.url == f"{model.url}/chat/completions"
-    assert prices_set({"GOLDGRADE_LLM_PRICES": "0.15, 0.60"}) == (0.15, 0.60)
-    assert prices_set({}) is None
+    assert read_prices({"GOLDGRADE_LLM_PRICES": "0.15, 0.60"}) == (0.15, 0.60)
+    assert read_prices({}) is None

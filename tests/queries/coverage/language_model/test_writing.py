@@ -15,7 +15,7 @@ from curation.ingest.importers.queries import read_active_queries
 from curation.people.annotators import add_annotator
 from curation.pooling.pool import build_pool
 from curation.pooling.request import PoolRequest
-from curation.queries.coverage.language_model.chat import MalformedAnswerError, load_prompt, prompt_hash
+from curation.queries.coverage.language_model.chat import MalformedAnswerError, hash_prompt, load_prompt
 from curation.queries.coverage.language_model.writing import (
     ELSEWHERE,
     ENDED_BY_ENDPOINT,
@@ -28,8 +28,12 @@ from curation.queries.coverage.language_model.writing import (
     SyntheticQueries,
     write_queries,
 )
-from curation.queries.coverage.language_model.writing_calls import is_shown, read_candidates, read_check
-from curation.queries.coverage.language_model.writing_plan import WritingRequest, plan_writing
+from curation.queries.coverage.language_model.writing_calls import (
+    has_valid_quote,
+    read_candidates,
+    read_verification,
+)
+from curation.queries.coverage.language_model.writing_plan import WritingRequest, estimate_writing
 from curation.queries.coverage.report import find_coverage
 from curation.queries.coverage.writing.checks import (
     ALIKE,
@@ -38,9 +42,9 @@ from curation.queries.coverage.writing.checks import (
     OTHER_STYLE,
     PERSONAL,
     STYLES,
-    why_refused,
+    find_refusal,
 )
-from curation.queries.coverage.writing.coverage_queries import ORIGIN, draw_queries, judged_origins
+from curation.queries.coverage.writing.coverage_queries import ORIGIN, draw_queries, read_judged_origins
 from curation.store import Document, Query, Store
 from tests.support.command_line import invoke
 from tests.support.coverage_project import COARSE, TOPICS, measured, put_vectors
@@ -119,7 +123,7 @@ def test_every_gap_gets_a_query_with_all_that_decided_it(project: Store, model: 
     for row in found.written:
         detail = json.loads(row.detail)
         assert set(detail["prompts"].values()) == {
-            prompt_hash(load_prompt(n)) for n in ("queries", "answerable")
+            hash_prompt(load_prompt(n)) for n in ("queries", "answerable")
         }
         assert (detail["share"], detail["seed"], detail["candidates"]) == (0.5, 3, 3)
         assert row.cluster in detail["regions"]
@@ -261,7 +265,7 @@ def test_an_endpoint_that_fails_ends_the_work_and_keeps_what_was_written(
 
 
 def test_a_plan_sends_nothing_and_bounds_what_is_sent(project: Store, model: ServedModel) -> None:
-    work = plan_writing(project, REQUEST, MODEL, (1e6, 1e6))
+    work = estimate_writing(project, REQUEST, MODEL, (1e6, 1e6))
     assert model.sent == 0
     assert (work.queries, work.gaps, work.least_calls, work.most_calls) == (2, 2, 2 * 5, 2 * 6 * 3)
     assert work.least_price == work.least_tokens < work.most_tokens
@@ -296,7 +300,7 @@ def test_people_say_how_many_of_the_queries_fit_their_document(
     found = written(project, model, share=1.0)
     one, other = found.written
     judge(project, tmp_path, {(one.query_id, one.document_id): 2, (other.query_id, other.document_id): 0})
-    [origins] = judged_origins(project)
+    [origins] = read_judged_origins(project)
     assert origins[:5] == (MODEL, 2, 0, 2, 1)
     assert origins.share.has_interval
     assert (origins.share.low or 0) < 0.5 < (origins.share.high or 0)
@@ -323,18 +327,18 @@ TEA = Document("d", "h", "Green tea", "It is steamed, not dried in the sun.")
 )
 def test_a_candidate_is_refused_for_what_people_are_warned_of(text: str, reason: str | None) -> None:
     known = [Query("q", "black tea brewing time", "black tea brewing time", "written")]
-    assert why_refused(text, TEA, STYLE, known) == reason
+    assert find_refusal(text, TEA, STYLE, known) == reason
 
 
 def test_a_quote_must_be_in_the_document_word_for_word() -> None:
-    assert is_shown((True, "“Steamed, not  dried”"), TEA)
-    assert is_shown((True, "green tea"), TEA)
-    assert not is_shown((True, "steamed and dried"), TEA)
-    assert not is_shown((True, "tea It is"), TEA)  # across title and text
-    assert not is_shown((True, ""), TEA)
+    assert has_valid_quote((True, "“Steamed, not  dried”"), TEA)
+    assert has_valid_quote((True, "green tea"), TEA)
+    assert not has_valid_quote((True, "steamed and dried"), TEA)
+    assert not has_valid_quote((True, "tea It is"), TEA)  # across title and text
+    assert not has_valid_quote((True, ""), TEA)
     long = TEA._replace(body="tea " * 99)
-    assert not is_shown((True, long.body), long)  # a quote of everything says nothing
-    assert not is_shown((False, "steamed"), TEA)
+    assert not has_valid_quote((True, long.body), long)  # a quote of everything says nothing
+    assert not has_valid_quote((False, "steamed"), TEA)
 
 
 def test_candidates_come_once_each_and_answers_have_a_form() -> None:
@@ -343,9 +347,9 @@ def test_candidates_come_once_each_and_answers_have_a_form() -> None:
     for broken in ('{"queries": "tea"}', '{"queries": [1]}', "{}"):
         with pytest.raises(MalformedAnswerError):
             read_candidates(broken)
-    assert read_check('{"answered": true}') == (True, "")
+    assert read_verification('{"answered": true}') == (True, "")
     with pytest.raises(MalformedAnswerError):
-        read_check('{"answered": "yes"}')
+        read_verification('{"answered": "yes"}')
 
 
 def test_the_commands_send_only_with_the_option_and_tell_what_came_of_it(

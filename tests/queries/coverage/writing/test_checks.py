@@ -6,9 +6,9 @@ import pytest
 
 from curation.queries.coverage.writing.checks import (
     STYLES,
-    alike_queries,
     check_text,
-    copied_phrases,
+    find_copied_phrases,
+    find_similar_queries,
     has_names,
     reads_as_query,
     shares_words,
@@ -34,18 +34,18 @@ def queries(*texts: str) -> list[Query]:
     ],
 )
 def test_three_words_in_a_row_or_the_whole_title_are_copied(text: str, copied: list[str]) -> None:
-    assert copied_phrases(text, TITLE, BODY) == copied
+    assert find_copied_phrases(text, TITLE, BODY) == copied
 
 
 def test_a_phrase_of_a_script_without_spaces_is_copied_as_it_is_written() -> None:
-    assert copied_phrases("東京の国立博物館 は", "", "上野にある国立博物館です") == ["国立博物館"]
+    assert find_copied_phrases("東京の国立博物館 は", "", "上野にある国立博物館です") == ["国立博物館"]
 
 
 def test_near_duplicates_are_found_by_letters_and_in_any_order_of_words() -> None:
     known = queries("laptop", "blue t-shirt", "iphone 13 case")
-    assert alike_queries("Laptops", known) == ["laptop"]
-    assert alike_queries("t shirt, blue", known) == ["blue t-shirt"]
-    assert alike_queries("harbour pilot", known) == []
+    assert find_similar_queries("Laptops", known) == ["laptop"]
+    assert find_similar_queries("t shirt, blue", known) == ["blue t-shirt"]
+    assert find_similar_queries("harbour pilot", known) == []
 
 
 def test_each_warning_is_a_sentence_and_a_good_query_has_none() -> None:

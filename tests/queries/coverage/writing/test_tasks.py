@@ -19,16 +19,22 @@ from curation.pooling.request import PoolRequest
 from curation.queries.coverage.gaps import find_gaps
 from curation.queries.coverage.report import find_coverage
 from curation.queries.coverage.state import read_state
-from curation.queries.coverage.writing.coverage_queries import ORIGIN, UNANSWERABLE, coverage_queries
-from curation.queries.coverage.writing.tasks import FILLED, batches, open_tasks, share_out, tasks_of_clusters
+from curation.queries.coverage.writing.coverage_queries import ORIGIN, UNANSWERABLE, list_queries
+from curation.queries.coverage.writing.tasks import (
+    FILLED,
+    count_tasks_by_cluster,
+    distribute_tasks,
+    open_tasks,
+    read_batches,
+)
 from curation.queries.coverage.writing.writing_queue import (
     WritingTask,
-    check_written,
+    check_task_text,
     pass_task,
+    read_writing_queue,
     write_task,
-    writing_queue,
 )
-from curation.queries.unanswerable import written_unanswerable
+from curation.queries.unanswerable import check_written_queries
 from curation.store import Store
 from tests.support.coverage_project import COARSE, QUERIES, TEXTS, measured, put_vectors
 from tests.support.pool_project import put_texts
@@ -47,7 +53,7 @@ project = built_once(fill)
 
 def task_of(store: Store, writer: str = "anna") -> WritingTask:
     with store.reading() as cursor:
-        task = writing_queue(cursor, writer).task
+        task = read_writing_queue(cursor, writer).task
     assert task is not None
     return task
 
@@ -58,7 +64,7 @@ def task_of(store: Store, writer: str = "anna") -> WritingTask:
 def test_no_document_comes_twice_and_no_region_gets_more_while_another_has_fewer(
     free: dict[int, list[str]], queries: int
 ) -> None:
-    planned = share_out(free, {}, queries)
+    planned = distribute_tasks(free, {}, queries)
     documents = list(planned)
     assert len(planned) == min(queries, len({one for held in free.values() for one in held}))
     counts = {number: list(planned.values()).count(number) for number in free}
@@ -101,13 +107,13 @@ def test_a_text_without_a_word_of_its_document_is_warned_of_unless_it_is_near_in
 ) -> None:
     open_tasks(project, 1, ["anna"], seed=5)
     task = task_of(project)
-    assert check_written(project, task.task_id, task.document.body.split()[0], "anna").elsewhere is False
-    assert check_written(project, task.task_id, "sonnets", "anna").elsewhere
+    assert check_task_text(project, task.task_id, task.document.body.split()[0], "anna").elsewhere is False
+    assert check_task_text(project, task.task_id, "sonnets", "anna").elsewhere
     put_vectors(project, "document", [task.document.text])
     near, far = ("moons by day", "a drink") if "moon" in task.document.text else ("steamships", "a drink")
     put_vectors(project, "query", [near, far])
-    assert check_written(project, task.task_id, far, "anna").elsewhere
-    assert not check_written(project, task.task_id, near, "anna").elsewhere
+    assert check_task_text(project, task.task_id, far, "anna").elsewhere
+    assert not check_task_text(project, task.task_id, near, "anna").elsewhere
 
 
 def test_a_second_batch_asks_about_other_documents_until_none_is_left(project: Store) -> None:
@@ -150,8 +156,8 @@ def test_a_written_query_is_one_of_the_projects_with_its_source_and_counts_once(
     written = write_task(project, task.task_id, "Thing nobody asks", "anna")
     assert write_task(project, task.task_id, "thing  nobody asks", "anna") == written
     with project.reading() as cursor:
-        [query] = coverage_queries(cursor)
-        queue = writing_queue(cursor, "anna")
+        [query] = list_queries(cursor)
+        queue = read_writing_queue(cursor, "anna")
         state = read_state(cursor)
     assert (query.query_id, query.source, query.writer, query.purpose) == (written, "written", "anna", "gap")
     assert (query.document_id, query.style) == (task.document.document_id, task.style.name)
@@ -167,7 +173,7 @@ def test_a_written_query_is_one_of_the_projects_with_its_source_and_counts_once(
 def test_a_query_that_the_project_has_is_refused_and_the_task_stays(project: Store) -> None:
     open_tasks(project, 1, ["anna"], seed=5)
     task = task_of(project)
-    assert check_written(project, task.task_id, "green teas", "anna").alike == ("green tea",)
+    assert check_task_text(project, task.task_id, "green teas", "anna").alike == ("green tea",)
     for text, words in (
         ("Green tea", "has this query already"),
         ("  ", "empty"),
@@ -191,8 +197,8 @@ def test_passing_on_brings_another_document_of_the_gap_in_the_same_style(project
         assert pass_task(project, task.task_id, "anna")  # a second click does nothing
     assert (len(set(seen)), more) == (6, False)
     with project.reading() as cursor:
-        queue, [batch] = writing_queue(cursor, "anna"), batches(cursor)
-        [counts] = tasks_of_clusters(cursor, read_state(cursor).map.map_id).values()
+        queue, [batch] = read_writing_queue(cursor, "anna"), read_batches(cursor)
+        [counts] = count_tasks_by_cluster(cursor, read_state(cursor).map.map_id).values()
     assert (queue.task, queue.open, queue.passed) == (None, 0, 6)
     assert (batch.passed, counts) == (6, (0, 0, 6))
 
@@ -204,7 +210,7 @@ def test_a_task_waits_while_its_document_is_not_as_it_was(
     document = task_of(project).document.document_id
     put_texts(project, tmp_path_factory.mktemp("changed"), TEXTS | {document: "another text"}, QUERIES)
     with project.reading() as cursor:
-        assert writing_queue(cursor, "anna")[:4] == (None, 0, 0, 1)
+        assert read_writing_queue(cursor, "anna")[:4] == (None, 0, 0, 1)
 
 
 @pytest.mark.slow
@@ -217,7 +223,7 @@ def test_an_unanswerable_query_is_checked_by_pooling_and_by_people(project: Stor
 
     def verdict() -> str:
         with project.reading() as cursor:
-            [check] = written_unanswerable(cursor)
+            [check] = check_written_queries(cursor)
         return check.verdict
 
     assert verdict() == "not pooled"

@@ -17,11 +17,7 @@ from curation.queries.coverage.stored_map import (
     rename_cluster,
 )
 from curation.queries.coverage.writing.checks import STYLES, draw_styles
-from curation.queries.coverage.writing.coverage_queries import (
-    QueryOrigin,
-    add_coverage_query,
-    coverage_queries,
-)
+from curation.queries.coverage.writing.coverage_queries import QueryOrigin, add_coverage_query, list_queries
 from curation.store import Store
 from tests.support.coverage_project import measured
 from tests.support.projects import add_names, built_once, rows_of
@@ -42,7 +38,7 @@ def test_a_query_of_a_person_and_one_of_a_model_are_told_apart_by_their_source(p
         add_coverage_query(cursor, "Titanic", by_person)
         add_coverage_query(cursor, "Queen Mary", by_model, "synthetic", "lee")
     with project.reading() as cursor:
-        found = coverage_queries(cursor)
+        found = list_queries(cursor)
         sources = {query.text: query.source for query in read_active_queries(cursor)}
     assert [(one.text, one.source, one.writer, one.cluster) for one in found] == [
         ("Titanic", "written", "anna", 1),
