@@ -1,4 +1,4 @@
-"""Choices on the page Evaluate for a release: its parts, measures and kinds of queries."""
+"""The choices that the page Evaluate offers for a release."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The records of an evaluation: figures of runs and of answers by system, and the first places of lists."""
+"""The records of an evaluation of runs or of answers."""
 
 from __future__ import annotations
 

@@ -1,7 +1,8 @@
-"""Pooling of evaluated runs: the runs are stored in the project, and their first documents become candidates.
+"""The pooling of evaluated runs, whose first documents become candidates.
 
-`goldgrade import run` and `goldgrade pool --systems run:NAME` do the same. The pool covers all queries of the
-run that the project judges, without the queries of sealed parts that were not evaluated.
+The runs are stored in the project. `goldgrade import run` and `goldgrade pool --systems run:NAME` do the same.
+The pool covers all queries of the run that the project judges, without the queries of sealed parts that were
+not evaluated.
 """
 
 from __future__ import annotations
@@ -58,10 +59,10 @@ def pool_runs(
     depth = request.to_pool or 0
     check_pooling(store, depth, author)
     release = read_release(store, release_name, request.part)
-    named = _numbered_names(sources)
-    runs = {name: read_run(source, release, reading, progress) for name, source in named}
-    unjudged = set().union(*(_unjudged_pairs(run, release, depth) for run in runs.values()))
-    for name, source in named:
+    numbered = _number_names(sources)
+    runs = {name: read_run(source, release, reading, progress) for name, source in numbered}
+    unjudged = set().union(*(_find_unjudged_pairs(run, release, depth) for run in runs.values()))
+    for name, source in numbered:
         import_run(
             store,
             open_run_file(source.path, reading, progress),
@@ -73,12 +74,16 @@ def pool_runs(
             topics=reading.topics,
             progress=progress,
         )
-    systems = [f"{RUN_PREFIX}{name}" for name, _ in named]
-    apart = release.sealed_apart
+    systems = [f"{RUN_PREFIX}{name}" for name, _ in numbered]
+    sealed_apart = release.sealed_apart
     pool = build_pool(
-        store, PoolRequest(systems, depth, 0, request.seed), progress=progress, author=author, without=apart
+        store,
+        PoolRequest(systems, depth, 0, request.seed),
+        progress=progress,
+        author=author,
+        without=sealed_apart,
     )
-    return pool, len(unjudged), len(apart)
+    return pool, len(unjudged), len(sealed_apart)
 
 
 def check_pooling(store: Store, depth: int, author: str = COMMAND_LINE) -> None:
@@ -94,22 +99,22 @@ def check_pooling(store: Store, depth: int, author: str = COMMAND_LINE) -> None:
         require_author(cursor, author, "lead")
 
 
-def _numbered_names(sources: Sequence[SystemFile]) -> list[tuple[str, SystemFile]]:
+def _number_names(sources: Sequence[SystemFile]) -> list[tuple[str, SystemFile]]:
     """Give each run a unique name: several runs of one system are numbered."""
-    times = Counter(source.name for source in sources)
-    number: Counter[str] = Counter()
-    named = []
+    totals = Counter(source.name for source in sources)
+    counts: Counter[str] = Counter()
+    numbered = []
     for source in sources:
-        number[source.name] += 1
-        alone = times[source.name] == 1
-        named.append((source.name if alone else f"{source.name}-{number[source.name]}", source))
-    return named
+        name = source.name
+        counts[name] += 1
+        numbered.append((name if totals[name] == 1 else f"{name}-{counts[name]}", source))
+    return numbered
 
 
-def _unjudged_pairs(run: SystemRun, release: EvaluatedRelease, depth: int) -> set[tuple[str, str]]:
+def _find_unjudged_pairs(run: SystemRun, release: EvaluatedRelease, depth: int) -> set[tuple[str, str]]:
     """Find the (query id, document id) pairs down to a depth of a run that have no grade."""
     ranking = rank(run.rows, release.qrels)
-    places = ((ranking.grade == UNJUDGED) & (ranking.rank <= depth)).nonzero()[0]
-    documents = run.rows.documents.take(ranking.order[places])
-    queries = (release.qrels.query_ids[query] for query in ranking.query[places].tolist())
+    indexes = ((ranking.grade == UNJUDGED) & (ranking.rank <= depth)).nonzero()[0]
+    documents = run.rows.documents.take(ranking.order[indexes])
+    queries = (release.qrels.query_ids[query] for query in ranking.query[indexes].tolist())
     return set(zip(queries, documents.to_pylist(), strict=True))

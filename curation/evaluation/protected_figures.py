@@ -1,4 +1,4 @@
-"""Protected figures: the figures that leads see of an evaluation on sealed parts.
+"""Protected figures: what leads see of an evaluation on sealed parts.
 
 Values and lists by query, medians, and the curve and threshold of a confidence are removed, because they show
 single queries. All figures of fewer than ten queries are removed, too. `figures.means` has already suppressed
@@ -31,7 +31,7 @@ def protect_evaluation(evaluation: Evaluation) -> Evaluation:
         evaluation,
         comparisons=comparisons,
         leaderboards=boards,
-        runs=tuple(map(_protected_system, evaluation.runs)),
+        runs=tuple(map(_protect_system, evaluation.runs)),
         query_ids=None,
         query_texts=None,
         lists={},
@@ -50,13 +50,13 @@ def protect_comparisons(
     ----------
     few: the measures with a value for fewer than ten queries.
     """
-    kept = tuple(comparison for comparison in comparisons if comparison.n >= MIN_QUERIES)
+    allowed = tuple(comparison for comparison in comparisons if comparison.n >= MIN_QUERIES)
     boards = {}
     for measure, rows in leaderboards.items():
         if measure not in few:
             means = {row.system: row.value for row in rows}
-            boards[measure] = rank_systems(means, select_overall(kept, measure))
-    return kept, boards
+            boards[measure] = rank_systems(means, select_overall(allowed, measure))
+    return allowed, boards
 
 
 def protect_refusal(refusal: AbstentionFigures) -> AbstentionFigures:
@@ -87,7 +87,7 @@ def protect_figures(figures: Mapping[str, MeasureFigure]) -> dict[str, MeasureFi
     }
 
 
-def _protected_system(system: EvaluatedSystem) -> EvaluatedSystem:
+def _protect_system(system: EvaluatedSystem) -> EvaluatedSystem:
     few = {name for name, figure in system.overall.items() if figure.n < MIN_QUERIES}
     return replace(
         system,
@@ -97,7 +97,7 @@ def _protected_system(system: EvaluatedSystem) -> EvaluatedSystem:
             name: figure._replace(value=None, low=None, high=None) if name in few else figure
             for name, figure in system.traffic.items()
         },
-        others={name: _protected_means(means, name in few) for name, means in system.others.items()},
+        others={name: _protect_means(means, name in few) for name, means in system.others.items()},
         strata={
             facet: {
                 kind: replace(stratum, figures=protect_figures(stratum.figures))
@@ -110,7 +110,7 @@ def _protected_system(system: EvaluatedSystem) -> EvaluatedSystem:
     )
 
 
-def _protected_means(means: OtherMeans, few: bool) -> OtherMeans:
+def _protect_means(means: OtherMeans, few: bool) -> OtherMeans:
     """Remove the median, which is the value of a query, and means of few queries."""
     worst = (None, None) if means.worst is None or means.worst.n < MIN_QUERIES else means[2:]
     return OtherMeans(Estimate() if few else means.macro, Estimate(), *worst)

@@ -108,9 +108,9 @@ def count_decimals(step: float) -> int:
 
 
 def _round_up_to_one_digit(error: float) -> float:
-    places = -floor(log10(error))
-    scale = 10.0**places
-    return round(ceil(error * scale - 1e-9) / scale, places)
+    decimals = -floor(log10(error))
+    scale = 10.0**decimals
+    return round(ceil(error * scale - 1e-9) / scale, decimals)
 
 
 def evaluate_headline_of_runs(
@@ -131,14 +131,14 @@ def evaluate_headline_of_runs(
     """
 
     def score(release: EvaluatedRelease) -> tuple[str, Sequence[str], Sequence[Floats]]:
-        read = [read_run(source, release, reading, progress) for source in runs]
-        chunks = any(run.chunks for run in read) and release.qrels.evidence is not None
-        measure = choose_measures(release.qrels.scale, None, CHUNK_MEASURES if chunks else DEFAULT_MEASURES)[
-            0
-        ]
-        rows = [add_whole_documents(run.rows, release, [measure]) for run in read]
+        system_runs = [read_run(source, release, reading, progress) for source in runs]
+        has_chunks = any(run.chunks for run in system_runs) and release.qrels.evidence is not None
+        measure = choose_measures(
+            release.qrels.scale, None, CHUNK_MEASURES if has_chunks else DEFAULT_MEASURES
+        )[0]
+        rows = [add_whole_documents(run.rows, release, [measure]) for run in system_runs]
         values = [score_rows(row, release.qrels, [measure]).values[:, 0] for row in rows]
-        return measure.name, [run.source for run in read], values
+        return measure.name, [run.source for run in system_runs], values
 
     return evaluate_headline(store, release_name, runs, request, actor, score)
 
@@ -176,5 +176,5 @@ def evaluate_headline(
         ]
         count = sealed_access.log_figures(store, sealed, [{measure: row} for row in rows])
         [part] = sealed.sealed
-        about = (release.name, release.release_id, part, measure)
-        return HeadlineEvaluation(*about, tuple(rows), count, release.mark)
+        identity = (release.name, release.release_id, part, measure)
+        return HeadlineEvaluation(*identity, tuple(rows), count, release.mark)

@@ -1,4 +1,4 @@
-"""Access to sealed parts: permission to evaluate on them, and the log of each evaluation and each refusal.
+"""Access to sealed parts for evaluations, each of which is permitted and logged.
 
 A refusal must not reveal a sealed grade. The checks therefore use only the request, the person, the log of
 earlier evaluations and public facts on the release, before any grade is read. Later refusals are about the
@@ -28,12 +28,12 @@ from curation.releases.sealed_log import (
 )
 from curation.store import COMMAND_LINE, Cursor, Store, utc_now
 
-FIELDS = ("value", "low", "high", "n", "judged")
+LOGGED_FIELDS = ("value", "low", "high", "n", "judged")
 """The fields of a figure in the log."""
 
 
 class ShownFigure(Protocol):
-    """A figure, with some of `FIELDS`."""
+    """A figure, with some of `LOGGED_FIELDS`."""
 
     @property
     def value(self) -> float | None: ...
@@ -64,7 +64,7 @@ class SealedRequest(NamedTuple):
         """The names of the sealed parts in one text."""
         return ", ".join(self.sealed)
 
-    def rows(
+    def make_log_rows(
         self, figures: Sequence[Mapping[str, ShownFigure]] | None, refused: str | None = None
     ) -> list[SealedEvaluation]:
         """Write the rows of the log: the figures of each system, or the reason for the refusal."""
@@ -92,7 +92,10 @@ class SealedRequest(NamedTuple):
 
 def _figures_as_json(figures: Mapping[str, ShownFigure]) -> str:
     return json.dumps(
-        {name: {field: getattr(figure, field, None) for field in FIELDS} for name, figure in figures.items()}
+        {
+            name: {field: getattr(figure, field, None) for field in LOGGED_FIELDS}
+            for name, figure in figures.items()
+        }
     )
 
 
@@ -120,8 +123,10 @@ def make_sealed_request(
         return None
     with store.reading() as cursor:
         rounded = is_evaluator(cursor, actor)
-    why = (reason or "").strip()
-    return SealedRequest(release, sealed, evaluated, tuple(systems), of_answers, why, actor, rounded)
+    stated_reason = (reason or "").strip()
+    return SealedRequest(
+        release, sealed, evaluated, tuple(systems), of_answers, stated_reason, actor, rounded
+    )
 
 
 def is_evaluator(cursor: Cursor, actor: str) -> bool:
@@ -139,7 +144,7 @@ def log_refusals(store: Store, request: SealedRequest | None) -> Iterator[None]:
         if request is not None and request.systems and not error.logged:
             error.logged = True
             with store.transaction(appends=True) as cursor:
-                log_sealed_evaluation(cursor, request.rows(None, refused=error.found))
+                log_sealed_evaluation(cursor, request.make_log_rows(None, refused=error.found))
         raise
 
 
@@ -206,7 +211,7 @@ def log_figures(
     """
     with store.transaction(appends=True) as cursor:
         _require_permission(cursor, request)
-        return log_sealed_evaluation(cursor, request.rows(figures), values)
+        return log_sealed_evaluation(cursor, request.make_log_rows(figures), values)
 
 
 def select_sealed_values(release: EvaluatedRelease, values: Floats) -> dict[str, float | None]:

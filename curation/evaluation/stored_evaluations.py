@@ -1,4 +1,4 @@
-"""Stored evaluations of the page Evaluate, which their author and the lead can read again."""
+"""Stored evaluations of the page Evaluate."""
 
 from __future__ import annotations
 
@@ -46,12 +46,12 @@ def store_evaluation(
     """
     values: dict[str, Any] = {}
     systems: list[str] = []
-    about: Evaluation | AnswerEvaluation
+    first: Evaluation | AnswerEvaluation
     if answered is not None:
-        about, report, values["answers"] = answered, write_answers_report(answered), to_json_value(answered)
+        first, report, values["answers"] = answered, write_answers_report(answered), to_json_value(answered)
         systems += [system.name for system in answered.systems]
     if evaluation is not None:
-        about, report, values = (
+        first, report, values = (
             evaluation,
             write_report(evaluation, answered),
             to_json_value(evaluation) | values,
@@ -60,19 +60,19 @@ def store_evaluation(
     result, page = json.dumps(values), canonical_json(to_json_value(report))
     with store.transaction(appends=True) as cursor:
         require_author(cursor, author, *EVALUATING)
-        (number,) = cursor.execute("SELECT count(*) FROM evaluations").fetchall()[0]
-        evaluation_id = digest("evaluation", number, author, result)
-        row: list[Any] = [evaluation_id, about.release_id, about.release, list(about.parts)]
-        row += [list(about.sealed), systems, result, page, author, utc_now()]
+        (count,) = cursor.execute("SELECT count(*) FROM evaluations").fetchall()[0]
+        evaluation_id = digest("evaluation", count, author, result)
+        row: list[Any] = [evaluation_id, first.release_id, first.release, list(first.parts)]
+        row += [list(first.sealed), systems, result, page, author, utc_now()]
         cursor.execute("INSERT INTO evaluations VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", row)
-        detail = {"evaluation": evaluation_id, "release": about.release_id, "systems": systems}
+        detail = {"evaluation": evaluation_id, "release": first.release_id, "systems": systems}
         record_event(cursor, "submit runs", detail, author)
         if evaluation is not None:
             for system, places in evaluation.lists.items():
                 for table, columns in places.items():
-                    of = {"evaluation_id": evaluation_id, "system": system}
-                    same = {name: [value] * len(columns["rank"]) for name, value in of.items()}
-                    append(cursor, table, same | dict(columns))
+                    count = len(columns["rank"])
+                    ids = {"evaluation_id": [evaluation_id] * count, "system": [system] * count}
+                    append(cursor, table, ids | dict(columns))
     return evaluation_id
 
 

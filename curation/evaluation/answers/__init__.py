@@ -1,2 +1,1 @@
-"""Evaluation of answers: exact match and token F1 against reference answers, and people's grades of
-answers."""
+"""The evaluation of systems' answers to queries."""

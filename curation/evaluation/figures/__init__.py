@@ -1,1 +1,1 @@
-"""Figures over queries: means with intervals, of all queries and of each kind, and traffic estimates."""
+"""Figures of systems over queries, with their intervals."""

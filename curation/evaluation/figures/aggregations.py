@@ -1,4 +1,4 @@
-"""Aggregations over the strata of the corpus: four ways to average the same scores.
+"""Aggregations of scores over the strata of the corpus.
 
     overall  the mean over queries
     macro    the mean over strata of their means
@@ -97,29 +97,31 @@ def summarize_strata(
     ------
     InputError: no system has the name of the baseline.
     """
-    kept: Mask = np.logical_not(np.isnan(values).any(axis=0))
+    has_values: Mask = np.logical_not(np.isnan(values).any(axis=0))
     suppressed = find_suppressed_strata(facet, sealed) if sealed is not None and sealed.any() else {}
-    every = {value: mask[kept] for value, mask in facet.values.items() if value not in facet.outside}
-    asked = {value: mask for value, mask in every.items() if mask.any()}
-    counted = [mask for value, mask in asked.items() if value not in suppressed]
-    member = np.array(counted, np.float64).reshape(len(counted), int(kept.sum())).T
-    times = member.sum(axis=1)
-    enough = len(member) >= MIN_QUERIES
-    figures = _figures(values[:, kept].T, member, seed, resamples) if enough else None
+    all_strata = {
+        value: mask[has_values] for value, mask in facet.values.items() if value not in facet.outside
+    }
+    nonempty = {value: mask for value, mask in all_strata.items() if mask.any()}
+    masks = [mask for value, mask in nonempty.items() if value not in suppressed]
+    member = np.array(masks, np.float64).reshape(len(masks), int(has_values.sum())).T
+    stratum_counts = member.sum(axis=1)
+    has_enough = len(member) >= MIN_QUERIES
+    figures = _aggregate(values[:, has_values].T, member, seed, resamples) if has_enough else None
     return StrataSummary(
         facet=facet.name,
         measure=measure,
         queries=len(member),
-        outside=int((times == 0).sum()),
-        places=int(times.sum()),
-        strata=len(counted),
+        outside=int((stratum_counts == 0).sum()),
+        places=int(stratum_counts.sum()),
+        strata=len(masks),
         large=int((member.sum(axis=0) >= MIN_QUERIES).sum()),
-        empty=len(every) - len(asked),
-        hidden=len(asked) - len(counted),
+        empty=len(all_strata) - len(nonempty),
+        hidden=len(nonempty) - len(masks),
         resamples=resamples,
-        figures={} if figures is None else _by_system(systems, *figures, member),
-        win_rates={} if figures is None else _win_rates(systems, figures[1], baseline),
-        why_none=None if enough else TOO_FEW_COMMON,
+        figures={} if figures is None else _estimate_by_system(systems, *figures, member),
+        win_rates={} if figures is None else _compute_win_rates(systems, figures[1], baseline),
+        why_none=None if has_enough else TOO_FEW_COMMON,
     )
 
 
@@ -130,26 +132,26 @@ def describe_summary(summary: StrataSummary) -> str:
         f"{pluralize(summary.queries, 'query', 'queries')} or more, {summary.large:,} of the strata ten "
         f"or more. Strata without a query, which are unknown: {summary.empty:,}."
     ]
-    inside = summary.queries - summary.outside
-    if summary.places > inside:
+    in_strata = summary.queries - summary.outside
+    if summary.places > in_strata:
         sentences.append(
-            f"Strata overlap: {pluralize(inside, 'query counts', 'queries count')} in "
+            f"Strata overlap: {pluralize(in_strata, 'query counts', 'queries count')} in "
             f"{pluralize(summary.places, 'place')}, each query once in every stratum that has the query."
         )
     if summary.outside:
         singular = "query is in no stratum and counts"
-        many = "queries are in no stratum and count"
-        sentences.append(f"{pluralize(summary.outside, singular, many)} only in overall.")
+        plural = "queries are in no stratum and count"
+        sentences.append(f"{pluralize(summary.outside, singular, plural)} only in overall.")
     if summary.hidden:
         singular = "stratum of a sealed part counts"
-        many = "strata of a sealed part count"
-        sentences.append(f"{pluralize(summary.hidden, singular, many)} in no figure: {TOO_FEW_QUERIES}.")
+        plural = "strata of a sealed part count"
+        sentences.append(f"{pluralize(summary.hidden, singular, plural)} in no figure: {TOO_FEW_QUERIES}.")
     if summary.why_none:
         sentences.append(f"There are no figures: {summary.why_none}.")
     return " ".join(sentences)
 
 
-def _figures(values: Floats, member: Floats, seed: int, resamples: int) -> tuple[Floats, Floats]:
+def _aggregate(values: Floats, member: Floats, seed: int, resamples: int) -> tuple[Floats, Floats]:
     """Compute the aggregations of values of shape (Q, S) in strata of shape (Q, K); NaN where undefined.
 
     Returns the figures, shape (4, S), and the figures of the draws, shape (R, 4, S).
@@ -161,10 +163,10 @@ def _figures(values: Floats, member: Floats, seed: int, resamples: int) -> tuple
     by_stratum = (member[:, :, None] * values[:, None, :]).reshape(queries, -1)
     sums = np.hstack([values, member, by_stratum])
 
-    def aggregated(sums: Floats) -> Floats:
+    def aggregate(sums: Floats) -> Floats:
         """Turn sums of draws, shape (r, S + K + K·S), into all aggregations, shape (r, 4·S)."""
-        overall, times, rest = np.split(sums, [systems, systems + len(large)], axis=1)
-        means = ratio(rest.reshape(len(sums), len(large), systems), times[:, :, None])
+        overall, sizes, stratum_sums = np.split(sums, [systems, systems + len(large)], axis=1)
+        means = ratio(stratum_sums.reshape(len(sums), len(large), systems), sizes[:, :, None])
         known = (~np.isnan(means)).sum(axis=1)
         macro, worst = (
             ratio(np.nansum(means, axis=1), known),
@@ -173,49 +175,48 @@ def _figures(values: Floats, member: Floats, seed: int, resamples: int) -> tuple
         return np.hstack([overall / queries, macro, _median_of_known(means, known), worst])
 
     [drawn] = resample_figures(
-        [Sums(np.arange(queries), csr_array(sums), aggregated)], queries, seed, resamples
+        [Sums(np.arange(queries), csr_array(sums), aggregate)], queries, seed, resamples
     )
-    now = aggregated(sums.sum(axis=0, keepdims=True))
+    figures = aggregate(sums.sum(axis=0, keepdims=True))
     shape = (-1, len(AGGREGATIONS), systems)
-    return now.reshape(shape)[0], drawn.reshape(shape)
+    return figures.reshape(shape)[0], drawn.reshape(shape)
 
 
 def _median_of_known(means: Floats, known: Ints) -> Floats:
     """Compute the median over axis 1 of the values that are not NaN; sorting moves NaN to the end."""
     if not means.shape[1]:
         return np.full(known.shape, np.nan)
-    ordered = np.sort(means, axis=1)
+    ascending = np.sort(means, axis=1)
     lower, upper = (
-        np.take_along_axis(ordered, np.maximum(index, 0)[:, None, :] % means.shape[1], axis=1)[:, 0, :]
+        np.take_along_axis(ascending, np.maximum(index, 0)[:, None, :] % means.shape[1], axis=1)[:, 0, :]
         for index in ((known - 1) // 2, known // 2)
     )
-    middle: Floats = (lower + upper) / 2
-    return middle
+    return np.asarray((lower + upper) / 2)
 
 
-def _by_system(
-    systems: Sequence[str], now: Floats, drawn: Floats, member: Floats
+def _estimate_by_system(
+    systems: Sequence[str], values: Floats, drawn: Floats, member: Floats
 ) -> dict[str, dict[str, Estimate]]:
     queries, strata = member.shape
     large = int((member.sum(axis=0) >= MIN_QUERIES).sum())
-    counted = (queries, strata, strata, large)
+    sizes = (queries, strata, strata, large)
     figures: dict[str, dict[str, Estimate]] = {}
     for column, system in enumerate(systems):
         figures[system] = {}
-        for number, (name, of) in enumerate(zip(AGGREGATIONS, counted, strict=True)):
-            value = float(now[number, column])
-            low, high = percentile_interval(drawn[:, number, column], queries) or (None, None)
-            figures[system][name] = Estimate(None if np.isnan(value) else value, low, high, of)
+        for row, (name, n) in enumerate(zip(AGGREGATIONS, sizes, strict=True)):
+            value = float(values[row, column])
+            low, high = percentile_interval(drawn[:, row, column], queries) or (None, None)
+            figures[system][name] = Estimate(None if np.isnan(value) else value, low, high, n)
     return figures
 
 
-def _win_rates(systems: Sequence[str], drawn: Floats, baseline: str | None) -> WinRates:
+def _compute_win_rates(systems: Sequence[str], drawn: Floats, baseline: str | None) -> WinRates:
     rates: dict[str, dict[str, dict[str, tuple[float | None, ...]]]] = {}
     for system, other in pair_systems(systems, baseline):
-        of_pair = rates.setdefault(systems[system], {}).setdefault(systems[other], {})
-        for number, name in enumerate(AGGREGATIONS):
-            difference = drawn[:, number, system] - drawn[:, number, other]
+        pair_rates = rates.setdefault(systems[system], {}).setdefault(systems[other], {})
+        for row, name in enumerate(AGGREGATIONS):
+            difference = drawn[:, row, system] - drawn[:, row, other]
             known = difference[~np.isnan(difference)]
             outcomes = (known > 0, known == 0, known < 0)
-            of_pair[name] = tuple(float(share.mean()) if len(known) else None for share in outcomes)
+            pair_rates[name] = tuple(float(share.mean()) if len(known) else None for share in outcomes)
     return rates

@@ -1,6 +1,6 @@
-"""Candidate lists: judged documents in the order of each system, with and without hard negatives.
+"""The effect of hard negatives on the figures of systems over candidate lists.
 
-A list of judged documents holds a query's relevant documents and its negatives. A hard negative is a document
+A candidate list holds a query's relevant documents and its negatives. A hard negative is a document
 that is not relevant and that a system proposed for the query's pool. An easy negative was drawn at random
 from documents that no system proposed. Documents with unknown ranks, such as documents of imported judgments,
 are neither hard nor easy negatives and are counted separately. Each run orders the list; documents that the
@@ -82,10 +82,10 @@ class HardNegativeEffect:
                 "imported judgments: no system placed them and nobody drew them at random, so they are "
                 "neither hard nor easy"
             )
-        which = (
+        queries = (
             f"{pluralize(self.queries, 'query has', 'queries have')} a relevant document and a hard negative"
         )
-        return f"{lists}. {which}, and only these queries can have different values."
+        return f"{lists}. {queries}, and only these queries can have different values."
 
 
 def measure_hard_negatives(
@@ -100,14 +100,14 @@ def measure_hard_negatives(
     """
     hard, relevant = find_hard_negatives(qrels, pooled), qrels.grade >= qrels.relevant
     easy = np.array([pair in pooled.random for pair in qrels.pair_ids], bool)
-    have_hard = np.bincount(qrels.query[hard], minlength=len(qrels.query_ids)) > 0
+    has_hard = np.bincount(qrels.query[hard], minlength=len(qrels.query_ids)) > 0
     return HardNegativeEffect(
         relevant=int(relevant.sum()),
         hard=int(hard.sum()),
         easy=int((~relevant & easy).sum()),
         unknown=int((~relevant & ~hard & ~easy).sum()),
-        queries=int((have_hard & (qrels.relevant_documents > 0)).sum()),
-        systems={name: _score_system(run, qrels, hard, measures, seed) for name, run in runs.items()},
+        queries=int((has_hard & (qrels.relevant_documents > 0)).sum()),
+        systems={name: _score_candidates(run, qrels, hard, measures, seed) for name, run in runs.items()},
     )
 
 
@@ -117,42 +117,44 @@ def find_hard_negatives(qrels: Qrels, pooled: PooledPairs) -> Mask:
     return proposed & (qrels.grade < qrels.relevant)
 
 
-def _score_system(
+def _score_candidates(
     runs: Sequence[RunRows], qrels: Qrels, hard: Mask, measures: Sequence[Measure], seed: int
 ) -> CandidateFigures:
-    lists = [_candidate_list(run, qrels, np.ones_like(hard)) for run in runs]
-    without = [_candidate_list(run, qrels, ~hard) for run in runs]
+    complete = [_make_candidate_list(run, qrels, np.ones_like(hard)) for run in runs]
+    without = [_make_candidate_list(run, qrels, ~hard) for run in runs]
     with_hard, without_hard = (
         average_scores([score_rows(candidates, qrels, measures) for candidates in candidate_lists])
-        for candidate_lists in (lists, without)
+        for candidate_lists in (complete, without)
     )
-    returned = sum(len(candidates.query) for candidates in lists) / (len(lists) * len(qrels.grade))
+    returned = sum(len(candidates.query) for candidates in complete) / (len(complete) * len(qrels.grade))
     lowest = -1.0 if (qrels.grade[hard] > 0).any() else 0.0  # a document without gain improves no list
     hard_figures, other_figures = compute_mean_figures([with_hard, without_hard])
-    drops = _drops(with_hard, without_hard, seed, lowest)
+    drops = _estimate_drops(with_hard, without_hard, seed, lowest)
     return CandidateFigures(hard_figures, other_figures, drops, returned)
 
 
-def _candidate_list(rows: RunRows, qrels: Qrels, wanted: Mask) -> RunRows:
-    """Keep the run's places with wanted grades, in the order of the run."""
+def _make_candidate_list(rows: RunRows, qrels: Qrels, is_candidate: Mask) -> RunRows:
+    """Keep the run's documents whose grades are candidates, in the order of the run."""
     ranking = rank(rows, qrels)
     judged = np.flatnonzero(ranking.grade_index != UNJUDGED)
-    kept = judged[wanted[ranking.grade_index[judged]]]
-    documents = rows.documents.take(pa.array(ranking.order[kept]))
-    return RunRows(ranking.query[kept], documents, -np.arange(len(kept), dtype=np.float64))
+    candidates = judged[is_candidate[ranking.grade_index[judged]]]
+    documents = rows.documents.take(pa.array(ranking.order[candidates]))
+    return RunRows(ranking.query[candidates], documents, -np.arange(len(candidates), dtype=np.float64))
 
 
-def _drops(with_hard: RunScores, without_hard: RunScores, seed: int, lowest: float) -> dict[str, Estimate]:
-    means = np.array([measure.summary == "mean" for measure in with_hard.measures])
-    differences = np.where(means, without_hard.values - with_hard.values, np.nan)
+def _estimate_drops(
+    with_hard: RunScores, without_hard: RunScores, seed: int, lowest: float
+) -> dict[str, Estimate]:
+    is_mean = np.array([measure.summary == "mean" for measure in with_hard.measures])
+    differences = np.where(is_mean, without_hard.values - with_hard.values, np.nan)
     differences = np.maximum(differences, lowest)  # rounding goes below
     low, high = paired_intervals(differences, seed)
-    enough = (~np.isnan(differences)).sum(axis=0) >= MINIMUM_QUERIES
+    has_enough = (~np.isnan(differences)).sum(axis=0) >= MINIMUM_QUERIES
     return {
         measure.name: Estimate(
             average(differences[:, column]),
-            max(float(low[column]), lowest) if enough[column] else None,
-            float(high[column]) if enough[column] else None,
+            max(float(low[column]), lowest) if has_enough[column] else None,
+            float(high[column]) if has_enough[column] else None,
             int((~np.isnan(differences[:, column])).sum()),
         )
         for column, measure in enumerate(with_hard.measures)

@@ -56,9 +56,9 @@ def compare_scores(
         return (), {}
     measures = tuple(scores[0].measures[column].name for column in columns)
     values = np.stack([score.values[:, columns] for score in scores])
-    shown = [_compared_strata(facet, sealed) for facet in facets]
-    strata = {name: mask for masks in shown for name, mask in masks.items() if not mask.all()}
-    compared = comparison.compare_systems(
+    facet_strata = [_choose_strata(facet, sealed) for facet in facets]
+    strata = {name: mask for masks in facet_strata for name, mask in masks.items() if not mask.all()}
+    comparisons = comparison.compare_systems(
         *(names, measures, values, strata),
         seed=seed,
         baseline=baseline,
@@ -66,33 +66,33 @@ def compare_scores(
         by_stratum=len(measures) if len(pairs) <= MAX_PAIRS else 1,
     )
     boards, traffic = {}, dict[tuple[str, str, str], Estimate]()
-    for measure, of_measure in zip(measures, np.moveaxis(values, 2, 0), strict=True):
+    for measure, measure_values in zip(measures, np.moveaxis(values, 2, 0), strict=True):
         if not baseline:
             means = {
                 name: mean
-                for name, row in zip(names, of_measure, strict=True)
+                for name, row in zip(names, measure_values, strict=True)
                 if (mean := average(row)) is not None
             }
-            boards[measure] = rank_systems(means, comparison.select_overall(compared, measure))
+            boards[measure] = rank_systems(means, comparison.select_overall(comparisons, measure))
         if len(drawn.queries):
-            estimates = estimate_traffic_differences(comparison.subtract_pairs(of_measure, pairs), drawn)
+            estimates = estimate_traffic_differences(comparison.subtract_pairs(measure_values, pairs), drawn)
             for (system, other), estimate in zip(pairs, estimates, strict=True):
                 traffic[measure, names[system], names[other]] = estimate
     return tuple(
         row if row.stratum else replace(row, traffic=traffic.get((row.measure, row.system, row.other)))
-        for row in compared
+        for row in comparisons
     ), boards
 
 
-def _compared_strata(facet: Facet, sealed: Mask) -> dict[StratumName, Mask]:
+def _choose_strata(facet: Facet, sealed: Mask) -> dict[StratumName, Mask]:
     """Choose the strata of a facet that are compared.
 
     Strata with few sealed queries are left out, and also regions of the corpus with few queries.
     """
     suppressed = find_suppressed_strata(facet, sealed) if sealed.any() else {}
-    least = MIN_QUERIES if facet.name in COVERAGE else 0
+    minimum = MIN_QUERIES if facet.name in COVERAGE else 0
     return {
         StratumName(facet.name, value): mask
         for value, mask in facet.values.items()
-        if value not in suppressed and mask.sum() >= least
+        if value not in suppressed and mask.sum() >= minimum
     }

@@ -1,4 +1,4 @@
-"""Comparisons of systems: paired differences by every measure, overall and in each stratum.
+"""Comparisons of systems by paired tests, overall and in each stratum.
 
 A difference compares the values of both systems for one query. A query without a figure for one of the
 systems is left out of the pair, and the report counts left-out queries. The tests are
@@ -62,7 +62,7 @@ TESTS = {
 
 
 SystemPair = tuple[int, int]
-"""Positions of two systems; the difference is the first minus the second."""
+"""Indexes of two systems; the difference is the first minus the second."""
 _Block = tuple["StratumName | None", Floats]
 """Differences of all pairs by one measure in one stratum, shape (q, P)."""
 
@@ -201,10 +201,10 @@ def compare_systems(
         return ()
     names = [(systems[system], systems[other]) for system, other in pairs]
     comparisons: list[Comparison] = []
-    for number, measure in enumerate(measures):
-        differences = subtract_pairs(values[:, :, number], pairs)
-        shown = strata if by_stratum is None or number < by_stratum else {}
-        blocks: list[_Block] = [(name, differences[mask]) for name, mask in shown.items()]
+    for column, measure in enumerate(measures):
+        differences = subtract_pairs(values[:, :, column], pairs)
+        compared_strata = strata if by_stratum is None or column < by_stratum else {}
+        blocks: list[_Block] = [(name, differences[mask]) for name, mask in compared_strata.items()]
         comparisons += _compare_family([(None, differences)], TESTS, names, measure, deciding, seed)
         if blocks:
             tests = {"t", "randomisation", deciding}
@@ -241,7 +241,7 @@ def _compare_family(
     holms, corrected = (
         correct_by_holm(ps[test].ravel()).reshape(ps[test].shape) for test in ("randomisation", deciding)
     )
-    tested = int((~np.isnan(corrected)).sum())
+    family_size = int((~np.isnan(corrected)).sum())
     for row, (stratum, differences) in enumerate(family):
         n = (~np.isnan(differences)).sum(axis=0).tolist()
         counts = zip(
@@ -250,21 +250,23 @@ def _compare_family(
         )
         p_values = {f"p_{test}": values[row] for test, values in ps.items()}
         p_values |= {"p_holm": holms[row], "p_corrected": corrected[row]}
-        figures = _figures_of_pairs(differences, p_values, seed)
-        for pair, own_figures, number, results in zip(names, figures, n, counts, strict=True):
-            left_out = len(differences) - number
-            compared = Comparison(*pair, measure, stratum, number, left_out, *results)
-            if number >= MIN_QUERIES:
-                compared = replace(compared, no_verdict=None, test=deciding, family=tested, **own_figures)
-            yield compared
+        figures = _compute_pair_figures(differences, p_values, seed)
+        for pair, pair_figures, pair_n, results in zip(names, figures, n, counts, strict=True):
+            left_out = len(differences) - pair_n
+            comparison = Comparison(*pair, measure, stratum, pair_n, left_out, *results)
+            if pair_n >= MIN_QUERIES:
+                comparison = replace(
+                    comparison, no_verdict=None, test=deciding, family=family_size, **pair_figures
+                )
+            yield comparison
 
 
 def _test_family(test: str, family: Sequence[_Block], seed: int) -> Floats:
     """Compute the p of each pair in each block, shape (blocks, P); NaN where a pair has too few queries."""
-    enough = np.array([(~np.isnan(differences)).sum(axis=0) >= MIN_QUERIES for _, differences in family])
-    ps, drawn = np.full(enough.shape, np.nan), choose_assignments(int(enough.sum()))
-    for row, (_, every), tested in zip(ps, family, enough, strict=True):
-        differences = every[:, tested]
+    is_tested = np.array([(~np.isnan(differences)).sum(axis=0) >= MIN_QUERIES for _, differences in family])
+    ps, drawn = np.full(is_tested.shape, np.nan), choose_assignments(int(is_tested.sum()))
+    for row, (_, block), tested in zip(ps, family, is_tested, strict=True):
+        differences = block[:, tested]
         if test == "t":
             row[tested] = paired_differences.paired_t_p(paired_differences.compute_moments(differences))
         elif test == "randomisation":
@@ -274,7 +276,7 @@ def _test_family(test: str, family: Sequence[_Block], seed: int) -> Floats:
     return ps
 
 
-def _figures_of_pairs(differences: Floats, ps: Mapping[str, Floats], seed: int) -> list[dict[str, Any]]:
+def _compute_pair_figures(differences: Floats, ps: Mapping[str, Floats], seed: int) -> list[dict[str, Any]]:
     """Compute the figures of every pair of one block, by the fields of `Comparison`."""
     moments = paired_differences.compute_moments(differences)
     effect, effect_low, effect_high = paired_differences.paired_effects(moments)

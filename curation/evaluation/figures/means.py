@@ -1,4 +1,4 @@
-"""Means over queries: of all queries and of each kind, with intervals and sizes.
+"""Means over all queries and over each kind of query, with intervals.
 
 The interval of a plain mean is the score interval of `core.statistics.intervals`, between 0 and the highest
 value that a query can have on the data. The score interval needs no resampling, so the same values have the
@@ -34,7 +34,7 @@ TOO_FEW = f"fewer than {MINIMUM_QUERIES} queries"
 UNDEFINED = "no query has a relevant document"
 TOTAL = "a total, no mean"
 FEW_QUERIES = 25
-OF_FEW = (
+FEW_QUERIES_WARNING = (
     f"Intervals of fewer than {FEW_QUERIES} queries are uncertain: with 10 topics of real collections, 97 % "
     "of the intervals held the mean, and 92 % in the worst case."
 )
@@ -42,9 +42,9 @@ OF_FEW = (
 TOO_FEW_QUERIES = f"fewer than {MIN_QUERIES} queries"
 FEW_SEALED = f"fewer than {MIN_QUERIES} sealed queries"
 EMPTY = "no query, so unknown"
-MAX_LISTED = 50
+MAX_LISTED_VALUES = 50
 """Maximum number of facet values that a table lists."""
-OfStratum = TypeVar("OfStratum", bound=tuple[object, ...])
+StratumFigure = TypeVar("StratumFigure", bound=tuple[object, ...])
 
 
 class MeasureFigure(NamedTuple):
@@ -104,7 +104,7 @@ def warn_of_few_queries(sizes: Iterable[int]) -> str:
     """Warn about intervals of few queries, with the rate at which these intervals hold the mean; '' if no
     interval is of few queries.
     """
-    return OF_FEW if any(MINIMUM_QUERIES <= n < FEW_QUERIES for n in sizes) else ""
+    return FEW_QUERIES_WARNING if any(MINIMUM_QUERIES <= n < FEW_QUERIES for n in sizes) else ""
 
 
 def estimate_means(values: Floats, highest: Floats | None = None) -> list[Estimate]:
@@ -115,8 +115,8 @@ def estimate_means(values: Floats, highest: Floats | None = None) -> list[Estima
     values: shape (Q, K), values from 0 to `highest`.
     highest: shape (Q, K), the highest value that a query can have; 1 by default.
     """
-    most = find_highest(values, np.ones(values.shape) if highest is None else highest)
-    ends = intervals.mean_intervals(values, most).T
+    limits = find_highest(values, np.ones(values.shape) if highest is None else highest)
+    ends = intervals.mean_intervals(values, limits).T
     return [
         _mean_estimate(column[~np.isnan(column)], *column_ends.tolist())
         for column, column_ends in zip(values.T, ends, strict=True)
@@ -126,8 +126,8 @@ def estimate_means(values: Floats, highest: Floats | None = None) -> list[Estima
 def find_highest(values: Floats, highest: Floats) -> Floats:
     """Find the highest value that any query with a value can have, shape (K,); 1 where no query has a
     value."""
-    most: Floats = np.where(np.isnan(values), 0.0, highest).max(axis=0, initial=0.0)
-    return np.where(most > 0, most, 1.0)
+    limits: Floats = np.where(np.isnan(values), 0.0, highest).max(axis=0, initial=0.0)
+    return np.where(limits > 0, limits, 1.0)
 
 
 def _mean_estimate(values: Floats, low: float, high: float) -> Estimate:
@@ -144,7 +144,7 @@ def _mean_estimate(values: Floats, low: float, high: float) -> Estimate:
 
 def _measure_figure(run: RunScores, chosen: Ints, column: int, estimate: Estimate) -> MeasureFigure:
     measure, values = run.measures[column], run.values[chosen, column]
-    defined = ~np.isnan(values)
+    is_defined = ~np.isnan(values)
     value = measure_names.summarize_values(measure, values)
     low, high = (measure_names.from_mean_scale(measure, end) for end in (estimate.low, estimate.high))
     if value is not None and low is not None and high is not None:
@@ -153,19 +153,19 @@ def _measure_figure(run: RunScores, chosen: Ints, column: int, estimate: Estimat
         value=value,
         low=low,
         high=high,
-        n=int(defined.sum()),
-        judged=measure_names.average(run.judged[chosen, column][defined]),
+        n=int(is_defined.sum()),
+        judged=measure_names.average(run.judged[chosen, column][is_defined]),
         no_interval=TOTAL if measure.summary == "total" else estimate.why,
         best=measure_names.summarize_values(measure, run.best[chosen, column]),
         worst=measure_names.summarize_values(measure, run.worst[chosen, column]),
         if_none=measure_names.summarize_values(measure, run.if_none[chosen, column]),
         if_all=measure_names.summarize_values(measure, run.if_all[chosen, column]),
-        residual=measure_names.average(run.residual[chosen, column][defined]),
+        residual=measure_names.average(run.residual[chosen, column][is_defined]),
     )
 
 
 @dataclass(frozen=True)
-class StratumFigures(Generic[OfStratum]):
+class StratumFigures(Generic[StratumFigure]):
     """The figures of one kind of query.
 
     Attributes
@@ -174,7 +174,7 @@ class StratumFigures(Generic[OfStratum]):
     """
 
     queries: int
-    figures: Mapping[str, OfStratum]
+    figures: Mapping[str, StratumFigure]
     left_out: str | None = None
 
 
@@ -207,9 +207,9 @@ def compute_facet_figures(
     suppressed = find_suppressed_strata(facet, sealed)
     by_run: list[dict[str, StratumFigures[MeasureFigure]]] = [{} for _ in scores]
     for value, mask in facet.values.items():
-        none: list[dict[str, MeasureFigure]] = [{} for _ in scores]
+        no_figures: list[dict[str, MeasureFigure]] = [{} for _ in scores]
         why = suppressed.get(value)
-        for run, row in zip(by_run, none if why else compute_mean_figures(scores, mask), strict=True):
+        for run, row in zip(by_run, no_figures if why else compute_mean_figures(scores, mask), strict=True):
             run[value] = StratumFigures(int(mask.sum()), row, why)
     return by_run
 
@@ -228,24 +228,24 @@ def find_suppressed_strata(facet: Facet, sealed: Mask) -> dict[str, str]:
 
 
 def choose_listed_values(
-    kinds: Sequence[Mapping[str, StratumFigures[MeasureFigure]]],
+    strata: Sequence[Mapping[str, StratumFigures[MeasureFigure]]],
 ) -> tuple[list[str], str]:
     """Choose the values of a facet that tables list, and count the remaining values in a sentence ('' if none
     remain).
 
-    If a facet has more than `MAX_LISTED` values, the values with the most queries and with figures of any run
-    are listed.
+    If a facet has more than `MAX_LISTED_VALUES` values, the values with the most queries and with figures of
+    any run are listed.
     """
-    first = kinds[0]
-    if len(first) <= MAX_LISTED:
+    first = strata[0]
+    if len(first) <= MAX_LISTED_VALUES:
         return list(first), ""
-    shown = [value for value in first if any(kind[value].figures for kind in kinds)]
-    largest = set(sorted(shown, key=lambda value: -first[value].queries)[:MAX_LISTED])
+    shown = [value for value in first if any(run_strata[value].figures for run_strata in strata)]
+    largest = set(sorted(shown, key=lambda value: -first[value].queries)[:MAX_LISTED_VALUES])
     smaller = len(shown) - len(largest)
     shown = [value for value in shown if value in largest]
     reasons = Counter(first[value].left_out for value in first if not first[value].figures)
     if smaller:
-        reasons[f"fewer queries than the {MAX_LISTED} largest"] = smaller
+        reasons[f"fewer queries than the {MAX_LISTED_VALUES} largest"] = smaller
     listed = "; ".join(f"{count:,} ({reason})" for reason, count in sorted(reasons.items()) if reason)
     return shown, f"Not listed: {listed}." if listed else ""
 
@@ -265,10 +265,10 @@ def compute_other_means(
     ----------
     figures: the figures of the strata, from `compute_facet_figures`.
     """
-    counted = [mask for name, mask in strata.values.items() if not sealed or figures[name].figures]
+    masks = [mask for name, mask in strata.values.items() if not sealed or figures[name].figures]
     return {
         measure.name: OtherMeans(
-            _macro_of_measure(scores, column, counted),
+            _average_strata(scores, column, masks),
             estimate_median(scores.values[:, column]),
             *((None, None) if measure.summary == "total" else find_worst_stratum(measure.name, figures)),
         )
@@ -276,14 +276,14 @@ def compute_other_means(
     }
 
 
-def _macro_of_measure(scores: RunScores, column: int, strata: Sequence[Mask]) -> Estimate:
+def _average_strata(scores: RunScores, column: int, strata: Sequence[Mask]) -> Estimate:
     measure = scores.measures[column]
     values, highest = (
         measure_names.to_mean_scale(measure, of[:, column : column + 1])
         for of in (scores.values, scores.highest)
     )
-    most = float(find_highest(values, highest)[0])
-    estimate = estimate_macro_mean([values[mask, 0] for mask in strata], most)
+    limit = float(find_highest(values, highest)[0])
+    estimate = estimate_macro_mean([values[mask, 0] for mask in strata], limit)
     value, low, high = (measure_names.from_mean_scale(measure, end) for end in estimate[:3])
     return Estimate(value, low, high, estimate.n)
 
@@ -311,9 +311,9 @@ def estimate_macro_mean(strata: Sequence[Floats], highest: float = 1.0) -> Estim
     if not errors.any():
         return Estimate(mean, None, None, len(values))
     # Satterthwaite's degrees of freedom of a sum of independent variances
-    free = errors.sum() ** 2 / (errors**2 / np.array([len(value) - 1 for value in values])).sum()
-    half = float(stdtrit(free, 0.975)) * sqrt(float(errors.sum())) / len(values)
-    return Estimate(mean, max(0.0, mean - half), min(highest, mean + half), len(values))
+    freedom = errors.sum() ** 2 / (errors**2 / np.array([len(value) - 1 for value in values])).sum()
+    half_width = float(stdtrit(freedom, 0.975)) * sqrt(float(errors.sum())) / len(values)
+    return Estimate(mean, max(0.0, mean - half_width), min(highest, mean + half_width), len(values))
 
 
 def estimate_median(values: Floats) -> Estimate:
@@ -323,10 +323,10 @@ def estimate_median(values: Floats) -> Estimate:
     n = len(defined)
     if not n:
         return Estimate()
-    below = int(np.searchsorted(bdtr(np.arange(n), n, 0.5), 0.025, side="right"))
-    if not below:
+    rank = int(np.searchsorted(bdtr(np.arange(n), n, 0.5), 0.025, side="right"))
+    if not rank:
         return Estimate(float(np.median(defined)), n=n)
-    return Estimate(float(np.median(defined)), float(defined[below - 1]), float(defined[n - below]), n)
+    return Estimate(float(np.median(defined)), float(defined[rank - 1]), float(defined[n - rank]), n)
 
 
 def find_worst_stratum(

@@ -1,5 +1,4 @@
-"""Ranks of systems, and letters for groups of systems that the corrected tests of all pairs cannot
-distinguish.
+"""The ranking of systems, with groups that corrected tests of all pairs cannot distinguish.
 
 Systems that cannot be distinguished share a letter: if two systems have no common letter, one is better. The
 letters come from inserting each difference into the groups and absorbing groups that are part of others
@@ -55,32 +54,32 @@ def rank_systems(
             is_above = pair.difference > 0
             better[pair.system if is_above else pair.other].add(pair.other if is_above else pair.system)
     order = sorted(values, key=lambda system: (-values[system], system))
-    apart = [(winner, loser) for winner in order for loser in order if loser in better[winner]]
-    groups = find_groups(order, apart)
+    distinguished = [(winner, loser) for winner in order for loser in order if loser in better[winner]]
+    groups = find_groups(order, distinguished)
     rows = []
     for system in order:
         numbers = tuple(number for number, group in enumerate(groups, 1) if system in group)
         best = 1 + sum(system in losers for losers in better.values())
         below = len(better[system])
         ranks = (best, len(order) - below)
-        rows.append(LeaderboardRow(system, values[system], numbers, _letters(numbers), *ranks, below))
+        rows.append(LeaderboardRow(system, values[system], numbers, _write_letters(numbers), *ranks, below))
     return tuple(rows)
 
 
-def find_groups(order: Sequence[str], apart: Iterable[tuple[str, str]]) -> list[frozenset[str]]:
+def find_groups(order: Sequence[str], pairs: Iterable[tuple[str, str]]) -> list[frozenset[str]]:
     """Find the largest groups without two distinguished systems, in the order of their members."""
     groups = [frozenset(order)]
-    for pair in apart:
+    for pair in pairs:
         split: dict[frozenset[str], None] = {}
         for group in groups:
             smaller = [group - {system} for system in pair] if group.issuperset(pair) else [group]
             split |= dict.fromkeys(smaller)
-        groups = [group for group in split if not any(group < other for other in split)]
+        groups = [group for group in split if not any(group < larger for larger in split)]
     index = {system: number for number, system in enumerate(order)}
     return sorted(groups, key=lambda group: sorted(index[system] for system in group))
 
 
-def _letters(groups: Sequence[int]) -> str:
+def _write_letters(groups: Sequence[int]) -> str:
     return "".join(
         ascii_lowercase[number - 1] if number <= len(ascii_lowercase) else f"({number})" for number in groups
     )

@@ -1,5 +1,4 @@
-"""Unanswerable queries: figures on how well a system's confidence separates unanswerable from answerable
-queries.
+"""The refusal of unanswerable queries by a system's confidence.
 
 A query counts as unanswerable if none of its judged documents is relevant. A query with the tag
 `unanswerable` and a known relevant document is contradictory: the query is in neither class and is counted
@@ -34,9 +33,9 @@ from curation.evaluation.scoring.facets import Facet
 from curation.evaluation.scoring.qrels import Qrels
 from curation.evaluation.scoring.rankings import RunRows
 
-TAG = "unanswerable"
+UNANSWERABLE_TAG = "unanswerable"
 CONFIDENCE = "score of the first document"
-KEPT = 0.95
+KEPT_SHARE = 0.95
 TOO_FEW = f"fewer than {MINIMUM_QUERIES} answerable or unanswerable queries"
 CONSTANT = "every first document has the same score, as in a file with only ranks"
 
@@ -55,7 +54,7 @@ class AbstentionFigures:
     area: the area under the ROC curve, with DeLong's interval; without a value, its `why` explains missing
         figures.
     threshold: the confidence from which on queries are answered.
-    kept: the share of answerable queries that the threshold keeps, at least `KEPT`.
+    kept: the share of answerable queries that the threshold keeps, at least `KEPT_SHARE`.
     refused: the share of unanswerable queries below the threshold; its interval is a bootstrap over both
         classes, because the threshold moves with the answerable queries.
     empty_unanswerable, empty_answerable: the share of all queries of the class that have no row in the file.
@@ -83,11 +82,11 @@ class AbstentionFigures:
         """The reason for missing figures, and the number of unanswerable queries without a row."""
         n = self.empty_unanswerable.n
         unsent = round((self.empty_unanswerable.value or 0.0) * n)
-        silence = (
+        remark = (
             f"{unsent:,} of the {n:,} unanswerable queries have no row in the file: these queries count "
             "as refused, though the system may never have been asked"
         )
-        return "; ".join([*([self.area.why] if self.area.why else []), *([silence] if unsent else [])])
+        return "; ".join([*([self.area.why] if self.area.why else []), *([remark] if unsent else [])])
 
 
 def measure_refusal(rows: RunRows, qrels: Qrels, facets: Mapping[str, Facet], seed: int) -> AbstentionFigures:
@@ -98,7 +97,7 @@ def measure_refusal(rows: RunRows, qrels: Qrels, facets: Mapping[str, Facet], se
     facets: name → facet of the evaluated queries.
     """
     tags = facets["tag"].values
-    tagged = tags[TAG] if TAG in tags else np.zeros(len(qrels.query_ids), bool)
+    tagged = tags[UNANSWERABLE_TAG] if UNANSWERABLE_TAG in tags else np.zeros(len(qrels.query_ids), bool)
     judged = np.bincount(qrels.query, minlength=len(qrels.query_ids))
     confidence = find_confidences(rows.query, rows.scores, len(qrels.query_ids))
     return compute_refusal_figures(confidence, qrels.relevant_documents, judged, tagged, seed)
@@ -117,12 +116,12 @@ def compute_refusal_figures(
     """
     unanswerable = (judged > 0) & (relevant == 0)
     cases, controls = confidence[(relevant > 0) & ~tagged], confidence[unanswerable]
-    undefined = _why_undefined(confidence, cases, controls)
+    undefined = _explain_undefined(confidence, cases, controls)
     area, threshold, refused = Estimate(why=undefined), None, Estimate(n=len(controls))
     if undefined is None:
         roc, threshold = roc_area(cases, controls), find_threshold(cases)
         area = Estimate(roc.value, roc.low, roc.high, len(cases) + len(controls))
-        refused = _refused_share(cases, controls, threshold, seed)
+        refused = _estimate_refused_share(cases, controls, threshold, seed)
     return AbstentionFigures(
         answerable=len(cases),
         unanswerable=len(controls),
@@ -135,7 +134,7 @@ def compute_refusal_figures(
         refused=refused,
         empty_unanswerable=share_estimate(int(np.isneginf(controls).sum()), len(controls)),
         empty_answerable=share_estimate(int(np.isneginf(cases).sum()), len(cases)),
-        curve=() if undefined else _curve(cases, controls),
+        curve=() if undefined else _trace_curve(cases, controls),
     )
 
 
@@ -144,31 +143,31 @@ def find_confidences(query: Ints, scores: Floats, queries: int) -> Floats:
 
     Parameters
     ----------
-    query, scores: columns of the places of a run, in any order.
+    query, scores: columns of the documents of a run, in any order.
     """
     highest = np.full(queries, -np.inf)
     np.maximum.at(highest, query, scores)
     return highest
 
 
-def find_threshold(answerable: Floats, share: float = KEPT) -> float:
+def find_threshold(answerable: Floats, share: float = KEPT_SHARE) -> float:
     """Find the highest threshold that keeps at least this share of the confidences at or above it."""
-    lost = floor(len(answerable) * (1 - share) + 1e-9)
-    return float(np.sort(answerable)[lost])
+    refused = floor(len(answerable) * (1 - share) + 1e-9)
+    return float(np.sort(answerable)[refused])
 
 
 def _finite_threshold(threshold: float | None) -> float | None:
     return None if threshold is None or np.isinf(threshold) else threshold
 
 
-def _curve(cases: Floats, controls: Floats) -> tuple[tuple[float | None, float, float], ...]:
+def _trace_curve(cases: Floats, controls: Floats) -> tuple[tuple[float | None, float, float], ...]:
     return tuple(
         (_finite_threshold(point.threshold), point.cases, 1 - point.controls)
         for point in roc_curve(cases, controls)
     )
 
 
-def _why_undefined(confidence: Floats, cases: Floats, controls: Floats) -> str | None:
+def _explain_undefined(confidence: Floats, cases: Floats, controls: Floats) -> str | None:
     if min(len(cases), len(controls)) < MINIMUM_QUERIES:
         return TOO_FEW
     known = confidence[~np.isneginf(confidence)]
@@ -177,11 +176,11 @@ def _why_undefined(confidence: Floats, cases: Floats, controls: Floats) -> str |
     return None
 
 
-def _refused_share(cases: Floats, controls: Floats, threshold: float, seed: int) -> Estimate:
+def _estimate_refused_share(cases: Floats, controls: Floats, threshold: float, seed: int) -> Estimate:
     random = np.random.Generator(np.random.PCG64(seed))
-    drawn = np.sort(random.choice(cases, (RESAMPLES, len(cases))), axis=1)
-    lost = floor(len(cases) * (1 - KEPT) + 1e-9)
-    refused = random.choice(controls, (RESAMPLES, len(controls))) < drawn[:, [lost]]
+    resampled_cases = np.sort(random.choice(cases, (RESAMPLES, len(cases))), axis=1)
+    lowest_kept = floor(len(cases) * (1 - KEPT_SHARE) + 1e-9)
+    refused = random.choice(controls, (RESAMPLES, len(controls))) < resampled_cases[:, [lowest_kept]]
     value = float((controls < threshold).mean())
     low, high = percentile_interval(refused.mean(axis=1), len(controls)) or (None, None)
     if value in (0.0, 1.0):  # resamples of the unanswerable queries alone would have no width

@@ -1,4 +1,6 @@
-"""Estimates for all searches, from queries that were drawn from the traffic with known probability.
+"""Estimates of figures for all searches, from queries that were drawn from the traffic.
+
+Each query was drawn with a known probability.
 
 A query counts with its `search_weights` (Hájek's ratio), so that a measure without a value for some queries
 needs no different formula. The interval is the score interval of `figures.means` with a design-based
@@ -10,10 +12,10 @@ same share. The design pps has no unbiased variance, so its queries are taken as
 makes the interval a little too wide. All strata with one evaluated query share one variance; a single stratum
 with one query joins the smallest other stratum.
 
-Differences of systems are often 0. The interval of a difference is Student's t. Where fewer than
-`MIN_DIFFERING` differences differ from the most common difference, the interval is widened as if
-one more unseen query had the worst or the best difference. The additional query is placed in the stratum
-with the most searches that were not drawn.
+Differences of systems are often 0. The interval of a difference is Student's t. Where fewer than `MIN_DIFFERING`
+differences differ from the most common difference, the interval is widened as if one more unseen query had
+the worst or the best difference. The additional query is placed in the stratum with the most searches that
+were not drawn.
 
 Särndal, Swensson & Wretman (1992), Model Assisted Survey Sampling, sections 5.7 and 7.3.
 """
@@ -45,10 +47,10 @@ TOO_FEW_DRAWN = f"fewer than {MINIMUM_QUERIES} drawn queries have a value"
 
 def estimate_traffic_figures(scores: RunScores, drawn: DrawnQueries) -> dict[str, Estimate]:
     """Estimate each measure for all searches; a total has no estimate."""
-    values, highest = (to_mean_scales(scores.measures, of) for of in (scores.values, scores.highest))
+    values, highest = (to_mean_scales(scores.measures, column) for column in (scores.values, scores.highest))
     estimates = estimate_for_traffic(values, drawn, highest)
     return {
-        measure.name: _on_scale_of_measure(measure, estimate)
+        measure.name: _convert_to_measure_scale(measure, estimate)
         for measure, estimate in zip(scores.measures, estimates, strict=True)
     }
 
@@ -61,24 +63,24 @@ def estimate_for_traffic(values: Floats, drawn: DrawnQueries, highest: Floats) -
     values: shape (Q, P), values of at least 0, NaN where a query has no value.
     highest: shape (Q, P), the highest value that a query could have.
     """
-    most = find_highest(values[drawn.queries], highest[drawn.queries])
+    limits = find_highest(values[drawn.queries], highest[drawn.queries])
     return [
         _with_score_interval(column, drawn, end)
-        for column, end in zip(values[drawn.queries].T, most.tolist(), strict=True)
+        for column, end in zip(values[drawn.queries].T, limits.tolist(), strict=True)
     ]
 
 
 def estimate_traffic_differences(differences: Floats, drawn: DrawnQueries) -> list[Estimate]:
     """Estimate each of P columns of differences, shape (Q, P), from −1 to 1 or NaN, for all searches."""
     columns = differences[drawn.queries]
-    few = intervals.find_most_common(columns)[1] < MIN_DIFFERING
+    has_few = intervals.find_most_common(columns)[1] < MIN_DIFFERING
     return [
         _with_unseen_query(column, drawn) if is_few else _with_student_interval(column, drawn)
-        for column, is_few in zip(columns.T, few.tolist(), strict=True)
+        for column, is_few in zip(columns.T, has_few.tolist(), strict=True)
     ]
 
 
-def _on_scale_of_measure(measure: Measure, estimate: Estimate) -> Estimate:
+def _convert_to_measure_scale(measure: Measure, estimate: Estimate) -> Estimate:
     if measure.summary == "total":
         return estimate._replace(why=TOTAL)
     value, low, high = (from_mean_scale(measure, end) for end in estimate[:3])
@@ -86,27 +88,29 @@ def _on_scale_of_measure(measure: Measure, estimate: Estimate) -> Estimate:
 
 
 def _with_score_interval(values: Floats, drawn: DrawnQueries, highest: float) -> Estimate:
-    estimate, effective, variance, free = _estimate(values, drawn)
+    estimate, effective_n, variance, freedom = _estimate(values, drawn)
     if estimate.why is not None or estimate.value is None:
         return estimate
     weights = np.where(np.isnan(values), 0.0, drawn.weights)
     unseen = float((weights * drawn.open_share[drawn.strata]).sum() / weights.sum())
     if not unseen:
         return estimate._replace(why=NO_VARIATION)
-    mean, n = np.array([estimate.value]), np.array([effective])
-    ends = intervals.mean_score_intervals(mean, variance, n, free, highest, intervals.UNSEEN * unseen)
+    mean, n = np.array([estimate.value]), np.array([effective_n])
+    ends = intervals.mean_score_intervals(mean, variance, n, freedom, highest, intervals.UNSEEN * unseen)
     low, high = intervals.widen_for_uncommon(ends, mean, values[:, None], n, highest)[:, 0].tolist()
     return estimate._replace(low=low, high=high)
 
 
 def _with_student_interval(differences: Floats, drawn: DrawnQueries) -> Estimate:
-    estimate, _, variance, free = _estimate(differences, drawn)
+    estimate, _, variance, freedom = _estimate(differences, drawn)
     if estimate.why is not None or estimate.value is None:
         return estimate
     if variance == 0:
         return estimate._replace(why=NO_VARIATION)
-    half = float(stdtrit(free, 0.975)) * sqrt(variance)
-    return estimate._replace(low=max(-1.0, estimate.value - half), high=min(1.0, estimate.value + half))
+    half_width = float(stdtrit(freedom, 0.975)) * sqrt(variance)
+    return estimate._replace(
+        low=max(-1.0, estimate.value - half_width), high=min(1.0, estimate.value + half_width)
+    )
 
 
 def _estimate(values: Floats, drawn: DrawnQueries) -> tuple[Estimate, float, float, float]:
@@ -115,20 +119,20 @@ def _estimate(values: Floats, drawn: DrawnQueries) -> tuple[Estimate, float, flo
     Also return the number of equally weighted queries that would give the same precision ((Σw)² / Σw², Kish
     1965), the variance, and its degrees of freedom.
     """
-    defined = ~np.isnan(values)
-    n = int(defined.sum())
+    is_defined = ~np.isnan(values)
+    n = int(is_defined.sum())
     if not n:
         return Estimate(why=NOT_SAMPLED), 0.0, 0.0, 1.0
-    weights = np.where(defined, drawn.weights, 0.0)
+    weights = np.where(is_defined, drawn.weights, 0.0)
     total = float(weights.sum())
-    value = float((weights * np.where(defined, values, 0.0)).sum() / total)
-    effective = total**2 / float((weights**2).sum())
+    value = float((weights * np.where(is_defined, values, 0.0)).sum() / total)
+    effective_n = total**2 / float((weights**2).sum())
     if n < MINIMUM_QUERIES:
-        return Estimate(value, n=n, why=TOO_FEW_DRAWN), effective, 0.0, 1.0
-    off = weights * np.where(defined, values - value, 0.0) / (total - weights)
-    variance, free = _variance(off, drawn)
-    why = ONE_EACH if free < 1 else None
-    return Estimate(value, n=n, why=why), effective, variance, max(1.0, min(free, effective - 1))
+        return Estimate(value, n=n, why=TOO_FEW_DRAWN), effective_n, 0.0, 1.0
+    influence = weights * np.where(is_defined, values - value, 0.0) / (total - weights)
+    variance, freedom = _compute_variance(influence, drawn)
+    why = ONE_EACH if freedom < 1 else None
+    return Estimate(value, n=n, why=why), effective_n, variance, max(1.0, min(freedom, effective_n - 1))
 
 
 def _with_unseen_query(differences: Floats, drawn: DrawnQueries) -> Estimate:
@@ -144,9 +148,11 @@ def _with_unseen_query(differences: Floats, drawn: DrawnQueries) -> Estimate:
         return figure
     stratum = int(unseen.argmax())
     weight = float(weights[(drawn.strata == stratum) & (weights > 0)].mean())
-    more = drawn._replace(weights=np.append(drawn.weights, weight), strata=np.append(drawn.strata, stratum))
+    with_query = drawn._replace(
+        weights=np.append(drawn.weights, weight), strata=np.append(drawn.strata, stratum)
+    )
     farthest = float(np.nanmax(np.abs(differences))) or 1.0
-    ends = [_with_student_interval(np.append(differences, end), more) for end in (-farthest, farthest)]
+    ends = [_with_student_interval(np.append(differences, end), with_query) for end in (-farthest, farthest)]
     known = [end for end in (figure, *ends) if end.low is not None and end.high is not None]
     if not known:
         return figure
@@ -154,30 +160,32 @@ def _with_unseen_query(differences: Floats, drawn: DrawnQueries) -> Estimate:
     return figure._replace(low=low, high=high, why=None)
 
 
-def _variance(off: Floats, drawn: DrawnQueries) -> tuple[float, int]:
+def _compute_variance(influence: Floats, drawn: DrawnQueries) -> tuple[float, int]:
     """Compute the variance of the ratio, and its degrees of freedom."""
-    strata = _collapsed_strata(drawn)
-    variance, free = 0.0, 0
+    strata = _collapse_strata(drawn)
+    variance, freedom = 0.0, 0
     for stratum in np.unique(strata):
-        inside = off[strata == stratum]
-        m = len(inside)
-        if m == 1:
+        stratum_influence = influence[strata == stratum]
+        n = len(stratum_influence)
+        if n == 1:
             continue  # all that the stratum has was evaluated, or it is the only one
         open_share = 1.0 if stratum == COLLAPSED else float(drawn.open_share[stratum])
-        variance += open_share * m / (m - 1) * float(((inside - inside.mean()) ** 2).sum())
-        free += m - 1
-    return variance, free
+        variance += (
+            open_share * n / (n - 1) * float(((stratum_influence - stratum_influence.mean()) ** 2).sum())
+        )
+        freedom += n - 1
+    return variance, freedom
 
 
-def _collapsed_strata(drawn: DrawnQueries) -> Ints:
+def _collapse_strata(drawn: DrawnQueries) -> Ints:
     """Number the stratum of each query, with all strata of one query joined as `COLLAPSED`.
 
     A single stratum of one query joins the smallest other stratum. Leaving out a query that is alone in its
     stratum would treat the query's value as certain.
     """
     counts = np.bincount(drawn.strata, minlength=len(drawn.open_share))
-    alone = np.flatnonzero((counts == 1) & (drawn.open_share > 0))
-    others = np.flatnonzero((counts > 1) & (drawn.open_share > 0))
-    if len(alone) == 1 and len(others):
-        alone = np.append(alone, others[np.argmin(counts[others])])
-    return np.where(np.isin(drawn.strata, alone), COLLAPSED, drawn.strata)
+    single = np.flatnonzero((counts == 1) & (drawn.open_share > 0))
+    larger = np.flatnonzero((counts > 1) & (drawn.open_share > 0))
+    if len(single) == 1 and len(larger):
+        single = np.append(single, larger[np.argmin(counts[larger])])
+    return np.where(np.isin(drawn.strata, single), COLLAPSED, drawn.strata)

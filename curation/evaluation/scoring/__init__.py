@@ -1,1 +1,1 @@
-"""Scoring: a release's queries and grades, runs, measures, and the value of each query."""
+"""Scoring: the value of each query of a release by each measure."""

@@ -1,5 +1,4 @@
-"""Systems that write baseline runs: search over documents, search over a splitter's chunks, and engines'
-lists.
+"""The systems whose search results become baseline runs.
 
 An engine searches its own documents, so its run may hold documents that the release lacks. A chunked system
 searches the chunks that a splitter makes, and its run has the places of chunks. A search keeps data such as
@@ -74,28 +73,28 @@ class ChunkedSystem:
 
     Attributes
     ----------
-    places: the system's id of a chunk → the place of the chunk.
+    locations: the system's id of a chunk → the location of the chunk.
     """
 
-    def __init__(self, system: Retriever, splitter: str, places: Mapping[str, ChunkLocation]) -> None:
+    def __init__(self, system: Retriever, splitter: str, locations: Mapping[str, ChunkLocation]) -> None:
         self.name = name_chunked_run(system.name, splitter)
-        self.settings = {**system.settings, "chunks": len(places), "splitter": splitter}
-        self.places, self._system = places, system
+        self.settings = {**system.settings, "chunks": len(locations), "splitter": splitter}
+        self.locations, self._system = locations, system
         self.search = system.search
 
     def why_none(self, query: Query) -> str:
         """Implement `Retriever.why_none`, for chunks instead of documents."""
         return self._system.why_none(query).replace("documents", "chunks")
 
-    def lines(self, query_id: str, hits: Sequence[Hit]) -> list[str]:
+    def write_lines(self, query_id: str, hits: Sequence[Hit]) -> list[str]:
         """Write the lines of one query as CSV, with strictly decreasing scores."""
-        written = StringIO()
-        writer = csv.writer(written, lineterminator="\n")
+        buffer = StringIO()
+        writer = csv.writer(buffer, lineterminator="\n")
         scores = write_decreasing_scores(hit.score or 0.0 for hit in hits)
         for rank, (hit, score) in enumerate(zip(hits, scores, strict=True), 1):
-            cells = (query_id, *self.places[hit.document_id][:-1], rank, score)
+            cells = (query_id, *self.locations[hit.document_id][:-1], rank, score)
             writer.writerow([quote_formula(str(cell)) for cell in cells])
-        return written.getvalue().splitlines()
+        return buffer.getvalue().splitlines()
 
 
 def write_run_lines(query_id: str, hits: Sequence[Hit], tag: str, ids: Mapping[str, str]) -> list[str]:
@@ -114,23 +113,23 @@ def write_run_lines(query_id: str, hits: Sequence[Hit], tag: str, ids: Mapping[s
 
 def write_decreasing_scores(scores: Iterable[float]) -> list[str]:
     """Write scores, best first, as the nearest single-precision numbers that decrease strictly."""
-    written: list[str] = []
-    above = np.float32(np.inf)
+    texts: list[str] = []
+    previous = np.float32(np.inf)
     for score in scores:
-        above = min(np.float32(score), np.nextafter(above, np.float32(-np.inf)))
-        written.append(str(above))
-    return written
+        previous = min(np.float32(score), np.nextafter(previous, np.float32(-np.inf)))
+        texts.append(str(previous))
+    return texts
 
 
 def _split_documents(documents: Sequence[Document], split: Split) -> list[tuple[Document, ChunkLocation]]:
-    """Split documents into chunks that can be searched as documents, each with its place."""
+    """Split documents into chunks that can be searched as documents, each with its location."""
     chunks = []
     for document in documents:
         for start, end in split(document.body):
-            place = ChunkLocation(document.document_id, start, end, document.content_hash)
+            location = ChunkLocation(document.document_id, start, end, document.content_hash)
             name = f"{document.document_id}#{start}-{end}"
             chunk = Document(name, "", document.title, document.body[start:end])
-            chunks.append((chunk._replace(content_hash=compute_content_hash(chunk)), place))
+            chunks.append((chunk._replace(content_hash=compute_content_hash(chunk)), location))
     return chunks
 
 
@@ -147,18 +146,19 @@ def open_searchers(
     with ExitStack() as stack:
         searchers: list[Retriever] = []
         if not splitters:
-            work = store if release.file is None else stack.enter_context(_temporary_project(documents))
-            systems = Systems(work, names, corpus_of(documents), model)
+            project = store if release.file is None else stack.enter_context(_temporary_project(documents))
+            systems = Systems(project, names, corpus_of(documents), model)
             searchers = [systems.find_retriever(name) for name in names]
         with nullcontext() if release.file else store.reading() as cursor:
             stemmer = project_stemmer(cursor) if cursor else None
         for splitter, split in splitters.items():
-            cut = _split_documents(documents, split)
-            places, chunks = {chunk.document_id: place for chunk, place in cut}, [chunk for chunk, _ in cut]
-            work = stack.enter_context(_temporary_project(chunks, stemmer))
+            located = _split_documents(documents, split)
+            locations = {chunk.document_id: location for chunk, location in located}
+            chunks = [chunk for chunk, _ in located]
+            project = stack.enter_context(_temporary_project(chunks, stemmer))
             vectors = None if release.file else store
-            systems = Systems(work, names, corpus_of(chunks), model, vectors=vectors)
-            searchers += [ChunkedSystem(systems.find_retriever(name), splitter, places) for name in names]
+            systems = Systems(project, names, corpus_of(chunks), model, vectors=vectors)
+            searchers += [ChunkedSystem(systems.find_retriever(name), splitter, locations) for name in names]
         yield searchers
 
 

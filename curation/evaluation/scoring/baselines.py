@@ -1,4 +1,4 @@
-"""Baselines: BM25, dense, hybrid or an engine on a release's queries, written as run files for any tool.
+"""Run files of baseline systems on the queries of a release.
 
 BM25, dense and hybrid search the release's versions of the documents. An engine searches its own documents,
 so its run may hold documents that the release lacks. For an engine, the seconds are the time of one request
@@ -48,12 +48,12 @@ from curation.retrieval.engines.client import EngineClient
 from curation.store import COMMAND_LINE, Document, Query, Store, note_event
 from curation.store.staging import staging_folder
 
-DEPTH = 1000
-REQUESTED = "wall time of one request over HTTP for each query"
+DEFAULT_DEPTH = 1000
+TIMED_REQUEST = "wall time of one request over HTTP for each query"
 RUN_SUFFIX = ".trec"
 CHUNK_SUFFIX = ".csv"
 SIDECAR_SUFFIX = ".json"
-TIMED = (
+TIMED_SEARCH = (
     "wall time to search for each query by itself, to the depth of the run; index and embeddings, also "
     "of the queries, were made before"
 )
@@ -70,7 +70,7 @@ class BaselineRun:
     sidecar: the JSON file with everything that the run depends on.
     results: the number of lines of the run file.
     empty: reason → number of queries without a result; the run file lacks these queries.
-    seconds: the mean of the seconds a query (see `TIMED`).
+    seconds: the mean of the seconds a query (see `TIMED_SEARCH`).
     """
 
     system: str
@@ -141,7 +141,7 @@ def write_baselines(
     systems: Sequence[str],
     out: Path,
     *,
-    depth: int = DEPTH,
+    depth: int = DEFAULT_DEPTH,
     part: str = ALL,
     model: str = DEFAULT_MODEL,
     replace: bool = False,
@@ -172,7 +172,7 @@ def write_baselines(
     RefusedError: the release or one of its documents has changed since the freeze, a newer goldgrade froze
     the release, the corpus is held, the model cannot be used, or the engine gives no answer.
     """
-    names = _checked_systems(systems if engine is None else SYSTEMS, depth)
+    names = _choose_systems(systems if engine is None else SYSTEMS, depth)
     names = names if engine is None else [engine.engine.name]
     splitters = parse_splitters(chunks)
     release = load_release(store, name)
@@ -182,13 +182,13 @@ def write_baselines(
             f"{', '.join(names)} would take these documents for the whole corpus. Ask the engine "
             "instead, with --engine."
         )
-    queries = _queries_of_part(release, part)
+    queries = _read_queries(release, part)
     out = out.resolve()
     labels = [
         baseline_systems.name_chunked_run(name, splitter) for splitter in splitters for name in names
     ] or names
     _refuse_existing(out, labels, CHUNK_SUFFIX if splitters else RUN_SUFFIX, replace)
-    documents = [] if engine is not None else _pinned_documents(store, release, progress)
+    documents = [] if engine is not None else _read_documents(store, release, progress)
     about = {
         "release": name,
         "release_id": release.row.release_id,
@@ -197,7 +197,7 @@ def write_baselines(
         "queries": len(queries),
         "documents": len(documents),
         "versions": {"goldgrade": __version__, "numpy": version("numpy"), "scipy": version("scipy")},
-        "timed": TIMED if engine is None else REQUESTED,
+        "timed": TIMED_SEARCH if engine is None else TIMED_REQUEST,
     }
     ids = _ExportedIds(release)
     with (
@@ -205,7 +205,7 @@ def write_baselines(
         if engine is None
         else baseline_systems.open_engine_searchers(store, release, engine, queries, depth, say, progress)
     ) as searchers:
-        runs = _write_all(out, searchers, queries, ids, about, progress)
+        runs = _write_runs(out, searchers, queries, ids, about, progress)
     if release.file is None:
         detail = {"release": release.row.release_id, "name": name, "split": part}
         note_event(store, "run baselines", {**detail, "systems": labels, "depth": depth}, actor)
@@ -230,15 +230,15 @@ class _ExportedIds:
         self.queries = encode_ids(row["query_id"] for row in release.rows("queries"))
         self.documents = encode_ids(row["document_id"] for row in release.rows("documents"))
         pairs = [*self.queries.items(), *self.documents.items()]
-        self.mapped = sum(exported != id for id, exported in pairs)
+        self.mapped = sum(exported_id != original_id for original_id, exported_id in pairs)
 
-    def of_hits(self, hits: Sequence[Hit]) -> dict[str, str]:
+    def map_hits(self, hits: Sequence[Hit]) -> dict[str, str]:
         """Map the document id of each hit to its exported id; the release may lack the document."""
-        written = encode_ids(hit.document_id for hit in hits)
-        return {document_id: self.documents.get(document_id, other) for document_id, other in written.items()}
+        encoded_ids = encode_ids(hit.document_id for hit in hits)
+        return {name: self.documents.get(name, encoded) for name, encoded in encoded_ids.items()}
 
 
-def _checked_systems(systems: Sequence[str], depth: int) -> list[str]:
+def _choose_systems(systems: Sequence[str], depth: int) -> list[str]:
     problems = []
     if depth < 1:
         problems.append(f"--depth {depth}: expected at least 1 document a query.")
@@ -251,13 +251,13 @@ def _checked_systems(systems: Sequence[str], depth: int) -> list[str]:
     return sort_system_names(systems)
 
 
-def _queries_of_part(release: FrozenRelease, part: str) -> list[Query]:
+def _read_queries(release: FrozenRelease, part: str) -> list[Query]:
     if part != ALL:
         refuse_unknown_parts(release.header["queries"], [part])
     return [make_query(row) for row in release.rows("queries") if part in (ALL, row["part"])]
 
 
-def _pinned_documents(store: Store, release: FrozenRelease, progress: Progress) -> list[Document]:
+def _read_documents(store: Store, release: FrozenRelease, progress: Progress) -> list[Document]:
     """Read the release's versions of the documents."""
     documents = []
     for number, (document_id, document) in enumerate(release.documents(store), 1):
@@ -275,15 +275,16 @@ def _refuse_existing(out: Path, names: Sequence[str], ending: str, replace: bool
     if out.exists() and not out.is_dir():
         raise InputError("is a file; expected a folder for the runs", path=out)
     files = [f"{name}{suffix}" for name in names for suffix in (ending, SIDECAR_SUFFIX)]
-    there = [] if replace else [name for name in files if (out / name).exists()]
-    if there:
+    existing = [] if replace else [name for name in files if (out / name).exists()]
+    if existing:
         raise InputError(
-            f"holds {', '.join(there)} already; choose another folder, or write over them with --overwrite",
+            f"holds {', '.join(existing)} already; choose another folder, or write over them with "
+            "--overwrite",
             path=out,
         )
 
 
-def _write_all(
+def _write_runs(
     out: Path,
     systems: Sequence[Retriever],
     queries: Sequence[Query],
@@ -293,10 +294,10 @@ def _write_all(
 ) -> list[BaselineRun]:
     """Write the files to temporary paths, and move the files to the folder when all are complete."""
     try:
-        with staging_folder(out) as new:
-            runs = [_write_run(new, out, system, queries, ids, about, progress) for system in systems]
+        with staging_folder(out) as folder:
+            runs = [_write_run(folder, out, system, queries, ids, about, progress) for system in systems]
             out.mkdir(parents=True, exist_ok=True)
-            for path in sorted(new.iterdir()):
+            for path in sorted(folder.iterdir()):
                 path.replace(out / path.name)
     except OSError as error:
         why = error.strerror or str(error)
@@ -317,33 +318,33 @@ def _write_run(
     if not isinstance(system, EngineLists):
         system.search(queries, 1, progress)  # makes the index and the embeddings
     lines: list[str] = []
-    chunked = isinstance(system, ChunkedSystem)
+    is_chunked = isinstance(system, ChunkedSystem)
     seconds: dict[str, float] = {}
     empty: Counter[str] = Counter()
-    for done, query in enumerate(queries, 1):
-        began = perf_counter()
+    for count, query in enumerate(queries, 1):
+        start = perf_counter()
         [hits] = system.search([query], about["depth"])
-        took = perf_counter() - began
+        elapsed = perf_counter() - start
         query_id = ids.queries[query.query_id]
         if isinstance(system, EngineLists):
-            took = system.lists[query.query_id].seconds
-        seconds[query_id] = round(took, 6)
+            elapsed = system.lists[query.query_id].seconds
+        seconds[query_id] = round(elapsed, 6)
         if isinstance(system, ChunkedSystem):
-            lines += system.lines(query.query_id, hits)
+            lines += system.write_lines(query.query_id, hits)
         else:
-            lines += baseline_systems.write_run_lines(query_id, hits, system.name, ids.of_hits(hits))
+            lines += baseline_systems.write_run_lines(query_id, hits, system.name, ids.map_hits(hits))
         if not hits:
             empty[system.why_none(query)] += 1
-        progress(f"{system.name}: write", done, len(queries))
-    head = [",".join(baseline_systems.CHUNK_COLUMNS)] if chunked else []
-    content = "".join(f"{line}\n" for line in [*head, *lines]).encode("utf-8")
+        progress(f"{system.name}: write", count, len(queries))
+    header = [",".join(baseline_systems.CHUNK_COLUMNS)] if is_chunked else []
+    content = "".join(f"{line}\n" for line in [*header, *lines]).encode("utf-8")
     sha256 = hashlib.sha256(content).hexdigest()
     mean = round(sum(seconds.values()) / max(1, len(seconds)), 6)
-    ending = CHUNK_SUFFIX if chunked else RUN_SUFFIX
+    ending = CHUNK_SUFFIX if is_chunked else RUN_SUFFIX
     run, sidecar = (f"{system.name}{suffix}" for suffix in (ending, SIDECAR_SUFFIX))
     (folder / run).write_bytes(content)
     reasons = dict(sorted(empty.items()))
-    described = {
+    sidecar_values = {
         "system": system.name,
         "settings": dict(system.settings),
         **about,
@@ -351,6 +352,6 @@ def _write_run(
         "file": {"name": run, "sha256": sha256, "lines": len(lines)},
         "seconds": {"mean": mean, "queries": seconds},
     }
-    text = json.dumps(described, ensure_ascii=False, indent=2, sort_keys=True)
+    text = json.dumps(sidecar_values, ensure_ascii=False, indent=2, sort_keys=True)
     (folder / sidecar).write_text(f"{text}\n", encoding="utf-8")
     return BaselineRun(system.name, out / run, out / sidecar, len(seconds), len(lines), reasons, mean, sha256)

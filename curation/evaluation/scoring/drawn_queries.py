@@ -1,6 +1,4 @@
-"""Drawn queries: evaluated queries from the sample of the traffic, and the number of searches that each query
-represents.
-"""
+"""The evaluated queries that were drawn from the traffic, with their search weights."""
 
 from __future__ import annotations
 
@@ -18,7 +16,7 @@ class DrawnQueries(NamedTuple):
 
     Attributes
     ----------
-    queries: the positions among the evaluated queries, shape (D,).
+    queries: the indexes among the evaluated queries, shape (D,).
     weights: the number of searches that each query represents, shape (D,).
     strata: the number of each query's stratum, shape (D,).
     open_share: the share of each stratum that could have been evaluated and was not, shape (S,).

@@ -1,4 +1,4 @@
-"""Facets: the properties that divide a release's queries into kinds, for figures of each kind.
+"""Facets: the properties that divide a release's queries into kinds.
 
     stratum   the name in the sample; 'imported', 'written' or 'synthetic' for other queries
     band, length, field:F …
@@ -32,7 +32,7 @@ from curation.queries.sampling.strata import BETWEEN
 
 NO_SEGMENT = "no segment"
 NO_TAG = "no tag"
-OTHER = "not sampled"
+NOT_SAMPLED = "not sampled"
 """The value of a dimension of strata for a query outside the sample."""
 SOURCE, SYNTHETIC = "source", "synthetic"
 SHORT_FOR = {"type": ("stratum", "tag")}
@@ -63,17 +63,17 @@ class Facet:
     outside: tuple[str, ...] = ()
 
 
-def list_facet_names(dimensions: Sequence[str], covered: bool = False) -> tuple[str, ...]:
+def list_facet_names(dimensions: Sequence[str], has_map: bool = False) -> tuple[str, ...]:
     """Name the facets that can divide the queries of one part.
 
     Parameters
     ----------
     dimensions: the dimensions of the strata of the release's sample.
-    covered: whether the release has a coverage map.
+    has_map: whether the release has a coverage map.
     """
-    shown = [name for name in dimensions if name not in COVERAGE]
-    covering = COVERAGE if covered else ()
-    return tuple(dict.fromkeys(["stratum", "tag", *shown, "segment", "source", *covering]))
+    sample_facets = [name for name in dimensions if name not in COVERAGE]
+    coverage_facets = COVERAGE if has_map else ()
+    return tuple(dict.fromkeys(["stratum", "tag", *sample_facets, "segment", "source", *coverage_facets]))
 
 
 def make_sample_facets(rows: Sequence[Row], dimensions: Sequence[str]) -> dict[str, Facet]:
@@ -86,7 +86,7 @@ def make_sample_facets(rows: Sequence[Row], dimensions: Sequence[str]) -> dict[s
     values: dict[str, Callable[[Row], Iterable[str]]] = {
         "stratum": lambda row: [str(row["stratum"])],
         **{
-            dimension: _value_in_dimension(index, len(dimensions))
+            dimension: _make_dimension_reader(index, len(dimensions))
             for index, dimension in enumerate(dimensions)
             if dimension not in ("segment", *COVERAGE)  # the release's own map has the clusters
         },
@@ -105,19 +105,20 @@ def choose_facets(facets: Mapping[str, Facet], names: Iterable[str]) -> list[Fac
     ------
     InputError: names that are not facets of these queries.
     """
-    wanted = list(dict.fromkeys(facet_name for name in names for facet_name in SHORT_FOR.get(name, (name,))))
+    expanded = [facet_name for name in names for facet_name in SHORT_FOR.get(name, (name,))]
+    chosen = list(dict.fromkeys(expanded))
     problems = [
         f"{name!r}: {NO_COVERAGE}"
         if name in COVERAGE
         else f"{name!r} is not a facet of the release's queries"
-        for name in wanted
+        for name in chosen
         if name not in facets
     ]
     if problems:
         raise InputError(problems, way_out=f"Facets: {', '.join([*SHORT_FOR, *facets])}.")
-    if SOURCE in facets and SYNTHETIC in facets[SOURCE].values and SOURCE not in wanted:
-        wanted.append(SOURCE)
-    return [facets[name] for name in wanted]
+    if SOURCE in facets and SYNTHETIC in facets[SOURCE].values and SOURCE not in chosen:
+        chosen.append(SOURCE)
+    return [facets[name] for name in chosen]
 
 
 def _masks_by_value(rows: Sequence[Row], values: Callable[[Row], Iterable[str]]) -> dict[str, Mask]:
@@ -128,16 +129,16 @@ def _masks_by_value(rows: Sequence[Row], values: Callable[[Row], Iterable[str]])
     return dict(sorted(masks.items()))
 
 
-def _value_in_dimension(index: int, number: int) -> Callable[[Row], list[str]]:
+def _make_dimension_reader(index: int, count: int) -> Callable[[Row], list[str]]:
     """Make a function that reads one of a stratum's dimensions from the name of the stratum."""
 
-    def value_of(row: Row) -> list[str]:
+    def read_value(row: Row) -> list[str]:
         if row.get("inclusion_probability") is None:
-            return [OTHER]
+            return [NOT_SAMPLED]
         parts = str(row["stratum"]).split(BETWEEN)
-        return [parts[index] if len(parts) == number else str(row["stratum"])]
+        return [parts[index] if len(parts) == count else str(row["stratum"])]
 
-    return value_of
+    return read_value
 
 
 def make_facets(queries: Sequence[Row], part_rows: Callable[[str], Sequence[Row]]) -> dict[str, Facet]:
@@ -152,9 +153,12 @@ def make_facets(queries: Sequence[Row], part_rows: Callable[[str], Sequence[Row]
     coverage = part_rows("coverage")
     if not coverage:
         return facets
-    covered = {row["query_id"]: row for row in part_rows("query_coverage")}
-    rows = [covered[row["query_id"]] for row in queries]
-    return facets | {CLUSTER: _cluster_facet(rows, coverage[0]["clusters"]), GRID: _grid_facet(rows)}
+    coverage_rows = {row["query_id"]: row for row in part_rows("query_coverage")}
+    rows = [coverage_rows[row["query_id"]] for row in queries]
+    return facets | {
+        CLUSTER: _make_cluster_facet(rows, coverage[0]["clusters"]),
+        GRID: _make_grid_facet(rows),
+    }
 
 
 def name_cell(dispersion: int | None, alignment: int | None) -> str:
@@ -165,7 +169,7 @@ def name_cell(dispersion: int | None, alignment: int | None) -> str:
     return ", ".join(f"{name} {name_third(third)}" for name, third in thirds.items() if third is not None)
 
 
-def _cluster_facet(rows: Sequence[Row], clusters: Sequence[Mapping[str, Any]]) -> Facet:
+def _make_cluster_facet(rows: Sequence[Row], clusters: Sequence[Mapping[str, Any]]) -> Facet:
     from curation.queries.coverage.clusters import NO_CLUSTER, SMALL_ONLY
 
     clusters_of = [frozenset(row["clusters"]) for row in rows]
@@ -175,23 +179,23 @@ def _cluster_facet(rows: Sequence[Row], clusters: Sequence[Mapping[str, Any]]) -
         for number, name in regions.items()
     }
     outside = np.array([not numbers.intersection(regions) for numbers in clusters_of])
-    nowhere = np.array([not numbers for numbers in clusters_of])
-    rest = {SMALL_ONLY: outside & ~nowhere, NO_CLUSTER: nowhere}
-    return _facet_with_rest(CLUSTER, values, rest)
+    unassigned = np.array([not numbers for numbers in clusters_of])
+    other_values = {SMALL_ONLY: outside & ~unassigned, NO_CLUSTER: unassigned}
+    return _make_facet(CLUSTER, values, other_values)
 
 
-def _grid_facet(rows: Sequence[Row]) -> Facet:
+def _make_grid_facet(rows: Sequence[Row]) -> Facet:
     from curation.queries.coverage.query_shapes import list_possible_cells
 
     cells = [None if row["cell"] is None else tuple(row["cell"]) for row in rows]
     possible = list_possible_cells([cell for cell in cells if cell is not None])
     values = {name_cell(*cell_at): np.array([cell == cell_at for cell in cells]) for cell_at in possible}
-    rest = {NO_CELL: np.array([cell is None for cell in cells])}
-    return _facet_with_rest(GRID, values, rest)
+    other_values = {NO_CELL: np.array([cell is None for cell in cells])}
+    return _make_facet(GRID, values, other_values)
 
 
-def _facet_with_rest(name: str, values: dict[str, Mask], rest: Mapping[str, Mask]) -> Facet:
-    outside = {value: mask for value, mask in rest.items() if mask.any()}
+def _make_facet(name: str, values: dict[str, Mask], other_values: Mapping[str, Mask]) -> Facet:
+    outside = {value: mask for value, mask in other_values.items() if mask.any()}
     return Facet(name, values | outside, outside=tuple(outside))
 
 

@@ -1,5 +1,4 @@
-"""Measures by name, such as `ndcg_exp@10`: their definitions, depths and parameters, and means of their
-values.
+"""Measures by name, such as `ndcg_exp@10`, with their depth and parameters.
 
     ndcg_exp@k    nDCG with the gain 2^grade − 1 (Burges et al. 2005, ICML): the default headline
     ndcg@k        nDCG with the grade itself as gain, as trec_eval computes it (Järvelin & Kekäläinen 2002)
@@ -60,7 +59,7 @@ EXPONENTIAL = ("ndcg_exp", "err")
 """Kinds with the gain 2^grade − 1."""
 CONTEXT, WITHIN = "context_words", "evidence_within"
 PERSISTENCE = 0.8
-DEEPEST = 100_000
+MAX_DEPTH = 100_000
 Summary = Literal["mean", "geometric", "total"]
 DEFAULT_MEASURES = (
     *(HEADLINE, "ndcg@10", "mrr@10", "map", "recall@10", "success@10", "precision@10"),
@@ -245,8 +244,10 @@ def choose_measures(
     """
     highest = max(grades, default=0)
     if names is None:
-        usual = parse_measures(default)
-        return tuple(measure for measure in usual if measure.kind not in EXPONENTIAL or highest <= MAX_GAIN)
+        defaults = parse_measures(default)
+        return tuple(
+            measure for measure in defaults if measure.kind not in EXPONENTIAL or highest <= MAX_GAIN
+        )
     chosen = parse_measures(names)
     exponential = [measure.name for measure in chosen if measure.kind in EXPONENTIAL and highest > MAX_GAIN]
     refuse_problems(
@@ -276,22 +277,22 @@ def _parse_measure(name: str) -> Measure | str:
         return f"{name!r} is not a measure"
     bracketed, depth = match[2], match[3]
     if kind.takes == "persistence":
-        return _with_persistence(name, kind.name, bracketed, depth)
+        return _parse_persistence(name, kind.name, bracketed, depth)
     if bracketed is not None:
         return f"{name!r}: {kind.name} takes no number in brackets"
     if kind.takes == "recall":
-        return _with_recall(name, kind.name, depth)
+        return _parse_recall(name, kind.name, depth)
     if depth is None:
         missing = f"{name!r} needs a depth, such as {kind.name}@10"
         return missing if kind.takes == "depth" else Measure(kind.name)
     if not kind.takes:
         return f"{name!r}: {kind.name} has no depth"
-    if not depth.isdecimal() or not 1 <= int(depth) <= DEEPEST:
-        return f"{name!r}: expected a depth from 1 to {DEEPEST:,}"
+    if not depth.isdecimal() or not 1 <= int(depth) <= MAX_DEPTH:
+        return f"{name!r}: expected a depth from 1 to {MAX_DEPTH:,}"
     return Measure(kind.name, int(depth))
 
 
-def _with_persistence(name: str, kind: str, persistence: str | None, depth: str | None) -> Measure | str:
+def _parse_persistence(name: str, kind: str, persistence: str | None, depth: str | None) -> Measure | str:
     value = PERSISTENCE if persistence is None else _parse_number(persistence)
     if depth is not None:
         return f"{name!r}: {kind} has no depth; the persistence sets how far down the list the measure looks"
@@ -300,7 +301,7 @@ def _with_persistence(name: str, kind: str, persistence: str | None, depth: str 
     return Measure(kind, persistence=value)
 
 
-def _with_recall(name: str, kind: str, level: str | None) -> Measure | str:
+def _parse_recall(name: str, kind: str, level: str | None) -> Measure | str:
     value = None if level is None else _parse_number(level)
     if value is None or not 0 <= value <= 1 or round(value, 2) != value:
         return (
@@ -348,12 +349,12 @@ def summarize_values(measure: Measure, values: Floats) -> float | None:
     """
     if measure.summary != "total":
         return from_mean_scale(measure, average(to_mean_scale(measure, values)))
-    defined = values[~np.isnan(values)]
-    total = float(defined.sum())
-    return (int(total) if total.is_integer() else total) if len(defined) else None
+    known = values[~np.isnan(values)]
+    total = float(known.sum())
+    return (int(total) if total.is_integer() else total) if len(known) else None
 
 
 def average(values: Floats) -> float | None:
     """Average the values that are not NaN; None where all are NaN."""
-    defined = values[~np.isnan(values)]
-    return float(defined.mean()) if len(defined) else None
+    known = values[~np.isnan(values)]
+    return float(known.mean()) if len(known) else None

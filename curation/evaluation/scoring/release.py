@@ -1,4 +1,4 @@
-"""A release in the form for evaluation: queries with facets and grades, pools, and bodies of documents."""
+"""A release as runs are scored on it: the queries of some parts with their grades."""
 
 from __future__ import annotations
 
@@ -107,10 +107,10 @@ def read_release(
     if release.file is not None:
         _refuse_sealed_of_file(release, sorted(set(parts).intersection(sealed)))
     rows = release.rows("queries")
-    chosen = sorted((row for row in rows if row["part"] in parts), key=lambda row: str(row["query_id"]))
-    ids = [row["query_id"] for row in chosen]
-    inside = set(ids)
-    rows_of_grades = [row for row in release.rows("qrels") if row["query_id"] in inside]
+    chosen_rows = sorted((row for row in rows if row["part"] in parts), key=lambda row: str(row["query_id"]))
+    ids = [row["query_id"] for row in chosen_rows]
+    query_ids = set(ids)
+    rows_of_grades = [row for row in release.rows("qrels") if row["query_id"] in query_ids]
     graded = [(row["query_id"], row["document_id"], row["grade"]) for row in rows_of_grades]
     if not graded:
         raise RefusedError(
@@ -122,13 +122,15 @@ def read_release(
         release_id=release.row.release_id,
         parts=parts,
         sealed=tuple(part for part in parts if part in sealed),
-        qrels=replace(qrels, evidence=_evidence(release, ids, graded, bool(set(parts).intersection(sealed)))),
-        texts={row["query_id"]: row["text"] for row in chosen},
-        facets=make_facets(chosen, release.rows),
-        drawn=_drawn(chosen, release),
+        qrels=replace(
+            qrels, evidence=_read_evidence(release, ids, graded, bool(set(parts).intersection(sealed)))
+        ),
+        texts={row["query_id"]: row["text"] for row in chosen_rows},
+        facets=make_facets(chosen_rows, release.rows),
+        drawn=_find_drawn(chosen_rows, release),
         known=KnownQueries([make_query(row) for row in rows], {}),
         documents=frozenset(row["document_id"] for row in release.rows("documents")),
-        pooled=read_pooled_pairs(release.rows("candidates"), release.rows("pool_sample"), inside),
+        pooled=read_pooled_pairs(release.rows("candidates"), release.rows("pool_sample"), query_ids),
         sealed_apart=frozenset(
             row["query_id"] for row in rows if row["part"] in sealed and row["part"] not in parts
         ),
@@ -138,7 +140,7 @@ def read_release(
     )
 
 
-def _evidence(
+def _read_evidence(
     release: FrozenRelease, query_ids: Sequence[str], graded: Sequence[tuple[str, str, int]], sealed: bool
 ) -> EvidenceRanges | None:
     """Read the evidence for these queries; None if nobody marked evidence.
@@ -176,20 +178,20 @@ def choose_parts(release: FrozenRelease, split: str | None = None) -> tuple[str,
     RefusedError: all parts are sealed and no part was named.
     """
     sealed = sealed_parts(release.header)
-    known = tuple(release.header["queries"])
+    all_parts = tuple(release.header["queries"])
     if split == ALL:
-        return known
+        return all_parts
     if split is not None:
-        if split not in known:
-            names = ", ".join([*known, ALL])
+        if split not in all_parts:
+            names = ", ".join([*all_parts, ALL])
             raise InputError(f"The release {release.row.name!r} has no part {split}; expected {names}.")
         return (split,)
-    public = tuple(part for part in known if part not in sealed)
+    public = tuple(part for part in all_parts if part not in sealed)
     if not public:
         raise RefusedError(
-            f"All parts of the release {release.row.name!r} are sealed ({', '.join(known)}). Name a "
+            f"All parts of the release {release.row.name!r} are sealed ({', '.join(all_parts)}). Name a "
             "part, and give a reason.",
-            command=f'For example: --part {known[0]} --reason "why".',
+            command=f'For example: --part {all_parts[0]} --reason "why".',
         )
     return public
 
@@ -199,20 +201,20 @@ def read_scale(guides: Iterable[Mapping[str, Any]]) -> list[int]:
     return sorted({grade["value"] for guide in guides for grade in guide["scale"]})
 
 
-def _drawn(rows: Sequence[Mapping[str, Any]], release: FrozenRelease) -> DrawnQueries:
+def _find_drawn(rows: Sequence[Mapping[str, Any]], release: FrozenRelease) -> DrawnQueries:
     samples = release.rows("sampling")
     strata = samples[0]["report"] if samples else []
     return find_drawn_queries(
         [row["stratum"] for row in rows],
-        _numbers(row["traffic"] for row in rows),
-        _numbers(row["inclusion_probability"] for row in rows),
+        _to_floats(row["traffic"] for row in rows),
+        _to_floats(row["inclusion_probability"] for row in rows),
         drawn={stratum["name"]: stratum["drawn"] for stratum in strata},
         population={stratum["name"]: stratum["population"] for stratum in strata},
         design=samples[0]["parameters"].get("design", "stratified") if samples else None,
     )
 
 
-def _numbers(values: Any) -> Floats:
+def _to_floats(values: Any) -> Floats:
     return np.array([np.nan if value is None else value for value in values], np.float64)
 
 

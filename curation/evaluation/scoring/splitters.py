@@ -1,4 +1,4 @@
-"""Splitters: functions that cut the body of a document into chunks, as ranges of its characters.
+"""Splitters: functions that cut the body of a document into chunks.
 
     200/50     windows of 200 words that begin with the last 50 of the window before; 200 without overlap
     sentence   whole sentences or lines, as the screen cuts them by script
@@ -22,7 +22,7 @@ SENTENCE, HEADING = "sentence", "heading"
 Split = Callable[[str], list[Span]]
 """A body → its chunks in order, without empty chunks."""
 _WINDOW = re.compile(r"(\d{1,6})(?:/(\d{1,6}))?")
-_LONGEST = 1 << 20
+_MAX_SENTENCE = 1 << 20
 _HEADING_OR_FENCE = re.compile(r"^ {0,3}(?:(#{1,6})(?=\s)|(`{3,}|~{3,}))", re.MULTILINE)
 
 
@@ -39,11 +39,11 @@ def parse_splitters(names: Iterable[str]) -> dict[str, Split]:
         match = _WINDOW.fullmatch(name)
         size, overlap = (int(match[1]), int(match[2] or 0)) if match else (0, 0)
         if name == SENTENCE:
-            splitters[name] = _sentences
+            splitters[name] = _split_by_sentence
         elif name == HEADING:
-            splitters[name] = _sections
+            splitters[name] = _split_by_heading
         elif 0 <= overlap < size:
-            splitters[name] = partial(_windows, size=size, overlap=overlap)
+            splitters[name] = partial(_split_by_window, size=size, overlap=overlap)
         else:
             problems.append(f"--chunks {name}: this is not a splitter")
     way_out = f"Expected words and a smaller overlap such as 200/50, 200, {SENTENCE} or {HEADING}."
@@ -51,15 +51,15 @@ def parse_splitters(names: Iterable[str]) -> dict[str, Split]:
     return splitters
 
 
-def _sentences(body: str) -> list[Span]:
-    return trim_spans(body, pairwise([0, *accumulate(map(len, split_sentences(body, _LONGEST)))]))
+def _split_by_sentence(body: str) -> list[Span]:
+    return trim_spans(body, pairwise([0, *accumulate(map(len, split_sentences(body, _MAX_SENTENCE)))]))
 
 
-def _sections(body: str) -> list[Span]:
-    return trim_spans(body, pairwise([0, *_headings(body), len(body)]))
+def _split_by_heading(body: str) -> list[Span]:
+    return trim_spans(body, pairwise([0, *_find_headings(body), len(body)]))
 
 
-def _windows(body: str, size: int, overlap: int) -> list[Span]:
+def _split_by_window(body: str, size: int, overlap: int) -> list[Span]:
     starts = [*find_word_starts(body), len(body)]
     words, spans = len(starts) - 1, []
     for first in range(0, words, size - overlap):
@@ -69,7 +69,7 @@ def _windows(body: str, size: int, overlap: int) -> list[Span]:
     return trim_spans(body, spans)
 
 
-def _headings(body: str) -> Iterator[int]:
+def _find_headings(body: str) -> Iterator[int]:
     """Yield the beginnings of headings outside fenced code."""
     fence = ""
     for match in _HEADING_OR_FENCE.finditer(body):
