@@ -53,7 +53,7 @@ class ListedDocument(NamedTuple):
     Attributes
     ----------
     grade: the grade in the release; None without a grade.
-    lacking: the reason for a missing grade, as far as the reader may know it.
+    lacking: the reason for a missing grade, as far as the person may know it.
     elsewhere: the rank in the other list; None below the first `STORED_RANKS`, 0 without another list.
     """
 
@@ -66,7 +66,7 @@ class ListedDocument(NamedTuple):
 
     @property
     def is_unjudged(self) -> bool:
-        """True if people still have to judge the document, as far as the reader may know."""
+        """True if people still have to judge the document, as far as the person may know."""
         return self.grade is None and self.lacking == NOT_JUDGED
 
 
@@ -103,9 +103,7 @@ def compare_by_query(cursor: Cursor, runs: Sequence[EvaluatedRun], annotator: An
     """
     results = [_read_result(cursor, evaluation_id, annotator) for evaluation_id, _ in runs]
     measure = results[0]["measures"][0]
-    values = [
-        _find_values(result, system, measure) for result, (_, system) in zip(results, runs, strict=True)
-    ]
+    values = [_get_values(result, system, measure) for result, (_, system) in zip(results, runs, strict=True)]
     texts = dict(zip(results[0]["query_ids"], results[0]["query_texts"], strict=True))
     *first, second = values
     seal = closed_access(cursor)
@@ -133,7 +131,7 @@ def _read_result(cursor: Cursor, evaluation_id: str, annotator: Annotator) -> di
     return result
 
 
-def _find_values(result: dict[str, Any], system: str, measure: str) -> dict[str, float]:
+def _get_values(result: dict[str, Any], system: str, measure: str) -> dict[str, float]:
     """Map each query id to the system's value."""
     for run in result["runs"]:
         if run["name"] == system and measure in run["per_query"]:
@@ -172,21 +170,19 @@ def read_result_lists(
     grade_of = {row["document_id"]: row["grade"] for row in grades}
     lists = [_read_ranks(cursor, run, query.query_id) for run in runs]
     listed = {document_id for ranks in lists for document_id in ranks}
-    lacking = _explain_missing_grades(cursor, query.query_id, listed - grade_of.keys(), annotator)
+    lacking = _explain_no_grade(cursor, query.query_id, listed - grade_of.keys(), annotator)
     (header,) = read_part(cursor, release_id, "release")
     texts = snapshot_texts(cursor, header["snapshot_id"], sorted(listed)).to_pylist()
     titles = {row["document_id"]: _title_or_beginning(row) for row in texts}
 
-    def list_documents(
-        ranks: Mapping[str, int], other_ranks: Mapping[str, int] | None
-    ) -> list[ListedDocument]:
+    def list_documents(ranks: Mapping[str, int], others: Mapping[str, int] | None) -> list[ListedDocument]:
         return [
             ListedDocument(
                 rank=rank,
                 document_id=name,
                 title=titles.get(name, name),
                 grade=grade_of.get(name),
-                elsewhere=0 if other_ranks is None else other_ranks.get(name),
+                elsewhere=0 if others is None else others.get(name),
                 lacking=lacking.get(name, NOT_JUDGED),
             )
             for name, rank in ranks.items()
@@ -257,16 +253,16 @@ def _make_passages(
     return passages
 
 
-def _explain_missing_grades(
-    cursor: Cursor, query_id: str, ungraded: set[str], reader: Annotator
+def _explain_no_grade(
+    cursor: Cursor, query_id: str, documents: set[str], person: Annotator
 ) -> dict[str, str]:
     """Map each judged document without a grade in the release to the reason for the missing grade.
 
-    Documents that the reader still has to grade are left out, so that the reader stays blind.
+    Documents that the person still has to grade are left out, so that the person stays blind.
     """
-    withheld_pairs = read_withheld_pairs(cursor, reader.name)
+    withheld_pairs = read_withheld_pairs(cursor, person.name)
     votes = read_query_votes(cursor, query_id)
-    judged = ungraded.intersection(votes.rows["document_id"].to_pylist())
+    judged = documents.intersection(votes.rows["document_id"].to_pylist())
     visible = {document_id for document_id in judged if (query_id, document_id) not in withheld_pairs}
     if not visible:
         return {}

@@ -74,7 +74,7 @@ def choose_values(evaluation: Evaluation) -> EvaluatedValues:
     RefusedError: a sealed part was evaluated.
     """
     per_query = {system.name: system.per_query for system in evaluation.runs}
-    return _make_evaluated_values(
+    return _make_evaluated(
         evaluation.release, evaluation.parts, evaluation.measures, evaluation.query_ids, per_query
     )
 
@@ -91,10 +91,10 @@ def read_stored_values(cursor: Cursor, evaluation_id: str, annotator: Annotator)
     result: dict[str, Any] = json.loads(text)
     per_query = {system["name"]: system["per_query"] for system in result["runs"]}
     release, parts, measures = result["release"], result["parts"], result["measures"]
-    return _make_evaluated_values(release, parts, measures, result["query_ids"], per_query)
+    return _make_evaluated(release, parts, measures, result["query_ids"], per_query)
 
 
-def _make_evaluated_values(
+def _make_evaluated(
     release: str,
     parts: Sequence[str],
     measures: Sequence[str],
@@ -163,7 +163,7 @@ def _lay_out_regions(count: int, edges: list[tuple[int, int, float]]) -> list[tu
 def build_map_sections(
     state: CoverageState,
     graph: RegionGraph,
-    evaluated_values: EvaluatedValues | None,
+    evaluated: EvaluatedValues | None,
     system: str | None,
     link: Link,
 ) -> list[Section]:
@@ -171,13 +171,13 @@ def build_map_sections(
 
     Parameters
     ----------
-    evaluated_values: the values of systems; None if no run was evaluated.
+    evaluated: the values of systems; None if no run was evaluated.
     system: the system whose values colour the regions.
     link: a function from the number of a region to the address of its section.
     """
     edges, points = graph
-    values: ValuesByQuery = evaluated_values.systems[system] if evaluated_values and system else {}
-    measure = f"{evaluated_values.measure} of {system}" if evaluated_values and system else NOT_EVALUATED
+    values: ValuesByQuery = evaluated.systems[system] if evaluated and system else {}
+    measure = f"{evaluated.measure} of {system}" if evaluated and system else NOT_EVALUATED
     marks = make_region_marks(state, average_by_region(state, values), link)
     with_query = sum(mark.queries > 0 for mark in marks)
     proportion = sum(mark.queries for mark in marks) / max(1, sum(mark.documents for mark in marks))
@@ -200,25 +200,22 @@ def build_map_sections(
 def build_region_sections(
     state: CoverageState,
     titles: Mapping[str, str],
-    evaluated_values: EvaluatedValues | None,
+    evaluated: EvaluatedValues | None,
     anchors: Mapping[int, str],
 ) -> list[Section]:
     """Show every region: entities, documents, queries with results, and the command that writes a query."""
-    return [
-        _region_section(state, number, titles, evaluated_values, anchors[number])
-        for number in state.map.regions
-    ]
+    return [_show_region(state, number, titles, evaluated, anchors[number]) for number in state.map.regions]
 
 
-def _region_section(
+def _show_region(
     state: CoverageState,
     number: int,
     titles: Mapping[str, str],
-    evaluated_values: EvaluatedValues | None,
+    evaluated: EvaluatedValues | None,
     anchor: str,
 ) -> Section:
     cluster = state.map.clusters[number]
-    systems = evaluated_values.systems if evaluated_values else {}
+    systems = evaluated.systems if evaluated else {}
     names = [state.map.entities[index].name for index in cluster.entities]
     documents = tuple((name, titles.get(name) or "–") for name in cluster.documents)
     queries = []
@@ -240,7 +237,7 @@ def _region_section(
     )
 
 
-def write_coverage_page(store: Store, evaluated_values: EvaluatedValues | None = None) -> str:
+def write_coverage_page(store: Store, evaluated: EvaluatedValues | None = None) -> str:
     """Write the page of the current map, with the values of systems where a run was evaluated.
 
     Raises
@@ -252,21 +249,19 @@ def write_coverage_page(store: Store, evaluated_values: EvaluatedValues | None =
         titles = snapshot_titles(cursor, state.map.snapshot_id, list(state.map.document_entities))
     graph = build_region_graph(state)
     anchors = {number: f"region-{number}" for number in state.map.regions}
-    system = next(iter(evaluated_values.systems)) if evaluated_values else None
-    sections = build_map_sections(
-        state, graph, evaluated_values, system, lambda number: f"#{anchors[number]}"
-    )
+    system = next(iter(evaluated.systems)) if evaluated else None
+    sections = build_map_sections(state, graph, evaluated, system, lambda number: f"#{anchors[number]}")
     sections.append(state.reliability)
-    sections += build_region_sections(state, titles, evaluated_values, anchors)
+    sections += build_region_sections(state, titles, evaluated, anchors)
     parameters = state.map.parameters
     remark = (
         f"Map {state.map.map_id[:12]}: resolution {parameters['resolution']:g}, {parameters['chosen']}; seed "
         f"{parameters['seed']}; a region has {parameters['least_documents']:,} documents or more."
     )
-    return html_page("Coverage of the corpus", _write_findings(state, evaluated_values), sections, remark)
+    return html_page("Coverage of the corpus", _write_findings(state, evaluated), sections, remark)
 
 
-def _write_findings(state: CoverageState, evaluated_values: EvaluatedValues | None) -> list[str]:
+def _write_findings(state: CoverageState, evaluated: EvaluatedValues | None) -> list[str]:
     regions = state.regions
     share = "unknown" if regions.msc is None else percent(regions.msc)
     sentences = [
@@ -281,18 +276,16 @@ def _write_findings(state: CoverageState, evaluated_values: EvaluatedValues | No
         )
     sentences.append(
         (
-            f"Results: {evaluated_values.measure} of {', '.join(evaluated_values.systems)} on "
-            f"{evaluated_values.name}. The values of the first system colour the map."
+            f"Results: {evaluated.measure} of {', '.join(evaluated.systems)} on "
+            f"{evaluated.name}. The values of the first system colour the map."
         )
-        if evaluated_values
+        if evaluated
         else "No run was chosen, so regions with a query are drawn as empty circles."
     )
     return sentences
 
 
-def make_region_marks(
-    state: CoverageState, means: Mapping[int, float | None], link: Link
-) -> list[RegionMark]:
+def make_region_marks(state: CoverageState, means: dict[int, float | None], link: Link) -> list[RegionMark]:
     """Make the marks of the regions in drawings, by region number."""
     marks = []
     for number in state.map.regions:

@@ -80,7 +80,7 @@ class PreparedEvaluation(NamedTuple):
         return [SystemFile(name, Path(path)) for name, path in self.request.answers]
 
 
-class SubmittedOutcome(NamedTuple):
+class Submission(NamedTuple):
     """The outcome of a submitted evaluation; rounded figures are not stored and have no id."""
 
     sentences: tuple[str, ...]
@@ -191,9 +191,7 @@ def _refuse_misfits(
     if not request.runs:
         problems += [f"{choice} applies to runs, but no run is named" for choice in run_choices]
     if not request.answers:
-        problems += [
-            f"{choice} applies to answers, but no file of answers is named" for choice in answer_choices
-        ]
+        problems += [f"{name} applies to answers, but no file of answers is named" for name in answer_choices]
     refuse_problems(problems, way_out="Name the missing files, or leave this option out.")
     check_request(request)
 
@@ -201,9 +199,7 @@ def _refuse_misfits(
 def check_request(request: EvaluateRequest) -> None:
     """Raise an InputError for a request that fails before any file is read."""
     counts = Counter(name for name, _ in request.answers)
-    refuse_problems(
-        [f"Two files of answers have the name {name}." for name, count in counts.items() if count > 1]
-    )
+    refuse_problems([f"Two files of answers have the name {name}." for name, n in counts.items() if n > 1])
 
 
 def evaluate(work: PreparedEvaluation) -> EvaluationOutcome:
@@ -256,9 +252,7 @@ def _read_grades(work: PreparedEvaluation) -> dict[str, AnswerGrades]:
     return {name: read_answer_grades(name, text, project) for name, text in texts.items() if text}
 
 
-def submit(
-    store: Store, request: EvaluateRequest, author: str, progress: Progress = silent
-) -> SubmittedOutcome:
+def submit(store: Store, request: EvaluateRequest, author: str, progress: Progress = silent) -> Submission:
     """Score uploaded runs, files of answers, or both, and store the evaluation for its author.
 
     Raises
@@ -276,16 +270,16 @@ def submit(
         raise _rewrite_for_upload(error) from error
 
 
-def _store_evaluation(work: PreparedEvaluation) -> SubmittedOutcome:
+def _store_evaluation(work: PreparedEvaluation) -> Submission:
     request, (headlines, answers, _, runs) = work.request, evaluate(work)
     if headlines:
-        return SubmittedOutcome(tuple(line for headline in headlines for line in headline.sentences), None)
+        return Submission(tuple(line for headline in headlines for line in headline.sentences), None)
     evaluation_id = store_evaluation(work.store, runs, answers, work.author)
     counts = [pluralize(len(request.runs), "run")] if request.runs else []
     if request.answers:
         counts.append(pluralize(len(request.answers), "file of answers", "files of answers"))
     sentence = f"Evaluated {' and '.join(counts)} on {request.release}, {request.part}."
-    return SubmittedOutcome((sentence, *_make_candidates(work)), evaluation_id)
+    return Submission((sentence, *_make_candidates(work)), evaluation_id)
 
 
 def _rewrite_for_upload(error: InputError) -> InputError:
@@ -320,7 +314,7 @@ def _check(_cursor: Cursor, request: EvaluateRequest | None) -> None:
         check_request(request)
 
 
-def _evaluate(store: Store, request: EvaluateRequest, progress: Progress, author: str) -> SubmittedOutcome:
+def _evaluate(store: Store, request: EvaluateRequest, progress: Progress, author: str) -> Submission:
     """Evaluate uploaded files, and remove their folder even after an error."""
     try:
         return submit(store, request, author, progress)

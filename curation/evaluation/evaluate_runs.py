@@ -96,11 +96,8 @@ def _evaluated_systems(
     release: EvaluatedRelease, facets: Sequence[Facet], systems: Sequence[ScoredSystem], seed: int
 ) -> tuple[EvaluatedSystem, ...]:
     scores = [system.mean for system in systems]
-    stratum = release.facets["stratum"]
-    by_facet = {
-        facet.name: compute_facet_figures(scores, facet, release.sealed_queries)
-        for facet in (stratum, *facets)
-    }
+    stratum, sealed = release.facets["stratum"], release.sealed_queries
+    by_facet = {facet.name: compute_facet_figures(scores, facet, sealed) for facet in (stratum, *facets)}
     shown_facets = {facet.name for facet in facets}
     names = [measure.name for measure in scores[0].measures]
     return tuple(

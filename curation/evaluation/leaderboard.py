@@ -48,9 +48,8 @@ class SubmittedRun(NamedTuple):
 
 def list_runs(cursor: Cursor, release_id: str, parts: Sequence[str], sealed: bool) -> list[SubmittedRun]:
     """List all runs that were scored on exactly these parts, in the order of writing."""
-    return (
-        _list_sealed_runs(cursor, release_id, parts) if sealed else _list_open_runs(cursor, release_id, parts)
-    )
+    list_part_runs = _list_sealed_runs if sealed else _list_open_runs
+    return list_part_runs(cursor, release_id, parts)
 
 
 def _list_sealed_runs(cursor: Cursor, release_id: str, parts: Sequence[str]) -> list[SubmittedRun]:

@@ -1,8 +1,8 @@
 """The pooling of evaluated runs, whose first documents become candidates.
 
-The runs are stored in the project. `goldgrade import run` and `goldgrade pool --systems run:NAME` do the same.
-The pool covers all queries of the run that the project judges, without the queries of sealed parts that were
-not evaluated.
+The runs are stored in the project. `goldgrade import run` and `goldgrade pool --systems run:NAME` do the
+same. The pool covers all queries of the run that the project judges, without the queries of sealed parts that
+were not evaluated.
 """
 
 from __future__ import annotations

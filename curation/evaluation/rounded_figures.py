@@ -133,9 +133,8 @@ def evaluate_headline_of_runs(
     def score(release: EvaluatedRelease) -> tuple[str, Sequence[str], Sequence[Floats]]:
         system_runs = [read_run(source, release, reading, progress) for source in runs]
         has_chunks = any(run.chunks for run in system_runs) and release.qrels.evidence is not None
-        measure = choose_measures(
-            release.qrels.scale, None, CHUNK_MEASURES if has_chunks else DEFAULT_MEASURES
-        )[0]
+        default = CHUNK_MEASURES if has_chunks else DEFAULT_MEASURES
+        measure = choose_measures(release.qrels.scale, None, default)[0]
         rows = [add_whole_documents(run.rows, release, [measure]) for run in system_runs]
         values = [score_rows(row, release.qrels, [measure]).values[:, 0] for row in rows]
         return measure.name, [run.source for run in system_runs], values

@@ -19,21 +19,17 @@ from curation.core.statistics.arrays import Floats
 from curation.evaluation.scoring.release import MIN_QUERIES, EvaluatedRelease, choose_parts
 from curation.people.annotators import EVALUATING, require_author
 from curation.people.seal_access import sealed_parts
+from curation.releases import sealed_log
 from curation.releases.frozen_release import FrozenRelease, load_release
-from curation.releases.sealed_log import (
-    SealedCount,
-    SealedEvaluation,
-    log_sealed_evaluation,
-    refuse_over_limit,
-)
+from curation.releases.sealed_log import SealedCount, SealedEvaluation
 from curation.store import COMMAND_LINE, Cursor, Store, utc_now
 
-LOGGED_FIELDS = ("value", "low", "high", "n", "judged")
+LOGGED = ("value", "low", "high", "n", "judged")
 """The fields of a figure in the log."""
 
 
 class ShownFigure(Protocol):
-    """A figure, with some of `LOGGED_FIELDS`."""
+    """A figure, with some of `LOGGED`."""
 
     @property
     def value(self) -> float | None: ...
@@ -92,10 +88,7 @@ class SealedRequest(NamedTuple):
 
 def _figures_as_json(figures: Mapping[str, ShownFigure]) -> str:
     return json.dumps(
-        {
-            name: {field: getattr(figure, field, None) for field in LOGGED_FIELDS}
-            for name, figure in figures.items()
-        }
+        {name: {field: getattr(figure, field, None) for field in LOGGED} for name, figure in figures.items()}
     )
 
 
@@ -123,10 +116,9 @@ def make_sealed_request(
         return None
     with store.reading() as cursor:
         rounded = is_evaluator(cursor, actor)
-    stated_reason = (reason or "").strip()
-    return SealedRequest(
-        release, sealed, evaluated, tuple(systems), of_answers, stated_reason, actor, rounded
-    )
+
+    reason = (reason or "").strip()
+    return SealedRequest(release, sealed, evaluated, tuple(systems), of_answers, reason, actor, rounded)
 
 
 def is_evaluator(cursor: Cursor, actor: str) -> bool:
@@ -144,7 +136,7 @@ def log_refusals(store: Store, request: SealedRequest | None) -> Iterator[None]:
         if request is not None and request.systems and not error.logged:
             error.logged = True
             with store.transaction(appends=True) as cursor:
-                log_sealed_evaluation(cursor, request.make_log_rows(None, refused=error.found))
+                sealed_log.log_sealed_evaluation(cursor, request.make_log_rows(None, refused=error.found))
         raise
 
 
@@ -194,7 +186,7 @@ def _require_permission(cursor: Cursor, request: SealedRequest) -> None:
     """Refuse a request that the person's role or monthly limit does not allow."""
     require_author(cursor, request.actor, *EVALUATING)
     if request.rounded:
-        refuse_over_limit(cursor, request.actor, request.sealed, len(request.systems), utc_now())
+        sealed_log.refuse_over_limit(cursor, request.actor, request.sealed, len(request.systems), utc_now())
 
 
 def log_figures(
@@ -211,7 +203,7 @@ def log_figures(
     """
     with store.transaction(appends=True) as cursor:
         _require_permission(cursor, request)
-        return log_sealed_evaluation(cursor, request.make_log_rows(figures), values)
+        return sealed_log.log_sealed_evaluation(cursor, request.make_log_rows(figures), values)
 
 
 def select_sealed_values(release: EvaluatedRelease, values: Floats) -> dict[str, float | None]:

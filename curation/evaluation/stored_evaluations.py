@@ -51,11 +51,8 @@ def store_evaluation(
         first, report, values["answers"] = answered, write_answers_report(answered), to_json_value(answered)
         systems += [system.name for system in answered.systems]
     if evaluation is not None:
-        first, report, values = (
-            evaluation,
-            write_report(evaluation, answered),
-            to_json_value(evaluation) | values,
-        )
+        first, report = evaluation, write_report(evaluation, answered)
+        values = to_json_value(evaluation) | values
         systems = list(dict.fromkeys([*(system.name for system in evaluation.runs), *systems]))
     result, page = json.dumps(values), canonical_json(to_json_value(report))
     with store.transaction(appends=True) as cursor:

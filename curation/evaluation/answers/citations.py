@@ -40,7 +40,7 @@ from curation.ingest.readers.values import parse_whole_number, to_text
 CITATION_FIELDS = ("citations", "citation", "cited", "cited_chunks")
 CITATION_SCORES = ("citation_precision", "citation_recall")
 _CHUNK_FIELDS = {file_field.name: file_field for file_field in file_fields(ChunkFields)}
-_WAY_OUT = (
+WAY_OUT = (
     "Expected ids of the release's documents, chunks such as doc#0-120, or objects with doc_id, start and "
     "end; or name another field, '' for none (--map citation=COLUMN)."
 )
@@ -88,9 +88,9 @@ def locate_citations(citations: Sequence[Citation], corpus: CitedCorpus, problem
     for line, _, name in citations:
         document_id = locate_id(name, bodies.hashes, chunk_map).document_id
         if document_id not in bodies.hashes:
-            like = describe_similar_name(document_id, partial(find_lookalikes, known=bodies.hashes))
+            hint = describe_similar_name(document_id, partial(find_lookalikes, known=bodies.hashes))
             problems.add(
-                line, f"cites {name!r}, but the release has no such document or chunk{like}", _WAY_OUT
+                line, f"cites {name!r}, but the release has no such document or chunk{hint}", WAY_OUT
             )
     problems.check()
     lines = np.array([line for line, *_ in citations], np.int64)

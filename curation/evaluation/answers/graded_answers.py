@@ -141,18 +141,13 @@ def _make_questions(
     if graded_property != SUPPORT:
         return [(query_id, texts[query_id], ids, {}) for query_id, ids in sorted(answers.items())]
     return [
-        (
-            nugget.id_for(query_id),
-            f"{nugget.text} ({texts[query_id]})",
-            ids,
-            {UNIT_FIELD: _hashed_id(query_id)},
-        )
+        (nugget.id_for(query_id), f"{nugget.text} ({texts[query_id]})", ids, {UNIT_FIELD: _hash_id(query_id)})
         for query_id, ids in sorted(answers.items())
         for nugget in references[query_id]
     ]
 
 
-def _hashed_id(query_id: str) -> str:
+def _hash_id(query_id: str) -> str:
     """Hash a query id, because imports redact ids that look like payment card numbers."""
     return f"q{digest('query', query_id)[:16]}"
 
@@ -186,9 +181,7 @@ def _collect_distinct_answers(
     return sorted(answers.values(), key=lambda answer: (answer.query_id, answer.answer_id)), dict(left_out)
 
 
-def _write_files(
-    out: Path, corpus: Sequence[Mapping[str, str]], questions: Sequence[GradingQuestion]
-) -> None:
+def _write_files(out: Path, corpus: list[dict[str, str]], questions: Sequence[GradingQuestion]) -> None:
     queries = [{"id": name, "text": text, **unit} for name, text, _, unit in questions]
     lines = [
         f"{name} Q0 {answer_id} {rank} {-rank} answers\n"

@@ -121,29 +121,27 @@ def estimate_support(
         store = open_store(people.path)
         graded = load_release(store, people.release)
         with store.reading() as cursor:
-            graded_nuggets = {nugget for nugget, _ in people.shares}
-            drawn, judged = estimates.read_judged_sample(
-                cursor, graded, judge, graded_nuggets, people.identical
-            )
-        with_nuggets = [query_id for query_id in release.qrels.query_ids if query_id in nuggets]
+            graded_ids = {nugget for nugget, _ in people.shares}
+            drawn, judged = estimates.read_judged_sample(cursor, graded, judge, graded_ids, people.identical)
+        query_ids = [query_id for query_id in release.qrels.query_ids if query_id in nuggets]
         answered = set[str]()
         for file in files:
-            answered.update(compress(with_nuggets, file.ids_of(with_nuggets).values()))
+            answered.update(compress(query_ids, file.ids_of(query_ids).values()))
         nugget_ids = {
             query_id: [nugget.id_for(query_id) for nugget in nuggets[query_id]]
-            for query_id in with_nuggets
+            for query_id in query_ids
             if query_id in answered
         }
-        sample = sample_whole_queries(drawn, nugget_ids, graded_nuggets)
+        sample = sample_whole_queries(drawn, nugget_ids, graded_ids)
         by_judge = convert_to_shares(graded, people.identical.shared(judged))
         systems = [
-            estimate_system(file, with_nuggets, nuggets, sample, by_judge, people.shares) for file in files
+            estimate_system(file, query_ids, nuggets, sample, by_judge, people.shares) for file in files
         ]
     return estimates.make_judged_evaluation(judge, sample, judged, systems)
 
 
 def sample_whole_queries(
-    drawn: HumanSample, nugget_ids: Mapping[str, Sequence[str]], graded: set[str]
+    sample: HumanSample, nugget_ids: Mapping[str, Sequence[str]], graded: set[str]
 ) -> HumanSample:
     """Turn a sample of nuggets into a sample of their queries.
 
@@ -151,7 +149,7 @@ def sample_whole_queries(
     ----------
     nugget_ids: id of a query that a system answered → ids of its nuggets.
     """
-    is_drawn = dict(zip(drawn.query_ids, drawn.is_graded.tolist(), strict=True))
+    is_drawn = dict(zip(sample.query_ids, sample.is_graded.tolist(), strict=True))
     flags = {query_id: {is_drawn.get(nugget) for nugget in ids} for query_id, ids in nugget_ids.items()}
     if split := [query_id for query_id, kinds in flags.items() if kinds not in ({True}, {False})]:
         examples = human_sample.name_examples(split)
@@ -163,13 +161,13 @@ def sample_whole_queries(
             command="The commands are `goldgrade answers to-grade` and `goldgrade round open --draw`.",
         )
     is_graded = np.array([kinds == {True} for kinds in flags.values()], bool)
-    stratum_of = dict(zip(drawn.query_ids, drawn.strata, strict=True))
+    stratum_of = dict(zip(sample.query_ids, sample.strata, strict=True))
     strata = tuple(stratum_of[ids[0]] for ids in nugget_ids.values())
     not_drawn = sum(
         kinds == {False} and not graded.isdisjoint(nugget_ids[query_id]) for query_id, kinds in flags.items()
     )
     left_out = {human_sample.NOT_IN_DRAW: not_drawn}
-    return human_sample.make_human_sample(nugget_ids, strata, is_graded, drawn.chosen_by, left_out)
+    return human_sample.make_human_sample(nugget_ids, strata, is_graded, sample.chosen_by, left_out)
 
 
 def estimate_system(

@@ -97,17 +97,15 @@ def summarize_strata(
     ------
     InputError: no system has the name of the baseline.
     """
-    has_values: Mask = np.logical_not(np.isnan(values).any(axis=0))
+    is_known: Mask = np.logical_not(np.isnan(values).any(axis=0))
     suppressed = find_suppressed_strata(facet, sealed) if sealed is not None and sealed.any() else {}
-    all_strata = {
-        value: mask[has_values] for value, mask in facet.values.items() if value not in facet.outside
-    }
-    nonempty = {value: mask for value, mask in all_strata.items() if mask.any()}
+    strata = {value: mask[is_known] for value, mask in facet.values.items() if value not in facet.outside}
+    nonempty = {value: mask for value, mask in strata.items() if mask.any()}
     masks = [mask for value, mask in nonempty.items() if value not in suppressed]
-    member = np.array(masks, np.float64).reshape(len(masks), int(has_values.sum())).T
+    member = np.array(masks, np.float64).reshape(len(masks), int(is_known.sum())).T
     stratum_counts = member.sum(axis=1)
     has_enough = len(member) >= MIN_QUERIES
-    figures = _aggregate(values[:, has_values].T, member, seed, resamples) if has_enough else None
+    figures = _aggregate(values[:, is_known].T, member, seed, resamples) if has_enough else None
     return StrataSummary(
         facet=facet.name,
         measure=measure,
@@ -116,7 +114,7 @@ def summarize_strata(
         places=int(stratum_counts.sum()),
         strata=len(masks),
         large=int((member.sum(axis=0) >= MIN_QUERIES).sum()),
-        empty=len(all_strata) - len(nonempty),
+        empty=len(strata) - len(nonempty),
         hidden=len(nonempty) - len(masks),
         resamples=resamples,
         figures={} if figures is None else _estimate_by_system(systems, *figures, member),
@@ -168,15 +166,12 @@ def _aggregate(values: Floats, member: Floats, seed: int, resamples: int) -> tup
         overall, sizes, stratum_sums = np.split(sums, [systems, systems + len(large)], axis=1)
         means = ratio(stratum_sums.reshape(len(sums), len(large), systems), sizes[:, :, None])
         known = (~np.isnan(means)).sum(axis=1)
-        macro, worst = (
-            ratio(np.nansum(means, axis=1), known),
-            np.fmin.reduce(means[:, large], 1, initial=np.nan),
-        )
+        macro = ratio(np.nansum(means, axis=1), known)
+        worst = np.fmin.reduce(means[:, large], 1, initial=np.nan)
         return np.hstack([overall / queries, macro, _median_of_known(means, known), worst])
 
-    [drawn] = resample_figures(
-        [Sums(np.arange(queries), csr_array(sums), aggregate)], queries, seed, resamples
-    )
+    drawn_sums = Sums(np.arange(queries), csr_array(sums), aggregate)
+    [drawn] = resample_figures([drawn_sums], queries, seed, resamples)
     figures = aggregate(sums.sum(axis=0, keepdims=True))
     shape = (-1, len(AGGREGATIONS), systems)
     return figures.reshape(shape)[0], drawn.reshape(shape)

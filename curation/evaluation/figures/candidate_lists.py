@@ -82,10 +82,11 @@ class HardNegativeEffect:
                 "imported judgments: no system placed them and nobody drew them at random, so they are "
                 "neither hard nor easy"
             )
-        queries = (
-            f"{pluralize(self.queries, 'query has', 'queries have')} a relevant document and a hard negative"
+        queries = pluralize(self.queries, "query has", "queries have")
+        return (
+            f"{lists}. {queries} a relevant document and a hard negative, and only these queries can have "
+            "different values."
         )
-        return f"{lists}. {queries}, and only these queries can have different values."
 
 
 def measure_hard_negatives(

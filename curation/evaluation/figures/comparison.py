@@ -241,7 +241,7 @@ def _compare_family(
     holms, corrected = (
         correct_by_holm(ps[test].ravel()).reshape(ps[test].shape) for test in ("randomisation", deciding)
     )
-    family_size = int((~np.isnan(corrected)).sum())
+    size = int((~np.isnan(corrected)).sum())
     for row, (stratum, differences) in enumerate(family):
         n = (~np.isnan(differences)).sum(axis=0).tolist()
         counts = zip(
@@ -255,9 +255,7 @@ def _compare_family(
             left_out = len(differences) - pair_n
             comparison = Comparison(*pair, measure, stratum, pair_n, left_out, *results)
             if pair_n >= MIN_QUERIES:
-                comparison = replace(
-                    comparison, no_verdict=None, test=deciding, family=family_size, **pair_figures
-                )
+                comparison = replace(comparison, no_verdict=None, test=deciding, family=size, **pair_figures)
             yield comparison
 
 

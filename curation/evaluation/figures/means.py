@@ -93,10 +93,8 @@ def compute_mean_figures(
             measure_names.to_mean_scales(run.measures, of[chosen]) for of in (run.values, run.highest)
         )
         estimates = enumerate(estimate_means(values, highest))
-        by_column = [_measure_figure(run, chosen, column, estimate) for column, estimate in estimates]
-        figures.append(
-            {measure.name: figure for measure, figure in zip(run.measures, by_column, strict=True)}
-        )
+        columns = [_measure_figure(run, chosen, column, estimate) for column, estimate in estimates]
+        figures.append({measure.name: figure for measure, figure in zip(run.measures, columns, strict=True)})
     return figures
 
 
@@ -227,9 +225,7 @@ def find_suppressed_strata(facet: Facet, sealed: Mask) -> dict[str, str]:
     return reasons
 
 
-def choose_listed_values(
-    strata: Sequence[Mapping[str, StratumFigures[MeasureFigure]]],
-) -> tuple[list[str], str]:
+def choose_values(strata: Sequence[Mapping[str, StratumFigures[MeasureFigure]]]) -> tuple[list[str], str]:
     """Choose the values of a facet that tables list, and count the remaining values in a sentence ('' if none
     remain).
 
@@ -312,8 +308,8 @@ def estimate_macro_mean(strata: Sequence[Floats], highest: float = 1.0) -> Estim
         return Estimate(mean, None, None, len(values))
     # Satterthwaite's degrees of freedom of a sum of independent variances
     freedom = errors.sum() ** 2 / (errors**2 / np.array([len(value) - 1 for value in values])).sum()
-    half_width = float(stdtrit(freedom, 0.975)) * sqrt(float(errors.sum())) / len(values)
-    return Estimate(mean, max(0.0, mean - half_width), min(highest, mean + half_width), len(values))
+    margin = float(stdtrit(freedom, 0.975)) * sqrt(float(errors.sum())) / len(values)
+    return Estimate(mean, max(0.0, mean - margin), min(highest, mean + margin), len(values))
 
 
 def estimate_median(values: Floats) -> Estimate:

@@ -37,23 +37,21 @@ class LeaderboardRow(NamedTuple):
     better_than: int
 
 
-def rank_systems(
-    values: Mapping[str, float], comparisons: Iterable[Comparison]
-) -> tuple[LeaderboardRow, ...]:
+def rank_systems(means: Mapping[str, float], comparisons: Iterable[Comparison]) -> tuple[LeaderboardRow, ...]:
     """Rank the systems by falling value, and systems with equal values by name.
 
     Parameters
     ----------
-    values: system → mean.
+    means: system → mean.
     comparisons: all pairs of the systems by one measure in one stratum. Pairs that are missing or have no
         tests are not distinguished.
     """
-    better: dict[str, set[str]] = {system: set() for system in values}
+    better: dict[str, set[str]] = {system: set() for system in means}
     for pair in comparisons:
         if pair.distinguished and pair.difference:
             is_above = pair.difference > 0
             better[pair.system if is_above else pair.other].add(pair.other if is_above else pair.system)
-    order = sorted(values, key=lambda system: (-values[system], system))
+    order = sorted(means, key=lambda system: (-means[system], system))
     distinguished = [(winner, loser) for winner in order for loser in order if loser in better[winner]]
     groups = find_groups(order, distinguished)
     rows = []
@@ -62,7 +60,7 @@ def rank_systems(
         best = 1 + sum(system in losers for losers in better.values())
         below = len(better[system])
         ranks = (best, len(order) - below)
-        rows.append(LeaderboardRow(system, values[system], numbers, _write_letters(numbers), *ranks, below))
+        rows.append(LeaderboardRow(system, means[system], numbers, _write_letters(numbers), *ranks, below))
     return tuple(rows)
 
 

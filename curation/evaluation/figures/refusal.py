@@ -20,14 +20,10 @@ from math import floor
 
 import numpy as np
 
+from curation.core.statistics import intervals
 from curation.core.statistics.arrays import Floats, Ints, Mask
 from curation.core.statistics.estimate import Estimate, share_estimate
-from curation.core.statistics.intervals import (
-    MINIMUM_QUERIES,
-    RESAMPLES,
-    percentile_interval,
-    wilson_interval,
-)
+from curation.core.statistics.intervals import MINIMUM_QUERIES, RESAMPLES
 from curation.core.statistics.roc import roc_area, roc_curve
 from curation.evaluation.scoring.facets import Facet
 from curation.evaluation.scoring.qrels import Qrels
@@ -182,7 +178,7 @@ def _estimate_refused_share(cases: Floats, controls: Floats, threshold: float, s
     lowest_kept = floor(len(cases) * (1 - KEPT_SHARE) + 1e-9)
     refused = random.choice(controls, (RESAMPLES, len(controls))) < resampled_cases[:, [lowest_kept]]
     value = float((controls < threshold).mean())
-    low, high = percentile_interval(refused.mean(axis=1), len(controls)) or (None, None)
+    low, high = intervals.percentile_interval(refused.mean(axis=1), len(controls)) or (None, None)
     if value in (0.0, 1.0):  # resamples of the unanswerable queries alone would have no width
-        low, high = wilson_interval(round(value * len(controls)), len(controls))
+        low, high = intervals.wilson_interval(round(value * len(controls)), len(controls))
     return Estimate(value, low, high, len(controls))

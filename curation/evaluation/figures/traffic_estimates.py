@@ -107,10 +107,8 @@ def _with_student_interval(differences: Floats, drawn: DrawnQueries) -> Estimate
         return estimate
     if variance == 0:
         return estimate._replace(why=NO_VARIATION)
-    half_width = float(stdtrit(freedom, 0.975)) * sqrt(variance)
-    return estimate._replace(
-        low=max(-1.0, estimate.value - half_width), high=min(1.0, estimate.value + half_width)
-    )
+    margin = float(stdtrit(freedom, 0.975)) * sqrt(variance)
+    return estimate._replace(low=max(-1.0, estimate.value - margin), high=min(1.0, estimate.value + margin))
 
 
 def _estimate(values: Floats, drawn: DrawnQueries) -> tuple[Estimate, float, float, float]:
@@ -148,11 +146,9 @@ def _with_unseen_query(differences: Floats, drawn: DrawnQueries) -> Estimate:
         return figure
     stratum = int(unseen.argmax())
     weight = float(weights[(drawn.strata == stratum) & (weights > 0)].mean())
-    with_query = drawn._replace(
-        weights=np.append(drawn.weights, weight), strata=np.append(drawn.strata, stratum)
-    )
+    larger = drawn._replace(weights=np.append(drawn.weights, weight), strata=np.append(drawn.strata, stratum))
     farthest = float(np.nanmax(np.abs(differences))) or 1.0
-    ends = [_with_student_interval(np.append(differences, end), with_query) for end in (-farthest, farthest)]
+    ends = [_with_student_interval(np.append(differences, end), larger) for end in (-farthest, farthest)]
     known = [end for end in (figure, *ends) if end.low is not None and end.high is not None]
     if not known:
         return figure
@@ -165,14 +161,12 @@ def _compute_variance(influence: Floats, drawn: DrawnQueries) -> tuple[float, in
     strata = _collapse_strata(drawn)
     variance, freedom = 0.0, 0
     for stratum in np.unique(strata):
-        stratum_influence = influence[strata == stratum]
-        n = len(stratum_influence)
+        values = influence[strata == stratum]
+        n = len(values)
         if n == 1:
             continue  # all that the stratum has was evaluated, or it is the only one
         open_share = 1.0 if stratum == COLLAPSED else float(drawn.open_share[stratum])
-        variance += (
-            open_share * n / (n - 1) * float(((stratum_influence - stratum_influence.mean()) ** 2).sum())
-        )
+        variance += open_share * n / (n - 1) * float(((values - values.mean()) ** 2).sum())
         freedom += n - 1
     return variance, freedom
 

@@ -36,12 +36,8 @@ from curation.core.statistics.arrays import Floats, Ints, ratio
 from curation.core.statistics.estimate import Estimate
 from curation.core.statistics.intervals import MINIMUM_QUERIES, RESAMPLES, Sums, resample_figures
 from curation.core.text import describe_left_out, pluralize
-from curation.evaluation.llm_judges.human_grades import (
-    HumanGrades,
-    PairKey,
-    read_live_grades,
-    read_release_grades,
-)
+from curation.evaluation.llm_judges import human_grades
+from curation.evaluation.llm_judges.human_grades import HumanGrades, PairKey
 from curation.evaluation.llm_judges.imported import JudgeJudgment, read_judge_judgments, require_judge
 from curation.guides.grade_meanings import group_equivalent_guides
 from curation.guides.guide import current_guide
@@ -207,14 +203,16 @@ def measure_judge_agreement(
     with store.reading() as cursor:
         require_judge(cursor, judge)
     if release is not None:
-        people = read_release_grades(store, release, split, f"compare the judge {judge}", reason, actor)
+        people = human_grades.read_release_grades(
+            store, release, split, f"compare the judge {judge}", reason, actor
+        )
     with store.reading() as cursor:
         judgments = read_judge_judgments(cursor, judge)
         group_of = group_equivalent_guides(cursor)
         current_group = group_of[current_guide(cursor).guide_hash]
         current_guides = {guide for guide, group in group_of.items() if group == current_group}
         if release is None:
-            people = read_live_grades(cursor)
+            people = human_grades.read_live_grades(cursor)
     judge_grades, coverage = _compare_pairs(people, judgments, current_guides)
     both = {
         pair: (human_grade, grade)
@@ -309,52 +307,40 @@ def _compute_grade_shares(
     queries, index = np.unique([query for query, _ in both], return_inverse=True)
     steps = np.searchsorted(scale, np.asarray(list(both.values())))
     return tuple(
-        _compute_judged_grade(value, step, steps, index, len(queries), seed)
-        for step, value in enumerate(scale)
+        _judge_grade(value, step, steps, index, len(queries), seed) for step, value in enumerate(scale)
     )
 
 
-def _compute_judged_grade(
-    value: int, step: int, steps: Ints, index: Ints, queries: int, seed: int
-) -> JudgedGrade:
-    is_row = steps[:, 0] == step
+def _judge_grade(value: int, step: int, steps: Ints, index: Ints, queries: int, seed: int) -> JudgedGrade:
+    given = steps[:, 0] == step
     differences = steps[:, 1] - step
-    cases = (is_row, is_row & (differences == 0), is_row & (differences < 0), is_row & (differences > 0))
+    cases = (given, given & (differences == 0), given & (differences < 0), given & (differences > 0))
     per_query = np.stack([np.bincount(index[case], minlength=queries) for case in cases], axis=1).astype(
         float
     )
-    present = np.flatnonzero(per_query[:, 0])
-    pairs = int(is_row.sum())
+    graded = np.flatnonzero(per_query[:, 0])
+    pairs = int(given.sum())
     values: Floats = np.full((0, 3), np.nan)
-    if len(present) >= MINIMUM_QUERIES:
-        (values,) = resample_figures(
-            [Sums(present, per_query[present], _divide_by_total)], queries, seed, RESAMPLES
-        )
-    points = _divide_by_total(per_query.sum(axis=0, keepdims=True))[0]
+    if len(graded) >= MINIMUM_QUERIES:
+        (values,) = resample_figures([Sums(graded, per_query[graded], _to_shares)], queries, seed, RESAMPLES)
+    points = _to_shares(per_query.sum(axis=0, keepdims=True))[0]
     same, lower, higher = (
-        inter_annotator.make_estimate(float(point), drawn, pairs, len(present), NEVER_GIVEN)
+        inter_annotator.make_estimate(float(point), drawn, pairs, len(graded), NEVER_GIVEN)
         for point, drawn in zip(points, values.T, strict=True)
     )
     return JudgedGrade(value, pairs, same, lower, higher)
 
 
-def _divide_by_total(sums: Floats) -> Floats:
+def _to_shares(sums: Floats) -> Floats:
     return ratio(sums[:, 1:], sums[:, :1])
 
 
 def _explain_nothing_to_compare(judge: str, coverage: Mapping[str, int]) -> str:
-    sealed = (
-        f" {coverage['sealed']:,} more pairs belong to queries with sealed grades."
-        if coverage["sealed"]
-        else ""
-    )
-    older = (
-        f" {coverage['older']:,} pairs are about a different version of the document."
-        if coverage["older"]
-        else ""
-    )
+    sealed, older = coverage["sealed"], coverage["older"]
+    remark = f" {older:,} pairs are about a different version of the document." if older else ""
+    remark += f" {sealed:,} more pairs belong to queries with sealed grades." if sealed else ""
     return (
         f"Nothing to compare: of the {pluralize(coverage['judged'], 'pair')} that the judge {judge} judged "
-        f"here, none has a grade by people.{older}{sealed} People grade pairs in a round (`goldgrade round "
+        f"here, none has a grade by people.{remark} People grade pairs in a round (`goldgrade round "
         "open`), or their judgments are imported without --judge."
     )

@@ -24,12 +24,9 @@ import numpy as np
 from curation.core.errors import RefusedError
 from curation.core.progress import Progress, silent
 from curation.core.similarity.identical_texts import IdenticalTexts
+from curation.core.statistics import difference_estimator
 from curation.core.statistics.arrays import Floats
-from curation.core.statistics.difference_estimator import (
-    DifferenceEstimate,
-    MeanInterval,
-    difference_estimate,
-)
+from curation.core.statistics.difference_estimator import DifferenceEstimate, MeanInterval
 from curation.core.text import pluralize
 from curation.evaluation.llm_judges.human_grades import PairKey
 from curation.evaluation.llm_judges.human_sample import HumanSample, find_human_sample
@@ -113,9 +110,8 @@ def estimate_with_judge(
     release = read_release(store, frozen, request.part, request.relevant)
     refuse_sealed(release)
     with store.reading() as cursor:
-        sample, judged = read_judged_sample(
-            cursor, frozen, judge, release.qrels.query_ids, IdenticalTexts(())
-        )
+        query_ids, identical = release.qrels.query_ids, IdenticalTexts(())
+        sample, judged = read_judged_sample(cursor, frozen, judge, query_ids, identical)
         known = KnownQueries.read(cursor)
     rows = [(*pair, grade) for pair, grade in judged.items() if grade is not None]
     qrels = make_qrels(rows, sample.query_ids, release.qrels.scale, release.qrels.relevant)
@@ -269,9 +265,11 @@ def _estimate_system(
         if np.isnan(people).all():
             continue
         units = (by_judge[:, column], people, sample.is_graded, sample.probabilities, sample.strata)
-        overall[measure.name] = cut_intervals(difference_estimate(*units))
+        overall[measure.name] = cut_intervals(difference_estimator.difference_estimate(*units))
         if sample.searches is not None:
-            traffic[measure.name] = cut_intervals(difference_estimate(*units, sample.searches))
+            traffic[measure.name] = cut_intervals(
+                difference_estimator.difference_estimate(*units, sample.searches)
+            )
     return JudgedSystem(name, overall, traffic)
 
 

@@ -68,12 +68,11 @@ class HumanGrades:
 
     def select_grades(self, pairs: Collection[PairKey]) -> Grades:
         """Keep only the annotators' grades of these pairs."""
-        queries = [
-            self.annotator_grades.query_ids[query] for query in self.annotator_grades.unit_queries.tolist()
-        ]
-        unit_pairs = zip(queries, self.annotator_grades.documents, strict=True)
+        grades = self.annotator_grades
+        queries = [grades.query_ids[query] for query in grades.unit_queries.tolist()]
+        unit_pairs = zip(queries, grades.documents, strict=True)
         is_selected = np.asarray([pair in pairs for pair in unit_pairs], bool)
-        return self.annotator_grades.select(is_selected[self.annotator_grades.units])
+        return grades.select(is_selected[grades.units])
 
 
 def read_live_grades(cursor: Cursor) -> HumanGrades:
@@ -84,9 +83,8 @@ def read_live_grades(cursor: Cursor) -> HumanGrades:
         for pair in read_consensus(cursor).pairs
         if pair.query_id not in sealed
     }
-    versions = {
-        (query, document): version for query, document, version in cursor.execute(_VERSIONS).fetchall()
-    }
+    rows = cursor.execute(_VERSIONS).fetchall()
+    versions = {(query, document): version for query, document, version in rows}
     segments = cursor.execute(_SEGMENTS).fetchall()
     return HumanGrades(
         release=None,

@@ -72,14 +72,14 @@ def find_human_sample(cursor: Cursor, release: FrozenRelease, evaluated: Collect
     draws = [draw for draw in read_draws(cursor) if not draw.drawn.isdisjoint(evaluated)]
     complete_draw = next((draw for draw in draws if draw.drawn <= graded), None)
     if complete_draw is not None:
-        return _make_sample_of_draw(cursor, release, complete_draw, evaluated)
+        return _sample_draw(cursor, release, complete_draw, evaluated)
     started_draw = next((draw for draw in draws if draw.drawn >= graded), None)
     if started_draw is not None:
         _refuse_chosen_queries(release, started_draw.drawn, "that a round drew for people", "")
-    return _make_sample_of_project(cursor, release, evaluated)
+    return _sample_project(cursor, release, evaluated)
 
 
-def _make_sample_of_draw(
+def _sample_draw(
     cursor: Cursor, release: FrozenRelease, draw: QueryDraw, evaluated: Collection[str]
 ) -> HumanSample:
     """Sample the evaluated queries that a round drew from the queries before the draw."""
@@ -92,15 +92,12 @@ def _make_sample_of_draw(
     strata = tuple(draw.strata[query_id] for query_id in ids)
     is_known = all(query_id in sample for query_id in ids)
     searches = np.array([sample[query_id][1] for query_id in ids], np.float64) if is_known else None
+    left_out = {NOT_IN_DRAW: len(evaluated) - len(people)}
     chosen_by = ("draw", "split") if in_other_parts else ("draw",)
-    return make_human_sample(
-        ids, strata, is_graded, chosen_by, {NOT_IN_DRAW: len(evaluated) - len(people)}, searches
-    )
+    return make_human_sample(ids, strata, is_graded, chosen_by, left_out, searches)
 
 
-def _make_sample_of_project(
-    cursor: Cursor, release: FrozenRelease, evaluated: Collection[str]
-) -> HumanSample:
+def _sample_project(cursor: Cursor, release: FrozenRelease, evaluated: Collection[str]) -> HumanSample:
     """Sample the evaluated queries from the current sample, or from the release's queries."""
     drawn = [row["query_id"] for row in release.rows("queries") if row["inclusion_probability"] is not None]
     by_draw = bool(release.rows("sampling")) and not set(drawn).isdisjoint(evaluated)
@@ -128,10 +125,9 @@ def _make_sample_of_project(
     is_graded = np.isin(ids, people)
     strata = tuple(frame[query_id][0] for query_id in ids)
     searches = np.array([frame[query_id][1] for query_id in ids], np.float64) if by_draw else None
+    left_out = {NOT_DRAWN: len(evaluated) - len(people)}
     chosen_by = [name for name, count in (("split", in_other_parts), ("top-up", len(topped_up))) if count]
-    return make_human_sample(
-        ids, strata, is_graded, chosen_by, {NOT_DRAWN: len(evaluated) - len(people)}, searches
-    )
+    return make_human_sample(ids, strata, is_graded, chosen_by, left_out, searches)
 
 
 def make_human_sample(
@@ -156,9 +152,8 @@ def make_human_sample(
             "strata. Top up and grade these strata, or draw with fewer strata."
         )
     reasons = {why: count for why, count in left_out.items() if count}
-    return HumanSample(
-        tuple(ids), tuple(strata), is_graded, shares[index], searches, tuple(chosen_by), reasons
-    )
+    chances = shares[index]
+    return HumanSample(tuple(ids), tuple(strata), is_graded, chances, searches, tuple(chosen_by), reasons)
 
 
 def _read_current_sample(cursor: Cursor) -> dict[str, FrameRow]:
@@ -191,14 +186,12 @@ def _find_top_ups(cursor: Cursor, drawn: Collection[str], frame: Mapping[str, Fr
     return set(frame).difference(smallest)
 
 
-def _refuse_chosen_queries(
-    release: FrozenRelease, drawn: Collection[str], description: str, way_out: str
-) -> None:
+def _refuse_chosen_queries(release: FrozenRelease, drawn: Collection[str], origin: str, way_out: str) -> None:
     """Refuse queries without people's grades if neither the draw nor the split left them out."""
     missing = set(drawn).difference(row["query_id"] for row in release.rows("queries"))
     if missing:
         raise RefusedError(
-            f"{len(missing):,} of the {pluralize(len(drawn), 'query', 'queries')} {description} have no "
+            f"{len(missing):,} of the {pluralize(len(drawn), 'query', 'queries')} {origin} have no "
             f"grade by people in the release {release.row.name!r}, such as {name_examples(missing)}. The "
             "graded queries were not chosen by chance only, so people's grades are not a probability sample. "
             f"Grade and settle these queries{way_out}, and freeze again."

@@ -134,7 +134,7 @@ def import_judge(
     file = JudgmentFile(store, path, judge_fields, layout, grade_map, skip_unknown, progress)
     left_out = dict(file.left_out)
     try:
-        judgments = _keep_known_queries(file, skip_unknown, left_out)
+        judgments = _drop_unknown(file, skip_unknown, left_out)
         by_key = merge_judgments(judgments, left_out)
     except InputError as error:
         raise InputError(error.problems, path=path, way_out=error.way_out) from error
@@ -179,9 +179,7 @@ def _check_name_and_fields(store: Store, judge: str, fields: JudgmentFields) -> 
         )
 
 
-def _keep_known_queries(
-    file: JudgmentFile, skip_unknown: bool, left_out: dict[str, int]
-) -> list[ImportedJudgment]:
+def _drop_unknown(file: JudgmentFile, skip_unknown: bool, left_out: dict[str, int]) -> list[ImportedJudgment]:
     """Keep the judgments of queries that the project has; a query whose text only the file has is unknown."""
     texts = {query.query_id: query.text for query in file.new_queries}
     known = [judgment for judgment in file.judgments if judgment.query_id not in texts]
@@ -202,7 +200,7 @@ def _keep_known_queries(
 
 
 def _write_judgments(
-    store: Store, judge: str, judgments: Sequence[ImportedJudgment], source: str, author: str
+    store: Store, judge: str, judgments: list[ImportedJudgment], source: str, author: str
 ) -> _Plan:
     def write(cursor: Cursor, plan: _Plan) -> None:
         rows, new, _ = plan

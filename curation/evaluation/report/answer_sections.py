@@ -87,9 +87,7 @@ def write_answers(evaluation: AnswerEvaluation | None) -> list[Section]:
         counts += ["silent on unanswerable", "unanswerable without a row"]
     for system in evaluation.systems:
         remarks = [f"{count:,} not graded for {name}" for name, count in system.ungraded.items() if count]
-        remarks += [
-            f"{pluralize(count, 'row')} left out: {reason}" for reason, count in system.left_out.items()
-        ]
+        remarks += [f"{pluralize(count, 'row')} left out: {why}" for why, count in system.left_out.items()]
         sentence += f"\n{system.source}: {'; '.join(remarks)}." if remarks else ""
     overall = Table(
         f"Means over {pluralize(evaluation.queries, 'query', 'queries')}",
@@ -114,7 +112,7 @@ def write_triples(evaluation: Evaluation, answers: AnswerEvaluation) -> list[Sec
     """Show retrieval, answer quality and faithfulness of each system in one row."""
     systems = _collect_triples(evaluation, answers)
     rows = tuple(
-        (name, *(_triple_cell(triple, column) for column in triple)) for name, triple in systems.items()
+        (name, *(_show_cell(triple, column) for column in triple)) for name, triple in systems.items()
     )
     definitions = define_measures(choose_shown_measures(answers))
     sentence = f"Retrieval is {evaluation.measures[0]} of the runs. {definitions}"
@@ -126,7 +124,7 @@ def write_triple_findings(evaluation: Evaluation, answers: AnswerEvaluation) -> 
     """Give retrieval, answer quality and faithfulness of each of the first systems in a sentence."""
     first = list(_collect_triples(evaluation, answers).items())[:5]
     sentences = [
-        f"{name}: {'; '.join(f'{measure} {_triple_cell(triple, measure)}' for measure in triple)}."
+        f"{name}: {'; '.join(f'{measure} {_show_cell(triple, measure)}' for measure in triple)}."
         for name, triple in first
     ]
     return [*sentences, *write_support_findings(answers)]
@@ -222,7 +220,7 @@ def _choose_graded_measures(shown: Sequence[str]) -> list[str]:
     ]
 
 
-def _triple_cell(triple: SystemFigures, name: str) -> str:
+def _show_cell(triple: SystemFigures, name: str) -> str:
     figure = triple[name]
     if figure is None:
         return "not graded" if name in GRADED_MEASURES else "–"

@@ -36,7 +36,7 @@ class _CountedFigure(_Figure, Protocol):
     def n(self) -> int: ...
 
 
-def interval_text(figure: _Ends) -> str:
+def interval(figure: _Ends) -> str:
     """Write a 95 % interval in words; a dash without an interval."""
     if figure.low is None or figure.high is None:
         return "–"
@@ -47,7 +47,7 @@ def format_figure(figure: _Figure) -> str:
     """Write a figure with its interval; a dash for an unknown figure."""
     if figure.value is None:
         return "–"
-    return format_value(figure.value) + ("" if figure.low is None else f" ({interval_text(figure)})")
+    return format_value(figure.value) + ("" if figure.low is None else f" ({interval(figure)})")
 
 
 def format_with_n(figure: _CountedFigure, queries: int) -> str:
@@ -88,7 +88,7 @@ def explain_gains(evaluation: Evaluation) -> str:
     )
 
 
-def measure_table(caption: str, evaluation: Evaluation, cell: Callable[[MeasureFigure], object]) -> Table:
+def by_measure(caption: str, evaluation: Evaluation, cell: Callable[[MeasureFigure], object]) -> Table:
     """Make a table of all measures and systems; up to `MAX_COLUMNS` systems are its columns."""
     rows = [
         (system.name, *(cell(system.overall[name]) for name in evaluation.measures))
@@ -107,6 +107,6 @@ def make_mark(name: str, figure: _Figure | None, note: str = "") -> Mark:
     return Mark(name, Estimate(figure.value, figure.low, figure.high, why=note))
 
 
-def share_text(value: float | None) -> str:
+def share(value: float | None) -> str:
     """Write a share as a percentage; a dash for an unknown share."""
     return percent(value, 1)

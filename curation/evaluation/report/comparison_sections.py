@@ -22,8 +22,8 @@ from curation.evaluation.figures.comparison import (
     describe_deciding_test,
     select_overall,
 )
-from curation.evaluation.figures.means import choose_listed_values
-from curation.evaluation.report.cells import format_figure, format_with_n, interval_text, make_mark
+from curation.evaluation.figures.means import choose_values
+from curation.evaluation.report.cells import format_figure, format_with_n, interval, make_mark
 from curation.evaluation.scoring.facets import CLUSTER, GRID
 from curation.evaluation.scoring.measure_names import parse_measures
 from curation.evaluation.scoring.release import MIN_QUERIES
@@ -50,15 +50,11 @@ def write_comparison(evaluation: Evaluation) -> list[Section]:
         if row.measure == measure and row.stratum is not None and row.no_verdict is None
     ]
     overall = select_overall(evaluation.comparisons, measure)
-    return [
-        _write_overall_comparison(evaluation, measure, overall),
-        *([_write_strata_comparison(measure, strata)] if strata else []),
-    ]
+    sections = [_compare_overall(evaluation, measure, overall)]
+    return [*sections, _compare_strata(measure, strata)] if strata else sections
 
 
-def _write_overall_comparison(
-    evaluation: Evaluation, measure: str, compared: Sequence[Comparison]
-) -> Section:
+def _compare_overall(evaluation: Evaluation, measure: str, compared: Sequence[Comparison]) -> Section:
     deciding = compared[0].deciding
     tables = [_differences_table(f"{measure}: differences", compared), _power_table(compared)]
     if board := evaluation.leaderboards.get(measure):
@@ -72,9 +68,8 @@ def _write_overall_comparison(
         f"Differences compare values of the same queries. {describe_p(deciding, len(compared))} “Detects” is "
         "the smallest difference that this many queries would find 80 % of the time."
     )
-    by_text = {
-        run.name: any(facts.chunks and facts.chunks.twice for facts in run.files) for run in evaluation.runs
-    }
+    runs = evaluation.runs
+    by_text = {run.name: any(file.chunks and file.chunks.twice for file in run.files) for run in runs}
     if parse_measures([measure])[0].of_chunks and (warning := warn_of_unsure_ranges(by_text)):
         sentence += f"\n{warning}"
     note = (
@@ -85,7 +80,7 @@ def _write_overall_comparison(
     return Section("Comparison", sentence, drawings, tuple(tables), note)
 
 
-def _write_strata_comparison(measure: str, compared: Sequence[Comparison]) -> Section:
+def _compare_strata(measure: str, compared: Sequence[Comparison]) -> Section:
     distinguished = [comparison for comparison in compared if comparison.distinguished]
     sentence = (
         f"{len(compared):,} comparisons of {measure} were tested together; in {len(distinguished):,} of them "
@@ -115,7 +110,7 @@ def _differences_table(caption: str, compared: Sequence[Comparison]) -> Table:
     rows = []
     for row in compared:
         ps = (p_cell(row.p), p_cell(row.p_corrected))
-        rows.append((_pair_name(row), row.difference, interval_text(row), *ps, row.n, row.note))
+        rows.append((_pair_name(row), row.difference, interval(row), *ps, row.n, row.note))
     return Table(f"{caption}; {describe_deciding_test(compared[0].deciding)}", columns, tuple(rows))
 
 
@@ -146,7 +141,7 @@ def _write_facet(evaluation: Evaluation, facet: str) -> Section:
         sentence += f"\nKinds with fewer than {MIN_QUERIES} sealed queries show only the number of queries."
     if len(evaluation.runs) > MAX_SERIES:
         sentence += f"\nThe chart shows the first {MAX_SERIES} systems; the table shows all of them."
-    values, remark = choose_listed_values([system.strata[facet] for system in evaluation.runs])
+    values, remark = choose_values([system.strata[facet] for system in evaluation.runs])
     sentence += f"\n{remark}" if remark else ""
     sentence += "\nA query counts in every region that the query is about." if facet == CLUSTER else ""
     if facet == GRID and evaluation.coverage is not None:
@@ -175,14 +170,12 @@ def write_other_means(evaluation: Evaluation) -> list[Section]:
     headline = evaluation.measures[0]
     columns = ("system", "mean", "for all searches", "over strata alike", "median", "worst stratum")
     rows = tuple(_make_averages_row(system, headline) for system in evaluation.runs)
-    has_traffic = any(
-        system.traffic[headline].value is not None for system in evaluation.runs if system.traffic
-    )
+    is_drawn = any(system.traffic[headline].value is not None for system in evaluation.runs if system.traffic)
     sentence = "The plain mean counts each query the same. "
     sentence += (
         "The estimate for all searches weights each query by the number of searches that the query "
         "represents."
-        if has_traffic
+        if is_drawn
         else "No evaluated query was drawn from the traffic, so there is no estimate for all searches."
     )
     if evaluation.sealed:

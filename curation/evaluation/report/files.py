@@ -23,7 +23,7 @@ from curation.core.text import pluralize
 from curation.evaluation.evaluation import EvaluatedSystem, Evaluation
 from curation.evaluation.fail_if import CheckedCondition
 from curation.evaluation.figures.comparison import describe_deciding_test
-from curation.evaluation.report.cells import format_figure, interval_text
+from curation.evaluation.report.cells import format_figure, interval
 from curation.evaluation.report.page import EvaluationReport
 from curation.evaluation.scoring.measure_names import Measure, parse_measures
 from curation.releases.export.trec import encode_ids
@@ -33,14 +33,8 @@ _TREC_NAMES = {
     **{"rprec": "Rprec", "gmap": "gm_map", "set_precision": "set_P", "set_f1": "set_F"},
     **{name: name for name in ("bpref", "set_recall", "num_ret", "num_rel", "num_rel_ret")},
 }
-_TREC_NAMES_WITH_DEPTH = {
-    "ndcg": "ndcg_cut",
-    "map": "map_cut",
-    "precision": "P",
-    "recall": "recall",
-    "success": "success",
-}
-_TREC_NAMES_OF_WHOLE_LISTS = {"ndcg": "ndcg", "map": "map", "mrr": "recip_rank"}
+_AT_DEPTH = {"ndcg": "ndcg_cut", "map": "map_cut", "precision": "P", "recall": "recall", "success": "success"}
+_LIST_NAMES = {"ndcg": "ndcg", "map": "map", "mrr": "recip_rank"}
 _TOTALS_ONLY = ("gm_map",)
 """trec_eval's names of measures that have only a line for all queries."""
 
@@ -52,11 +46,11 @@ _JUNIT_ELEMENTS = {"failed": "failure", "not checked": "error", "passed": "syste
 def to_trec_name(measure: Measure) -> str:
     """Return trec_eval's name of a measure, or goldgrade's name for a measure that trec_eval lacks."""
     if measure.depth is not None:
-        name = _TREC_NAMES_WITH_DEPTH.get(measure.kind)
+        name = _AT_DEPTH.get(measure.kind)
         return f"{name}_{measure.depth}" if name else measure.name
     if measure.kind == "iprec":
         return f"iprec_at_recall_{measure.recall:.2f}"
-    return (_TREC_NAMES | _TREC_NAMES_OF_WHOLE_LISTS).get(measure.kind, measure.name)
+    return (_TREC_NAMES | _LIST_NAMES).get(measure.kind, measure.name)
 
 
 def write_trec_lines(evaluation: Evaluation, system: EvaluatedSystem) -> Iterator[str]:
@@ -91,7 +85,7 @@ def _format_line(name: str, query: str, value: str) -> str:
 
 def make_system_table(evaluation: Evaluation) -> Table:
     """Make a table with a row for each system and a column for each measure: mean, 95 % interval and mark."""
-    marks, _, explanation = _mark_comparisons(evaluation)
+    marks, _, remark = _mark_comparisons(evaluation)
     rows = []
     for run in evaluation.runs:
         figures = [
@@ -100,9 +94,7 @@ def make_system_table(evaluation: Evaluation) -> Table:
         rows.append((run.name, *(" ".join(filter(None, cell)) for cell in figures)))
     name = mark_name(evaluation.release, evaluation.mark)
     queries = pluralize(evaluation.queries, "query", "queries")
-    caption = (
-        f"{name}, {', '.join(evaluation.parts)}: {queries}; in parentheses the 95 % interval. {explanation}"
-    )
+    caption = f"{name}, {', '.join(evaluation.parts)}: {queries}; in parentheses the 95 % interval. {remark}"
     return Table(caption.rstrip(), ("system", *evaluation.measures), tuple(rows))
 
 
@@ -148,8 +140,8 @@ def _mark_comparisons(evaluation: Evaluation) -> tuple[dict[tuple[str, str], str
         for comparison in overall
         if comparison.distinguished and comparison.difference
     }
-    explanation = f"{ABOVE} above and {BELOW} below {baseline}, beyond noise; {deciding_test}."
-    return marks, f"against {baseline}", explanation
+    remark = f"{ABOVE} above and {BELOW} below {baseline}, beyond noise; {deciding_test}."
+    return marks, f"against {baseline}", remark
 
 
 def write_markdown(
@@ -162,9 +154,8 @@ def write_markdown(
         lines += [f"  - {markdown_text(sentence)}" for sentence in list_sentences(condition)]
     lines += [""] if conditions else []
     lines += [f"- {markdown_text(sentence)}" for sentence in page.findings]
-    return "\n".join(
-        [*lines, "", markdown_table(make_system_table(evaluation)), markdown_text(page.remark), ""]
-    )
+    table = markdown_table(make_system_table(evaluation))
+    return "\n".join([*lines, "", table, markdown_text(page.remark), ""])
 
 
 def write_junit(title: str, conditions: Sequence[CheckedCondition]) -> str:
@@ -201,16 +192,7 @@ def make_condition_sections(conditions: Sequence[CheckedCondition]) -> list[Sect
         elif condition.failed:
             columns = ("system", "where", "n", "value", "against", "change", "95 % interval", "corrected p")
             rows = tuple(
-                (
-                    row.system,
-                    row.where,
-                    row.n,
-                    row.value,
-                    row.reference,
-                    row.change,
-                    interval_text(row),
-                    row.p,
-                )
+                (row.system, row.where, row.n, row.value, row.reference, row.change, interval(row), row.p)
                 for row in condition.failed
             )
             tables.append(Table(f"Failed: {condition.condition}", columns, rows))

@@ -19,13 +19,7 @@ from curation.evaluation.evaluation import Evaluation
 from curation.evaluation.figures.means import MeasureFigure
 from curation.evaluation.figures.refusal import CONFIDENCE, AbstentionFigures
 from curation.evaluation.llm_judges.estimates import JudgedEvaluation
-from curation.evaluation.report.cells import (
-    format_figure,
-    format_value,
-    interval_text,
-    measure_table,
-    share_text,
-)
+from curation.evaluation.report.cells import by_measure, format_figure, format_value, interval, share
 from curation.evaluation.scoring.run_scores import explain_reversed_bounds
 
 
@@ -41,10 +35,7 @@ def write_judged(evaluation: Evaluation) -> list[Section]:
         "Share of judged documents among the documents that a measure looks at; without a depth, "
         "in the whole list"
     )
-    tables = [
-        measure_table(caption, evaluation, lambda figure: share_text(figure.judged)),
-        _bounds_table(evaluation),
-    ]
+    tables = [by_measure(caption, evaluation, lambda figure: share(figure.judged)), _bounds_table(evaluation)]
     if tied_rows := [
         (system.name, figure.worst, figure.value, figure.best)
         for system in evaluation.runs
@@ -79,7 +70,7 @@ def _bounds_table(evaluation: Evaluation) -> Table:
     figures = [figure for system in evaluation.runs for figure in system.overall.values()]
     if why := explain_reversed_bounds((figure.if_none, figure.if_all) for figure in figures):
         caption += f". {why}"
-    return measure_table(caption, evaluation, cell)
+    return by_measure(caption, evaluation, cell)
 
 
 def write_hard_negatives(evaluation: Evaluation) -> list[Section]:
@@ -92,9 +83,7 @@ def write_hard_negatives(evaluation: Evaluation) -> list[Section]:
     for name, lists in effect.systems.items():
         for measure in evaluation.measures:
             cells = (format_figure(lists.without_hard[measure]), format_figure(lists.with_hard[measure]))
-            rows.append(
-                (name, measure, *cells, format_figure(lists.drop[measure]), share_text(lists.returned))
-            )
+            rows.append((name, measure, *cells, format_figure(lists.drop[measure]), share(lists.returned)))
     columns = ("system", "measure", "without", "with", "difference", "returned")
     tables = (Table("Without hard negatives, and with them", columns, tuple(rows)),) if rows else ()
     hidden = ", ".join(system.name for system in evaluation.runs if system.name not in effect.systems)
@@ -124,7 +113,7 @@ def write_refusal(evaluation: Evaluation) -> list[Section]:
     rows = []
     for name, row in refusals:
         rates = map(format_figure, (row.refused, row.empty_unanswerable, row.empty_answerable))
-        rows.append((name, row.area.value, interval_text(row.area), *rates, row.note))
+        rows.append((name, row.area.value, interval(row.area), *rates, row.note))
     table = Table("By system", columns, tuple(rows))
     drawn_curves = [_refusal_curve(name, row) for name, row in refusals if row.curve][:MAX_SERIES]
     if not drawn_curves:

@@ -13,13 +13,7 @@ from curation.core.reports.tables import QueryName, Table
 from curation.core.text import pluralize
 from curation.evaluation.evaluation import Evaluation
 from curation.evaluation.figures.means import warn_of_few_queries
-from curation.evaluation.report.cells import (
-    format_with_n,
-    interval_text,
-    make_mark,
-    measure_table,
-    share_text,
-)
+from curation.evaluation.report.cells import by_measure, format_with_n, interval, make_mark, share
 from curation.evaluation.scoring.measure_names import WITHIN, parse_measures
 from curation.releases.gate_override import mark_name
 
@@ -50,7 +44,7 @@ def write_systems(evaluation: Evaluation) -> list[Section]:
     rows = []
     for system in evaluation.runs:
         figure = system.overall[headline]
-        shown = (figure.value, interval_text(figure), figure.n, share_text(figure.judged))
+        shown = (figure.value, interval(figure), figure.n, share(figure.judged))
         rows.append((system.name, *shown, figure.no_interval or ""))
     columns = ("system", headline, "95 %", "queries", "judged", "note")
     totals = [measure.name for measure in parse_measures(evaluation.measures) if measure.summary == "total"]
@@ -58,7 +52,7 @@ def write_systems(evaluation: Evaluation) -> list[Section]:
     caption = f"Every measure: mean over {pluralize(evaluation.queries, 'query', 'queries')}{totals_text}"
     tables = (
         Table(f"{headline} by system", columns, tuple(rows)),
-        measure_table(caption, evaluation, lambda figure: format_with_n(figure, evaluation.queries)),
+        by_measure(caption, evaluation, lambda figure: format_with_n(figure, evaluation.queries)),
         _files_table(evaluation),
         *_seeds_tables(evaluation, headline),
     )
@@ -72,7 +66,7 @@ def write_systems(evaluation: Evaluation) -> list[Section]:
 
 def _files_table(evaluation: Evaluation) -> Table:
     has_chunks = any(facts.chunks for system in evaluation.runs for facts in system.files)
-    count_columns = ("chunks", "documents") if has_chunks else ("places",)
+    counted = ("chunks", "documents") if has_chunks else ("places",)
     other_columns = ("queries missing", "unknown documents", "equal scores", "lines left out")
     rows = []
     for system in evaluation.runs:
@@ -81,9 +75,7 @@ def _files_table(evaluation: Evaluation) -> Table:
             counts = (facts.places, facts.missing, facts.unknown_documents, facts.ties.documents)
             chunks = (facts.chunks.chunks if facts.chunks else "–",) if has_chunks else ()
             rows.append((system.name, facts.source, *chunks, *counts, left_out))
-    return Table(
-        "Run files for these queries", ("system", "file", *count_columns, *other_columns), tuple(rows)
-    )
+    return Table("Run files for these queries", ("system", "file", *counted, *other_columns), tuple(rows))
 
 
 def _file_remarks(evaluation: Evaluation) -> Iterator[str]:
@@ -115,7 +107,7 @@ def write_context(evaluation: Evaluation) -> list[Section]:
             drawn_curves.append(PlotCurve(name, drawn_points, drawn_points[-1]))
     columns = ("system", "chunks", "words", "recall", "95 %")
     rows = tuple(
-        (name, k, None if words is None else round(words), recall.value, interval_text(recall))
+        (name, k, None if words is None else round(words), recall.value, interval(recall))
         for name, points in evaluation.context.items()
         for k, words, recall in points
     )
@@ -271,8 +263,6 @@ def _show_one_system(evaluation: Evaluation) -> Section:
 def _collect_query_values(evaluation: Evaluation, first: int, second: int) -> list[QueryValues]:
     """Collect the queries with a value of both systems by the headline measure."""
     headline, texts = evaluation.measures[0], evaluation.query_texts or ()
-    first_values, second_values = (
-        (evaluation.runs[index].per_query or {})[headline] for index in (first, second)
-    )
-    rows = zip(evaluation.query_ids or (), texts, first_values, second_values, strict=True)
+    values = [(evaluation.runs[index].per_query or {})[headline] for index in (first, second)]
+    rows = zip(evaluation.query_ids or (), texts, *values, strict=True)
     return [QueryValues(name, text, x, y) for name, text, x, y in rows if x is not None and y is not None]

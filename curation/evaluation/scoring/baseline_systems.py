@@ -177,9 +177,8 @@ def open_engine_searchers(
     An interrupted run therefore continues with the stored lists.
     """
     template = engine.engine.template.template_hash
-    request_id = digest(
-        "engine run of a release", release.row.release_id, engine.engine.name, template, depth
-    )
+    release_id = release.row.release_id
+    request_id = digest("engine run of a release", release_id, engine.engine.name, template, depth)
     with store.reading() as cursor:
         asked = read_asked(cursor, request_id, queries)
     say(engine.notice_of_lists(len(asked.missing)))

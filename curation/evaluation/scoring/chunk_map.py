@@ -86,11 +86,9 @@ def map_chunks(
     versions = [bodies.hashes[document_id] for document_id in documents]
     range_counts = [located.range_counts.tolist()] if "text" in columns else []
     _write_chunk_map(out, [chunk_ids, documents, start, end, versions, *range_counts])
-    located_documents = set(compress(documents, is_found.tolist()))
+    located_ids = set(compress(documents, is_found.tolist()))
     chunks = pluralize(located.counts.chunks - located.counts.not_found, "chunk")
-    sentence = (
-        f"{chunks} of {pluralize(len(located_documents), 'document')} of {release.row.name} were found."
-    )
+    sentence = f"{chunks} of {pluralize(len(located_ids), 'document')} of {release.row.name} were found."
     return located.counts, [sentence, *located.counts.sentences()]
 
 

@@ -132,9 +132,8 @@ class RankedChunks:
         none."""
         is_selected = self.select(measure)
         query = self.chunks.query[is_selected]
-        return ratio(
-            sum_by_query(query, self.judged[is_selected], queries), sum_by_query(query, None, queries)
-        )
+        judged = sum_by_query(query, self.judged[is_selected], queries)
+        return ratio(judged, sum_by_query(query, None, queries))
 
 
 def count_read_words(chunks: RunChunks, budget: int) -> Ints:

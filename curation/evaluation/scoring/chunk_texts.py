@@ -40,7 +40,7 @@ _Copy = tuple[int, str]
 space."""
 
 
-def find_chunk_texts(
+def find_texts(
     column: pa.Array,
     document_ids: Sequence[str],
     document: Ints,
@@ -83,7 +83,7 @@ def find_chunk_texts(
     return start, end, range_counts
 
 
-def count_text_words(column: pa.Array) -> Ints:
+def count_words(column: pa.Array) -> Ints:
     """Count the words of each line's text, shape (C,)."""
     encoded = column.dictionary_encode()
     words = [len(find_word_starts(text)) for text in encoded.dictionary.to_pylist()]

@@ -155,10 +155,7 @@ def make_facets(queries: Sequence[Row], part_rows: Callable[[str], Sequence[Row]
         return facets
     coverage_rows = {row["query_id"]: row for row in part_rows("query_coverage")}
     rows = [coverage_rows[row["query_id"]] for row in queries]
-    return facets | {
-        CLUSTER: _make_cluster_facet(rows, coverage[0]["clusters"]),
-        GRID: _make_grid_facet(rows),
-    }
+    return facets | {CLUSTER: _cluster_facet(rows, coverage[0]["clusters"]), GRID: _grid_facet(rows)}
 
 
 def name_cell(dispersion: int | None, alignment: int | None) -> str:
@@ -169,7 +166,7 @@ def name_cell(dispersion: int | None, alignment: int | None) -> str:
     return ", ".join(f"{name} {name_third(third)}" for name, third in thirds.items() if third is not None)
 
 
-def _make_cluster_facet(rows: Sequence[Row], clusters: Sequence[Mapping[str, Any]]) -> Facet:
+def _cluster_facet(rows: Sequence[Row], clusters: Sequence[Mapping[str, Any]]) -> Facet:
     from curation.queries.coverage.clusters import NO_CLUSTER, SMALL_ONLY
 
     clusters_of = [frozenset(row["clusters"]) for row in rows]
@@ -184,7 +181,7 @@ def _make_cluster_facet(rows: Sequence[Row], clusters: Sequence[Mapping[str, Any
     return _make_facet(CLUSTER, values, other_values)
 
 
-def _make_grid_facet(rows: Sequence[Row]) -> Facet:
+def _grid_facet(rows: Sequence[Row]) -> Facet:
     from curation.queries.coverage.query_shapes import list_possible_cells
 
     cells = [None if row["cell"] is None else tuple(row["cell"]) for row in rows]

@@ -245,9 +245,9 @@ def choose_measures(
     highest = max(grades, default=0)
     if names is None:
         defaults = parse_measures(default)
-        return tuple(
-            measure for measure in defaults if measure.kind not in EXPONENTIAL or highest <= MAX_GAIN
-        )
+        if highest <= MAX_GAIN:
+            return defaults
+        return tuple(measure for measure in defaults if measure.kind not in EXPONENTIAL)
     chosen = parse_measures(names)
     exponential = [measure.name for measure in chosen if measure.kind in EXPONENTIAL and highest > MAX_GAIN]
     refuse_problems(

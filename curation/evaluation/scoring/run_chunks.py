@@ -19,12 +19,7 @@ from curation.core.arrow import int_array, string_array, to_ints
 from curation.core.statistics.arrays import Ints, Mask
 from curation.core.text import pluralize
 from curation.evaluation.scoring.chunk_measures import UNKNOWN
-from curation.evaluation.scoring.chunk_texts import (
-    ChunkRanges,
-    ScoredLists,
-    count_text_words,
-    find_chunk_texts,
-)
+from curation.evaluation.scoring.chunk_texts import ChunkRanges, ScoredLists, count_words, find_texts
 from curation.evaluation.scoring.evidence import OPEN
 from curation.evaluation.scoring.pinned_bodies import PinnedBodies
 from curation.ingest.readers.problems import Problems
@@ -139,7 +134,7 @@ def locate_chunks(
     named = string_array([location.document_id for location in locations]).dictionary_encode()
     ids, document = named.dictionary.to_pylist(), to_ints(named.indices)[codes]
     if "text" in columns:
-        ranges = find_chunk_texts(columns["text"], ids, document, bodies, scored_lists)
+        ranges = find_texts(columns["text"], ids, document, bodies, scored_lists)
     elif columns:
         start, end = (_read_offsets(columns[name], line, name, problems) for name in ("start", "end"))
         ranges = start, end, np.ones(len(line), np.int64)
@@ -151,7 +146,7 @@ def locate_chunks(
     start, end, range_counts = ranges
     is_found = range_counts > 0
     body_words, first_word = bodies.words(ids, document, start, end)
-    words_not_found = count_text_words(columns["text"]) if "text" in columns else UNKNOWN
+    words_not_found = count_words(columns["text"]) if "text" in columns else UNKNOWN
     return LocatedChunks(
         pa.DictionaryArray.from_arrays(int_array(document), named.dictionary),
         start,
@@ -163,12 +158,10 @@ def locate_chunks(
     )
 
 
-def locate_id(
-    name: str, document_ids: Collection[str], chunk_map: Mapping[str, ChunkLocation]
-) -> ChunkLocation:
+def locate_id(name: str, ids: Collection[str], chunk_map: Mapping[str, ChunkLocation]) -> ChunkLocation:
     """Read an id as a chunk, or as a whole document, whose end is `UNKNOWN`."""
-    match = None if name in chunk_map or name in document_ids else CHUNK_ID.fullmatch(name)
-    if match is not None and match[1] in document_ids:
+    match = None if name in chunk_map or name in ids else CHUNK_ID.fullmatch(name)
+    if match is not None and match[1] in ids:
         return ChunkLocation(match[1], int(match[2]), int(match[3]))
     return chunk_map.get(name) or ChunkLocation(name, 0, UNKNOWN)
 

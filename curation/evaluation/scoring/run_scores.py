@@ -216,10 +216,8 @@ def compute_unjudged_bounds(
     The values are NaN for the kinds of `UNBOUNDED`.
     """
     if_none, if_all = values.copy(), values.copy()
-    unjudged, judged = (
-        np.flatnonzero(ranking.grade == UNJUDGED),
-        measure_values.find_judged_ranks(qrels, ranking),
-    )
+    unjudged = np.flatnonzero(ranking.grade == UNJUDGED)
+    judged = measure_values.find_judged_ranks(qrels, ranking)
     scenarios: dict[int | None, tuple[Ints, JudgedRanks]] = {}
     for depth in {measure.depth for measure in measures}:
         regraded = unjudged[ranking.rank[unjudged] <= (depth or MAX_UNJUDGED)]
@@ -248,10 +246,9 @@ def _regraded_values(measure: Measure, ranking: Rankings, qrels: Qrels, regraded
     """Compute the values of a measure that trec_eval lacks, with the highest grade at these indexes."""
     grade = ranking.grade.copy()
     grade[regraded] = qrels.scale[-1]
-    relevant = qrels.relevant_documents + np.bincount(
-        ranking.query[regraded], minlength=len(ranking.returned)
-    )
-    return measure_values.extra_measures(measure, replace(ranking, grade=grade), qrels, relevant)
+    added = np.bincount(ranking.query[regraded], minlength=len(ranking.returned))
+    regraded_ranking, relevant = replace(ranking, grade=grade), qrels.relevant_documents + added
+    return measure_values.extra_measures(measure, regraded_ranking, qrels, relevant)
 
 
 def compute_highest_values(measures: Sequence[Measure], qrels: Qrels, longest_words: int = 0) -> Floats:

@@ -36,9 +36,8 @@ def parse_run_files(texts: Sequence[str]) -> list[SystemFile]:
     refuse_problems([problem for text in texts if (problem := _find_fault(text))])
     files = [_parse_source(text) for text in texts]
     paths = Counter(source.path.resolve() for source in files)
-    problems = [
-        f"--run {path}: the file is named {count} times" for path, count in paths.items() if count > 1
-    ]
+    repeated = {path: count for path, count in paths.items() if count > 1}
+    problems = [f"--run {path}: the file is named {count} times" for path, count in repeated.items()]
     unnamed = Counter(source.name for source, text in zip(files, texts, strict=True) if not _is_named(text))
     problems += [
         f"{count} files would all be the system {name!r}: name them, as in --run {name}-1=FILE; "

@@ -36,14 +36,10 @@ from curation.evaluation.scoring.rankings import RunRows, order_rows
 from curation.evaluation.scoring.release import EvaluatedRelease
 from curation.evaluation.scoring.run_chunks import ChunkCounts, ChunkLocation, LocatedChunks, locate_chunks
 from curation.evaluation.scoring.system_files import SystemFile
+from curation.ingest.importers import unknown_names
 from curation.ingest.importers.run_lines import RunLines
 from curation.ingest.importers.topics import add_topic_ids
-from curation.ingest.importers.unknown_names import (
-    UNKNOWN_DOCUMENT,
-    UNKNOWN_QUERY,
-    KnownDocuments,
-    refuse_similar_names,
-)
+from curation.ingest.importers.unknown_names import UNKNOWN_DOCUMENT, UNKNOWN_QUERY, KnownDocuments
 from curation.ingest.readers.fields import ChunkFields
 from curation.ingest.readers.formats import FileLayout
 from curation.ingest.readers.records import OFFSETS
@@ -118,9 +114,8 @@ def read_run(
     file = open_run_file(source.path, options, progress)
     known = add_topic_ids(release.known, options.topics, progress)
     chunk_map = read_chunk_map(options.chunk_map)
-    return _SystemRunReader(file, replace(release, known=known), options.skip_repeated, chunk_map).read(
-        source.name
-    )
+    release = replace(release, known=known)
+    return _SystemRunReader(file, release, options.skip_repeated, chunk_map).read(source.name)
 
 
 def open_run_file(path: Path, options: ReadingOptions, progress: Progress = silent) -> RunFile:
@@ -147,9 +142,8 @@ def add_whole_documents(rows: RunRows, release: EvaluatedRelease, measures: Sequ
     start, end = np.zeros(len(codes), np.int64), release.bodies.lengths(ids)[codes]
     words, first_word = release.bodies.words(ids, codes, start, end)
     columns = (start, end, words, first_word)
-    return rows._replace(
-        chunks=_order_chunks(rows.query, rows.scores, documents, columns, release.bodies.bounds)
-    )
+    chunks = _order_chunks(rows.query, rows.scores, documents, columns, release.bodies.bounds)
+    return rows._replace(chunks=chunks)
 
 
 def _order_chunks(
@@ -185,7 +179,7 @@ class _RunLines(NamedTuple):
     documents: N ids, each once in the dictionary.
     scores: shape (N,); for a file without scores, the negative ranks.
     ranks: shape (N,); None unless the file has ranks and scores.
-    chunk_columns: field of a chunk → N texts.
+    cells: field of a chunk → N texts.
     """
 
     line: Ints
@@ -193,7 +187,7 @@ class _RunLines(NamedTuple):
     documents: pa.DictionaryArray
     scores: Floats
     ranks: Ints | None
-    chunk_columns: Mapping[str, pa.Array]
+    cells: Mapping[str, pa.Array]
 
     @property
     def pair_codes(self) -> Ints:
@@ -224,7 +218,9 @@ class _SystemRunReader:
 
     def read(self, name: str) -> SystemRun:
         lines = self._select_evaluated_lines(self._lines.columns() or self._read_lines())
-        refuse_similar_names(UNKNOWN_QUERY, self._unknown_queries, self._release.known.alike, self._problems)
+        unknown_names.refuse_similar_names(
+            UNKNOWN_QUERY, self._unknown_queries, self._release.known.alike, self._problems
+        )
         self._problems.check()
         if not len(lines.query):
             self._problems.stop(*self._explain_empty_run())
@@ -264,10 +260,8 @@ class _SystemRunReader:
         else:
             scores = columns.scores[is_evaluated]
         rows = int_array(np.flatnonzero(is_evaluated))
-        chunk_columns = {name: column.take(rows) for name, column in columns.chunk.items()}
-        return _RunLines(
-            columns.lines[is_evaluated], query[is_evaluated], documents, scores, ranks, chunk_columns
-        )
+        cells = {name: column.take(rows) for name, column in columns.chunk.items()}
+        return _RunLines(columns.lines[is_evaluated], query[is_evaluated], documents, scores, ranks, cells)
 
     def _read_lines(self) -> RunColumns:
         """Read the file line by line into columns, and note the problems of lines."""
@@ -292,7 +286,7 @@ class _SystemRunReader:
         if self._release.bodies is None:
             return None
         return locate_chunks(
-            *(lines.line, lines.documents, lines.chunk_columns, self._release.bodies),
+            *(lines.line, lines.documents, lines.cells, self._release.bodies),
             *(self._chunk_map, self._problems),
             scored_lists=(lines.query, lines.scores),
         )
@@ -357,7 +351,9 @@ class _SystemRunReader:
         is_known = np.fromiter(map(self._release.documents.__contains__, names), bool, len(names))
         unknown = np.flatnonzero(~is_known[to_ints(documents.indices)])
         first_lines = {documents[row].as_py(): int(lines[row]) for row in unknown[::-1].tolist()}
-        refuse_similar_names(UNKNOWN_DOCUMENT, first_lines, self._find_similar_documents, self._problems)
+        unknown_names.refuse_similar_names(
+            UNKNOWN_DOCUMENT, first_lines, self._find_similar_documents, self._problems
+        )
         self._problems.check()
         if len(unknown) == len(documents):
             self._problems.stop(
