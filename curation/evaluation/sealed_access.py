@@ -24,12 +24,12 @@ from curation.releases.frozen_release import FrozenRelease, load_release
 from curation.releases.sealed_log import SealedCount, SealedEvaluation
 from curation.store import COMMAND_LINE, Cursor, Store, utc_now
 
-LOGGED = ("value", "low", "high", "n", "judged")
+LOGGED_FIELDS = ("value", "low", "high", "n", "judged")
 """The fields of a figure in the log."""
 
 
 class ShownFigure(Protocol):
-    """A figure, with some of `LOGGED`."""
+    """A figure, with some of `LOGGED_FIELDS`."""
 
     @property
     def value(self) -> float | None: ...
@@ -88,7 +88,10 @@ class SealedRequest(NamedTuple):
 
 def _figures_as_json(figures: Mapping[str, ShownFigure]) -> str:
     return json.dumps(
-        {name: {field: getattr(figure, field, None) for field in LOGGED} for name, figure in figures.items()}
+        {
+            name: {field: getattr(figure, field, None) for field in LOGGED_FIELDS}
+            for name, figure in figures.items()
+        }
     )
 
 
