@@ -80,7 +80,7 @@ class PreparedEvaluation(NamedTuple):
         return [SystemFile(name, Path(path)) for name, path in self.request.answers]
 
 
-class Submission(NamedTuple):
+class RunSubmission(NamedTuple):
     """The outcome of a submitted evaluation; rounded figures are not stored and have no id."""
 
     sentences: tuple[str, ...]
@@ -252,7 +252,7 @@ def _read_grades(work: PreparedEvaluation) -> dict[str, AnswerGrades]:
     return {name: read_answer_grades(name, text, project) for name, text in texts.items() if text}
 
 
-def submit(store: Store, request: EvaluateRequest, author: str, progress: Progress = silent) -> Submission:
+def submit(store: Store, request: EvaluateRequest, author: str, progress: Progress = silent) -> RunSubmission:
     """Score uploaded runs, files of answers, or both, and store the evaluation for its author.
 
     Raises
@@ -270,16 +270,16 @@ def submit(store: Store, request: EvaluateRequest, author: str, progress: Progre
         raise _rewrite_for_upload(error) from error
 
 
-def _store_evaluation(work: PreparedEvaluation) -> Submission:
+def _store_evaluation(work: PreparedEvaluation) -> RunSubmission:
     request, (headlines, answers, _, runs) = work.request, evaluate(work)
     if headlines:
-        return Submission(tuple(line for headline in headlines for line in headline.sentences), None)
+        return RunSubmission(tuple(line for headline in headlines for line in headline.sentences), None)
     evaluation_id = store_evaluation(work.store, runs, answers, work.author)
     counts = [pluralize(len(request.runs), "run")] if request.runs else []
     if request.answers:
         counts.append(pluralize(len(request.answers), "file of answers", "files of answers"))
     sentence = f"Evaluated {' and '.join(counts)} on {request.release}, {request.part}."
-    return Submission((sentence, *_make_candidates(work)), evaluation_id)
+    return RunSubmission((sentence, *_make_candidates(work)), evaluation_id)
 
 
 def _rewrite_for_upload(error: InputError) -> InputError:
@@ -314,7 +314,7 @@ def _check(_cursor: Cursor, request: EvaluateRequest | None) -> None:
         check_request(request)
 
 
-def _evaluate(store: Store, request: EvaluateRequest, progress: Progress, author: str) -> Submission:
+def _evaluate(store: Store, request: EvaluateRequest, progress: Progress, author: str) -> RunSubmission:
     """Evaluate uploaded files, and remove their folder even after an error."""
     try:
         return submit(store, request, author, progress)

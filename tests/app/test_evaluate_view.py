@@ -18,7 +18,7 @@ from streamlit.testing.v1 import AppTest
 from app import context, uploads
 from curation.core.errors import InputError, NotFoundError, RefusedError
 from curation.evaluation.by_query import compare_by_query
-from curation.evaluation.evaluate import Submission
+from curation.evaluation.evaluate import RunSubmission
 from curation.evaluation.evaluate import submit as submit_files
 from curation.evaluation.leaderboard import list_runs, rank_runs
 from curation.evaluation.request import EvaluateRequest
@@ -286,7 +286,7 @@ def test_evaluators_see_their_own_evaluations_and_everybodys_rows(project: Store
 
 def evaluate(
     store: Store, folder: Path, name: str, lists: dict[str, list[str]], by: str, **asked: Any
-) -> Submission:
+) -> RunSubmission:
     """Submit one run to v1, without the page."""
     run = write_run(folder / f"{name}.trec", lists)
     request = EvaluateRequest("v1", "dev", ["ndcg_exp@10"], runs=((name, str(run)),))

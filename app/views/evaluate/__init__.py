@@ -18,7 +18,7 @@ from curation.core.reports.charts import weeks
 from curation.core.text import decimal, pluralize
 from curation.evaluation import leaderboard
 from curation.evaluation.evaluable_release import EvaluableRelease, read_choices
-from curation.evaluation.evaluate import Submission
+from curation.evaluation.evaluate import RunSubmission
 from curation.evaluation.figures.ranks import LeaderboardRow
 from curation.evaluation.report.system_sections import QUERY_BY_QUERY
 from curation.evaluation.stored_evaluations import SubmittedEvaluation, list_evaluations, read_report
@@ -50,7 +50,7 @@ def show(annotator: Annotator) -> None:
     job = context.jobs.get(FORM)
     if job is not None and job.started_by == annotator.name:
         context.show_result(FORM)
-    result: Submission | None = context.acts.form(FORM).result
+    result: RunSubmission | None = context.acts.form(FORM).result
     if result and result.evaluation_id is None:
         ui.result(result)
     if evaluations:

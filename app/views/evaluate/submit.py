@@ -24,7 +24,7 @@ from curation.core.request import Option, find_option, flatten_request
 from curation.core.text import pluralize
 from curation.evaluation.answers.graded_answers import GUIDES, list_neighbor_projects, list_neighbor_releases
 from curation.evaluation.evaluable_release import EvaluableRelease
-from curation.evaluation.evaluate import Submission, list_chosen_options, submit
+from curation.evaluation.evaluate import RunSubmission, list_chosen_options, submit
 from curation.evaluation.request import ABOUT_RUNS, EvaluateRequest, RunFiles
 from curation.evaluation.scoring.measure_names import list_additional_measures
 from curation.evaluation.scoring.system_runs import ADD_TOPICS
@@ -230,7 +230,7 @@ def _evaluate_or_start(
     uploaded_answers: Uploads,
     topics: UploadedFile | None,
     sealed: bool,
-) -> Submission | None:
+) -> RunSubmission | None:
     """Evaluate now and return the result, or start a background job and return None."""
     _refuse_unready(request, [*uploaded_runs, *uploaded_answers], sealed)
     by, store = context.annotator.name, context.store
