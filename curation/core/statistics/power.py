@@ -1,4 +1,4 @@
-"""Power of paired t tests: the difference that n queries detect, and the number of queries for a difference.
+"""Statistical power of the paired t test.
 
 The power of the two-sided test at 5 % follows from the noncentral t distribution (J. Cohen (1988),
 Statistical Power Analysis for the Behavioral Sciences, 2nd ed., chapter 2). A finding in the wrong direction
@@ -15,6 +15,7 @@ from scipy.special import nctdtr, nctdtrinc, stdtrit
 from curation.core.statistics.arrays import Floats, Ints
 from curation.core.statistics.intervals import Z95
 
+ALPHA = 0.05  # significance level of the two-sided test
 POWER = 0.8  # the probability of finding a difference of the stated size
 MAX_QUERIES = 10_000_000  # number of queries above which a difference is out of reach
 _Z_POWER = 0.8416212335729143  # the 80 % point of the normal distribution
@@ -28,8 +29,8 @@ def detectable_difference(n: Ints, sd: Floats) -> Floats:
     ----------
     n, sd: shape (P,), queries, and the standard deviation of their differences.
     """
-    freedom = np.maximum(n - 1, 1)
-    noncentrality = nctdtrinc(freedom, 1 - POWER, stdtrit(freedom, 0.975))
+    df = np.maximum(n - 1, 1)
+    noncentrality = nctdtrinc(df, 1 - POWER, stdtrit(df, 1 - ALPHA / 2))
     difference: Floats = np.where(n > 1, noncentrality * sd / np.sqrt(np.maximum(n, 1)), np.nan)
     return difference
 
@@ -38,7 +39,8 @@ def compute_power(n: int, effect: float) -> float:
     """Compute the probability that the test finds this effect in standard deviations, with at least 2
     queries.
     """
-    return 1.0 - float(nctdtr(n - 1, sqrt(n) * effect, stdtrit(n - 1, 0.975)))
+    df, noncentrality = n - 1, sqrt(n) * effect
+    return 1.0 - float(nctdtr(df, noncentrality, stdtrit(df, 1 - ALPHA / 2)))
 
 
 def queries_needed(difference: float, sds: Floats) -> Floats:
@@ -52,15 +54,15 @@ def queries_needed(difference: float, sds: Floats) -> Floats:
     ----------
     difference: above 0. sds: shape (P,), the standard deviations of the queries' differences.
     """
-    return np.array([_needed(difference / sd) if sd > 0 else np.nan for sd in sds.tolist()])
+    return np.array([_find_sample_size(difference / sd) if sd > 0 else np.nan for sd in sds.tolist()])
 
 
-def _needed(effect: float) -> float:
+def _find_sample_size(effect: float) -> float:
     """Search upwards from the normal approximation, which is a few queries too small (Guenther 1981)."""
-    least = ((Z95 + _Z_POWER) / effect) ** 2
-    if least > MAX_QUERIES:
+    lower_bound = ((Z95 + _Z_POWER) / effect) ** 2
+    if lower_bound > MAX_QUERIES:
         return np.nan
-    n = max(2, ceil(least))
+    n = max(2, ceil(lower_bound))
     while compute_power(n, effect) < POWER:
         n += 1
     return float(n)

@@ -12,10 +12,10 @@ same share. The design pps has no unbiased variance, so its queries are taken as
 makes the interval a little too wide. All strata with one evaluated query share one variance; a single stratum
 with one query joins the smallest other stratum.
 
-Differences of systems are often 0. The interval of a difference is Student's t. Where fewer than `MIN_DIFFERING`
-differences differ from the most common difference, the interval is widened as if one more unseen query had
-the worst or the best difference. The additional query is placed in the stratum with the most searches that
-were not drawn.
+Differences of systems are often 0. The interval of a difference is Student's t. Where fewer than
+`MIN_DIFFERING` differences differ from the most common difference, the interval is widened as if one more
+unseen query had the worst or the best difference. The additional query is placed in the stratum with the most
+searches that were not drawn.
 
 Särndal, Swensson & Wretman (1992), Model Assisted Survey Sampling, sections 5.7 and 7.3.
 """
