@@ -336,9 +336,11 @@ def _to_shares(sums: Floats) -> Floats:
 
 
 def _explain_nothing_to_compare(judge: str, coverage: Mapping[str, int]) -> str:
-    sealed, older = coverage["sealed"], coverage["older"]
-    remark = f" {older:,} pairs are about a different version of the document." if older else ""
-    remark += f" {sealed:,} more pairs belong to queries with sealed grades." if sealed else ""
+    remark = ""
+    if coverage["older"]:
+        remark += f" {coverage['older']:,} pairs are about a different version of the document."
+    if coverage["sealed"]:
+        remark += f" {coverage['sealed']:,} more pairs belong to queries with sealed grades."
     return (
         f"Nothing to compare: of the {pluralize(coverage['judged'], 'pair')} that the judge {judge} judged "
         f"here, none has a grade by people.{remark} People grade pairs in a round (`goldgrade round "
