@@ -240,7 +240,7 @@ def test_annotators_errors_are_estimated_outside_of_every_turn(
     set_rule(pooled, ConsensusRule("dawid-skene"))
     open_audit(pooled, AuditRequest(["ada", "bo"], size=12, depth=20, overlap=2))
     answer(pooled, "ada")
-    monkeypatch.setattr("curation.labeling.consensus.consensus.estimate", estimated)
+    monkeypatch.setattr("curation.labeling.consensus.consensus.fit_dawid_skene", estimated)
     compute_contributions(pooled, read_relevance(pooled))
     find_hard_negatives(pooled)
     report_audit(pooled)
