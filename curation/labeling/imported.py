@@ -385,11 +385,8 @@ def _describe_alike(name: str, known_spelling: str, person: str, first_lines: Ma
     if person != known_spelling:
         known_name = f"{known_spelling!r}, the address of {person!r},"
     else:
-        known_name = (
-            f"{known_spelling!r} on line {first_lines[known_spelling]}"
-            if known_spelling in first_lines
-            else f"{known_spelling!r}"
-        )
+        line = f" on line {first_lines[known_spelling]}" if known_spelling in first_lines else ""
+        known_name = f"{known_spelling!r}{line}"
     return f"the annotator {name!r} differs from {known_name} by {describe_lookalike(name, known_spelling)}"
 
 

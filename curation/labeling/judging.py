@@ -245,11 +245,9 @@ def _find_problem(submission: Submission, state: PresentationState, context: Jud
     if len(submission.note or "") > MAX_NOTE_LENGTH or len(submission.reason or "") > MAX_NOTE_LENGTH:
         return f"a note may have at most {MAX_NOTE_LENGTH:,} characters"
     guide_read = context.guides[state.read_under(submission.guide_hash)]
-    scale_problem = (
-        _find_scale_problem(submission, guide_read, context.guides[state.guide_hash])
-        if submission.kind == "grade"
-        else ""
-    )
+    scale_problem = ""
+    if submission.kind == "grade":
+        scale_problem = _find_scale_problem(submission, guide_read, context.guides[state.guide_hash])
     body = context.bodies.get(submission.presentation_id, "")
     mark_problem = guide_read.against_marks(submission.grade, bool(submission.evidence))
     return scale_problem or mark_problem or describe_outside_spans(body, submission.evidence)

@@ -129,37 +129,27 @@ class Consensus:
         source_names, values = (*SOURCES[:RULED], self.rule), self.by_pair.values.tolist()
         for row in self._rows():
             (
-                query_id,
-                document_id,
+                *pair,
                 decision,
                 is_requested,
-                is_older,
-                kept_grade,
-                kept_is_older,
-                grade_index,
+                changed,
+                kept,
+                kept_changed,
+                index,
                 source,
-                *figures,
+                confidence,
+                counts,
+                n,
             ) = row
             if not is_requested:
                 continue
-            confidence, counts, judgments = figures
             votes = {grade: times for grade, times in zip(values, counts, strict=True) if times}
-            grade = decision if source == ADJUDICATED else values[grade_index] if grade_index >= 0 else None
-            if source == DISPUTED and kept_grade is not None:
-                grade, is_older = kept_grade, kept_is_older
-            known_confidence = confidence if confidence == confidence else None  # NaN is not itself
-            cannot_tell = judgments - sum(votes.values())
-            yield PairConsensus(
-                query_id,
-                document_id,
-                grade,
-                source_names[source],
-                votes,
-                cannot_tell,
-                judgments,
-                known_confidence,
-                is_older,
-            )
+            grade = decision if source == ADJUDICATED else values[index] if index >= 0 else None
+            if source == DISPUTED and kept is not None:
+                grade, changed = kept, kept_changed
+            known_confidence = None if np.isnan(confidence) else confidence
+            judgments = (votes, n - sum(votes.values()), n)
+            yield PairConsensus(*pair, grade, source_names[source], *judgments, known_confidence, changed)
 
     def _rows(self) -> Iterator[tuple[Any, ...]]:
         """Yield the column values of each pair as plain Python values, converted in batches."""

@@ -200,14 +200,7 @@ def find_disputes(store: Store, include_settled: bool = False) -> list[Dispute]:
     ]
     with store.reading() as cursor:
         descriptions, traffic = _read_disputes(cursor, pairs), dict(cursor.execute(_TRAFFIC).fetchall())
-    return sorted(
-        _weigh_disputes(descriptions, traffic),
-        key=lambda dispute: (
-            -dispute.weight,
-            _spread_rank(dispute.grades),
-            digest(dispute.query_id, dispute.document_id),
-        ),
-    )
+    return sorted(_weigh_disputes(descriptions, traffic), key=_sort_key)
 
 
 def list_disputes(store: Store, include_decided: bool = False, access: SealAccess | None = None) -> Disputes:
@@ -287,9 +280,10 @@ def _build_row(dispute: Dispute) -> tuple[object, ...]:
     return *pair, grades, dispute.cannot_tell, decision
 
 
-def _spread_rank(grades: Sequence[int]) -> int:
-    """Return the lowest minus the highest grade: a sort key that puts the widest disagreement first."""
-    return min(grades, default=0) - max(grades, default=0)
+def _sort_key(dispute: Dispute) -> tuple[float, int, str]:
+    """Return a sort key: the greatest weight first, then the widest spread of grades, then by a hash."""
+    spread = max(dispute.grades, default=0) - min(dispute.grades, default=0)
+    return -dispute.weight, -spread, digest(dispute.query_id, dispute.document_id)
 
 
 def _weigh_disputes(unweighed: Sequence[Dispute], traffic: Mapping[str, int]) -> list[Dispute]:

@@ -127,16 +127,9 @@ def group_votes(rows: pa.Table) -> VotesByPair:
     names, annotator = _order_annotators(annotators)
     order = np.lexsort((annotator, value_indexes, item))
     tally = np.bincount(item * len(values) + value_indexes, minlength=len(first) * len(values))
-    return VotesByPair(
-        rows,
-        first,
-        item[order],
-        annotator[order],
-        value_indexes[order].astype(np.int64),
-        names,
-        values,
-        tally.reshape(len(first), len(values)).astype(np.int64),
-    )
+    tally = tally.reshape(len(first), len(values)).astype(np.int64)
+    value = value_indexes[order].astype(np.int64)
+    return VotesByPair(rows, first, item[order], annotator[order], value, names, values, tally)
 
 
 def take_pair_column(pairs: VotesByPair, name: str) -> pa.Array:

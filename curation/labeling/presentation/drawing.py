@@ -95,11 +95,8 @@ class _View(NamedTuple):
                 pieces += [(end_of_last, start, False), (start, end, True)]
                 end_of_last = end
         pieces.append((end_of_last, last, False))
-        segments = [
-            Segment(leaf.text[a - leaf.start : b - leaf.start], is_marked)
-            for a, b, is_marked in pieces
-            if a < b
-        ]
+        ranges = [(a - leaf.start, b - leaf.start, is_marked) for a, b, is_marked in pieces if a < b]
+        segments = [Segment(leaf.text[start:end], is_marked) for start, end, is_marked in ranges]
         return wrap_sentences(segments, first, self.sentences)
 
 

@@ -82,7 +82,7 @@ def reassign(
         )
 
     def read(cursor: Cursor) -> TransferInputs:
-        return read_transfer_inputs(cursor, name, author, [from_, *takers], takers, adds_candidates=False)
+        return read_transfer_inputs(cursor, name, author, [from_, *takers], takers, extends=False)
 
     def make(inputs: TransferInputs) -> TransferPlan:
         if inputs.state.kind in ("pilot", "practice"):
@@ -126,7 +126,7 @@ def extend_round(
     joining = list(dict.fromkeys(annotators))
 
     def read(cursor: Cursor) -> TransferInputs:
-        return read_transfer_inputs(cursor, name, author, joining, joining, adds_candidates=candidates)
+        return read_transfer_inputs(cursor, name, author, joining, joining, extends=candidates)
 
     def make(inputs: TransferInputs) -> TransferPlan:
         if inputs.state.kind == "practice":

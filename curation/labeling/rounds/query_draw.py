@@ -83,26 +83,21 @@ class QueryDraw:
 
 
 def draw_candidates(
-    chosen: Selection,
-    rows: Sequence[CandidateRow],
-    active: set[str],
-    frame: DrawFrame,
-    queries: int,
-    seed: int,
+    chosen: Selection, rows: Sequence[CandidateRow], active: set[str], frame: DrawFrame, count: int, seed: int
 ) -> Selection:
     """Choose the candidates of a random sample of the current queries that have a pool.
 
     Parameters
     ----------
-    queries: the number of queries to draw.
+    count: the number of queries to draw.
 
     Raises
     ------
-    InputError: `queries` is below the number of strata, or not below the number of queries.
+    InputError: `count` is below the number of strata, or not below the number of queries.
     """
     strata, units = frame
     pooled_queries = {row.query_id for row in rows if row.content_hash is not None} & active
-    draw = draw_queries({name: strata.get(name, NO_STRATUM) for name in pooled_queries}, queries, seed, units)
+    draw = draw_queries({name: strata.get(name, NO_STRATUM) for name in pooled_queries}, count, seed, units)
     drawn_candidates = [candidate for candidate in chosen.candidates if candidate.query_id in draw.drawn]
     left_out = {
         **chosen.left_out,
@@ -112,12 +107,8 @@ def draw_candidates(
     stored_draw = {"strata": dict(sorted(draw.strata.items())), "drawn": sorted(draw.drawn)}
     stored_draw |= {"units": dict(sorted(draw.units.items()))} if draw.units else {}
     counts = {reason: count for reason, count in left_out.items() if count}
-    return replace(
-        chosen,
-        candidates=drawn_candidates,
-        parameters={**chosen.parameters, "query_draw": stored_draw},
-        left_out=counts,
-    )
+    parameters = {**chosen.parameters, "query_draw": stored_draw}
+    return replace(chosen, candidates=drawn_candidates, parameters=parameters, left_out=counts)
 
 
 def draw_queries(

@@ -188,13 +188,8 @@ def read_round_status(store: Store, name: str) -> RoundStatus:
     with store.reading() as cursor:
         state = read_round_state(cursor, name)
         round_id = state.round_id
-        unshown_counts = Counter(
-            {
-                annotator: count
-                for (of_round, annotator), count in count_unshown(cursor).items()
-                if of_round == round_id
-            }
-        )
+        unshown_items = count_unshown(cursor).items()
+        unshown_counts = Counter({name: count for (key, name), count in unshown_items if key == round_id})
         progress = []
         for row in fetch(cursor, AnnotatorProgress, _PROGRESS, [round_id]):
             unshown = unshown_counts[row.annotator]

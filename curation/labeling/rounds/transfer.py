@@ -205,12 +205,7 @@ def execute_transfer(
 
 
 def read_transfer_inputs(
-    cursor: Cursor,
-    name: str,
-    author: str,
-    people: Sequence[str],
-    takers: Sequence[str],
-    adds_candidates: bool,
+    cursor: Cursor, name: str, author: str, people: Sequence[str], takers: Sequence[str], extends: bool
 ) -> TransferInputs:
     """Read the rows that the plan of a transfer needs.
 
@@ -232,7 +227,7 @@ def read_transfer_inputs(
     layout = _read_layout(cursor, state)
     items = read_round_items(cursor, state.round_id)
     able_annotators = {annotator.name for annotator in able_to_judge(cursor)}
-    candidates = read_candidates(cursor) if adds_candidates and state.kind == "labeling" else ([], set[str]())
+    candidates = read_candidates(cursor) if extends and state.kind == "labeling" else ([], set[str]())
     return TransferInputs(
         state=state,
         layout=layout,
@@ -261,22 +256,16 @@ def plan_transfer(
     ----------
     dropped: items that are withdrawn with the moved items.
     """
-    judged_pairs = {item.pair for item in inputs.items if not item.control_item} | {
-        candidate[:2]
-        for queries in mover.work.values()
-        for query_candidates in queries.values()
-        for candidate in query_candidates
-    }
-    work_by_annotator = {who: dict(queries) for who, queries in sorted(mover.work.items()) if queries}
+    batches = [candidates for queries in mover.work.values() for candidates in queries.values()]
+    judged_pairs = {item.pair for item in inputs.items if not item.control_item}
+    judged_pairs |= {candidate[:2] for candidates in batches for candidate in candidates}
+    work = {who: dict(queries) for who, queries in sorted(mover.work.items()) if queries}
     withdrawn = [*mover.moved, *dropped]
     withdrawn += find_near_repeats(inputs.items, {item.presentation_id for item in withdrawn})
-    assignment = lay_out(
-        inputs.state.round_id, work_by_annotator, inputs.layout, inputs.pool, judged_pairs, inputs.starts
-    )
+    assignment = lay_out(inputs.state.round_id, work, inputs.layout, inputs.pool, judged_pairs, inputs.starts)
     withdrawn_duplicates = sum(item.duplicate_of is not None for item in withdrawn)
-    left_out[DROPPED_DUPLICATES] = max(
-        0, withdrawn_duplicates - sum(row.duplicate_of is not None for row in assignment.rows)
-    )
+    new_duplicates = sum(row.duplicate_of is not None for row in assignment.rows)
+    left_out[DROPPED_DUPLICATES] = max(0, withdrawn_duplicates - new_duplicates)
     left_out.update(assignment.left_out)
     transfer = Transfer(
         round=inputs.state.round,
@@ -339,11 +328,8 @@ def _write_transfer(
 
 def _move_requests(cursor: Cursor, withdrawn: Sequence[RoundItem], assignment: RoundAssignment) -> None:
     """Transfer requests for second opinions to the new presentations."""
-    new_ids = {
-        (row.query_id, row.document_id): row.presentation_id
-        for row in assignment.rows
-        if row.duplicate_of is None
-    }
+    firsts = [row for row in assignment.rows if row.duplicate_of is None]
+    new_ids = {(row.query_id, row.document_id): row.presentation_id for row in firsts}
     for item in withdrawn:
         if item.requested and item.pair in new_ids:
             cursor.execute(

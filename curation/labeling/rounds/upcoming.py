@@ -179,10 +179,8 @@ class UpcomingWork(NamedTuple):
         for item in self.items if any(round_.lists for round_ in self.rounds.values()) else []:
             if not self.rounds[item.round_id].lists:
                 continue
-            if (
-                last_position != (item.round_id, item.query_id, item.position - 1)
-                or item.content_hash in texts_in_list
-            ):
+            is_adjacent = last_position == (item.round_id, item.query_id, item.position - 1)
+            if not is_adjacent or item.content_hash in texts_in_list:
                 list_start, texts_in_list = item.presentation_id, set()
             last_position = (item.round_id, item.query_id, item.position)
             texts_in_list.add(item.content_hash)
@@ -253,13 +251,8 @@ def compute_upcoming_work(
     too_near = _find_too_near(items)
     unanswered = [item for item in items if item.answered is None and item.duplicate_of not in too_near]
     showable_items = [item for item in unanswered if not included_rounds[item.round_id].paused]
-    return UpcomingWork(
-        included_rounds,
-        items,
-        unanswered,
-        _sort_open(showable_items, items, list(included_rounds)),
-        bool(too_near),
-    )
+    open_items = _sort_open(showable_items, items, list(included_rounds))
+    return UpcomingWork(included_rounds, items, unanswered, open_items, bool(too_near))
 
 
 def count_unshown(cursor: Cursor) -> Counter[tuple[str, str]]:
@@ -269,15 +262,12 @@ def count_unshown(cursor: Cursor) -> Counter[tuple[str, str]]:
     if not annotators:
         return Counter()
     rounds = read_open_rounds(cursor)
-    work_by_annotator = {
-        annotator: compute_upcoming_work(rounds, read_items(cursor, annotator, rounds))
-        for annotator in annotators
-    }
+    works = {name: compute_upcoming_work(rounds, read_items(cursor, name, rounds)) for name in annotators}
     return Counter(
-        (item.round_id, annotator)
-        for annotator, work_of_annotator in work_by_annotator.items()
-        if not work_of_annotator.left
-        for item in work_of_annotator.items
+        (item.round_id, name)
+        for name, work in works.items()
+        if not work.left
+        for item in work.items
         if item.answered is None
     )
 
@@ -326,7 +316,7 @@ def _sort_open(
     skipped_ids = {item.presentation_id for item in items if item.was_put_off}
     if not skipped_ids:
         return list(showable)  # in order already
-    round_indexes = {round_id: sort_key for sort_key, round_id in enumerate(rounds)}
+    round_indexes = {round_id: index for index, round_id in enumerate(rounds)}
 
     def sort_key(item: QueueItem) -> tuple[int, int, int, int]:
         group = 2 if item.duplicate_of in skipped_ids else 0

@@ -170,17 +170,9 @@ def read_rows(
         items, cache.texts(cursor, items, upcoming), _number_items(work, items, lists), strict=True
     ):
         round_ = work.rounds[item.round_id]
-        presentation_id = item.presentation_id
-        row_fields = (
-            presentation_id,
-            item.revision,
-            round_.kind,
-            presentation_id in asking_ids,
-            number,
-            count,
-            item.put_off is not None,
-        )
-        list_id = "" if presentation_id in unlisted else lists.get(presentation_id, "")
+        key, put_off = item.presentation_id, item.put_off is not None
+        row_fields = (key, item.revision, round_.kind, key in asking_ids, number, count, put_off)
+        list_id = "" if key in unlisted else lists.get(key, "")
         item_rows.append(ItemRow(text, cache.guides[round_.guide_hash], *row_fields, list_id))
     return item_rows
 

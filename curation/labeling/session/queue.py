@@ -156,11 +156,8 @@ def _read_listing(cursor: Cursor, cache: SessionCache, work: UpcomingWork, list_
         list_id = next((lists.get(item.presentation_id) for item in work.open), None)
     ids = {name for name, list_start in lists.items() if list_start == list_id} - unlisted
     items = [item for item in answered_items if item.presentation_id in ids]
-    fresh_rows = (
-        cursor.execute(_FRESH_ANSWERS, {"who": cache.annotator, "list": sorted(ids)}).fetchall()
-        if items
-        else []
-    )
+    parameters = {"who": cache.annotator, "list": sorted(ids)}
+    fresh_rows = cursor.execute(_FRESH_ANSWERS, parameters).fetchall() if items else []
     answers = {row[0]: dict(zip(AnsweredItem._fields[1:], row[1:], strict=False)) for row in fresh_rows}
     rows = read_rows(cursor, cache, work, items, work.open)
     marks = read_evidence_marks(cursor, list(answers))

@@ -99,13 +99,8 @@ class NuggetProposals(NamedTuple):
             if most_similar is not None and score >= MIN_F1_OF_CHANGE:
                 unmatched.remove(most_similar)
                 changed += 1
-        return dict(
-            zip(
-                REVIEW_COUNTS,
-                (len(unchanged), changed, len(other_proposals) - changed, len(unmatched)),
-                strict=True,
-            )
-        )
+        counts = (len(unchanged), changed, len(other_proposals) - changed, len(unmatched))
+        return dict(zip(REVIEW_COUNTS, counts, strict=True))
 
 
 def describe_shares(proposals: Sequence[NuggetProposals]) -> list[str]:
@@ -230,14 +225,8 @@ def _build_calls(
     cursor: Cursor, model: str, candidates_by_query: Mapping[str, Sequence[Candidate]], marks: ProjectMarks
 ) -> tuple[dict[str, ModelCall], int]:
     """Build the model calls by query id, and count the characters of documents that the calls leave out."""
-    documents_by_version = documents_by_hash(
-        cursor,
-        [
-            candidate_sent.content_hash
-            for chosen_candidates in candidates_by_query.values()
-            for candidate_sent in chosen_candidates
-        ],
-    )
+    chosen = [candidate for candidates in candidates_by_query.values() for candidate in candidates]
+    documents_by_version = documents_by_hash(cursor, [candidate.content_hash for candidate in chosen])
     calls, omitted_characters = {}, 0
     for query_id, text, need in cursor.execute(_WORDS, [list(candidates_by_query)]).fetchall():
         document_inputs = []

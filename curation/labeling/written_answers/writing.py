@@ -254,15 +254,8 @@ def list_own_answers(store: Store, writer: str, limit: int = 20) -> list[OwnAnsw
     with store.reading() as cursor:
         rows = cursor.execute(_OWN_ANSWERS, [writer, limit]).fetchall()
     return [
-        OwnAnswer(
-            assignment_id,
-            revision,
-            query,
-            answer,
-            not closed,
-            tuple(references) if closed and references else None,
-        )
-        for assignment_id, revision, query, answer, closed, references in rows
+        OwnAnswer(key, revision, query, answer, not closed, tuple(final) if closed and final else None)
+        for key, revision, query, answer, closed, final in rows
     ]
 
 
@@ -293,11 +286,9 @@ def _append_event(
     with store.transaction(appends=True) as cursor:
         assignment = _read_assignment(cursor, writer, assignment_id)
         *_, evidence = _read_shown_documents(cursor, assignment)
-        documents = (
-            sorted(evidence[index][0] for index in set(document_indexes))
-            if kind != RETRACT
-            else assignment.documents
-        )
+        documents = assignment.documents
+        if kind != RETRACT:
+            documents = sorted(evidence[index][0] for index in set(document_indexes))
         if assignment.repeats(kind, text, documents):
             return
         _refuse_late_event(assignment, kind, seen_revision)
