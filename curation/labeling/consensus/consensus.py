@@ -126,7 +126,7 @@ class Consensus:
         return ConsensusCounts(self.rule, len(sources), **dict(zip(SOURCES, counts, strict=True)))
 
     def __iter__(self) -> Iterator[PairConsensus]:
-        source_names, values = (*SOURCES[:RULED], self.rule), self.by_pair.values.tolist()
+        names, values = (*SOURCES[:RULED], self.rule), self.by_pair.values.tolist()
         for row in self._rows():
             (
                 *pair,
@@ -149,7 +149,9 @@ class Consensus:
                 grade, changed = kept, kept_changed
             known_confidence = None if np.isnan(confidence) else confidence
             judgments = (votes, n - sum(votes.values()), n)
-            yield PairConsensus(*pair, grade, source_names[source], *judgments, known_confidence, changed)
+            yield PairConsensus(
+                query_id, document_id, grade, names[source], *judgments, known_confidence, changed
+            )
 
     def _rows(self) -> Iterator[tuple[Any, ...]]:
         """Yield the column values of each pair as plain Python values, converted in batches."""
