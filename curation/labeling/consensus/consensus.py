@@ -128,26 +128,15 @@ class Consensus:
     def __iter__(self) -> Iterator[PairConsensus]:
         names, values = (*SOURCES[:RULED], self.rule), self.by_pair.values.tolist()
         for row in self._rows():
-            (
-                *pair,
-                decision,
-                is_requested,
-                changed,
-                kept,
-                kept_changed,
-                index,
-                source,
-                confidence,
-                counts,
-                n,
-            ) = row
+            query_id, document_id, decision, is_requested, *grade_columns = row
             if not is_requested:
                 continue
+            changed, kept, kept_changed, index, source, confidence, counts, n = grade_columns
             votes = {grade: times for grade, times in zip(values, counts, strict=True) if times}
             grade = decision if source == ADJUDICATED else values[index] if index >= 0 else None
             if source == DISPUTED and kept is not None:
                 grade, changed = kept, kept_changed
-            known_confidence = None if np.isnan(confidence) else confidence
+            known_confidence = confidence if confidence == confidence else None  # NaN is not itself
             judgments = (votes, n - sum(votes.values()), n)
             yield PairConsensus(
                 query_id, document_id, grade, names[source], *judgments, known_confidence, changed
