@@ -22,16 +22,8 @@ from curation.operations.backup import Backup, back_up, sums_path
 from curation.operations.jobs import Job, jobs_of, last_job
 from curation.operations.jobs.stored import last_job_of
 from curation.people.annotators import require_author
-from curation.store import (
-    COMMAND_LINE,
-    Cursor,
-    Store,
-    get_setting,
-    note_event,
-    put_setting,
-    record_event,
-    utc_now,
-)
+from curation.store import COMMAND_LINE, Cursor, Store, note_event, record_event, utc_now
+from curation.store.settings import get_setting, put_setting
 
 SNAPSHOT = "snapshot"
 """The event of a copy that a person may download; the copy counts as a backup once it was downloaded."""
@@ -64,9 +56,7 @@ class BackupSchedule:
 
     days: int = option(1, "Days from one backup to the next", "1 is every day.", minimum=1, maximum=31)
     hour: int = option(2, "Hour (UTC)", "The hour of the day, by UTC.", minimum=0, maximum=23)
-    keep: int = option(
-        14, "Backups kept", "Older backups of the schedule are removed.", minimum=1, maximum=1_000
-    )
+    keep: int = option(14, "Backups kept", "Older scheduled backups are removed.", minimum=1, maximum=1_000)
 
 
 def take_backup(store: Store, request: BackupRequest, _progress: Progress, author: str) -> Backup:
@@ -140,9 +130,8 @@ def note_download(store: Store, name: str, annotator: str) -> None:
     backup.
     """
     with store.reading() as cursor:
-        noted = cursor.execute(
-            "SELECT 1 FROM events WHERE action = ? AND detail->>'file' = ?", [DOWNLOADED, name]
-        ).fetchone()
+        sql = "SELECT 1 FROM events WHERE action = ? AND detail->>'file' = ?"
+        noted = cursor.execute(sql, [DOWNLOADED, name]).fetchone()
     if noted is None:
         note_event(store, DOWNLOADED, {"file": name}, annotator)
 

@@ -52,12 +52,13 @@ ROUND, RELEASE = "first", "sample"
 CHUNKS = ("30/10", "100/25")
 SEED = 7
 QUERIES = 60
+Say = Callable[[str], None]
 
 
 def build_demo(
     folder: Path,
     sample: Path,
-    say: Callable[[str], None] = lambda _: None,
+    say: Say = lambda _: None,
     progress: Progress = silent,
     modules: Collection[str] | None = None,
 ) -> tuple[Path, bool]:
@@ -83,12 +84,7 @@ def build_demo(
 
 
 def _fill_project(
-    store: Store,
-    folder: Path,
-    sample: Path,
-    modules: Collection[str] | None,
-    say: Callable[[str], None],
-    progress: Progress,
+    store: Store, folder: Path, sample: Path, modules: Collection[str] | None, say: Say, progress: Progress
 ) -> None:
     say("reading the documentation strings of the standard library")
     corpus, log = folder / "corpus.jsonl", sample / "traffic.csv"

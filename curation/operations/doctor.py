@@ -132,18 +132,13 @@ def check_log(project: Path) -> Iterator[DoctorFinding]:
     log = log_path(project)
     with suppress(FileNotFoundError):
         size = log.stat().st_size
-        damage = describe_log_damage(project)
-        if damage:
-            yield DoctorFinding(
-                "problem", "log", f"{log.name}, which holds the latest changes, is damaged: {damage}."
-            )
+        if damage := describe_log_damage(project):
+            sentence = f"{log.name}, which holds the latest changes, is damaged: {damage}."
+            yield DoctorFinding("problem", "log", sentence)
         elif size:
-            yield DoctorFinding(
-                "note",
-                "log",
-                f"{log.name} ({size:,} bytes) was next to the file: the file is in use, or a process that "
-                "used it was killed. The changes in the log become part of the file when you open the file.",
-            )
+            sentence = f"{log.name} ({size:,} bytes) was next to the file: the file is in use, or a process "
+            sentence += "that used it was killed. Opening the file makes the changes in the log a part of it."
+            yield DoctorFinding("note", "log", sentence)
 
 
 def check_permissions(project: Path) -> Iterator[DoctorFinding]:

@@ -15,14 +15,8 @@ from pathlib import Path
 
 from curation.core.errors import InputError
 from curation.core.progress import Progress, silent
-from curation.ingest.collection_files import (
-    DOCUMENTS,
-    JUDGMENTS,
-    QUERIES,
-    CollectionFile,
-    find_collection,
-    open_collection,
-)
+from curation.ingest import collection_files as files
+from curation.ingest.collection_files import DOCUMENTS, JUDGMENTS, QUERIES, CollectionFile
 from curation.ingest.importers.corpus import CorpusImport, import_corpus_files
 from curation.ingest.importers.query_import import QueryImport, import_queries
 from curation.ingest.readers.fields import JudgmentFields
@@ -89,8 +83,8 @@ def import_collection(
     """
     with store.reading() as cursor:
         require_author(cursor, author, "lead")
-    with open_collection(path) as root:
-        collection = CollectionImport(*find_collection(root, options.format, options.encoding))
+    with files.open_collection(path) as root:
+        collection = CollectionImport(*files.find_collection(root, options.format, options.encoding))
         judgments = [file for file in collection.files if file.kind == JUDGMENTS]
         if judgments and not options.annotator:
             raise InputError(

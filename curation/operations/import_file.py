@@ -60,7 +60,7 @@ def import_file(store: Store, request: ImportRequest, progress: Progress, by: st
     return IMPORTERS[request.what](store, request, progress, by)
 
 
-def _import_corpus(store: Store, request: CorpusRequest, progress: Progress, author: str) -> CorpusImport:
+def _import_corpus(store: Store, request: CorpusRequest, progress: Progress, by: str) -> CorpusImport:
     """Import documents, and set the markup in which the guide shows their text."""
     markup = request.markup
     if markup not in (None, *MARKUPS):
@@ -70,7 +70,7 @@ def _import_corpus(store: Store, request: CorpusRequest, progress: Progress, aut
         if request.add:
             raise InputError("--in-place takes a whole corpus, and no --add. Put the files into one folder.")
         path, layout = request.path, request.layout
-        imported = link_corpus(store, path, fields, layout, progress, author, withdraw_outside)
+        imported = link_corpus(store, path, fields, layout, progress, by, withdraw_outside)
         with store.reading() as cursor:
             text_markup = guess_markup(document.body for document in first_documents(cursor, SAMPLED_ROWS))
     else:
@@ -78,18 +78,18 @@ def _import_corpus(store: Store, request: CorpusRequest, progress: Progress, aut
             *(store, request.file, fields, request.layout),
             add=request.add,
             progress=progress,
-            author=author,
+            author=by,
             withdraw=withdraw_outside,
         )
         text_markup = guess_markup(preview_file(request).texts_in(imported.fields.body))
     shown = tuple(field for field in DEFAULT_PRESENTATION.fields if getattr(imported.fields, field.field))
     template = PresentationTemplate(fields=shown)
     requested = cast("BodyKind | None", markup)
-    return replace(imported, shown=_set_markup(store, requested, text_markup, template, author))
+    return replace(imported, shown=_set_markup(store, requested, text_markup, template, by))
 
 
 def _set_markup(
-    store: Store, markup: BodyKind | None, text_markup: BodyKind, template: PresentationTemplate, author: str
+    store: Store, markup: BodyKind | None, text_markup: BodyKind, template: PresentationTemplate, by: str
 ) -> str:
     """Change the guide so that it shows documents in the requested markup, or in the markup of their text.
 
@@ -108,7 +108,7 @@ def _set_markup(
     if new_markup != (presentation or PresentationTemplate()).body:
         new_presentation = (presentation or template).model_copy(update={"body": new_markup})
         changed = replace_presentation(guide, new_presentation)
-        change = use_guide(store, changed, author, KEEP, f"The text of the corpus is {MARKUPS[new_markup]}.")
+        change = use_guide(store, changed, by, KEEP, f"The text of the corpus is {MARKUPS[new_markup]}.")
         remark = f" Open rounds keep their guide: {', '.join(change.kept)}." if change.kept else ""
         return f"The guide shows documents as {MARKUPS[new_markup]}.{remark}"
     if markup is None and new_markup != text_markup:
@@ -118,7 +118,7 @@ def _set_markup(
 
 
 def _import_judgments(
-    store: Store, request: JudgmentsRequest, progress: Progress, author: str
+    store: Store, request: JudgmentsRequest, progress: Progress, by: str
 ) -> JudgmentImport | JudgeImport:
     """Import judgments of people, or grades of the judge that the request names."""
     fields = request.columns_of(
@@ -133,7 +133,7 @@ def _import_judgments(
         "grade_map": parse_grade_map(grade_map) if grade_map else None,
         "skip_unknown": request.skip_unknown,
         "progress": progress,
-        "author": author,
+        "author": by,
     }
     if request.judge is not None:
         return import_judge(store, request.file, request.judge, fields, request.layout, **options)
@@ -141,29 +141,25 @@ def _import_judgments(
     return import_judgments(store, request.file, fields, request.layout, **options)
 
 
-def _import_decisions(
-    store: Store, request: DecisionsRequest, progress: Progress, author: str
-) -> DecisionImport:
+def _import_decisions(store: Store, request: DecisionsRequest, progress: Progress, by: str) -> DecisionImport:
     columns = request.columns_of()
     lines = read_decision_lines(request.file, columns, request.reason, request.layout, progress)
-    return import_decisions(store, lines, author, request.every_pair, request.file)
+    return import_decisions(store, lines, by, request.every_pair, request.file)
 
 
-def _import_queries(store: Store, request: QueriesRequest, progress: Progress, author: str) -> QueryImport:
+def _import_queries(store: Store, request: QueriesRequest, progress: Progress, by: str) -> QueryImport:
     columns = request.columns_of()
-    return import_queries(store, request.file, columns, request.layout, progress, author, withdraw_outside)
+    return import_queries(store, request.file, columns, request.layout, progress, by, withdraw_outside)
 
 
-def _import_answers(
-    store: Store, request: AnswersRequest, progress: Progress, author: str
-) -> QueryItemsImport:
+def _import_answers(store: Store, request: AnswersRequest, progress: Progress, by: str) -> QueryItemsImport:
     """Import reference answers or nuggets."""
     run: Callable[..., QueryItemsImport] = import_nuggets if request.what == "nuggets" else import_answers
     columns = request.columns_of()
-    return run(store, request.file, columns, request.layout, request.skip_unknown, progress, author)
+    return run(store, request.file, columns, request.layout, request.skip_unknown, progress, by)
 
 
-def _import_run(store: Store, request: RunRequest, progress: Progress, author: str) -> RunImport:
+def _import_run(store: Store, request: RunRequest, progress: Progress, by: str) -> RunImport:
     return import_run(
         store,
         request.file,
@@ -173,15 +169,15 @@ def _import_run(store: Store, request: RunRequest, progress: Progress, author: s
         skip_unknown=request.skip_unknown,
         skip_repeated=request.skip_repeated,
         progress=progress,
-        author=author,
+        author=by,
     )
 
 
-def _import_traffic(store: Store, request: TrafficRequest, progress: Progress, author: str) -> TrafficImport:
+def _import_traffic(store: Store, request: TrafficRequest, progress: Progress, by: str) -> TrafficImport:
     """Import a log from a file or from a folder."""
     columns = request.columns_of(date_order=request.date_order)
     import_log = import_log_folder if request.file.is_dir() else import_traffic
-    return import_log(store, request.file, columns, request.layout, progress, request.rules, author)
+    return import_log(store, request.file, columns, request.layout, progress, request.rules, by)
 
 
 IMPORTERS: dict[str, Callable[[Store, Any, Progress, str], Any]] = {

@@ -74,19 +74,17 @@ def describe_refusal(error: CurationError, request: ImportRequest) -> DryRun:
     return DryRun(None, problems, more, "\n".join(ways_out))
 
 
-def reword(sentence: str, request: ImportRequest) -> str:
+def reword(text: str, request: ImportRequest) -> str:
     """Rewrite a sentence on an import for a page: without commands, with the labels of options and fields."""
     for words, page_words in _REPLACEMENTS.items():
-        sentence = sentence.replace(words, page_words)
-    sentence = _NAME_WITH.sub(r"choose \1 in ", sentence)
-    sentence = _COMMAND.sub("", sentence).replace("`", "")
+        text = text.replace(words, page_words)
+    text = _NAME_WITH.sub(r"choose \1 in ", text)
+    text = _COMMAND.sub("", text).replace("`", "")
     fields = {field.name: field.label for field in file_fields(request.record)}
-    sentence = _COLUMN.sub(lambda match: f"“{fields.get(match[1], match[1])}”", sentence)
+    text = _COLUMN.sub(lambda match: f"“{fields.get(match[1], match[1])}”", text)
     labels = {option.spelling: option.label for option in list_options(type(request))}
-    sentence = _OPTION.sub(
-        lambda match: f"“{labels.get(match[0], match[0][2:].replace('-', ' '))}”", sentence
-    )
-    return sentence[:1].upper() + sentence[1:]
+    text = _OPTION.sub(lambda match: f"“{labels.get(match[0], match[0][2:].replace('-', ' '))}”", text)
+    return text[:1].upper() + text[1:]
 
 
 def reword_outcome(outcome: ImportOutcome, request: ImportRequest) -> ImportOutcome:

@@ -33,16 +33,8 @@ from curation.people.annotators import require_author
 from curation.relabeling.calendar import OPEN, UNFINISHED, QuarterWork, read_work
 from curation.relabeling.staleness import compute_staleness
 from curation.releases.release_rows import list_releases
-from curation.store import (
-    COMMAND_LINE,
-    Cursor,
-    Store,
-    get_setting,
-    open_store,
-    put_setting,
-    record_event,
-    utc_now,
-)
+from curation.store import COMMAND_LINE, Cursor, Store, open_store, record_event, utc_now
+from curation.store.settings import get_setting, put_setting
 
 MAX_ATTEMPTS = 5
 """The number of attempts to send a notice; the wait between two attempts begins with two minutes and
@@ -61,9 +53,7 @@ class NoticeKinds:
 
     round_done: bool = option(False, "A round is done", "All items of the round are answered.")
     disputes: bool = option(False, "Pairs wait for a decision", "Once a day, as long as pairs wait.")
-    quarter_due: bool = option(
-        False, "Re-labeling is due", "Once a quarter, and once for a quarter that was left half done."
-    )
+    quarter_due: bool = option(False, "Re-labeling is due", "Once a quarter, and for one left half done.")
     job_failed: bool = option(False, "A job failed", "A job or a scheduled backup failed.")
 
 

@@ -123,9 +123,6 @@ def _describe_changes(before: QueryRelease, after: QueryRelease, with_grades: bo
     if before.need != after.need:
         yield "the information need was changed."
     if with_grades:
-        changed = sum(
-            after.grades.get(document_id, NOT_IN_RELEASE) != grade
-            for document_id, grade in before.grades.items()
-        )
+        changed = sum(after.grades.get(document_id) != grade for document_id, grade in before.grades.items())
         new = after.grades.keys() - before.grades.keys()
         yield f"{pluralize(changed, 'grade')} changed, {len(new):,} new."

@@ -221,9 +221,8 @@ class _RunningJob:
             assert self.process.stdout is not None
             for line in self.process.stdout:
                 self.progress = JobProgress(*json.loads(line))
-        discard_upload(
-            self._store.path, self.job.parameters.get("folder")
-        )  # a killed process could not remove it
+        # a killed process could not remove its upload
+        discard_upload(self._store.path, self.job.parameters.get("folder"))
         if self.is_abandoned:
             return
         outcome, message = self._describe_ending()

@@ -95,10 +95,8 @@ def is_same(job: Job, kind: str, parameters: Mapping[str, Any], started_by: str)
 def store_ending(store: Store, job_id: str, outcome: str, message: str) -> None:
     """Store the ending of a job, unless its ending is stored already."""
     with store.transaction() as cursor:
-        cursor.execute(
-            "INSERT INTO job_endings VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING",
-            [job_id, outcome, message, utc_now()],
-        )
+        sql = "INSERT INTO job_endings VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING"
+        cursor.execute(sql, [job_id, outcome, message, utc_now()])
 
 
 def find_job(cursor: Cursor, job_id: str) -> Job:

@@ -73,9 +73,8 @@ def _limit_resources(memory: int, cpu_seconds: int) -> None:
     """Limit the memory and the processor time of this process."""
     for limit, maximum in ((resource.RLIMIT_DATA, memory), (resource.RLIMIT_CPU, cpu_seconds)):
         _, hard_limit = resource.getrlimit(limit)
-        resource.setrlimit(
-            limit, (maximum if hard_limit == resource.RLIM_INFINITY else min(maximum, hard_limit), hard_limit)
-        )
+        soft_limit = maximum if hard_limit == resource.RLIM_INFINITY else min(maximum, hard_limit)
+        resource.setrlimit(limit, (soft_limit, hard_limit))
 
 
 def _import_modules(job_ids: SimpleQueue[str]) -> None:

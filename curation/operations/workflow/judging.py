@@ -85,26 +85,20 @@ def people_stage(progress: RoundProgress) -> Stage:
     """Make the stage of people; a project with imported judgments only needs no annotator."""
     add = Action("Add people", "team", "goldgrade people add NAME")
     if progress.annotators:
-        names = join_names(progress.annotators)
-        line = f"{pluralize(len(progress.annotators), 'annotator')}: {names}."
+        line = f"{pluralize(len(progress.annotators), 'annotator')}: {join_names(progress.annotators)}."
         return Stage("people", "done", line, replace(add, label="See the people"))
     if progress.open_rounds or progress.finished or progress.imported:
         return Stage("people", "done", "No annotator; leads and reviewers can judge, too.", add)
-    return Stage(
-        "people",
-        "not begun",
-        "A project needs two annotators or more, and a reviewer who settles disputes.",
-        add,
-    )
+    line = "A project needs two annotators or more, and a reviewer who settles disputes."
+    return Stage("people", "not begun", line, add)
 
 
 def round_stage(
     progress: RoundProgress, work: Sequence[AnnotatorWork], facts: Preparation, now: datetime
 ) -> Stage:
     """Make the stage of rounds: the progress of open rounds, or the pairs that wait for a round."""
-    is_pool_newer = facts.pool is not None and (
-        progress.opened_at is None or facts.pool.built_at > progress.opened_at
-    )
+    pool, opened_at = facts.pool, progress.opened_at
+    is_pool_newer = pool is not None and (opened_at is None or pool.built_at > opened_at)
     is_judged = bool(progress.finished or progress.imported)
     open_round = Action(OPEN, "rounds", "goldgrade round open NAME --annotators a,b", {"part": OPEN})
     if progress.open_rounds:
@@ -227,8 +221,7 @@ def adjudicate_stage(grades: SettledGrades, alpha: GateCheck | None) -> Stage:
         if grades.awaiting_opinion:
             line += f"; {grades.awaiting_opinion:,} more get one more opinion first"
         line += f"; {decided} so far." if decided else "."
-        label = f"Decide {pluralize(waiting, 'pair')}"
-        decide = Action(label, "adjudicate", "goldgrade disputes")
+        decide = Action(f"Decide {pluralize(waiting, 'pair')}", "adjudicate", "goldgrade disputes")
         return Stage("adjudicate", "needs attention", line, decide, alpha=alpha)
     if grades.awaiting_opinion:
         line = f"{pluralize(grades.awaiting_opinion, 'pair gets', 'pairs get')} one more opinion first."
@@ -244,8 +237,7 @@ def split_stage(grades: SettledGrades, is_settled: bool) -> Stage:
     ----------
     is_settled: whether all pairs are judged and decided.
     """
-    command = "goldgrade split"
-    split = Action("Split the queries", "releases", command, {"stage": "Split"})
+    split = Action("Split the queries", "releases", "goldgrade split", {"stage": "Split"})
     if grades.parts is None:
         line = "A split divides queries into dev and test without leakage."
         if grades.graded:
@@ -256,7 +248,6 @@ def split_stage(grades: SettledGrades, is_settled: bool) -> Stage:
     if grades.unassigned:
         line += f" {pluralize(grades.unassigned, 'graded query is', 'graded queries are')} in no part."
         if is_settled:
-            again = Action("Split again", "releases", command, {"stage": "Split"})
-            return Stage("split", "needs attention", line, again)
+            return Stage("split", "needs attention", line, replace(split, label="Split again"))
     see = Action("See the parts", "releases", "goldgrade split --certificate", {"stage": "Split"})
     return Stage("split", "done", line, see)

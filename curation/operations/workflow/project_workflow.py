@@ -99,7 +99,7 @@ def build_stages(
     figures: without them the stages lack the gate, alpha and the re-labeling that is due.
     running: ids of the jobs that are at work; None if that is not known.
     """
-    gate = figures.gate if figures else None
+    gate, due = (figures.gate, figures.due) if figures else (None, None)
     rounds = judging.round_stage(state.rounds, state.answers, state.preparation, state.now)
     alpha = next((check for check in gate.checks if check.figure == ALPHA), None) if gate else None
     adjudication = judging.adjudicate_stage(state.grades, alpha)
@@ -115,9 +115,7 @@ def build_stages(
         split,
         releasing.freeze_stage(state.newest, state.grades, gate, is_settled and split.state == "done"),
         releasing.evaluate_stage(state.newest, state.now),
-        releasing.relabel_stage(
-            state.newest is not None, state.quarter, state.work, figures.due if figures else None
-        ),
+        releasing.relabel_stage(state.newest is not None, state.quarter, state.work, due),
     ]
     return _add_jobs(stages, state.jobs, running)
 

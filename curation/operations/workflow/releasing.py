@@ -104,8 +104,8 @@ def freeze_stage(
         answers = pluralize(newest.answers_since, "answer or decision", "answers and decisions")
         line += f" {answers} came since."
         if is_settled:
-            again = replace(freeze, label="Freeze again")
-            return Stage("freeze", "needs attention", f"{line} {shut_gate}".rstrip(), again)
+            line = f"{line} {shut_gate}".rstrip()
+            return Stage("freeze", "needs attention", line, replace(freeze, label="Freeze again"))
     for sentence in release_rows.say_half_judged(release_rows.count_half_judged(newest.row)):
         return Stage("freeze", "needs attention", f"{line} {sentence}", freeze)
     return Stage("freeze", "done", line, Action("See the releases", page, "goldgrade releases"))
@@ -122,14 +122,13 @@ def evaluate_stage(newest: NewestRelease | None, now: datetime) -> Stage:
         return Stage("evaluate", "not begun", f"No run was scored on {name} in the browser yet.", score)
     counts = []
     if newest.evaluations:
-        systems = pluralize(newest.systems, "system")
-        counts.append(f"{pluralize(newest.evaluations, 'evaluation')} of {systems}")
+        evaluations = pluralize(newest.evaluations, "evaluation")
+        counts.append(f"{evaluations} of {pluralize(newest.systems, 'system')}")
     if newest.sealed:
         counts.append(pluralize(newest.sealed, "sealed evaluation"))
     line = f"{name}: {' · '.join(counts)}."
     recent = [row for row in newest.by_others if now - row.evaluated_at <= RECENT]
-    if recent:
-        last = recent[-1]
+    for last in recent[-1:]:
         verb = "was refused to evaluate" if last.refused else "evaluated"
         parts, day = ", ".join(last.parts), f"{last.evaluated_at:%d %b}"
         line += f" {last.evaluated_by} {verb} {last.system} on {parts} on {day}."
