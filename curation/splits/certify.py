@@ -50,6 +50,8 @@ PARAPHRASE = "paraphrase"
 SHARED_DOCUMENT = "shared document"
 SAME_KEY = "same key"
 NEAR_DUPLICATE = "near-duplicate document"
+Holders = dict[tuple[str, ...], list[str]]
+"""A document id, or the kind and value of a key → the queries that have it."""
 PartDocument = tuple[str, str]
 """A document id, and a part of the split that has a query to which the document is relevant."""
 
@@ -279,11 +281,11 @@ def _summarize_sieve(
 
 def check_shared_documents(evidence: SplitEvidence) -> Findings:
     """Check for documents that are relevant to queries of different parts of the split."""
-    holders: dict[str, list[str]] = {}
+    holders: Holders = {}
     for query_id in sorted(evidence.inputs.relevant):
         for document_id in evidence.inputs.relevant[query_id]:
-            holders.setdefault(document_id, []).append(query_id)
-    return find_shared_across_parts(evidence, SHARED_DOCUMENT, holders, evidence.rules.shared)
+            holders.setdefault((document_id,), []).append(query_id)
+    return find_crossings(evidence, SHARED_DOCUMENT, holders, evidence.rules.shared)
 
 
 def check_keys(evidence: SplitEvidence) -> Findings | None:
@@ -294,26 +296,20 @@ def check_keys(evidence: SplitEvidence) -> Findings | None:
     key_kinds = set(evidence.rules.keys)
     if not key_kinds:
         return None
-    holders: dict[str, list[str]] = {}
+    holders: Holders = {}
     for query_id in sorted(evidence.inputs.keys):
         keys = sorted(evidence.inputs.keys[query_id])
         popular = sum(kind == SESSION for kind, _ in keys) > SESSIONS
         for kind, value in keys:
             if kind in key_kinds and not (kind == SESSION and popular):
-                holders.setdefault(f"{kind}: {value}", []).append(query_id)
-    return find_shared_across_parts(evidence, SAME_KEY, holders)
+                holders.setdefault((kind, value), []).append(query_id)
+    return find_crossings(evidence, SAME_KEY, holders)
 
 
-def find_shared_across_parts(
-    evidence: SplitEvidence, kind: str, holders: Mapping[str, Sequence[str]], looked_for: bool = True
-) -> Findings:
+def find_crossings(evidence: SplitEvidence, kind: str, holders: Holders, looked_for: bool = True) -> Findings:
     """Find queries of different parts that share a relevant document or a key.
 
     For each two parts, the findings hold one pair of queries that is not cut, and all pairs that are cut.
-
-    Parameters
-    ----------
-    holders: document id or key → query ids.
     """
     leaks: list[Crossing] = []
     residual: list[Crossing] = []
@@ -323,7 +319,7 @@ def find_shared_across_parts(
         for query_id in holders[holder]:
             queries_by_part.setdefault(evidence.parts[query_id], []).append(query_id)
         compared += len(queries_by_part) > 1
-        documents = (holder,) if kind == SHARED_DOCUMENT else ()
+        documents = holder if kind == SHARED_DOCUMENT else ()
         for left, right in combinations([queries_by_part[part] for part in sorted(queries_by_part)], 2):
             pairs = ((min(a, b), max(a, b)) for a in left for b in right)
             uncut_pair = next((pair for pair in pairs if frozenset(pair) not in evidence.cut), None)

@@ -302,13 +302,12 @@ def find_same_keys(search: TieSearch) -> FoundTies:
     """Find pairs of queries that share a key, for the kinds of key that the rules name."""
     keys, key_kinds = search.inputs.keys, search.rules.keys
     popular = {name for name in keys if sum(kind == SESSION for kind, _ in keys[name]) > SESSIONS}
-    holders: dict[tuple[str, str], list[str]] = defaultdict(list)
+    holders: dict[tuple[str, ...], list[str]] = defaultdict(list)
     for query_id in search.ids:
         for kind, value in sorted(keys.get(query_id, ())):
             if kind in key_kinds and not (kind == SESSION and query_id in popular):
                 holders[kind, value].append(query_id)
-    holders_by_label = {f"{kind} {value}": queries for (kind, value), queries in holders.items()}
-    ties = search.tie_equal_keys(holders_by_label, SAME_KEY)
+    ties = search.tie_equal_keys(holders, SAME_KEY)
     return ties._replace(left_out={IN_MANY_SESSIONS: len(popular)}) if SESSION in key_kinds else ties
 
 

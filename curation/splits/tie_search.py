@@ -98,10 +98,10 @@ class TieSearch:
         uncut_edges = [edge for edge in edges if edge[:2] not in self.cuts]
         return FoundTies(uncut_edges, similar.pairs - (len(edges) - len(uncut_edges)), method)
 
-    def tie_equal_keys(self, holders: Mapping[str, Sequence[str]], label: str) -> FoundTies:
-        """Tie all queries that share a key; `holders`: key → query ids."""
+    def tie_equal_keys(self, holders: Mapping[tuple[str, ...], Sequence[str]], label: str) -> FoundTies:
+        """Tie all queries that share a key; `holders`: the words of the key → query ids."""
         edges = [
-            Edge(*pair, label, 1.0, (), key)
+            Edge(*pair, label, 1.0, (), " ".join(key))
             for key, queries in sorted(holders.items())
             for pair in self.connect(queries)
         ]

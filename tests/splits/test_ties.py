@@ -114,6 +114,21 @@ def test_only_the_keys_that_are_asked_for_tie_and_say_which_they_are() -> None:
     assert ties(inputs, replace(NONE, keys=("session",))) == [("q0", "q2", SAME_KEY)]
 
 
+def test_keys_of_different_fields_that_are_written_alike_are_different_keys() -> None:
+    """“a” with “b c” and “a b” with “c” are both shown as “a b c”; with a colon, two others are alike."""
+    for pairs in ((("a", "b c"), ("a b", "c")), (("a", "b: c"), ("a: b", "c"))):
+        first, second = map(frozenset, ([pairs[0]], [pairs[1]]))
+        keys = {"q0": first, "q1": second, "q2": second, "q3": first}
+        inputs = replace(texts("one", "two", "three", "four"), keys=keys)
+        rules = replace(NONE, keys=("a", "a b", "a: b"))
+        found = find_edges(inputs, rules)
+        assert [edge[:2] for edge in found.edges] == [("q0", "q3"), ("q1", "q2")]
+        assert found.counts[SAME_KEY] == 2
+        groups = find_leakage_groups(sorted(keys), found.edges)
+        assert certify(inputs, groups, rules).leaks == ()
+        assert len(certify(inputs, {name: name for name in keys}, rules).leaks) == 2
+
+
 def test_a_query_of_many_sessions_is_tied_by_none_of_them_and_the_report_says_so() -> None:
     everywhere = frozenset(("session", f"s{number}") for number in range(4))
     keys = {"q0": everywhere, "q1": frozenset({("session", "s1")}), "q2": frozenset({("session", "s1")})}

@@ -23,6 +23,8 @@ from tests.support.projects import new_project, rows_of
 pytestmark = pytest.mark.slow
 
 ZIPF = [(f"query {rank}", 1 + 300 // rank) for rank in range(1, 151)]
+DRAWS = 54
+"""In every profile: after 5 draws, some of the 20 queries would still be undrawn by chance."""
 
 
 def test_a_quota_is_reached_and_every_earlier_query_stays(store: Store) -> None:
@@ -89,10 +91,9 @@ def test_a_larger_size_loses_no_query_whatever_the_allocation(
 def test_over_seeds_topped_up_queries_are_drawn_as_often_as_stated(store: Store) -> None:
     """Draw, then top up: exact binomial tails of both stages together, shared among the queries."""
     log(store, [(f"word {number}", 8 if number < 4 else 1) for number in range(20)])
-    draws = examples(54)
     times: Counter[str] = Counter()
     chances: dict[str, float] = {}
-    for seed in range(draws):
+    for seed in range(DRAWS):
         draw_sample(store, DrawRequest(4, seed))
         top_up(store, TopUpRequest(quotas={"tail": 7}))
         for text, (*_, chance) in drawn(store).items():
@@ -100,7 +101,7 @@ def test_over_seeds_topped_up_queries_are_drawn_as_often_as_stated(store: Store)
             chances[text] = chance
     assert len(times) == 20
     for text, chance in chances.items():
-        tail = 2 * min(binom.cdf(times[text], draws, chance), binom.sf(times[text] - 1, draws, chance))
+        tail = 2 * min(binom.cdf(times[text], DRAWS, chance), binom.sf(times[text] - 1, DRAWS, chance))
         assert tail > 1e-3 / 20, text
 
 
