@@ -12,18 +12,10 @@ from typing import NamedTuple
 from curation.core.errors import InputError, NotFoundError
 from curation.core.reports.tables import Table
 from curation.core.text import pluralize
+from curation.ingest.importers import query_tags
 from curation.ingest.importers.known_queries import KnownQueries, NamedBy, find_name_kind
 from curation.ingest.importers.queries import add_query, read_active_queries
-from curation.ingest.importers.query_tags import (
-    DECLARE,
-    TagsSet,
-    TagStatement,
-    check_tags,
-    describe_known_tags,
-    describe_unknown_tag,
-    read_known_tags,
-    write_persons_tags,
-)
+from curation.ingest.importers.query_tags import TagsSet, TagStatement, check_tags, write_persons_tags
 from curation.ingest.importers.unknown_names import describe_similar_name
 from curation.ingest.readers.formats import FileLayout
 from curation.ingest.readers.records import Records
@@ -95,7 +87,7 @@ def read_tagged_queries(store: Store, tag: str | None = None) -> list[TaggedQuer
     InputError: the tag is unknown.
     """
     with store.reading() as cursor:
-        known_names = read_known_tags(cursor)
+        known_names = query_tags.read_known_tags(cursor)
         if tag is not None:
             check_tags(cursor, [tag])
         queries = read_active_queries(cursor)
@@ -210,7 +202,7 @@ def import_tags(
     ]
     statements: dict[tuple[str, str], tuple[int, bool]] = {}
     with store.transaction(appends=True) as cursor:
-        known, tags = KnownQueries.read(cursor), read_known_tags(cursor)
+        known, tags = KnownQueries.read(cursor), query_tags.read_known_tags(cursor)
         for line, name, cell in lines:
             query_id = _read_query(known, name, find_name_kind(query_column or ""), line, records)
             for tag, present in _read_tags(cell, tags, line, records):
@@ -247,10 +239,10 @@ def _read_query(
 def _read_tags(cell: object, known: Sequence[str], line: int, records: Records) -> list[tuple[str, bool]]:
     words = cell if isinstance(cell, list) else to_text(cell).replace(",", " ").replace("|", " ").split()
     statements = [(str(part).removeprefix("-"), not str(part).startswith("-")) for part in words]
-    hint = f"{describe_known_tags(known)} {DECLARE}"
+    hint = f"{query_tags.describe_known_tags(known)} {query_tags.DECLARE}"
     for tag, _ in statements:
         if tag not in known:
-            records.problems.add(line, describe_unknown_tag(tag, known), hint)
+            records.problems.add(line, query_tags.describe_unknown_tag(tag, known), hint)
     if not statements:
         records.problems.add(line, "no tag is named; expected at least one tag", hint)
     return [(tag, present) for tag, present in statements if tag in known]

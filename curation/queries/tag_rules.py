@@ -21,18 +21,9 @@ from curation.core.errors import RefusedError
 from curation.core.reports.tables import Table
 from curation.core.statistics.arrays import Mask
 from curation.core.text import pluralize
+from curation.ingest.importers import query_tags
 from curation.ingest.importers.queries import read_active_queries
-from curation.ingest.importers.query_tags import (
-    BY_PEOPLE,
-    RULE_TAGS,
-    TagStatement,
-    append_statements,
-    changes_tag,
-    check_tags,
-    read_known_tags,
-    read_latest_tags,
-    read_tags_by_people,
-)
+from curation.ingest.importers.query_tags import BY_PEOPLE, RULE_TAGS, TagStatement, changes_tag, check_tags
 from curation.people.annotators import require_author
 from curation.retrieval.terms import content_words, is_question
 from curation.store import COMMAND_LINE, Cursor, Query, Store, record_event
@@ -105,7 +96,7 @@ def match_tag(store: Store, tag: str, texts: Sequence[str]) -> Mask:
     """
     with store.reading() as cursor:
         check_tags(cursor, [tag])
-        by_people = read_tags_by_people(cursor, tag)
+        by_people = query_tags.read_tags_by_people(cursor, tag)
     mask = _apply_rule(tag, texts) if tag in RULE_TAGS else np.zeros(len(texts), bool)
     if by_people:
         for index, text in enumerate(texts):
@@ -136,12 +127,12 @@ def find_tags(store: Store, author: str = COMMAND_LINE) -> TagsFound:
     with store.transaction(appends=True) as cursor:
         if read_active_queries(cursor) != queries:
             raise RefusedError("Queries changed while the tags were looked for. Look for tags again.")
-        stored = read_latest_tags(cursor, by_person=False)
+        stored = query_tags.read_latest_tags(cursor, by_person=False)
         changed = [statement for statement in statements if changes_tag(statement, stored, by_person=False)]
-        append_statements(cursor, changed, by_person=False, author=RULES_VERSION)
+        query_tags.append_statements(cursor, changed, by_person=False, author=RULES_VERSION)
         if changed:
             record_event(cursor, "tags find", {"queries": len(queries), "changed": len(changed)}, author)
-        people = read_latest_tags(cursor, by_person=True)
+        people = query_tags.read_latest_tags(cursor, by_person=True)
         counts = _count_tags(cursor, {query.query_id for query in queries})
     by_person = sum((statement.query_id, statement.tag) in people for statement in statements)
     return TagsFound(len(queries), counts, len(changed), by_person)
@@ -169,7 +160,7 @@ def _apply_rule(tag: str, texts: Sequence[str]) -> Mask:
 
 def _count_tags(cursor: Cursor, query_ids: Collection[str]) -> dict[str, int]:
     """Count the queries with each tag, with 0 for known tags without a query."""
-    counts = dict.fromkeys(read_known_tags(cursor), 0)
+    counts = dict.fromkeys(query_tags.read_known_tags(cursor), 0)
     for query_id, tag in cursor.execute("SELECT query_id, tag FROM current_query_tags").fetchall():
         if query_id in query_ids:
             counts[tag] = counts.get(tag, 0) + 1

@@ -20,22 +20,9 @@ from numpy.typing import NDArray
 
 from curation.core.progress import Progress, silent
 from curation.core.statistics.arrays import Ints
-from curation.splits.certificate_shingles import (
-    character_shingles,
-    numbers_and_signs,
-    sorted_shingles,
-    word_shingles,
-)
-from curation.splits.comparison import (
-    Block,
-    NumberedPair,
-    PairSieve,
-    PartPair,
-    compute_cosines,
-    compute_jaccards,
-    count_compared_pairs,
-    pair_parts,
-)
+from curation.splits import certificate_shingles, comparison
+from curation.splits.certificate_shingles import character_shingles, numbers_and_signs, sorted_shingles
+from curation.splits.comparison import Block, NumberedPair, PairSieve, PartPair, compute_jaccards, pair_parts
 from curation.splits.request import CONTAINED, DECIMALS, MIN_SHINGLES, SESSION, SESSIONS
 
 if TYPE_CHECKING:
@@ -193,7 +180,7 @@ def check_paraphrases(evidence: SplitEvidence) -> Findings | None:
     vectors = np.asarray(evidence.inputs.vectors, dtype=np.float64)
     is_read: NDArray[np.bool_] = np.any(vectors, axis=1)
     part_pairs = [(first[is_read[first]], second[is_read[second]]) for first, second in evidence.query_pairs]
-    blocks = compute_cosines(vectors, part_pairs, evidence.progress)
+    blocks = comparison.compute_cosines(vectors, part_pairs, evidence.progress)
     return _sift_queries(evidence, PARAPHRASE, evidence.rules.paraphrase, part_pairs, blocks)
 
 
@@ -271,7 +258,7 @@ def _summarize_sieve(
         kind=kind,
         looked_for=threshold is not None,
         threshold=threshold,
-        compared=count_compared_pairs(part_pairs),
+        compared=comparison.count_compared_pairs(part_pairs),
         highest=show_pair(sieve.highest),
         told_apart=show_pair(sieve.told_apart),
         crossing=crossing,
@@ -359,7 +346,7 @@ def check_documents(evidence: SplitEvidence) -> Findings:
     similar = PairSieve(threshold, len(ids), cut, is_grouped)
     contained = PairSieve(CONTAINED, len(ids), cut, is_grouped)
     document_class = _number_classes(ids)
-    shingles = [word_shingles(text) for text in texts]
+    shingles = [certificate_shingles.word_shingles(text) for text in texts]
     sizes = np.array([len(shingle) for shingle in shingles], dtype=np.int64)
     for block in compute_jaccards(shingles, part_pairs, "documents", evidence.progress):
         first, second, similarity = _filter_block(block, document_class[block[0]] != document_class[block[1]])

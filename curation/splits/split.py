@@ -16,28 +16,17 @@ from curation.core.progress import Progress, silent
 from curation.core.words import TOKENIZATION, is_cut_differently
 from curation.people.annotators import require_author
 from curation.retrieval.embedding_model import find_model
+from curation.splits import carried_over, refusals
 from curation.splits.assignment import PartShare, assign_parts
 from curation.splits.by_time import ByTime, assign_by_time
-from curation.splits.carried_over import (
-    NOTHING_CARRIED_OVER,
-    CarriedOver,
-    map_carried_groups,
-    read_carried_over,
-    select_carried,
-)
+from curation.splits.carried_over import NOTHING_CARRIED_OVER, CarriedOver, map_carried_groups, select_carried
 from curation.splits.certificate import make_certificate
 from curation.splits.certify import Findings, certify
 from curation.splits.cuts import find_remaining_ties, resolve_cuts
 from curation.splits.edges import Edge
 from curation.splits.groups import LeakageGroup, find_largest_groups, find_leakage_groups
 from curation.splits.inputs import GradedQueries, find_graded_queries, read_labels
-from curation.splits.refusals import (
-    MAX_SMALL_GROUP,
-    find_balance_problem,
-    refuse_empty_parts,
-    refuse_joined,
-    refuse_large_groups,
-)
+from curation.splits.refusals import MAX_SMALL_GROUP, find_balance_problem
 from curation.splits.request import LARGEST_GROUP, SplitRequest, check_request
 from curation.splits.sealed_ties import hide_sealed_documents
 from curation.splits.split_report import SplitReport
@@ -85,8 +74,8 @@ class PreparedSplit(NamedTuple):
         """Refuse a split that has a too large leakage group or an empty part."""
         inputs, groups, max_share = self.graded.inputs, self.checked.groups, self.request.largest_group
         if max_share is not None or not self.request.rules.says_what_belongs_together:
-            refuse_large_groups(self.report.large_groups, inputs, len(groups), max_share)
-        refuse_empty_parts(self.report.certificate.shares, groups, self.edges, inputs)
+            refusals.refuse_large_groups(self.report.large_groups, inputs, len(groups), max_share)
+        refusals.refuse_empty_parts(self.report.certificate.shares, groups, self.edges, inputs)
 
 
 def make_split(
@@ -133,7 +122,7 @@ def prepare_split(store: Store, request: SplitRequest, progress: Progress = sile
     check_request(request)
     with store.reading() as cursor:
         labels = read_labels(cursor, request.relevant_grade)
-        released = NOTHING_CARRIED_OVER if request.fresh else read_carried_over(cursor)
+        released = NOTHING_CARRIED_OVER if request.fresh else carried_over.read_carried_over(cursor)
     graded = find_graded_queries(labels)
     carried = select_carried(released, graded.inputs.queries, request.fractions)
     rules = replace(request.rules, cut=resolve_cuts(request.rules.cut, graded.inputs.queries))
@@ -174,7 +163,7 @@ def assign_and_check(
     while True:
         groups = find_leakage_groups(inputs.queries, [*edges, *missed])
         fixed_parts, chains = map_carried_groups(groups, carried.parts, [*edges, *missed])
-        refuse_joined(chains, carried.parts, inputs)
+        refusals.refuse_joined(chains, carried.parts, inputs)
         if request.by_time and len(request.fractions) > 1:
             parts, by_time = assign_by_time(groups, inputs.times, request.fractions, fixed_parts)
         else:

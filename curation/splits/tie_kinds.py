@@ -26,19 +26,9 @@ from typing import Any
 import numpy as np
 
 from curation.core.progress import Progress, silent
+from curation.core.similarity import shingles
 from curation.core.similarity.pairs import EXACTLY, Links, PairCollector, contained_links, find_similar_pairs
-from curation.core.similarity.shingles import (
-    CHARACTERS,
-    NAME,
-    WORDS,
-    Shingles,
-    ShingleSets,
-    character_shingles,
-    collect_distinct_sets,
-    list_essentials,
-    reworded_shingles,
-    word_shingles,
-)
+from curation.core.similarity.shingles import NAME, Shingles, ShingleSets, character_shingles, word_shingles
 from curation.core.statistics.arrays import Ints
 from curation.retrieval.embedding_model import Vectors
 from curation.retrieval.unread_texts import MULTILINGUAL
@@ -133,10 +123,10 @@ def _link_reordered_texts(search: TieSearch, texts: Sequence[str], threshold: fl
 
     Both texts must have the same essentials, such as numbers.
     """
-    sets, text_of_set = _separate_sets(map(reworded_shingles, texts), len(texts))
-    shingles = (character_shingles(texts[index]) for index in text_of_set.tolist())
-    written, _ = _separate_sets(shingles, len(text_of_set))
-    essentials_of = np.asarray([list_essentials(text) for text in texts], np.str_)
+    sets, text_of_set = _separate_sets(map(shingles.reworded_shingles, texts), len(texts))
+    text_shingles = (character_shingles(texts[index]) for index in text_of_set.tolist())
+    written, _ = _separate_sets(text_shingles, len(text_of_set))
+    essentials_of = np.asarray([shingles.list_essentials(text) for text in texts], np.str_)
     essential_class = np.unique(essentials_of, return_inverse=True)[1]
     for links in search.compare(sets, threshold, search.progress):
         first, second = text_of_set[links.first], text_of_set[links.second]
@@ -145,12 +135,12 @@ def _link_reordered_texts(search: TieSearch, texts: Sequence[str], threshold: fl
         yield links._replace(first=first, second=second).at(is_new & is_comparable)
 
 
-def _separate_sets(shingles: Iterable[Shingles], texts: int) -> tuple[ShingleSets, Ints]:
+def _separate_sets(text_shingles: Iterable[Shingles], texts: int) -> tuple[ShingleSets, Ints]:
     """Return a set for each text that has shingles, and the index of the text of each set.
 
     `texts` is the number of texts.
     """
-    sets, set_of_text = collect_distinct_sets(shingles, single=range(texts))
+    sets, set_of_text = shingles.collect_distinct_sets(text_shingles, single=range(texts))
     return sets, np.flatnonzero(set_of_text >= 0)
 
 
@@ -168,7 +158,7 @@ QUERY_TEXT_TIE = TieKind(
     parameter="query_threshold",
     find=find_query_text_ties,
     is_threshold=True,
-    fixed={"query_shingles": f"{CHARACTERS} characters"},
+    fixed={"query_shingles": f"{shingles.CHARACTERS} characters"},
     minhashed=True,
 )
 
@@ -260,8 +250,8 @@ def find_near_duplicates(search: TieSearch) -> FoundTies:
 
 def _link_contained_documents(search: TieSearch, ids: Sequence[str], threshold: float) -> Iterator[Links]:
     """Find pairs of documents below the similarity threshold where one contains the other."""
-    shingles = (word_shingles(search.inputs.documents[document_id]) for document_id in ids)
-    sets, text_of_set = _separate_sets(shingles, len(ids))
+    text_shingles = (word_shingles(search.inputs.documents[document_id]) for document_id in ids)
+    sets, text_of_set = _separate_sets(text_shingles, len(ids))
     for links in contained_links(sets, CONTAINED, MIN_SHINGLES, threshold, search.progress):
         yield links._replace(first=text_of_set[links.first], second=text_of_set[links.second])
 
@@ -272,7 +262,7 @@ NEAR_DUPLICATE_TIE = TieKind(
     parameter="document_threshold",
     find=find_near_duplicates,
     is_threshold=True,
-    fixed={"document_shingles": f"{WORDS} words"},
+    fixed={"document_shingles": f"{shingles.WORDS} words"},
     minhashed=True,
 )
 

@@ -15,14 +15,7 @@ from itertools import chain, product
 from typing import Any, NamedTuple
 
 from curation.core.progress import Progress
-from curation.core.similarity.pairs import (
-    EXACTLY,
-    VERIFIED,
-    PairCollector,
-    Search,
-    concatenate_links,
-    exact_links,
-)
+from curation.core.similarity import pairs
 from curation.splits.edges import Edge, QueryPair, ordered_pair
 from curation.splits.inputs import SplitInputs
 from curation.splits.request import Rules
@@ -60,7 +53,7 @@ class TieSearch:
     inputs: SplitInputs
     rules: Rules
     cut_queries: frozenset[str]
-    compare: Search
+    compare: pairs.Search
     progress: Progress
 
     @cached_property
@@ -90,9 +83,9 @@ class TieSearch:
     @property
     def method(self) -> str:
         """The name of the method that searches for similar texts."""
-        return EXACTLY if self.compare is exact_links else VERIFIED
+        return pairs.EXACTLY if self.compare is pairs.exact_links else pairs.VERIFIED
 
-    def tie_similar_queries(self, similar: PairCollector, label: str, method: str) -> FoundTies:
+    def tie_similar_queries(self, similar: pairs.PairCollector, label: str, method: str) -> FoundTies:
         """Turn pairs of positions in `ids` into edges, without pairs of queries that are cut."""
         edges = [Edge(self.ids[a], self.ids[b], label, score) for a, b, score in list_links(similar)]
         uncut_edges = [edge for edge in edges if edge[:2] not in self.cuts]
@@ -105,7 +98,7 @@ class TieSearch:
             for key, queries in sorted(holders.items())
             for pair in self.connect(queries)
         ]
-        return FoundTies(edges, sum(map(self.count_uncut_pairs, holders.values())), EXACTLY)
+        return FoundTies(edges, sum(map(self.count_uncut_pairs, holders.values())), pairs.EXACTLY)
 
     def count_uncut_pairs(self, queries: Collection[str]) -> int:
         """Count the pairs of these queries that no cut separates."""
@@ -125,8 +118,8 @@ class TieSearch:
         """
         left_pairs = product(self._find_centers(left), right)
         right_pairs = product(left, self._find_centers(right))
-        pairs = {(first, second) for first, second in chain(left_pairs, right_pairs) if first != second}
-        return sorted(pair for pair in pairs if ordered_pair(*pair) not in self.cuts)
+        query_pairs = {(first, second) for first, second in chain(left_pairs, right_pairs) if first != second}
+        return sorted(pair for pair in query_pairs if ordered_pair(*pair) not in self.cuts)
 
     def _find_centers(self, queries: Sequence[str]) -> list[str]:
         """List the first query outside all cuts, and all queries in a cut."""
@@ -135,7 +128,7 @@ class TieSearch:
         return [*outside_cuts[:1], *in_cuts]
 
 
-def list_links(*collectors: PairCollector) -> Iterable[tuple[int, int, float]]:
+def list_links(*collectors: pairs.PairCollector) -> Iterable[tuple[int, int, float]]:
     """Yield first position, second position and similarity of each collected pair, as Python numbers."""
-    links = concatenate_links([collector.links() for collector in collectors])
+    links = pairs.concatenate_links([collector.links() for collector in collectors])
     return zip(links.first.tolist(), links.second.tolist(), links.similarity.tolist(), strict=True)

@@ -13,27 +13,13 @@ from typing import Any
 
 from curation.core.digests import digest
 from curation.core.progress import Progress, silent
+from curation.queries.coverage import matching, partitions
 from curation.queries.coverage.clusters import Cluster, make_clusters
 from curation.queries.coverage.entities import EXTRACTOR, NO_ENTITY, Entity, find_entities
 from curation.queries.coverage.entity_graph import MIN_COSINE, NEIGHBOURS, join_neighbours
-from curation.queries.coverage.matching import (
-    ALL_MATCHED,
-    BY_MODEL,
-    MAX_BY_MEANING,
-    TWO_ENTITIES,
-    EntityMatch,
-    MatchingRule,
-)
+from curation.queries.coverage.matching import ALL_MATCHED, BY_MODEL, TWO_ENTITIES, EntityMatch, MatchingRule
 from curation.queries.coverage.measures import Clusters, get_clusters
-from curation.queries.coverage.partitions import (
-    DRAWN,
-    DRAWS,
-    RESOLUTIONS,
-    SEEDS,
-    Partitions,
-    choose_resolution,
-    find_partitions,
-)
+from curation.queries.coverage.partitions import DRAWN, DRAWS, RESOLUTIONS, Partitions, choose_resolution
 from curation.queries.requests import CoverageRequest
 from curation.retrieval.embedding_model import find_model, has_bfloat16
 from curation.retrieval.embeddings import BFLOAT16, embed
@@ -115,14 +101,14 @@ def make_parameters(request: CoverageRequest) -> dict[str, Any]:
         "extractor": EXTRACTOR,
         "graph": {"least_cosine": MIN_COSINE, "neighbours": NEIGHBOURS},
         "least_documents": request.least_documents,
-        "matching": {"most_by_meaning": MAX_BY_MEANING, MIN_IN_CLUSTER: TWO_ENTITIES.least},
+        "matching": {"most_by_meaning": matching.MAX_BY_MEANING, MIN_IN_CLUSTER: TWO_ENTITIES.least},
         "method": METHOD,
         "model": find_model(request.model).name,
         "precision": BFLOAT16 if has_bfloat16() else "float32",
         "resolution": request.resolution,
         "seed": request.seed,
         "stability": {"drawn": DRAWN, "draws": DRAWS},
-        "tried": {"resolutions": RESOLUTIONS, "seeds": SEEDS},
+        "tried": {"resolutions": RESOLUTIONS, "seeds": partitions.SEEDS},
     }
 
 
@@ -150,11 +136,11 @@ def make_map(
     graph = join_neighbours(vectors, progress=progress)
     is_given = request.resolution is not None
     resolutions = (*RESOLUTIONS, request.resolution) if request.resolution is not None else RESOLUTIONS
-    partitions = find_partitions(
+    tried_partitions = partitions.find_partitions(
         graph, document_entities, request.least_documents, request.seed, resolutions, progress=progress
     )
-    resolution = float(request.resolution) if request.resolution else choose_resolution(partitions)
-    labels = next(tried.labels[0] for tried in partitions if tried.resolution == resolution)
+    resolution = float(request.resolution) if request.resolution else choose_resolution(tried_partitions)
+    labels = next(tried.labels[0] for tried in tried_partitions if tried.resolution == resolution)
     clusters = make_clusters(labels, graph, entities, document_entities, request.least_documents)
     without_entity = sum(not indices for indices in document_entities.values())
     return CoverageMap(
@@ -164,12 +150,12 @@ def make_map(
             **parameters,
             "resolution": resolution,
             "chosen": GIVEN if is_given else BY_RULE,
-            "recovered": [[tried.resolution, list(tried.recovered)] for tried in partitions],
+            "recovered": [[tried.resolution, list(tried.recovered)] for tried in tried_partitions],
         },
         entities=entities,
         neighbours=graph.degrees.tolist(),
         document_entities=document_entities,
         clusters=clusters,
-        partitions=partitions,
+        partitions=tried_partitions,
         left_out={NO_ENTITY: without_entity} if without_entity else {},
     )

@@ -12,18 +12,10 @@ from curation.core.characters import ISOLATES
 from curation.core.progress import Progress, silent
 from curation.core.reports.tables import Table
 from curation.core.text import describe_left_out, percent, pluralize
+from curation.queries.coverage import map_measures
 from curation.queries.coverage.coverage_map import CoverageMap
 from curation.queries.coverage.gaps import ClusterCoverage, count_clusters
-from curation.queries.coverage.map_measures import (
-    CurveStep,
-    DocumentsOutside,
-    RuleFigures,
-    build_reliability_section,
-    find_documents_outside,
-    measure_by_rule,
-    measure_clusters,
-    measure_step,
-)
+from curation.queries.coverage.map_measures import CurveStep, DocumentsOutside, RuleFigures, measure_clusters
 from curation.queries.coverage.matched_queries import MAX_TRAFFIC_TEXTS, MatchedQueries, match_queries
 from curation.queries.coverage.measures import CoverageMeasures
 from curation.queries.coverage.stored_map import find_map
@@ -95,7 +87,7 @@ class CoverageReport:
     @property
     def details(self) -> list[str]:
         """Count documents, entities and queries, and write how far the measures depend on rule and seed."""
-        reliability = build_reliability_section(self.rule, self.rules, self.outside).sentence
+        reliability = map_measures.build_reliability_section(self.rule, self.rules, self.outside).sentence
         lines = [
             f"{pluralize(self.documents, 'document')}, {self.entities:,} entities ({self.isolated:,} "
             f"isolated), {pluralize(self.queries, 'query', 'queries')}, {self.synthetic:,} of them "
@@ -110,7 +102,7 @@ class CoverageReport:
     @property
     def tables(self) -> tuple[Table, ...]:
         """Show the measures, the measures by rule and by resolution, and the regions, the largest first."""
-        reliability = build_reliability_section(self.rule, self.rules, self.outside).tables
+        reliability = map_measures.build_reliability_section(self.rule, self.rules, self.outside).tables
         return (self._measure_table(), *reliability, self._curve_table(), self._region_table())
 
     def _measure_table(self) -> Table:
@@ -170,8 +162,8 @@ def find_coverage(store: Store, request: CoverageRequest, progress: Progress = s
         isolated=sum(not neighbours for neighbours in coverage_map.neighbours),
         queries=len(matched.queries),
         rule=coverage_map.rule.name,
-        rules=measure_by_rule(coverage_map, matched),
-        outside=find_documents_outside(coverage_map),
+        rules=map_measures.measure_by_rule(coverage_map, matched),
+        outside=map_measures.find_documents_outside(coverage_map),
         msc=regions.msc,
         scc=regions.scc,
         zqc=regions.zqc,
@@ -183,7 +175,7 @@ def find_coverage(store: Store, request: CoverageRequest, progress: Progress = s
         ),
         traffic_counted=counted_searches / matched.searches if matched.searches else None,
         clusters=count_clusters(coverage_map, matched),
-        curve=[measure_step(coverage_map, matched, tried) for tried in coverage_map.partitions],
+        curve=[map_measures.measure_step(coverage_map, matched, tried) for tried in coverage_map.partitions],
         left_out=coverage_map.left_out | _count_left_out(coverage_map, matched, counted_searches),
     )
 

@@ -10,14 +10,9 @@ from dataclasses import dataclass
 
 from curation.core.digests import digest
 from curation.core.reports.page import Section
+from curation.queries.coverage import map_measures
 from curation.queries.coverage.coverage_map import CoverageMap
 from curation.queries.coverage.gaps import ClusterCoverage, CoverageGap, count_clusters, list_gaps
-from curation.queries.coverage.map_measures import (
-    build_reliability_section,
-    find_documents_outside,
-    measure_by_rule,
-    measure_clusters,
-)
 from curation.queries.coverage.matched_queries import read_matched_queries
 from curation.queries.coverage.measures import CoverageMeasures
 from curation.queries.coverage.stored_map import read_current_map_id, read_map
@@ -70,17 +65,17 @@ def read_state(cursor: Cursor) -> CoverageState:
         if not clusters:
             unassigned.append(query)
     counts = count_clusters(coverage_map, matched)
-    rule_figures = measure_by_rule(coverage_map, matched)
-    outside = find_documents_outside(coverage_map)
+    rule_figures = map_measures.measure_by_rule(coverage_map, matched)
+    outside = map_measures.find_documents_outside(coverage_map)
     return CoverageState(
         map=coverage_map,
         clusters=counts,
         queries=queries,
         gaps=list_gaps(coverage_map, counts),
-        regions=measure_clusters(coverage_map, matched, coverage_map.regions),
+        regions=map_measures.measure_clusters(coverage_map, matched, coverage_map.regions),
         unassigned=unassigned,
         unmatched=current.unmatched,
-        reliability=build_reliability_section(coverage_map.rule.name, rule_figures, outside),
+        reliability=map_measures.build_reliability_section(coverage_map.rule.name, rule_figures, outside),
     )
 
 

@@ -20,11 +20,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from curation.core.digests import digest
-from curation.core.statistics.stratified_sampling import (
-    allocate_with_quotas,
-    compute_weights,
-    draw_proportional,
-)
+from curation.core.statistics import stratified_sampling
+from curation.core.statistics.stratified_sampling import allocate_with_quotas, draw_proportional
 from curation.queries.sampling.strata import Labels, Stratum, count_strata
 
 
@@ -55,7 +52,7 @@ def draw_stratified(
     InputError: an allocation or stratum is unknown, or a quota is impossible.
     """
     populations, stratum_traffic = count_strata(traffic, strata)
-    weights = compute_weights(allocation, stratum_traffic)
+    weights = stratified_sampling.compute_weights(allocation, stratum_traffic)
     sizes = allocate_with_quotas(size, strata.names, populations, weights, quotas or {})
     order = np.argsort(strata.codes, kind="stable")
     starts = np.cumsum([0, *populations[:-1]])

@@ -18,15 +18,11 @@ from curation.core.statistics.stratified_sampling import allocate, compute_weigh
 from curation.core.text import pluralize
 from curation.people.annotators import require_author
 from curation.queries.requests import TopUpRequest
+from curation.queries.sampling import stored_sample
 from curation.queries.sampling.designs import Drawing, draw_stratified
 from curation.queries.sampling.draw import store_drawing
 from curation.queries.sampling.frame import NO_RELEASES, Frame, ReleasedQueries, read_frame
-from curation.queries.sampling.stored_sample import (
-    SampleReport,
-    read_current_sample,
-    read_sample_texts,
-    restore_request,
-)
+from curation.queries.sampling.stored_sample import SampleReport, read_current_sample, read_sample_texts
 from curation.queries.sampling.strata import HEAD, TORSO, count_strata
 from curation.store import COMMAND_LINE, Cursor, Store
 
@@ -56,7 +52,7 @@ def top_up(
         require_author(cursor, author, "lead")
         earlier = _read_extensible_sample(cursor)
         earlier_queries = read_sample_texts(cursor, earlier.sample_id)
-    frame = read_frame(store, restore_request(earlier.parameters), released, earlier, progress)
+    frame = read_frame(store, stored_sample.restore_request(earlier.parameters), released, earlier, progress)
     sizes = _allocate_top_up(frame, earlier, request)
     total = sum(sizes.values())
     drawing = draw_stratified(frame.traffic, frame.strata, total, quotas=sizes)

@@ -21,15 +21,7 @@ from typing import Any, NamedTuple
 from curation.core.digests import canonical_json, digest
 from curation.core.progress import Progress, silent
 from curation.core.web import RetryPolicy
-from curation.queries.coverage.language_model.chat import (
-    MalformedAnswerError,
-    ModelEndpoint,
-    ModelReply,
-    TokenPrices,
-    chat,
-    compute_price,
-    hash_prompt,
-)
+from curation.queries.coverage.language_model import chat
 from curation.store import Cursor, Document, Store, append_rows, utc_now
 
 MAX_MALFORMED = 3
@@ -51,8 +43,8 @@ _COLUMNS = (
 )
 Check = Callable[[str], object]
 """A function that reads an answer, and raises a `MalformedAnswerError` if the answer has another form."""
-_Replies = dict[str, list[ModelReply]]
-_Coming = Future[list[ModelReply]]
+_Replies = dict[str, list[chat.ModelReply]]
+_Coming = Future[list[chat.ModelReply]]
 
 
 class ModelCall(NamedTuple):
@@ -66,7 +58,7 @@ class ModelCall(NamedTuple):
 
     @property
     def call_id(self) -> str:
-        return digest("model call", self.model, hash_prompt(self.prompt), self.material)
+        return digest("model call", self.model, chat.hash_prompt(self.prompt), self.material)
 
     @property
     def messages(self) -> list[dict[str, str]]:
@@ -157,7 +149,7 @@ class KnownAnswers:
     def attempts(self, call: ModelCall) -> int:
         return len(self._replies.get(call.call_id, ()))
 
-    def _last_reply(self, call: ModelCall) -> ModelReply | None:
+    def _last_reply(self, call: ModelCall) -> chat.ModelReply | None:
         replies = self._replies.get(call.call_id)
         return replies[-1] if replies else None
 
@@ -171,18 +163,18 @@ def read_answers(cursor: Cursor, calls: Sequence[ModelCall]) -> KnownAnswers:
     ).fetchall()
     replies: _Replies = {}
     for call_id, *reply in rows:
-        replies.setdefault(call_id, []).append(ModelReply(*reply))
+        replies.setdefault(call_id, []).append(chat.ModelReply(*reply))
     return KnownAnswers(replies)
 
 
-def plan_calls(store: Store, calls: Sequence[ModelCall], prices: TokenPrices | None = None) -> ModelWork:
+def plan_calls(store: Store, calls: Sequence[ModelCall], prices: chat.TokenPrices | None = None) -> ModelWork:
     """Estimate the calls, tokens and price of `send_calls`. Nothing is sent."""
     with store.reading() as cursor:
         stored = read_answers(cursor, calls)
     distinct = {call.call_id: call for call in calls}.values()
     missing = [call for call in distinct if stored.is_open(call)]
     tokens = ceil(sum(call.characters for call in missing) / CHARACTERS)
-    return ModelWork(len(missing), len(distinct) - len(missing), tokens, compute_price(prices, tokens))
+    return ModelWork(len(missing), len(distinct) - len(missing), tokens, chat.compute_price(prices, tokens))
 
 
 class CallLimits(NamedTuple):
@@ -193,7 +185,7 @@ class CallLimits(NamedTuple):
     most_calls: largest number of requests in this run, including repeated attempts; None for no limit.
     """
 
-    endpoint: ModelEndpoint
+    endpoint: chat.ModelEndpoint
     most_calls: int | None = None
     parallel: int = PARALLEL
     patience: RetryPolicy = RetryPolicy()
@@ -292,15 +284,15 @@ def _store_finished(store: Store, pending: dict[_Coming, ModelCall], stored: Kno
 
 def _send_until_well_formed(
     call: ModelCall, tried: int, check: Check, asking: CallLimits, stop: Event, limit: Semaphore | None
-) -> list[ModelReply]:
+) -> list[chat.ModelReply]:
     """Send a call until an answer has the right form, the model refuses, or no reply comes."""
-    replies: list[ModelReply] = []
+    replies: list[chat.ModelReply] = []
     for _ in range(tried, MAX_MALFORMED):
-        reply = chat(asking.endpoint, call.messages, asking.patience, stop, limit)
+        reply = chat.request_reply(asking.endpoint, call.messages, asking.patience, stop, limit)
         if reply.kind == "answer":
             try:
                 check(reply.text)
-            except MalformedAnswerError as error:
+            except chat.MalformedAnswerError as error:
                 reply = reply._replace(kind="malformed", text=str(error))
         replies.append(reply)
         if reply.kind != "malformed" or stop.is_set():
@@ -309,7 +301,7 @@ def _send_until_well_formed(
 
 
 def _store_replies(
-    store: Store, replied: Sequence[tuple[ModelCall, Sequence[ModelReply]]], stored: KnownAnswers
+    store: Store, replied: Sequence[tuple[ModelCall, Sequence[chat.ModelReply]]], stored: KnownAnswers
 ) -> None:
     """Store the replies that may have been paid, unless another process has stored replies to the call."""
     paid_replies = [(call, [reply for reply in replies if reply.kind != "none"]) for call, replies in replied]
@@ -318,7 +310,7 @@ def _store_replies(
     with store.transaction(appends=True) as cursor:
         current = read_answers(cursor, [call for call, _ in replied])
         rows = [
-            (call.call_id, attempt, call.model, hash_prompt(call.prompt), *reply[:4])
+            (call.call_id, attempt, call.model, chat.hash_prompt(call.prompt), *reply[:4])
             for call, replies in paid_replies
             if current.attempts(call) == stored.attempts(call)
             for attempt, reply in enumerate(replies, stored.attempts(call))
@@ -331,7 +323,7 @@ def _count_spending(
     known: KnownAnswers,
     replies: _Replies,
     stored: int,
-    prices: TokenPrices | None,
+    prices: chat.TokenPrices | None,
 ) -> ModelSpending:
     came = [reply for of_call in replies.values() for reply in of_call]
     read = sum(reply.read or 0 for reply in came)
@@ -351,7 +343,7 @@ def _count_spending(
         uncounted=sum(
             reply.kind not in ("none", "rejected") and None in (reply.read, reply.written) for reply in came
         ),
-        price=compute_price(prices, read, written),
+        price=chat.compute_price(prices, read, written),
         left_out=dict(sorted(left_out.items())),
     )
 

@@ -30,17 +30,9 @@ from urllib.request import Request
 
 from pydantic import SecretStr
 
+from curation.core import web
 from curation.core.digests import digest
 from curation.core.errors import InputError, RefusedError, refuse_problems
-from curation.core.web import (
-    UNTRUSTED,
-    RequestFailure,
-    RetryPolicy,
-    find_address_problems,
-    find_key_problems,
-    send,
-    send_with_retries,
-)
 
 MAX_ANSWER_BYTES = 4_000_000
 """Largest size of an endpoint's answer, in bytes."""
@@ -84,10 +76,10 @@ class ModelReply(NamedTuple):
     ends_work: bool = False
 
 
-def chat(
+def request_reply(
     endpoint: ModelEndpoint,
     messages: Sequence[Mapping[str, str]],
-    patience: RetryPolicy,
+    patience: web.RetryPolicy,
     stop: Event,
     request_limit: Semaphore | None = None,
 ) -> ModelReply:
@@ -103,28 +95,28 @@ def chat(
     RefusedError: the key, the address or the model is wrong.
     """
 
-    def send_once() -> ModelReply | RequestFailure:
+    def send_once() -> ModelReply | web.RequestFailure:
         if request_limit is not None and not request_limit.acquire(blocking=False):
             return ModelReply("none", SPENT, requests=0, ends_work=True)
         return _send_request(endpoint, messages, patience.seconds)
 
-    reply, requests = send_with_retries(send_once, patience, stop)
-    if isinstance(reply, RequestFailure):
+    reply, requests = web.send_with_retries(send_once, patience, stop)
+    if isinstance(reply, web.RequestFailure):
         return ModelReply("none", reply.reason, requests=requests, ends_work=reply.ends_work)
     return reply._replace(requests=requests - (reply.requests == 0))
 
 
 def _send_request(
     endpoint: ModelEndpoint, messages: Sequence[Mapping[str, str]], seconds: float
-) -> ModelReply | RequestFailure:
+) -> ModelReply | web.RequestFailure:
     """Send one request to the endpoint, and return the reply or the fault."""
     headers = {"Content-Type": "application/json", "Accept": "application/json", "User-Agent": "goldgrade"}
     if key := endpoint.key.get_secret_value():
         headers["Authorization"] = f"Bearer {key}"
     body = json.dumps({"model": endpoint.model, "messages": list(messages)}).encode()
-    answer = send(Request(endpoint.url, body, headers, method="POST"), seconds, MAX_ANSWER_BYTES)  # noqa: S310  checked
-    if isinstance(answer, RequestFailure):
-        if answer.reason == UNTRUSTED:
+    answer = web.send(Request(endpoint.url, body, headers, method="POST"), seconds, MAX_ANSWER_BYTES)  # noqa: S310  checked
+    if isinstance(answer, web.RequestFailure):
+        if answer.reason == web.UNTRUSTED:
             raise RefusedError(f"The certificate of the language model's host is not trusted: {URL}.")
         return answer
     if answer.status == 200:
@@ -136,7 +128,7 @@ def _send_request(
         )
     if answer.is_busy:
         reason = RATE_LIMIT if answer.status == 429 else FAILED.format(answer.status)
-        return RequestFailure(reason, answer.wait)
+        return web.RequestFailure(reason, answer.wait)
     return ModelReply("rejected", REJECTED.format(answer.status))
 
 
@@ -252,8 +244,8 @@ def find_endpoint(environment: Mapping[str, str] | None = None) -> ModelEndpoint
     key = _read_setting(environment, KEY)
     problems = [] if url else [f"{URL} is not set; expected the address of a language model."]
     if url:
-        problems += find_address_problems(URL, url, KEY, "https://host/v1")
-    refuse_problems([*problems, *find_key_problems(KEY, key)], way_out=WAY_OUT)
+        problems += web.find_address_problems(URL, url, KEY, "https://host/v1")
+    refuse_problems([*problems, *web.find_key_problems(KEY, key)], way_out=WAY_OUT)
     route = url.rstrip("/")
     route = route if route.endswith(ROUTE) else route + ROUTE
     return ModelEndpoint(route, read_model(environment), SecretStr(key), read_prices(environment))

@@ -33,53 +33,17 @@ from curation.core.reports.tables import Table
 from curation.core.text import describe_left_out, pluralize
 from curation.people.annotators import require_author
 from curation.queries.coverage.gaps import CoverageGap
-from curation.queries.coverage.language_model.answers import (
-    MALFORMED,
-    MAX_FAILURES_IN_A_ROW,
-    REFUSED,
-    CallLimits,
-    Check,
-    ModelCall,
-    ModelSpending,
-    read_answers,
-    send_calls,
-    sum_spending,
-)
+from curation.queries.coverage.language_model import answers, writing_calls, writing_plan
+from curation.queries.coverage.language_model.answers import MALFORMED, REFUSED, CallLimits, Check, send_calls
 from curation.queries.coverage.language_model.chat import hash_prompt, is_rejection, load_prompt
-from curation.queries.coverage.language_model.writing_calls import (
-    NO_DOCUMENT,
-    VERIFY,
-    WRITE,
-    QueryAim,
-    has_valid_quote,
-    make_candidates_call,
-    make_verification_call,
-    read_candidates,
-    read_verification,
-)
-from curation.queries.coverage.language_model.writing_plan import (
-    TRIES,
-    WritingInputs,
-    WritingRequest,
-    check_request,
-    list_aims,
-    read_inputs,
-)
+from curation.queries.coverage.language_model.writing_calls import VERIFY, WRITE, QueryAim, read_candidates
+from curation.queries.coverage.language_model.writing_plan import TRIES, WritingInputs, WritingRequest
 from curation.queries.coverage.matched_queries import match_texts, write_matches
 from curation.queries.coverage.matching import EntityMatch
 from curation.queries.coverage.query_shapes import Tertiles, compute_alignment
+from curation.queries.coverage.writing import coverage_queries
 from curation.queries.coverage.writing.checks import ALIKE, find_refusal
-from curation.queries.coverage.writing.coverage_queries import (
-    GAP,
-    NOTHING_DRAWN,
-    CoverageQuery,
-    JudgedShare,
-    QueryOrigin,
-    add_coverage_query,
-    draw_queries,
-    list_queries,
-    withhold_query,
-)
+from curation.queries.coverage.writing.coverage_queries import GAP, JudgedShare, list_queries, withhold_query
 from curation.store import COMMAND_LINE, Store
 
 THIRDS = Tertiles(1 / 3, 2 / 3)
@@ -113,12 +77,12 @@ class SyntheticQueries:
     map_id: str
     gaps: int = 0
     gaps_left: int = 0
-    written: list[CoverageQuery] = field(default_factory=list)
-    drawn: JudgedShare = NOTHING_DRAWN
+    written: list[coverage_queries.CoverageQuery] = field(default_factory=list)
+    drawn: JudgedShare = coverage_queries.NOTHING_DRAWN
     refused: Counter[str] = field(default_factory=Counter)
     left_out: Counter[str] = field(default_factory=Counter)
     ended: str | None = None
-    spent: ModelSpending = field(default_factory=ModelSpending)
+    spent: answers.ModelSpending = field(default_factory=answers.ModelSpending)
 
     @property
     def sentences(self) -> list[str]:
@@ -171,15 +135,15 @@ def write_queries(
     RefusedError: the actor is no lead, there is no map of the current corpus, or the endpoint refuses all
         calls.
     """
-    check_request(request)
+    writing_plan.check_request(request)
     with store.reading() as cursor:
         require_author(cursor, actor, "lead")
-    session = _WritingRun(store, request, asking, actor, read_inputs(store, request, progress))
+    session = _WritingRun(store, request, asking, actor, writing_plan.read_inputs(store, request, progress))
     try:
         session.run(progress)
     finally:
         if session.report.written:
-            session.report.drawn = draw_queries(store, request.share, request.seed, actor)
+            session.report.drawn = coverage_queries.draw_queries(store, request.share, request.seed, actor)
     return session.report
 
 
@@ -215,7 +179,7 @@ class _WritingRun:
 
     def _fill_gap(self, gap: CoverageGap) -> bool:
         """Try to write a query for the gap, and tell whether a query was written."""
-        aims = list_aims(self._inputs, gap, self._request.seed)
+        aims = writing_plan.list_aims(self._inputs, gap, self._request.seed)
         unused_aims = (aim for aim in aims if aim.document.document_id not in self._done)
         for _ in range(TRIES):
             if self._write_for(list(islice(unused_aims, self._request.candidates))):
@@ -227,11 +191,11 @@ class _WritingRun:
 
     def _write_for(self, aims: Sequence[QueryAim]) -> bool:
         """Ask the model for a candidate for each document, and tell whether a candidate became a query."""
-        calls = [make_candidates_call(aim, self.report.model) for aim in aims]
-        answers = self._ask_model(calls, read_candidates)
+        calls = [writing_calls.make_candidates_call(aim, self.report.model) for aim in aims]
+        answer_texts = self._ask_model(calls, read_candidates)
         if self.report.ended:
             return False
-        ranked = self._rank_candidates(aims, answers)
+        ranked = self._rank(aims, answer_texts)
         for rank, candidate in enumerate(ranked, 1):
             quote = self._find_quote(candidate)
             if self.report.ended:
@@ -241,10 +205,10 @@ class _WritingRun:
                 return True
         return False
 
-    def _rank_candidates(self, aims: Sequence[QueryAim], answers: list[str | None]) -> list[RankedCandidate]:
+    def _rank(self, aims: Sequence[QueryAim], answer_texts: list[str | None]) -> list[RankedCandidate]:
         """Order the candidates that pass the checks by their gain in coverage, the best candidate first."""
         accepted = []
-        for aim, answer in zip(aims, answers, strict=True):
+        for aim, answer in zip(aims, answer_texts, strict=True):
             texts = [] if answer is None else read_candidates(answer)
             reason = find_refusal(texts[0], aim.document, aim.style, self._queries) if texts else NO_CANDIDATE
             if reason is None:
@@ -276,16 +240,16 @@ class _WritingRun:
         """
         document, quote = candidate.aim.document, ""
         for reason in (UNANSWERED, UNQUOTED):
-            call = make_verification_call(candidate.text, document, self.report.model)
-            [answer] = self._ask_model([call], read_verification)
+            call = writing_calls.make_verification_call(candidate.text, document, self.report.model)
+            [answer] = self._ask_model([call], writing_calls.read_verification)
             if self.report.ended:
                 return None
-            verification = answer and read_verification(answer)
-            if not verification or not has_valid_quote(verification, document):
+            verification = answer and writing_calls.read_verification(answer)
+            if not verification or not writing_calls.has_valid_quote(verification, document):
                 self._refuse_candidate(candidate.aim, reason if verification else UNCHECKED)
                 return None
             quote = quote or verification[1]
-            document = NO_DOCUMENT._replace(body=quote)
+            document = writing_calls.NO_DOCUMENT._replace(body=quote)
         return quote
 
     def _refuse_candidate(self, aim: QueryAim, reason: str) -> None:
@@ -293,21 +257,21 @@ class _WritingRun:
         self.report.refused[reason] += 1
         self._done.add(aim.document.document_id)
 
-    def _ask_model(self, calls: Sequence[ModelCall], check: Check) -> list[str | None]:
+    def _ask_model(self, calls: Sequence[answers.ModelCall], check: Check) -> list[str | None]:
         """Get the stored or new answer of each call, or None for a call without an answer."""
         max_calls, requests = self._asking.most_calls, self.report.spent.requests
         remaining_calls = None if max_calls is None else max(0, max_calls - requests)
         spending = send_calls(self._store, calls, check, self._asking._replace(most_calls=remaining_calls))
-        self.report.spent = sum_spending(self.report.spent, spending)
+        self.report.spent = answers.sum_spending(self.report.spent, spending)
         with self._store.reading() as cursor:
-            stored = read_answers(cursor, calls)
+            stored = answers.read_answers(cursor, calls)
         left_out = spending.left_out
         rejected = sum(left_out[reason] for reason in left_out if is_rejection(reason))
         self._rejected = 0 if spending.answered else self._rejected + min(rejected, spending.requests)
         unanswered = any(
             not is_rejection(reason) and not reason.startswith((REFUSED, MALFORMED)) for reason in left_out
         )
-        if unanswered or self._rejected >= MAX_FAILURES_IN_A_ROW:
+        if unanswered or self._rejected >= answers.MAX_FAILURES_IN_A_ROW:
             self.report.ended = ENDED_BY_LIMIT if spending.requests == remaining_calls else ENDED_BY_ENDPOINT
         return [stored.answer(call) for call in calls]
 
@@ -325,7 +289,7 @@ class _WritingRun:
             "share": request.share,
         }
         document = aim.document
-        origin = QueryOrigin(
+        origin = coverage_queries.QueryOrigin(
             purpose=GAP,
             writer=self.report.model,
             map_id=coverage_map.map_id,
@@ -337,7 +301,9 @@ class _WritingRun:
         )
         try:
             with self._store.transaction() as cursor:
-                query = add_coverage_query(cursor, candidate.text, origin, "synthetic", self._actor)
+                query = coverage_queries.add_coverage_query(
+                    cursor, candidate.text, origin, "synthetic", self._actor
+                )
                 withhold_query(cursor, query.query_id, request.share, request.seed, self._actor)
                 write_matches(cursor, coverage_map.map_id, {query.normalised: candidate.match})
                 [row] = [row for row in list_queries(cursor) if row.query_id == query.query_id]

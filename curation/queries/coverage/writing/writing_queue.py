@@ -16,22 +16,9 @@ from curation.ingest.importers.known_queries import KnownQueries
 from curation.ingest.importers.personal_data import redact
 from curation.ingest.importers.queries import read_active_queries
 from curation.queries.coverage.stored_map import read_central_entities, read_cluster_documents
-from curation.queries.coverage.writing.checks import (
-    MIN_COSINE,
-    STYLES,
-    QueryStyle,
-    TextWarnings,
-    check_text,
-    shares_words,
-)
-from curation.queries.coverage.writing.coverage_queries import (
-    GAP,
-    CoverageQuery,
-    QueryOrigin,
-    add_coverage_query,
-    add_origin_candidates,
-    list_queries,
-)
+from curation.queries.coverage.writing import checks, coverage_queries
+from curation.queries.coverage.writing.checks import STYLES, QueryStyle, TextWarnings, shares_words
+from curation.queries.coverage.writing.coverage_queries import GAP, CoverageQuery, QueryOrigin, list_queries
 from curation.queries.coverage.writing.tasks import compute_task_id, list_unused, read_used
 from curation.retrieval.embeddings import embed
 from curation.store import Cursor, Document, Store, fetch, record_event, utc_now
@@ -127,7 +114,7 @@ def check_task_text(store: Store, task_id: str, text: str, writer: str) -> TextW
         queries = [query for query in read_active_queries(cursor) if query.query_id != task.query_id]
         document = documents_by_hash(cursor, [task.content_hash])[task.content_hash]
     elsewhere = task.kind == GAP and not _is_about(store, text, document)
-    return check_text(text, document.title, document.body, STYLES[task.style], queries, elsewhere)
+    return checks.check_text(text, document.title, document.body, STYLES[task.style], queries, elsewhere)
 
 
 def _is_about(store: Store, text: str, document: Document) -> bool:
@@ -143,7 +130,7 @@ def _is_about(store: Store, text: str, document: Document) -> bool:
         [document_vector] = embed(store, [document.text], ask_hub=False)
     except CurationError:  # the model is not on this machine: words alone decide
         return False
-    return float(query_vector @ document_vector) >= MIN_COSINE
+    return float(query_vector @ document_vector) >= checks.MIN_COSINE
 
 
 def write_task(store: Store, task_id: str, text: str, writer: str) -> str:
@@ -177,8 +164,8 @@ def write_task(store: Store, task_id: str, text: str, writer: str) -> str:
             style=task.style,
             detail={"task": task_id, "warnings": warnings._asdict()},
         )
-        query = add_coverage_query(cursor, text, origin)
-        add_origin_candidates(cursor, [query.query_id])
+        query = coverage_queries.add_coverage_query(cursor, text, origin)
+        coverage_queries.add_origin_candidates(cursor, [query.query_id])
         _end_task(cursor, task_id, "written", query.query_id)
     return query.query_id
 

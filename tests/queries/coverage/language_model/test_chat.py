@@ -33,10 +33,10 @@ from curation.queries.coverage.language_model.chat import (
     RATE_LIMIT,
     REJECTED,
     MalformedAnswerError,
-    chat,
     find_endpoint,
     read_object,
     read_prices,
+    request_reply,
 )
 from curation.store import Store
 from tests.support.http_server import HttpAnswer
@@ -117,7 +117,7 @@ def test_an_answer_that_comes_drop_by_drop_is_waited_for_no_longer(
     """A limit of 2 seconds took 15."""
     model.faults = [HttpAnswer(status, " " * 10_000, drips=part)]
     began = monotonic()
-    reply = chat(find_endpoint(model.environment), [], RetryPolicy(0.1, attempts=1), Event())
+    reply = request_reply(find_endpoint(model.environment), [], RetryPolicy(0.1, attempts=1), Event())
     assert monotonic() - began < 2  # the server drips for three
     assert (reply.kind, reply.text) == ("none", TIMED_OUT)
 
@@ -126,13 +126,13 @@ def test_a_refusal_that_comes_drop_by_drop_is_told_without_its_words(model: Serv
     model.faults = [HttpAnswer(401, " " * 10_000, drips="body")]
     began = monotonic()
     with pytest.raises(RefusedError, match=r"answered HTTP 401\. Check"):
-        chat(find_endpoint(model.environment), [], RetryPolicy(0.1, attempts=1), Event())
+        request_reply(find_endpoint(model.environment), [], RetryPolicy(0.1, attempts=1), Event())
     assert monotonic() - began < 2
 
 
 def test_an_answer_of_more_bytes_than_any_has_is_none(model: ServedModel) -> None:
     model.faults = [HttpAnswer(200, json.dumps(completion("x" * MAX_ANSWER_BYTES)))]
-    reply = chat(find_endpoint(model.environment), [], RetryPolicy(5, attempts=1), Event())
+    reply = request_reply(find_endpoint(model.environment), [], RetryPolicy(5, attempts=1), Event())
     assert reply.kind == "malformed"
 
 
