@@ -112,10 +112,10 @@ def emit_evaluation(
 
 def emit_answers(evaluation: AnswerEvaluation | None, files: Sequence[Path]) -> None:
     """Print an evaluation of answers without runs, and write the requested pages."""
-    from curation.evaluation.report.page import write_answers_report
+    from curation.evaluation.report.page import write_answer_report
 
     assert evaluation is not None  # there is a file of either kind
-    page = write_answers_report(evaluation)
+    page = write_answer_report(evaluation)
     for path in select_by_ending(files, ".html"):
         write_file(path, page.html, option=OUT)
     emit({"answers": evaluation}, lambda: _print_evaluation(page))

@@ -163,14 +163,12 @@ def read_result_lists(
     RefusedError: a sealed part was evaluated, or a release seals the query.
     """
     closed_access(cursor).need(query.query_id)
-    (release_id,) = {
-        _read_result(cursor, evaluation_id, annotator)["release_id"] for evaluation_id, _ in runs
-    }
+    (release_id,) = {_read_result(cursor, run_id, annotator)["release_id"] for run_id, _ in runs}
     grades = read_part(cursor, release_id, "qrels").rows_of(query.query_id)
     grade_of = {row["document_id"]: row["grade"] for row in grades}
     lists = [_read_ranks(cursor, run, query.query_id) for run in runs]
     listed = {document_id for ranks in lists for document_id in ranks}
-    lacking = _explain_no_grade(cursor, query.query_id, listed - grade_of.keys(), annotator)
+    lacking = _explain_ungraded(cursor, query.query_id, listed - grade_of.keys(), annotator)
     (header,) = read_part(cursor, release_id, "release")
     texts = snapshot_texts(cursor, header["snapshot_id"], sorted(listed)).to_pylist()
     titles = {row["document_id"]: _title_or_beginning(row) for row in texts}
@@ -253,16 +251,14 @@ def _make_passages(
     return passages
 
 
-def _explain_no_grade(
-    cursor: Cursor, query_id: str, documents: set[str], person: Annotator
-) -> dict[str, str]:
+def _explain_ungraded(cursor: Cursor, query_id: str, listed: set[str], person: Annotator) -> dict[str, str]:
     """Map each judged document without a grade in the release to the reason for the missing grade.
 
     Documents that the person still has to grade are left out, so that the person stays blind.
     """
     withheld_pairs = read_withheld_pairs(cursor, person.name)
     votes = read_query_votes(cursor, query_id)
-    judged = documents.intersection(votes.rows["document_id"].to_pylist())
+    judged = listed.intersection(votes.rows["document_id"].to_pylist())
     visible = {document_id for document_id in judged if (query_id, document_id) not in withheld_pairs}
     if not visible:
         return {}

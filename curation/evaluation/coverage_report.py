@@ -74,9 +74,8 @@ def choose_values(evaluation: Evaluation) -> EvaluatedValues:
     RefusedError: a sealed part was evaluated.
     """
     per_query = {system.name: system.per_query for system in evaluation.runs}
-    return _make_evaluated(
-        evaluation.release, evaluation.parts, evaluation.measures, evaluation.query_ids, per_query
-    )
+    parts, measures, query_ids = evaluation.parts, evaluation.measures, evaluation.query_ids
+    return _make_evaluated(evaluation.release, parts, measures, query_ids, per_query)
 
 
 def read_stored_values(cursor: Cursor, evaluation_id: str, annotator: Annotator) -> EvaluatedValues:
@@ -127,15 +126,15 @@ def build_region_graph(state: CoverageState) -> RegionGraph:
 def _find_edges(state: CoverageState, numbers: list[int]) -> list[tuple[int, int, float]]:
     """Weight each pair of regions by the common documents, and keep the heaviest edges of each region."""
     index_of = {number: index for index, number in enumerate(numbers)}
-    shared: Counter[tuple[int, int]] = Counter()
+    overlaps: Counter[tuple[int, int]] = Counter()
     for entities in state.map.document_entities.values():
         clusters = state.map.find_clusters(entities)
         indexes = sorted(index_of[number] for number in clusters if number in index_of)
-        shared.update(combinations(indexes, 2))
+        overlaps.update(combinations(indexes, 2))
     sizes = [len(state.map.clusters[number].documents) for number in numbers]
+    pairs = overlaps.items()
     weights = {
-        (region, other): count / (sizes[region] + sizes[other] - count)
-        for (region, other), count in shared.items()
+        (first, second): count / (sizes[first] + sizes[second] - count) for (first, second), count in pairs
     }
     edges_of: dict[int, list[tuple[float, tuple[int, int]]]] = {}
     for edge, weight in weights.items():

@@ -238,8 +238,9 @@ def _evaluate_headlines(work: PreparedEvaluation) -> list[HeadlineEvaluation]:
     if work.runs:
         headlines.append(evaluate_headline_of_runs(store, release, work.runs, *options, reading=reading))
     if work.answers:
+        files = work.answers
         answers = evaluate_headline_of_answers(
-            store, release, work.answers, *options, reading=reading, fields=fields
+            store, release, files, *options, reading=reading, fields=fields
         )
         headlines.append(answers)
     return headlines

@@ -24,7 +24,7 @@ from curation.evaluation.figures.aggregations import StrataSummary, summarize_st
 from curation.evaluation.figures.candidate_lists import measure_hard_negatives
 from curation.evaluation.figures.compare_scores import compare_scores
 from curation.evaluation.figures.comparison import refuse_unknown_test
-from curation.evaluation.figures.means import compute_facet_figures, compute_mean_figures, compute_other_means
+from curation.evaluation.figures.means import compute_facet_figures, compute_means, compute_other_means
 from curation.evaluation.figures.refusal import measure_refusal
 from curation.evaluation.figures.traffic_estimates import estimate_traffic_figures
 from curation.evaluation.protected_figures import protect_evaluation, protect_figures
@@ -116,7 +116,7 @@ def _evaluated_systems(
             seeds=_compute_run_figures(system.scores),
             per_query=values_by_measure(dict(zip(names, system.mean.values.T, strict=True))),
         )
-        for index, (system, overall) in enumerate(zip(systems, compute_mean_figures(scores), strict=True))
+        for index, (system, overall) in enumerate(zip(systems, compute_means(scores), strict=True))
     )
 
 
@@ -190,9 +190,8 @@ def evaluate_runs(
     if not runs:
         raise InputError("No run was named: give at least one run.", command="For example: --run bm25.trec.")
     names = [source.name for source in runs]
-    sealed = sealed_access.make_sealed_request(
-        store, release_name, request.part, names, request.reason, actor
-    )
+    reason = request.reason
+    sealed = sealed_access.make_sealed_request(store, release_name, request.part, names, reason, actor)
     with sealed_access.log_refusals(store, sealed):
         if sealed is not None:
             sealed_access.check_access(store, sealed)
@@ -235,7 +234,7 @@ def _log_evaluation(
     """Log the figures of each run of each system, and add the count of sealed evaluations."""
     named_scores = [(system.name, scores) for system in systems for scores in system.scores]
     request = request._replace(systems=tuple(name for name, _ in named_scores))
-    figures = [protect_figures(compute_mean_figures([scores])[0]) for _, scores in named_scores]
+    figures = [protect_figures(compute_means([scores])[0]) for _, scores in named_scores]
     values = [sealed_access.select_sealed_values(release, scores.values[:, 0]) for _, scores in named_scores]
     return replace(evaluation, sealed_count=sealed_access.log_figures(store, request, figures, values))
 

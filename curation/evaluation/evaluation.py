@@ -204,9 +204,9 @@ class AnswerEvaluation:
     judged: JudgedEvaluation | None = None
 
 
-def values_by_measure(values: Mapping[str, Floats]) -> dict[str, tuple[float | None, ...]]:
+def values_by_measure(columns: Mapping[str, Floats]) -> dict[str, tuple[float | None, ...]]:
     """Convert the values of each measure, shape (Q,), to tuples; None replaces NaN."""
     return {
-        name: tuple(None if isnan(value) else value for value in column.tolist())
-        for name, column in values.items()
+        name: tuple(None if isnan(number) else number for number in column.tolist())
+        for name, column in columns.items()
     }

@@ -262,7 +262,7 @@ def _check_figures(
     """Check the figures of all systems except the skipped system."""
     drops = condition.how == "drops"
     references = dict(_find_figures(base, condition))
-    pairs = _find_comparisons(base.name, condition, evaluation)
+    pairs = _find_comparisons(base.name, condition.measure, evaluation)
     for system in evaluation.runs:
         for where, figure in _find_figures(system, condition) if system.name != skipped else ():
             reference = references[where].value if drops else condition.limit
@@ -315,13 +315,11 @@ def _is_met(condition: FailCondition, change: float, significant: bool) -> bool:
     return -change > threshold
 
 
-def _find_comparisons(
-    base: str, condition: FailCondition, evaluation: Evaluation
-) -> dict[tuple[str, str], Comparison]:
+def _find_comparisons(base: str, measure: str, evaluation: Evaluation) -> dict[tuple[str, str], Comparison]:
     """Map each system and stratum ('overall', or facet and value) to the comparison with the baseline."""
     pairs = {}
     for pair in evaluation.comparisons:
-        is_compared = pair.measure == condition.measure and base in (pair.system, pair.other)
+        is_compared = pair.measure == measure and base in (pair.system, pair.other)
         if not is_compared or pair.difference is None:
             continue
         if pair.system == base:

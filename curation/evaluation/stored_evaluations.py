@@ -9,12 +9,7 @@ from typing import Any, NamedTuple
 from curation.core.digests import canonical_json, digest, to_json_value
 from curation.core.errors import NotFoundError
 from curation.evaluation.evaluation import AnswerEvaluation, Evaluation
-from curation.evaluation.report.page import (
-    EvaluationReport,
-    read_stored_report,
-    write_answers_report,
-    write_report,
-)
+from curation.evaluation.report.page import EvaluationReport, parse_report, write_answer_report, write_report
 from curation.people.annotators import EVALUATING, require_author, require_role
 from curation.store import Annotator, Cursor, Store, append, fetch, record_event, utc_now
 
@@ -48,7 +43,7 @@ def store_evaluation(
     systems: list[str] = []
     first: Evaluation | AnswerEvaluation
     if answered is not None:
-        first, report, values["answers"] = answered, write_answers_report(answered), to_json_value(answered)
+        first, report, values["answers"] = answered, write_answer_report(answered), to_json_value(answered)
         systems += [system.name for system in answered.systems]
     if evaluation is not None:
         first, report = evaluation, write_report(evaluation, answered)
@@ -91,7 +86,7 @@ def read_report(cursor: Cursor, evaluation_id: str, annotator: Annotator) -> tup
     NotFoundError: the person may not read an evaluation with this id.
     """
     page, result = read_json(cursor, evaluation_id, annotator)
-    return read_stored_report(page), result
+    return parse_report(page), result
 
 
 def read_json(cursor: Cursor, evaluation_id: str, annotator: Annotator) -> tuple[str, str]:

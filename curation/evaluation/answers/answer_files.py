@@ -80,10 +80,8 @@ class SystemAnswers:
 
     def ids_of(self, query_ids: Iterable[str]) -> dict[str, str | None]:
         """Map each query id to the id of its answer; None without an answer, or with an empty answer."""
-        answers = {query_id: self.answers.get(query_id) for query_id in query_ids}
-        return {
-            name: answer.answer_id if answer and answer.answer else None for name, answer in answers.items()
-        }
+        replies = {query_id: self.answers.get(query_id) for query_id in query_ids}
+        return {name: reply.answer_id if reply and reply.answer else None for name, reply in replies.items()}
 
 
 def read_answer_file(

@@ -88,10 +88,9 @@ def locate_citations(citations: Sequence[Citation], corpus: CitedCorpus, problem
     for line, _, name in citations:
         document_id = locate_id(name, bodies.hashes, chunk_map).document_id
         if document_id not in bodies.hashes:
-            hint = describe_similar_name(document_id, partial(find_lookalikes, known=bodies.hashes))
-            problems.add(
-                line, f"cites {name!r}, but the release has no such document or chunk{hint}", WAY_OUT
-            )
+            fault = f"cites {name!r}, but the release has no such document or chunk"
+            fault += describe_similar_name(document_id, partial(find_lookalikes, known=bodies.hashes))
+            problems.add(line, fault, WAY_OUT)
     problems.check()
     lines = np.array([line for line, *_ in citations], np.int64)
     names = string_array([name for *_, name in citations]).dictionary_encode()

@@ -132,7 +132,7 @@ def evaluate_answers(
 
 def _read_files(
     release: EvaluatedRelease,
-    sources: Sequence[SystemFile],
+    files: Sequence[SystemFile],
     reading: ReadingOptions,
     fields: AnswerFields,
     marked: MarkedEvidence,
@@ -146,10 +146,7 @@ def _read_files(
             f"Citations cannot be scored: {parts} of the release {release.name!r} {why_not}. "
             "Leave --map citation out, or choose another part."
         )
-    return [
-        read_answer_file(source, release.known, reading.layout, progress, fields, corpus)
-        for source in sources
-    ]
+    return [read_answer_file(file, release.known, reading.layout, progress, fields, corpus) for file in files]
 
 
 def _evaluate_systems(

@@ -280,10 +280,8 @@ def name_project_in_errors(path: Path) -> Iterator[None]:
 def convert_to_shares(release: FrozenRelease, grades: Mapping[Pair, int | None]) -> dict[Pair, float]:
     """Convert grades of pairs to shares of the release's scale; cannot-tell counts as the lowest grade."""
     lowest, *_, highest = read_scale(release.rows("guides"))
-    return {
-        pair: ((lowest if grade is None else grade) - lowest) / (highest - lowest)
-        for pair, grade in grades.items()
-    }
+    span = highest - lowest
+    return {pair: 0.0 if grade is None else (grade - lowest) / span for pair, grade in grades.items()}
 
 
 def list_neighbor_projects(store: Store) -> list[str]:

@@ -45,14 +45,8 @@ from curation.store import open_store
 
 PARTIAL, OKAY_WEIGHT = 0.5, 0.5
 WEIGHTED = "nuggets_weighted"
-NUGGET_SCORES = (
-    "nuggets_all",
-    "nuggets_vital",
-    WEIGHTED,
-    "nuggets_all_strict",
-    "nuggets_vital_strict",
-    "nuggets_weighted_strict",
-)
+_NUGGET_SCORES = ("nuggets_all", "nuggets_vital", WEIGHTED)
+NUGGET_SCORES = (*_NUGGET_SCORES, *(f"{name}_strict" for name in _NUGGET_SCORES))
 Nuggets = Mapping[str, Sequence[Nugget]]
 
 
@@ -134,9 +128,8 @@ def estimate_support(
         }
         sample = sample_whole_queries(drawn, nugget_ids, graded_ids)
         by_judge = convert_to_shares(graded, people.identical.shared(judged))
-        systems = [
-            estimate_system(file, query_ids, nuggets, sample, by_judge, people.shares) for file in files
-        ]
+        shares = people.shares
+        systems = [estimate_system(file, query_ids, nuggets, sample, by_judge, shares) for file in files]
     return estimates.make_judged_evaluation(judge, sample, judged, systems)
 
 

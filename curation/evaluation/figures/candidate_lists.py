@@ -21,7 +21,7 @@ from curation.core.statistics.estimate import Estimate
 from curation.core.statistics.intervals import MINIMUM_QUERIES
 from curation.core.statistics.paired_intervals import paired_intervals
 from curation.core.text import pluralize
-from curation.evaluation.figures.means import MeasureFigure, compute_mean_figures
+from curation.evaluation.figures.means import MeasureFigure, compute_means
 from curation.evaluation.scoring.measure_names import Measure, average
 from curation.evaluation.scoring.pooled_pairs import PooledPairs
 from curation.evaluation.scoring.qrels import Qrels
@@ -129,7 +129,7 @@ def _score_candidates(
     )
     returned = sum(len(candidates.query) for candidates in complete) / (len(complete) * len(qrels.grade))
     lowest = -1.0 if (qrels.grade[hard] > 0).any() else 0.0  # a document without gain improves no list
-    hard_figures, other_figures = compute_mean_figures([with_hard, without_hard])
+    hard_figures, other_figures = compute_means([with_hard, without_hard])
     drops = _estimate_drops(with_hard, without_hard, seed, lowest)
     return CandidateFigures(hard_figures, other_figures, drops, returned)
 
@@ -143,11 +143,9 @@ def _make_candidate_list(rows: RunRows, qrels: Qrels, is_candidate: Mask) -> Run
     return RunRows(ranking.query[candidates], documents, -np.arange(len(candidates), dtype=np.float64))
 
 
-def _estimate_drops(
-    with_hard: RunScores, without_hard: RunScores, seed: int, lowest: float
-) -> dict[str, Estimate]:
-    is_mean = np.array([measure.summary == "mean" for measure in with_hard.measures])
-    differences = np.where(is_mean, without_hard.values - with_hard.values, np.nan)
+def _estimate_drops(harder: RunScores, easier: RunScores, seed: int, lowest: float) -> dict[str, Estimate]:
+    is_mean = np.array([measure.summary == "mean" for measure in harder.measures])
+    differences = np.where(is_mean, easier.values - harder.values, np.nan)
     differences = np.maximum(differences, lowest)  # rounding goes below
     low, high = paired_intervals(differences, seed)
     has_enough = (~np.isnan(differences)).sum(axis=0) >= MINIMUM_QUERIES
@@ -158,5 +156,5 @@ def _estimate_drops(
             float(high[column]) if has_enough[column] else None,
             int((~np.isnan(differences[:, column])).sum()),
         )
-        for column, measure in enumerate(with_hard.measures)
+        for column, measure in enumerate(harder.measures)
     }

@@ -245,7 +245,7 @@ def _compare_family(
     for row, (stratum, differences) in enumerate(family):
         n = (~np.isnan(differences)).sum(axis=0).tolist()
         counts = zip(
-            *(number.tolist() for number in paired_differences.count_wins_ties_losses(differences)),
+            *(column.tolist() for column in paired_differences.count_wins_ties_losses(differences)),
             strict=True,
         )
         p_values = {f"p_{test}": values[row] for test, values in ps.items()}

@@ -77,9 +77,7 @@ class MeasureFigure(NamedTuple):
     residual: float | None = None
 
 
-def compute_mean_figures(
-    scores: Sequence[RunScores], queries: Mask | None = None
-) -> list[dict[str, MeasureFigure]]:
+def compute_means(scores: Sequence[RunScores], queries: Mask | None = None) -> list[dict[str, MeasureFigure]]:
     """Compute the figure of each run by each measure; one dictionary of measure → figure for each run.
 
     Parameters
@@ -207,7 +205,7 @@ def compute_facet_figures(
     for value, mask in facet.values.items():
         no_figures: list[dict[str, MeasureFigure]] = [{} for _ in scores]
         why = suppressed.get(value)
-        for run, row in zip(by_run, no_figures if why else compute_mean_figures(scores, mask), strict=True):
+        for run, row in zip(by_run, no_figures if why else compute_means(scores, mask), strict=True):
             run[value] = StratumFigures(int(mask.sum()), row, why)
     return by_run
 

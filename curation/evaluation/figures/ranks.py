@@ -77,7 +77,7 @@ def find_groups(order: Sequence[str], pairs: Iterable[tuple[str, str]]) -> list[
     return sorted(groups, key=lambda group: sorted(index[system] for system in group))
 
 
-def _write_letters(groups: Sequence[int]) -> str:
+def _write_letters(numbers: Sequence[int]) -> str:
     return "".join(
-        ascii_lowercase[number - 1] if number <= len(ascii_lowercase) else f"({number})" for number in groups
+        ascii_lowercase[number - 1] if number <= len(ascii_lowercase) else f"({number})" for number in numbers
     )

@@ -20,13 +20,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from curation.agreement import inter_annotator
-from curation.agreement.breakdowns import (
-    AnnotatorPair,
-    Breakdown,
-    compare_annotator_pairs,
-    compute_breakdowns,
-)
+from curation.agreement import breakdowns, inter_annotator
+from curation.agreement.breakdowns import AnnotatorPair, Breakdown
 from curation.agreement.coefficients import COEFFICIENTS, count_confusion
 from curation.agreement.grades import count_values, make_grades
 from curation.agreement.inter_annotator import Judgeable
@@ -45,12 +40,8 @@ from curation.store import COMMAND_LINE, Store
 
 CONSENSUS, JUDGE = "consensus", "judge"
 KAPPA = "cohen_quadratic"
-_LABELS = {coefficient.name: coefficient.label for coefficient in COEFFICIENTS} | {
-    KAPPA: "Cohen's kappa, quadratic"
-}
-ONLY_PAIRS = (
-    "Cohen's kappa compares two annotators; `goldgrade agreement --breakdown pair` shows each pair of people"
-)
+_LABELS = {measure.name: measure.label for measure in COEFFICIENTS} | {KAPPA: "Cohen's kappa, quadratic"}
+ONLY_PAIRS = "Cohen's kappa compares two people; `goldgrade agreement --breakdown pair` shows each pair"
 NEVER_GIVEN = "people gave this grade to no pair"
 FEW_PAIRS = "the judge and people share too few pairs"
 
@@ -148,10 +139,10 @@ class JudgeAgreement:
         for grade, counts in zip(self.grades, self.confusion, strict=True):
             lower, higher = (_show_figure(share)[0] for share in (grade.lower, grade.higher))
             confusion.append((grade.grade, *counts, *_show_figure(grade.same), lower, higher))
-        breakdowns = []
+        breakdown_rows = []
         for part in (*self.types, *self.boundaries):
             shown = (*_show_figure(part.alpha), _show_figure(part.raw)[0])
-            breakdowns.append((f"{part.kind}: {part.name}", *shown, part.alpha.n, part.queries))
+            breakdown_rows.append((f"{part.kind}: {part.name}", *shown, part.alpha.n, part.queries))
         judged = (f"judge {value}" for value in self.scale)
         return (
             Table(
@@ -167,7 +158,7 @@ class JudgeAgreement:
             Table(
                 "By query type and grade boundary",
                 ("part", "alpha", "low", "high", "same", "pairs", "queries"),
-                tuple(breakdowns),
+                tuple(breakdown_rows),
             ),
         )
 
@@ -203,9 +194,8 @@ def measure_judge_agreement(
     with store.reading() as cursor:
         require_judge(cursor, judge)
     if release is not None:
-        people = human_grades.read_release_grades(
-            store, release, split, f"compare the judge {judge}", reason, actor
-        )
+        purpose = f"compare the judge {judge}"
+        people = human_grades.read_release_grades(store, release, split, purpose, reason, actor)
     with store.reading() as cursor:
         judgments = read_judge_judgments(cursor, judge)
         group_of = group_equivalent_guides(cursor)
@@ -226,8 +216,8 @@ def measure_judge_agreement(
         rows += [(*pair, CONSENSUS, people.consensus[pair]), (*pair, JUDGE, grade)]
     grades = make_grades(rows)
     overall = inter_annotator.compute_agreement(grades, people.scale, seed)
-    annotator_pair = next(iter(compare_annotator_pairs(grades, people.scale, seed)[0]), None)
-    types, boundaries = compute_breakdowns(grades, people.scale, people.types, seed)
+    annotator_pair = next(iter(breakdowns.compare_annotator_pairs(grades, people.scale, seed)[0]), None)
+    types, boundaries = breakdowns.compute_breakdowns(grades, people.scale, people.types, seed)
     return JudgeAgreement(
         judge=judge,
         release=people.release,
@@ -306,27 +296,24 @@ def _compute_grade_shares(
     """
     queries, index = np.unique([query for query, _ in both], return_inverse=True)
     steps = np.searchsorted(scale, np.asarray(list(both.values())))
-    return tuple(
-        _judge_grade(value, step, steps, index, len(queries), seed) for step, value in enumerate(scale)
-    )
+    count = len(queries)
+    return tuple(_judge_grade(value, step, steps, index, count, seed) for step, value in enumerate(scale))
 
 
 def _judge_grade(value: int, step: int, steps: Ints, index: Ints, queries: int, seed: int) -> JudgedGrade:
-    given = steps[:, 0] == step
-    differences = steps[:, 1] - step
-    cases = (given, given & (differences == 0), given & (differences < 0), given & (differences > 0))
-    per_query = np.stack([np.bincount(index[case], minlength=queries) for case in cases], axis=1).astype(
-        float
-    )
-    graded = np.flatnonzero(per_query[:, 0])
-    pairs = int(given.sum())
+    graded_pairs = steps[:, 0] == step
+    gaps = steps[:, 1] - step
+    cases = (graded_pairs, graded_pairs & (gaps == 0), graded_pairs & (gaps < 0), graded_pairs & (gaps > 0))
+    counts = np.stack([np.bincount(index[case], minlength=queries) for case in cases], axis=1).astype(float)
+    graded = np.flatnonzero(counts[:, 0])
+    pairs = int(graded_pairs.sum())
     values: Floats = np.full((0, 3), np.nan)
     if len(graded) >= MINIMUM_QUERIES:
-        (values,) = resample_figures([Sums(graded, per_query[graded], _to_shares)], queries, seed, RESAMPLES)
-    points = _to_shares(per_query.sum(axis=0, keepdims=True))[0]
+        (values,) = resample_figures([Sums(graded, counts[graded], _to_shares)], queries, seed, RESAMPLES)
+    points = _to_shares(counts.sum(axis=0, keepdims=True))[0]
     same, lower, higher = (
-        inter_annotator.make_estimate(float(point), drawn, pairs, len(graded), NEVER_GIVEN)
-        for point, drawn in zip(points, values.T, strict=True)
+        inter_annotator.make_estimate(float(point), resamples, pairs, len(graded), NEVER_GIVEN)
+        for point, resamples in zip(points, values.T, strict=True)
     )
     return JudgedGrade(value, pairs, same, lower, higher)
 

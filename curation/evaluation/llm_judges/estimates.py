@@ -267,17 +267,15 @@ def _estimate_system(
         units = (by_judge[:, column], people, sample.is_graded, sample.probabilities, sample.strata)
         overall[measure.name] = cut_intervals(difference_estimator.difference_estimate(*units))
         if sample.searches is not None:
-            traffic[measure.name] = cut_intervals(
-                difference_estimator.difference_estimate(*units, sample.searches)
-            )
+            estimate = difference_estimator.difference_estimate(*units, sample.searches)
+            traffic[measure.name] = cut_intervals(estimate)
     return JudgedSystem(name, overall, traffic)
 
 
 def cut_intervals(estimate: DifferenceEstimate) -> DifferenceEstimate:
     """Cut intervals at 0 and 1, the limits of every measure."""
-    return replace(
-        estimate, estimate=_cut_interval(estimate.estimate), people_alone=_cut_interval(estimate.people_alone)
-    )
+    people_alone = _cut_interval(estimate.people_alone)
+    return replace(estimate, estimate=_cut_interval(estimate.estimate), people_alone=people_alone)
 
 
 def _cut_interval(mean_interval: MeanInterval) -> MeanInterval:

@@ -80,11 +80,11 @@ def find_human_sample(cursor: Cursor, release: FrozenRelease, evaluated: Collect
 
 
 def _sample_draw(
-    cursor: Cursor, release: FrozenRelease, draw: QueryDraw, evaluated: Collection[str]
+    cursor: Cursor, release: FrozenRelease, draw: QueryDraw, query_ids: Collection[str]
 ) -> HumanSample:
     """Sample the evaluated queries that a round drew from the queries before the draw."""
     ids = tuple(sorted(draw.strata))
-    people = draw.drawn.intersection(evaluated)
+    people = draw.drawn.intersection(query_ids)
     in_other_parts = len(draw.drawn) - len(people)
     if in_other_parts:
         _refuse_split_by_time(release)
@@ -92,7 +92,7 @@ def _sample_draw(
     strata = tuple(draw.strata[query_id] for query_id in ids)
     is_known = all(query_id in sample for query_id in ids)
     searches = np.array([sample[query_id][1] for query_id in ids], np.float64) if is_known else None
-    left_out = {NOT_IN_DRAW: len(evaluated) - len(people)}
+    left_out = {NOT_IN_DRAW: len(query_ids) - len(people)}
     chosen_by = ("draw", "split") if in_other_parts else ("draw",)
     return make_human_sample(ids, strata, is_graded, chosen_by, left_out, searches)
 

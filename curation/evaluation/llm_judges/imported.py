@@ -32,9 +32,7 @@ from curation.store import COMMAND_LINE, Cursor, Store, append_rows, fetch, reco
 from curation.store.documents import current_snapshot, snapshot_versions
 from curation.store.planned_writes import write_if_unchanged
 
-CHANGED_MEANWHILE = (
-    "The corpus, the guide or this judge's judgments changed during the import. Import the file again."
-)
+CHANGED_MEANWHILE = "The corpus, guide or judge's judgments changed during the import. Import the file again."
 _StoredJudgments = Mapping[tuple[str, str, str], tuple[int, int | None, str]]
 """Query, document and version → revision, grade and guide."""
 _Inputs = tuple[str, Mapping[str, str], _StoredJudgments, frozenset[tuple[str, str]]]

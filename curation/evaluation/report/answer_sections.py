@@ -92,7 +92,7 @@ def write_answers(evaluation: AnswerEvaluation | None) -> list[Section]:
     overall = Table(
         f"Means over {pluralize(evaluation.queries, 'query', 'queries')}",
         ("system", *measures, *counts),
-        tuple(_cells_of_system(system, measures, evaluation) for system in evaluation.systems),
+        tuple(_system_cells(system, measures, evaluation) for system in evaluation.systems),
     )
     count = evaluation.sealed_count.sentence if evaluation.sealed_count else ""
     tables = (overall, *_tables_by_facet(evaluation, measures))
@@ -111,9 +111,7 @@ def write_answers(evaluation: AnswerEvaluation | None) -> list[Section]:
 def write_triples(evaluation: Evaluation, answers: AnswerEvaluation) -> list[Section]:
     """Show retrieval, answer quality and faithfulness of each system in one row."""
     systems = _collect_triples(evaluation, answers)
-    rows = tuple(
-        (name, *(_show_cell(triple, column) for column in triple)) for name, triple in systems.items()
-    )
+    rows = tuple((name, *(_show_cell(cells, column) for column in cells)) for name, cells in systems.items())
     definitions = define_measures(choose_shown_measures(answers))
     sentence = f"Retrieval is {evaluation.measures[0]} of the runs. {definitions}"
     table = Table("Means over queries", ("system", *next(iter(systems.values()))), rows, words=True)
@@ -153,7 +151,7 @@ def define_measures(measures: Sequence[str]) -> str:
     return " ".join(text for name, text in _DEFINITIONS.items() if name in measures)
 
 
-def _cells_of_system(
+def _system_cells(
     system: AnsweringSystem, measures: Sequence[str], evaluation: AnswerEvaluation
 ) -> tuple[object, ...]:
     figures = [format_with_n(system.overall[name], evaluation.queries) for name in measures]
@@ -213,11 +211,8 @@ def _collect_triples(evaluation: Evaluation, answers: AnswerEvaluation) -> dict[
 
 def _choose_graded_measures(shown: Sequence[str]) -> list[str]:
     """Choose the graded measures with a column; nuggets can replace correctness."""
-    return [
-        measure
-        for measure in GRADED_MEASURES
-        if measure in shown or measure != CORRECTNESS or WEIGHTED not in shown
-    ]
+    replaced = {CORRECTNESS} if WEIGHTED in shown else set()
+    return [measure for measure in GRADED_MEASURES if measure in shown or measure not in replaced]
 
 
 def _show_cell(triple: SystemFigures, name: str) -> str:
@@ -239,7 +234,5 @@ def _triple_remark(evaluation: Evaluation, answers: AnswerEvaluation) -> str:
     if missing := [name for name in _choose_graded_measures(shown) if name not in shown]:
         remarks.append(f"No grades of {' and '.join(missing)} were named.")
     if not {"f1", WEIGHTED, CORRECTNESS}.intersection(shown):
-        remarks.append(
-            "The quality of the answers is unknown: there are no reference answers and no graded nuggets."
-        )
+        remarks.append("The answers' quality is unknown: there are neither reference answers nor nuggets.")
     return " ".join(remarks)

@@ -90,10 +90,7 @@ def explain_gains(evaluation: Evaluation) -> str:
 
 def by_measure(caption: str, evaluation: Evaluation, cell: Callable[[MeasureFigure], object]) -> Table:
     """Make a table of all measures and systems; up to `MAX_COLUMNS` systems are its columns."""
-    rows = [
-        (system.name, *(cell(system.overall[name]) for name in evaluation.measures))
-        for system in evaluation.runs
-    ]
+    rows = [(run.name, *(cell(run.overall[name]) for name in evaluation.measures)) for run in evaluation.runs]
     if len(rows) > MAX_COLUMNS:
         return Table(caption, ("system", *evaluation.measures), tuple(rows))
     turned = tuple(zip(("measure", *evaluation.measures), *rows, strict=True))

@@ -88,10 +88,9 @@ def make_system_table(evaluation: Evaluation) -> Table:
     marks, _, remark = _mark_comparisons(evaluation)
     rows = []
     for run in evaluation.runs:
-        figures = [
-            (format_figure(run.overall[name]), marks.get((run.name, name))) for name in evaluation.measures
-        ]
-        rows.append((run.name, *(" ".join(filter(None, cell)) for cell in figures)))
+        names = evaluation.measures
+        cells = [(format_figure(run.overall[name]), marks.get((run.name, name))) for name in names]
+        rows.append((run.name, *(" ".join(filter(None, texts)) for texts in cells)))
     name = mark_name(evaluation.release, evaluation.mark)
     queries = pluralize(evaluation.queries, "query", "queries")
     caption = f"{name}, {', '.join(evaluation.parts)}: {queries}; in parentheses the 95 % interval. {remark}"
@@ -128,11 +127,8 @@ def _mark_comparisons(evaluation: Evaluation) -> tuple[dict[tuple[str, str], str
         return {}, "", ""
     deciding_test = describe_deciding_test(overall[0].deciding)
     if evaluation.leaderboards:
-        marks = {
-            (row.system, measure): row.letters
-            for measure, rows in evaluation.leaderboards.items()
-            for row in rows
-        }
+        boards = evaluation.leaderboards.items()
+        marks = {(row.system, measure): row.letters for measure, rows in boards for row in rows}
         return (marks, "group", f"Systems with a common letter cannot be distinguished; {deciding_test}.")
     baseline = overall[0].other
     marks = {
@@ -144,15 +140,13 @@ def _mark_comparisons(evaluation: Evaluation) -> tuple[dict[tuple[str, str], str
     return marks, f"against {baseline}", remark
 
 
-def write_markdown(
-    page: EvaluationReport, evaluation: Evaluation, conditions: Sequence[CheckedCondition]
-) -> str:
+def write_markdown(page: EvaluationReport, evaluation: Evaluation, checks: Sequence[CheckedCondition]) -> str:
     """Write the outcomes of conditions, then the findings and the figures of all systems, as Markdown."""
     lines = [f"## {markdown_text(page.title)}", "", markdown_text(page.lead), ""]
-    for condition in conditions:
-        lines.append(f"- **{condition.outcome}**: {markdown_text(condition.condition)}")
-        lines += [f"  - {markdown_text(sentence)}" for sentence in list_sentences(condition)]
-    lines += [""] if conditions else []
+    for check in checks:
+        lines.append(f"- **{check.outcome}**: {markdown_text(check.condition)}")
+        lines += [f"  - {markdown_text(sentence)}" for sentence in list_sentences(check)]
+    lines += [""] if checks else []
     lines += [f"- {markdown_text(sentence)}" for sentence in page.findings]
     table = markdown_table(make_system_table(evaluation))
     return "\n".join([*lines, "", table, markdown_text(page.remark), ""])

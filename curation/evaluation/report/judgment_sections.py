@@ -49,9 +49,7 @@ def write_judged(evaluation: Evaluation) -> list[Section]:
         if unjudged is None
         else f"{percent(unjudged)} of the pairs that systems proposed for the pool have no grade."
     )
-    sentence = (
-        "An unjudged document counts as not relevant. The fewer documents are judged, the less a figure says."
-    )
+    sentence = "Unjudged documents count as not relevant. The fewer are judged, the less a figure says."
     drawing = shares(f"Judged documents that {headline} looks at", ("judged", "not judged"), rows)
     return [Section("What was judged", f"{sentence} {pool}", (drawing,), tuple(tables))]
 

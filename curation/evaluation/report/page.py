@@ -95,10 +95,9 @@ def write_findings(evaluation: Evaluation, answers: AnswerEvaluation | None = No
     if evaluation.synthetic:
         sentences.append(say_synthetic(evaluation.synthetic, evaluation.queries))
     if evaluation.sealed_count:
+        parts = ", ".join(evaluation.sealed)
         sentences.append(evaluation.sealed_count.sentence)
-        sentences.append(
-            f"{', '.join(evaluation.sealed)} is sealed: figures of fewer than ten queries are hidden."
-        )
+        sentences.append(f"{parts} is sealed: figures of fewer than ten queries are hidden.")
     return sentences
 
 
@@ -135,7 +134,7 @@ def write_report(
     )
 
 
-def write_answers_report(evaluation: AnswerEvaluation) -> EvaluationReport:
+def write_answer_report(evaluation: AnswerEvaluation) -> EvaluationReport:
     """Write the report of an evaluation that has only answers."""
     first = answer_sections.choose_shown_measures(evaluation)[0]
     findings = [
@@ -157,7 +156,7 @@ def write_answers_report(evaluation: AnswerEvaluation) -> EvaluationReport:
     )
 
 
-def read_stored_report(text: str) -> EvaluationReport:
+def parse_report(text: str) -> EvaluationReport:
     """Read a report that was stored as JSON of its fields; its drawings came from goldgrade's templates."""
     values = json.loads(text)
     return EvaluationReport(

@@ -27,9 +27,9 @@ def write_systems(evaluation: Evaluation) -> list[Section]:
     """Show every measure of each system, and facts on the run files."""
     headline = evaluation.measures[0]
     marks = [
-        make_mark(system.name, figure, figure.no_interval or "")
-        for system in evaluation.runs
-        if (figure := system.overall[headline])
+        make_mark(run.name, figure, figure.no_interval or "")
+        for run in evaluation.runs
+        if (figure := run.overall[headline])
     ]
     sentence = f"{headline}: {evaluation.about[headline]}. A query that a run misses counts 0."
     if evaluation.without_relevant:
@@ -42,10 +42,10 @@ def write_systems(evaluation: Evaluation) -> list[Section]:
     for remark in _file_remarks(evaluation):
         sentence += f"\n{remark}"
     rows = []
-    for system in evaluation.runs:
-        figure = system.overall[headline]
+    for run in evaluation.runs:
+        figure = run.overall[headline]
         shown = (figure.value, interval(figure), figure.n, share(figure.judged))
-        rows.append((system.name, *shown, figure.no_interval or ""))
+        rows.append((run.name, *shown, figure.no_interval or ""))
     columns = ("system", headline, "95 %", "queries", "judged", "note")
     totals = [measure.name for measure in parse_measures(evaluation.measures) if measure.summary == "total"]
     totals_text = f"; {', '.join(totals)}: total" if totals else ""
@@ -56,9 +56,7 @@ def write_systems(evaluation: Evaluation) -> list[Section]:
         _files_table(evaluation),
         *_seeds_tables(evaluation, headline),
     )
-    warning = warn_of_few_queries(
-        figure.n for system in evaluation.runs for figure in system.overall.values()
-    )
+    warning = warn_of_few_queries(figure.n for run in evaluation.runs for figure in run.overall.values())
     remark = "The interval says how far the mean would differ on other queries of the same kind."
     drawing = intervals(f"{headline} of each system", marks)
     return [Section("Systems", sentence, (drawing,), tables, f"{remark} {warning}".rstrip())]
@@ -94,9 +92,8 @@ def _file_remarks(evaluation: Evaluation) -> Iterator[str]:
 
 def write_context(evaluation: Evaluation) -> list[Section]:
     """Show recall of evidence against words of context, to help choose chunks."""
-    words_to_10 = [
-        [words for k, words, _ in points if k <= 10 and words] for points in evaluation.context.values()
-    ]
+    all_points = evaluation.context.values()
+    words_to_10 = [[words for k, words, _ in points if k <= 10 and words] for points in all_points]
     if not any(words_to_10):
         return []
     widest = float(median(max(words) for words in words_to_10 if words))

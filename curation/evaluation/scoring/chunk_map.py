@@ -76,10 +76,8 @@ def map_chunks(
     problems.check()
     is_found = located.is_found
     if not is_found.any():
-        fault = (
-            f"line {lines[0]}: the chunk's text is not in its document, and neither is the text of "
-            "any other chunk"
-        )
+        no_text = "the chunk's text is not in its document, and neither is the text of any other chunk"
+        fault = f"line {lines[0]}: {no_text}"
         problems.stop(fault, "Split the texts that the release has, or give start and end of each chunk.")
     start = np.where(is_found, located.start, UNKNOWN).tolist()
     end = np.where(is_found, located.end, UNKNOWN).tolist()

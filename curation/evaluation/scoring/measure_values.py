@@ -220,7 +220,7 @@ def _gains(grade: Ints, measure: Measure) -> Floats:
     return np.exp2(grade) - 1 if measure.kind == "ndcg_exp" else grade.astype(np.float64)
 
 
-def extra_measures(measure: Measure, ranking: Rankings, qrels: Qrels, relevant: Ints) -> Floats:
+def score_lists(measure: Measure, ranking: Rankings, qrels: Qrels, relevant: Ints) -> Floats:
     """Compute a measure that trec_eval lacks, shape (Q,); the value means nothing without a relevant
     document.
 

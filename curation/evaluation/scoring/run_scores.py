@@ -158,9 +158,7 @@ def compute_values(ranking: Rankings, qrels: Qrels, measures: Sequence[Measure])
         if measure.kind == "judged":
             values[:, column] = _judged_share(ranking, measure.depth)
         elif not measure.by_engine:
-            values[:, column] = measure_values.extra_measures(
-                measure, ranking, qrels, qrels.relevant_documents
-            )
+            values[:, column] = measure_values.score_lists(measure, ranking, qrels, qrels.relevant_documents)
         values[qrels.find_undefined(measure), column] = np.nan
     return values
 
@@ -215,7 +213,7 @@ def compute_unjudged_bounds(
 
     The values are NaN for the kinds of `UNBOUNDED`.
     """
-    if_none, if_all = values.copy(), values.copy()
+    lower, upper = values.copy(), values.copy()
     unjudged = np.flatnonzero(ranking.grade == UNJUDGED)
     judged = measure_values.find_judged_ranks(qrels, ranking)
     scenarios: dict[int | None, tuple[Ints, JudgedRanks]] = {}
@@ -228,18 +226,16 @@ def compute_unjudged_bounds(
     for column, measure in enumerate(measures):
         regraded, scenario = scenarios[measure.depth]
         if measure.kind in UNBOUNDED:
-            if_none[:, column] = if_all[:, column] = np.nan
+            lower[:, column] = upper[:, column] = np.nan
         elif measure.persistence is not None:
-            if_all[:, column] = values[:, column] + measure_values.weigh_unjudged(
-                ranking, measure.persistence
-            )
+            upper[:, column] = values[:, column] + measure_values.weigh_unjudged(ranking, measure.persistence)
         elif measure.by_engine:
-            if_all[:, [column]] = measure_values.trec_eval_measures([measure], qrels, scenario)
+            upper[:, [column]] = measure_values.trec_eval_measures([measure], qrels, scenario)
         else:
-            if_all[:, column] = _regraded_values(measure, ranking, qrels, regraded)
+            upper[:, column] = _regraded_values(measure, ranking, qrels, regraded)
     undefined = np.isnan(values)
-    if_none[undefined] = if_all[undefined] = np.nan
-    return if_none, if_all
+    lower[undefined] = upper[undefined] = np.nan
+    return lower, upper
 
 
 def _regraded_values(measure: Measure, ranking: Rankings, qrels: Qrels, regraded: Ints) -> Floats:
@@ -248,7 +244,7 @@ def _regraded_values(measure: Measure, ranking: Rankings, qrels: Qrels, regraded
     grade[regraded] = qrels.scale[-1]
     added = np.bincount(ranking.query[regraded], minlength=len(ranking.returned))
     regraded_ranking, relevant = replace(ranking, grade=grade), qrels.relevant_documents + added
-    return measure_values.extra_measures(measure, regraded_ranking, qrels, relevant)
+    return measure_values.score_lists(measure, regraded_ranking, qrels, relevant)
 
 
 def compute_highest_values(measures: Sequence[Measure], qrels: Qrels, longest_words: int = 0) -> Floats:
@@ -273,9 +269,7 @@ def _highest_by(measure: Measure, qrels: Qrels, longest_words: int) -> Floats:
         elif measure.kind == "precision":
             highest = np.minimum(relevant, measure.depth or np.inf) / (measure.depth or 1)
         elif measure.kind in ("err", "rbp_graded"):
-            highest = measure_values.extra_measures(
-                measure, _best_lists(qrels), qrels, qrels.relevant_documents
-            )
+            highest = measure_values.score_lists(measure, _best_lists(qrels), qrels, qrels.relevant_documents)
         elif measure.persistence is not None:
             highest = 1 - measure.persistence**relevant
         elif measure.kind == CONTEXT:

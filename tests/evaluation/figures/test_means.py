@@ -12,7 +12,7 @@ from curation.evaluation.figures.means import (
     FEW_SEALED,
     TOO_FEW_QUERIES,
     MeasureFigure,
-    compute_mean_figures,
+    compute_means,
     estimate_macro_mean,
     estimate_means,
     estimate_median,
@@ -37,7 +37,7 @@ def scores_of(ranks: list[int], *names: str) -> RunScores:
 
 
 def figure(ranks: list[int], name: str) -> MeasureFigure:
-    return compute_mean_figures([scores_of(ranks, name)])[0][name]
+    return compute_means([scores_of(ranks, name)])[0][name]
 
 
 def test_the_mean_has_an_interval_its_size_and_the_judged_share() -> None:
@@ -87,7 +87,7 @@ def test_how_often_intervals_of_few_queries_hold_is_said() -> None:
 def test_without_an_interval_there_is_a_reason() -> None:
     assert figure([1, 2, 3, 4], "mrr@10").no_interval == "fewer than 5 queries"
     scores = score_run({}, qrels_from({"q": {"a": 0}}), parse_measures(["map"]))
-    mean = compute_mean_figures([scores])[0]["map"]
+    mean = compute_means([scores])[0]["map"]
     assert (mean.value, mean.n, mean.no_interval) == (None, 0, "no query has a relevant document")
 
 
@@ -99,7 +99,7 @@ def test_the_mean_is_between_what_no_and_every_unjudged_document_would_make_of_i
 
 def test_the_same_values_have_the_same_interval_in_any_order() -> None:
     one, two = scores_of([1, 2, 3, 4, 5, 6], "mrr@10"), scores_of([6, 5, 4, 3, 2, 1], "mrr@10")
-    first, _, third = compute_mean_figures([one, two, one])
+    first, _, third = compute_means([one, two, one])
     assert first == third
 
 
