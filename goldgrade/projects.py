@@ -16,7 +16,7 @@ from goldgrade.releases import Release
 
 if TYPE_CHECKING:
     from curation.agreement.report import AgreementReport
-    from curation.ingest.import_outcome import ImportOutcome
+    from curation.ingest.outcome import ImportOutcome
     from curation.pooling.stored_pool import PoolReport
     from curation.queries.coverage.report import CoverageReport
     from curation.queries.sampling.stored_sample import SampleReport

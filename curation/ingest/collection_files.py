@@ -26,7 +26,7 @@ from curation.ingest.readers import trec
 from curation.ingest.readers.bounds import OutOfBoundsError, open_zip
 from curation.ingest.readers.folders import walk_files
 from curation.ingest.readers.formats import FileLayout, find_suffix, look_like_qrels
-from curation.ingest.readers.lines import read_text_lines
+from curation.ingest.readers.lines import read_lines
 from curation.ingest.readers.problems import Problems
 from curation.ingest.readers.records import Records
 from curation.ingest.readers.smart import is_smart_qrels
@@ -82,9 +82,7 @@ def find_collection(
     several styles or no known style, or there are too many files.
     """
     if style is not None and style not in STYLES:
-        raise InputError(
-            f"{style!r} is not a format of test collections; expected one of {', '.join(STYLES)}"
-        )
+        raise InputError(f"{style!r} is no format of test collections; expected one of {', '.join(STYLES)}")
     paths = _files_of_collection(path)
     table_style = style if style in ("beir", "hf") else _style_of_tables(path, paths)
     recognized = [_recognize_file(file, path, table_style, encoding) for file in paths]
@@ -92,9 +90,8 @@ def find_collection(
     not_imported = [look for look in recognized if not look.kind]
     files, other_styles = _of_one_style(path, files, style)
     if not files:
-        shown = "; ".join(
-            f"{_shown_name(file.path, path)}: {file.found}" for file in [*not_imported, *other_styles][:5]
-        )
+        other_files = [*not_imported, *other_styles][:5]
+        shown = "; ".join(f"{_shown_name(file.path, path)}: {file.found}" for file in other_files)
         raise InputError(f"no test collection was found there ({shown or 'the folder is empty'})", path=path)
     kind_order = (DOCUMENTS, QUERIES, JUDGMENTS)
     files.sort(key=lambda file: (kind_order.index(file.kind), file.path))
@@ -190,9 +187,8 @@ def _table_file(path: Path, root: Path, style: str, encoding: str) -> Collection
         return None
     layout = FileLayout(format, encoding)
     if kind == QUERIES and format == "tsv" and _has_two_columns_and_no_header(path, encoding):
-        return CollectionFile(
-            path, "topics: id and text", "trec", kind, _NO_HEADER._replace(encoding=encoding)
-        )
+        layout = _NO_HEADER._replace(encoding=encoding)
+        return CollectionFile(path, "topics: id and text", "trec", kind, layout)
     if kind == JUDGMENTS and format == "tsv":
         beginning = _beginning_of(path, encoding)
         lines = [line for line in beginning.splitlines()[:20] if line.strip()]
@@ -260,7 +256,7 @@ def _beginning_of(path: Path, encoding: str) -> str:
     """
     lines: list[str] = []
     with suppress(InputError, OSError):
-        for line in islice(read_text_lines(path, encoding, Problems(path), Counter()), 200):
+        for line in islice(read_lines(path, encoding, Problems(path), Counter()), 200):
             lines.append(line[:BEGINNING])
             if sum(map(len, lines)) > BEGINNING:
                 break

@@ -13,6 +13,7 @@ import json
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping
 from datetime import datetime, timedelta
+from itertools import chain
 from typing import Any, NamedTuple
 
 from curation.core.digests import canonical_json, json_pointer
@@ -83,13 +84,8 @@ def parse_filter(value: Any) -> Filter:
     query_filter = {} if value in ({}, "{}") else parse_object(value)
     if query_filter is None:
         raise InputError(f"the filter {to_text(value)!r} is not an object")
-    refuse_problems(
-        [
-            problem
-            for field, query_filter in query_filter.items()
-            if (problem := _problem_of(field, query_filter))
-        ]
-    )
+    problems = [_problem_of(field, condition) for field, condition in query_filter.items()]
+    refuse_problems(list(filter(None, problems)))
     return dict(query_filter)
 
 
@@ -112,11 +108,8 @@ def to_texts(value: Any) -> list[str]:
 
 def describe_filter(query_filter: Filter) -> str:
     """Return a filter as a sentence for annotators; '' for a filter that excludes nothing."""
-    conditions = [
-        f"with {field} {' or '.join(to_texts(query_filter[field]))}"
-        for field in sorted(query_filter)
-        if field != AT
-    ]
+    fields = sorted(query_filter.keys() - {AT})
+    conditions = [f"with {field} {' or '.join(to_texts(query_filter[field]))}" for field in fields]
     conditions += [f"valid at {to_text(query_filter[AT])}"] if AT in query_filter else []
     return f"Only documents {', '.join(conditions)}." if conditions else ""
 
@@ -129,11 +122,8 @@ def explain_exclusion(query_filter: Filter, metadata: Mapping[str, Any]) -> str 
         else:
             document_values, allowed_values = to_texts(metadata.get(field)), to_texts(query_filter[field])
             is_excluded = document_values and set(document_values).isdisjoint(allowed_values)
-            reason = (
-                f"{field} is {', '.join(document_values)}, not {' or '.join(allowed_values)}"
-                if is_excluded
-                else None
-            )
+            reason = f"{field} is {', '.join(document_values)}, not {' or '.join(allowed_values)}"
+            reason = reason if is_excluded else None
         if reason:
             return reason
     return None
@@ -187,11 +177,8 @@ def read_filters(store: Store) -> Filters:
     """
     with store.reading() as cursor:
         queries = {query_id: json.loads(text) for query_id, text in cursor.execute(_FILTERS).fetchall()}
-    field_names = {
-        name
-        for query_filter in queries.values()
-        for name in (*query_filter, *(VALID if AT in query_filter else ()))
-    }
+    field_names = set(chain.from_iterable(queries.values()))
+    field_names.update(VALID if AT in field_names else ())
     if not field_names:
         return NO_FILTERS
     known_fields, documents = _read_metadata(store, field_names)
@@ -252,9 +239,7 @@ def describe_missing_fields(query_filter: Filter, known_fields: Collection[str])
     return f"no document has the field {', '.join(missing)}; documents have {fields}"
 
 
-def _read_metadata(
-    store: Store, field_names: Collection[str]
-) -> tuple[set[str], dict[str, Mapping[str, Any]]]:
+def _read_metadata(store: Store, names: Collection[str]) -> tuple[set[str], dict[str, Mapping[str, Any]]]:
     """Return the names of all fields, and the named fields of each document. Equal metadata values share
     memory.
     """
@@ -269,6 +254,6 @@ def _read_metadata(
         for document_id, metadata in zip(*(column.to_pylist() for column in batch.columns), strict=True):
             fields = read_metadata_fields(metadata)
             known_fields.update(fields)
-            if values := {name: fields[name] for name in field_names if name in fields}:
+            if values := {name: fields[name] for name in names if name in fields}:
                 documents[document_id] = distinct.setdefault(canonical_json(values), values)
     return known_fields, documents

@@ -58,12 +58,8 @@ def read_holdings(cursor: Cursor) -> list[Holding]:
     """Return what a project has of each kind of file, in the order in which files are usually imported."""
     counts = cursor.execute(_COUNTS, [get_setting(cursor, "corpus")]).fetchall()[0]
     last_imports = {row[0]: row[1:] for row in cursor.execute(_LAST).fetchall()}
-    return [
-        Holding(
-            what,
-            count,
-            pluralize_label(count, unit).partition(" ")[2],
-            *last_imports.get(action, (None, None, None)),
-        )
-        for (what, unit, action), count in zip(_KINDS, counts, strict=True)
-    ]
+    holdings = []
+    for (what, unit, action), count in zip(_KINDS, counts, strict=True):
+        noun = pluralize_label(count, unit).partition(" ")[2]
+        holdings.append(Holding(what, count, noun, *last_imports.get(action, (None, None, None))))
+    return holdings

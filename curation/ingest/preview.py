@@ -16,13 +16,7 @@ from typing import Any, NamedTuple
 from curation.core.errors import InputError
 from curation.ingest.importers.known_queries import find_name_kind
 from curation.ingest.importers.reference_answers import find_context_column
-from curation.ingest.readers.fields import (
-    FileField,
-    file_fields,
-    find_column,
-    find_leading_object,
-    match_column,
-)
+from curation.ingest.readers.fields import FileField, file_fields, find_column, find_object, match_column
 from curation.ingest.readers.formats import find_beir_file, read_first_lines
 from curation.ingest.readers.json_paths import find_value
 from curation.ingest.readers.lines import clean_text, detect_encoding
@@ -60,13 +54,9 @@ class FilePreview(NamedTuple):
     cells: Sequence[Sequence[str]] = ()
 
     def texts_in(self, columns: Collection[str]) -> Iterator[str]:
-        """Return the unshortened texts in these columns of the preview."""
-        return (
-            text
-            for row in self.cells
-            for name, text in zip(self.columns, row, strict=False)
-            if name in columns
-        )
+        """Yield the unshortened texts in these columns of the preview."""
+        for row in self.cells:
+            yield from (text for name, text in zip(self.columns, row, strict=False) if name in columns)
 
 
 def preview_file(request: ImportRequest) -> FilePreview:
@@ -106,7 +96,7 @@ def propose_columns(columns: Sequence[str], fields: Sequence[FileField]) -> dict
     """Return the column, or a list of one column, for each field with a known column among these columns."""
     columns_of: dict[str, Any] = {}
     used_columns: set[str] = set()
-    inside = find_leading_object(fields, columns)
+    inside = find_object(fields, columns)
     for field in fields:
         column = find_column(field, columns, inside) or match_column(field.proposed, columns)
         if field.name == "query_text" and find_name_kind(columns_of.get("query", "")) != "id":

@@ -162,9 +162,7 @@ class CorpusRequest(ImportRequest):
 
     what = "corpus"
     title = "Corpus"
-    description = (
-        "The documents that searches find, such as products, pages and articles; one document a line."
-    )
+    description = "The documents that searches find, such as products, pages and articles; one a line."
     record = CorpusFields
     map: Sequence[str] = columns_option(CorpusFields)
     add: bool = option(
@@ -394,13 +392,11 @@ def make_request(
     request_class = REQUESTS.get(what)
     if request_class is None:
         raise InputError(f"{what!r} is not a kind of file; expected one of {', '.join(REQUESTS)}.")
-    if unknown_options := options.keys() - flatten_request(request_class()).keys():
-        expected_options = ", ".join(
-            name for name in flatten_request(request_class()) if name not in ("path", "source", "map")
-        )
-        raise InputError(
-            f"{', '.join(sorted(unknown_options))}: not an option of {what}; expected {expected_options}."
-        )
+    fields = flatten_request(request_class())
+    if extras := options.keys() - fields.keys():
+        names = [name for name in fields if name not in ("path", "source", "map")]
+        problem = f"{', '.join(sorted(extras))}: not an option of {what}"
+        raise InputError(f"{problem}; expected {', '.join(names)}.")
     return set_columns(set_file(build_request(request_class, options), path), columns or {})
 
 

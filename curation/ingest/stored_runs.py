@@ -50,10 +50,8 @@ def find_run(cursor: Cursor, name: str) -> Run:
 
 def read_run_entries(cursor: Cursor, run: Run) -> list[RunEntry]:
     """Return the entries of a stored run, by query id and rank."""
-    sql = (
-        "SELECT query_id, document_id, rank, score FROM run_entries WHERE run_id = ? ORDER BY query_id, rank"
-    )
-    return fetch(cursor, RunEntry, sql, [run.run_id])
+    sql = "SELECT query_id, document_id, rank, score FROM run_entries WHERE run_id = ?"
+    return fetch(cursor, RunEntry, f"{sql} ORDER BY query_id, rank", [run.run_id])
 
 
 def check_run_name(name: str) -> None:

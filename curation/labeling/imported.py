@@ -32,11 +32,11 @@ from curation.core.errors import InputError, refuse_problems
 from curation.core.progress import Progress, silent
 from curation.core.text import pluralize
 from curation.guides.guide import current_guide, load_guide
-from curation.ingest.import_outcome import ImportOutcome, describe_judgment_columns
 from curation.ingest.importers.external_corpus import store_linked_texts
 from curation.ingest.importers.imported_judgment import ImportedJudgment, JudgmentKey, merge_judgments
 from curation.ingest.importers.judgments import JudgmentFile
 from curation.ingest.importers.queries import add_other_ids
+from curation.ingest.outcome import ImportOutcome, describe_judgment_columns
 from curation.ingest.readers.fields import JudgmentFields
 from curation.ingest.readers.formats import FileLayout
 from curation.ingest.readers.values import format_map

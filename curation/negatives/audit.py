@@ -46,7 +46,7 @@ from curation.people.seal_access import SealAccess, access_or_closed, withheld
 from curation.pooling.pool import CorpusTexts, read_texts
 from curation.pooling.random_negatives import RANDOM
 from curation.pooling.relevance import Pair, Relevance
-from curation.pooling.systems import AUDIT, SystemLists, Systems, refuse_without_corpus, sort_system_names
+from curation.pooling.systems import AUDIT, SystemLists, Systems, require_corpus, sort_systems
 from curation.store import Cursor, Document, Query, Store
 from curation.store.documents import Corpus, StoredDocuments, current_corpus
 
@@ -330,9 +330,9 @@ def _read_inputs(cursor: Cursor) -> AuditInputs:
 def _read_population(
     store: Store, inputs: AuditInputs, request: AuditRequest, progress: Progress
 ) -> tuple[Population, list[str]]:
-    systems = sort_system_names(list(inputs.systems) if request.systems is None else request.systems)
+    systems = sort_systems(list(inputs.systems) if request.systems is None else request.systems)
     with store.reading() as cursor:
-        refuse_without_corpus(cursor, systems)
+        require_corpus(cursor, systems)
     searches = Systems(store, systems, inputs.corpus, request.model)
     if request.systems is None:
         _refuse_changed(inputs, searches.settings)

@@ -15,7 +15,7 @@ from curation.core.errors import InputError, NotFoundError, RefusedError
 from curation.core.operation import Operation
 from curation.core.progress import Progress, silent
 from curation.core.request import dump_request, read_request
-from curation.ingest.import_outcome import ImportOutcome
+from curation.ingest.outcome import ImportOutcome
 from curation.ingest.requests import REQUESTS, ImportRequest
 from curation.operations.import_file import import_file
 from curation.operations.import_wording import DryRun, describe_refusal, reword_outcome

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from curation.core.errors import CurationError, InputError
 from curation.core.request import list_options
-from curation.ingest.import_outcome import ImportOutcome
+from curation.ingest.outcome import ImportOutcome
 from curation.ingest.readers.fields import file_fields
 from curation.ingest.requests import ImportRequest
 
@@ -24,7 +24,7 @@ _REPLACEMENTS = {
     "First write one object on each line: jq -c '.[]' FILE": "Save the file with one object on each line.",
     "A folder of BEIR may stay packed for `goldgrade import collection`.": "",
     "pip install python-calamine, or save": "Save",
-    "Give the names as in --columns time,query.": "Write the names in “Names of the columns”.",
+    "Give names as in --columns time,query.": "Write the names in “Names of the columns”.",
     "say so with `--encoding latin-1`": "choose the encoding latin-1",
     "try `--encoding utf-16`": "choose the encoding utf-16",
 }

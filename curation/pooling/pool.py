@@ -43,13 +43,7 @@ from curation.pooling.random_negatives import (
 )
 from curation.pooling.request import PoolRequest
 from curation.pooling.stored_pool import PoolReport, read_pool_report, report_systems, store_pool
-from curation.pooling.systems import (
-    ENGINE_PREFIX,
-    Systems,
-    refuse_without_corpus,
-    replace_engines_by_runs,
-    sort_system_names,
-)
+from curation.pooling.systems import ENGINE_PREFIX, Systems, replace_engines, require_corpus, sort_systems
 from curation.retrieval import DEFAULT_MODEL, RUN_PREFIX
 from curation.retrieval.embeddings import minutes_to_embed, refuse_without_model
 from curation.retrieval.engines.template import find_engine
@@ -120,9 +114,9 @@ def build_pool(
     if request.stemmer is not None:
         with store.transaction() as cursor:
             choose_stemmer(cursor, request.stemmer)
-    request, unanswered = replace_engines_by_runs(store, request, author, progress)
+    request, unanswered = replace_engines(store, request, author, progress)
     with store.reading() as cursor:
-        refuse_without_corpus(cursor, request.systems)
+        require_corpus(cursor, request.systems)
     engine_draws = draw_negatives_of_engine(store, request, progress)
     with store.reading() as cursor:
         queries = [query for query in read_queries(cursor) if query.query_id not in without]
@@ -182,7 +176,7 @@ def check_request(request: PoolRequest) -> PoolRequest:
     ------
     InputError: a system is unknown, or a number is out of its bounds.
     """
-    request = replace(request, systems=sort_system_names(request.systems, with_engines=True))
+    request = replace(request, systems=sort_systems(request.systems, with_engines=True))
     refuse_problems(describe_out_of_bounds(PoolRequest, vars(request)))
     return request
 
@@ -333,7 +327,7 @@ def _check_pool(cursor: Cursor, request: PoolRequest | None) -> None:
     if request is None:
         return
     request = check_request(request)
-    refuse_without_corpus(cursor, request.systems)
+    require_corpus(cursor, request.systems)
     for system in request.systems:
         kind, _, name = system.partition(":")
         if name:

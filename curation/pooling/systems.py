@@ -38,7 +38,7 @@ AUDIT = "audit:"
 """Prefix of the system name of audited pairs. The stratum of the pair follows (`negatives.audit`)."""
 
 
-def sort_system_names(names: Sequence[str], with_engines: bool = False) -> list[str]:
+def sort_systems(names: Sequence[str], with_engines: bool = False) -> list[str]:
     """Order system names without repetitions: names in `SYSTEMS` first, then runs (`run:NAME`) by name.
 
     Parameters
@@ -63,7 +63,7 @@ def sort_system_names(names: Sequence[str], with_engines: bool = False) -> list[
     return [*(name for name in SYSTEMS if name in names), *runs]
 
 
-def refuse_without_corpus(cursor: Cursor, names: Sequence[str]) -> None:
+def require_corpus(cursor: Cursor, names: Sequence[str]) -> None:
     """Refuse systems that cannot search the corpus, because the corpus is held or too large."""
     local_systems = [name for name in names if name in SYSTEMS]
     if local_systems:
@@ -79,7 +79,7 @@ def refuse_without_corpus(cursor: Cursor, names: Sequence[str]) -> None:
         )
 
 
-def replace_engines_by_runs(
+def replace_engines(
     store: Store, request: PoolRequest, author: str, progress: Progress
 ) -> tuple[PoolRequest, dict[str, int]]:
     """Ask each engine in a request for its current lists, and replace the engine by a run with these lists.

@@ -129,7 +129,7 @@ def find_tags(store: Store, author: str = COMMAND_LINE) -> TagsFound:
             raise RefusedError("Queries changed while the tags were looked for. Look for tags again.")
         stored = query_tags.read_latest_tags(cursor, by_person=False)
         changed = [statement for statement in statements if changes_tag(statement, stored, by_person=False)]
-        query_tags.append_statements(cursor, changed, by_person=False, author=RULES_VERSION)
+        query_tags.append_tags(cursor, changed, by_person=False, author=RULES_VERSION)
         if changed:
             record_event(cursor, "tags find", {"queries": len(queries), "changed": len(changed)}, author)
         people = query_tags.read_latest_tags(cursor, by_person=True)

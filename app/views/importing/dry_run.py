@@ -15,7 +15,7 @@ from curation.core.errors import CurationError, InputError
 from curation.core.reports.table_files import csv_table
 from curation.core.reports.tables import Table
 from curation.core.text import pluralize_label
-from curation.ingest.import_outcome import ImportOutcome
+from curation.ingest.outcome import ImportOutcome
 from curation.ingest.requests import ImportRequest
 from curation.operations.import_jobs import (
     CHECK,

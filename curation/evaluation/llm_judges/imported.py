@@ -21,10 +21,10 @@ from curation.core.errors import InputError, NotFoundError, RefusedError, refuse
 from curation.core.progress import Progress, silent
 from curation.core.text import pluralize
 from curation.guides.guide import current_guide
-from curation.ingest.import_outcome import ImportOutcome, describe_judgment_columns
 from curation.ingest.importers.imported_judgment import ImportedJudgment, merge_judgments
 from curation.ingest.importers.judgments import JudgmentFile
 from curation.ingest.importers.unknown_names import UNKNOWN_QUERY
+from curation.ingest.outcome import ImportOutcome, describe_judgment_columns
 from curation.ingest.readers.fields import JudgmentFields
 from curation.ingest.readers.formats import FileLayout
 from curation.people.annotators import names_in_use

@@ -39,7 +39,7 @@ from curation.evaluation.scoring.release import ALL, make_query
 from curation.evaluation.scoring.splitters import parse_splitters
 from curation.ingest.importers.corpus import compute_content_hash
 from curation.pooling.request import SYSTEMS
-from curation.pooling.systems import sort_system_names
+from curation.pooling.systems import sort_systems
 from curation.releases.export.trec import encode_ids
 from curation.releases.frozen_release import FrozenRelease, load_release
 from curation.releases.seal import refuse_unknown_parts
@@ -248,7 +248,7 @@ def _choose_systems(systems: Sequence[str], depth: int) -> list[str]:
             f"{', '.join(SYSTEMS)}."
         )
     refuse_problems(problems)
-    return sort_system_names(systems)
+    return sort_systems(systems)
 
 
 def _read_queries(release: FrozenRelease, part: str) -> list[Query]:

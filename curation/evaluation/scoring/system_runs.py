@@ -39,7 +39,7 @@ from curation.evaluation.scoring.system_files import SystemFile
 from curation.ingest.importers import unknown_names
 from curation.ingest.importers.run_lines import RunLines
 from curation.ingest.importers.topics import add_topic_ids
-from curation.ingest.importers.unknown_names import UNKNOWN_DOCUMENT, UNKNOWN_QUERY, KnownDocuments
+from curation.ingest.importers.unknown_names import UNKNOWN_DOCUMENT, UNKNOWN_QUERY, KnownIds
 from curation.ingest.readers.fields import ChunkFields
 from curation.ingest.readers.formats import FileLayout
 from curation.ingest.readers.records import OFFSETS
@@ -212,7 +212,7 @@ class _SystemRunReader:
         self._left_out: Counter[str] = Counter()
         self._unknown_queries: dict[str, int] = {}
         self._find_similar_documents = partial(find_lookalikes, known=release.documents)
-        documents = KnownDocuments(release.documents.intersection, self._find_similar_documents)
+        documents = KnownIds(release.documents.intersection, self._find_similar_documents)
         self._lines = RunLines(file, release.known, documents, self._note_unknown_query)
         self._query_indexes = {query: index for index, query in enumerate(release.qrels.query_ids)}
 

@@ -21,28 +21,14 @@ from curation.core.errors import RefusedError
 from curation.core.progress import Progress, silent
 from curation.core.text import pluralize
 from curation.ingest.filters import VALID, Withdraw, keep_items
-from curation.ingest.import_outcome import (
-    ImportOutcome,
-    describe_fields,
-    describe_replacements,
-    describe_withdrawals,
-)
+from curation.ingest.outcome import ImportOutcome, describe_fields, describe_replaced, describe_withdrawals
 from curation.ingest.readers.fields import CorpusFields
 from curation.ingest.readers.formats import FileLayout, find_beir_file
-from curation.ingest.readers.json_paths import select_unused_values
+from curation.ingest.readers.json_paths import select_unused
 from curation.ingest.readers.records import Records
 from curation.ingest.readers.values import field_to_text, to_metadata_json
-from curation.store import (
-    COMMAND_LINE,
-    Cursor,
-    Document,
-    Store,
-    append,
-    get_setting,
-    put_setting,
-    record_event,
-    utc_now,
-)
+from curation.store import Cursor, Document, Store, append, get_setting, put_setting, utc_now
+from curation.store.audit_trail import COMMAND_LINE, record_event
 from curation.store.documents import HELD, count_versions, is_held, snapshot_versions, version_hashes
 
 _TYPES = pa.schema({name: pa.string() for name in Document._fields})
@@ -99,11 +85,8 @@ class CorpusImport:
         if self.without_text:
             have = pluralize(self.without_text, "document has", "documents have")
             remarks.append(f"{have} no text: judged by title alone.")
-        remarks += [
-            *filter(None, [self.shown]),
-            *describe_withdrawals(self.withdrawn),
-            *describe_replacements(self.replaced),
-        ]
+        remarks += [*filter(None, [self.shown]), *describe_withdrawals(self.withdrawn)]
+        remarks += describe_replaced(self.replaced)
         return ImportOutcome(self.is_new, sentence, "documents", figures, self.left_out, remarks)
 
 
@@ -239,15 +222,12 @@ def compute_snapshot_id(versions: Mapping[str, str]) -> str:
 def _resolved_fields(records: Records, requested: CorpusFields) -> CorpusFields:
     used = records.resolve(requested)
     if used.title is None and not used.body:
-        records.refuse_columns(
-            "no column is known to hold text: name it with --map title=COLUMN or --map body=COLUMN"
-        )
+        problem = "no column is known to hold text: name it with --map title=COLUMN or --map body=COLUMN"
+        records.refuse_columns(problem)
     elif not used.body and not requested.titles_only:
         longest_column = records.find_longest_text(set(used.used.values()))
         hint = f" ({longest_column} has the longest values)" if longest_column else ""
-        records.refuse_columns(
-            f"{NO_TEXT}. Name it with --map body=COLUMN{hint}, or say so with --titles-only"
-        )
+        records.refuse_columns(f"{NO_TEXT}. Name it with --map body=COLUMN{hint}, or use --titles-only")
     return used
 
 
@@ -309,7 +289,7 @@ def build_document(values: Mapping[str, Any], fields: CorpusFields) -> Document:
     """
     used = {fields.id, fields.title, *fields.body, fields.url, fields.date}
     valid = {name: column for name in VALID if (column := getattr(fields, name)) in values}
-    other_values = select_unused_values(values, used | {*valid.values()}, fields.inside)
+    other_values = select_unused(values, used | {*valid.values()}, fields.inside)
     document = Document(
         document_id=field_to_text(values, fields.id).strip(),
         content_hash="",
@@ -392,9 +372,7 @@ def write_corpus(
     RefusedError: another process changed the corpus during the import.
     """
     if get_setting(cursor, "corpus") != before.snapshot or count_versions(cursor) != len(before.hashes):
-        raise RefusedError(
-            "A different import changed the corpus; nothing was written. Run this import again."
-        )
+        raise RefusedError("Another import changed the corpus; nothing was written. Run this import again.")
     for batch in batches:
         append(cursor, "documents", dict(zip(batch.column_names, batch.columns, strict=True)))
     snapshot = compute_snapshot_id(versions)

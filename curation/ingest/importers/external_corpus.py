@@ -193,13 +193,11 @@ def _unchanged_path(file: LinkedFile) -> Path:
 
 
 @contextmanager
-def _cut_down(
-    path: Path, rows: Sequence[int], group_sizes: Sequence[int]
-) -> Iterator[tuple[Path, Sequence[int]]]:
+def _cut_down(path: Path, rows: Sequence[int], sizes: Sequence[int]) -> Iterator[tuple[Path, Sequence[int]]]:
     """Yield a file with these rows, and the numbers of the rows in the file. For Parquet, the file is a copy
     of the rows.
     """
-    if not group_sizes or 2 * len(rows) > sum(group_sizes):
+    if not sizes or 2 * len(rows) > sum(sizes):
         yield path, rows
         return
     import numpy as np
@@ -208,12 +206,12 @@ def _cut_down(
 
     from curation.ingest.readers.parquet import open_parquet
 
-    ends = np.cumsum(group_sizes)
+    ends = np.cumsum(sizes)
     group_of = np.searchsorted(ends, rows, side="right")
     with tempfile.TemporaryDirectory(prefix="goldgrade-") as folder, open_parquet(path) as file:
         tables = []
         for group in np.unique(group_of).tolist():
-            first = int(ends[group]) - group_sizes[group]
+            first = int(ends[group]) - sizes[group]
             tables.append(file.read_row_group(group).take(np.array(rows)[group_of == group] - first))
         smaller = Path(folder) / "rows.parquet"
         pq.write_table(pa.concat_tables(tables), smaller)
@@ -250,12 +248,10 @@ class _LinkedCorpus(CorpusBuilder):
         rows, ids, hashes = map(list, zip(*self.here, strict=True)) if self.here else ([], [], [])
         file_id = digest("left file", location, name, checksum, reading, rows)
         path = Path(location, name)
-        parquet = pq.read_metadata(path) if format == "parquet" else None
-        row_groups = (
-            [parquet.row_group(group).num_rows for group in range(parquet.num_row_groups)] if parquet else []
-        )
+        footer = pq.read_metadata(path) if format == "parquet" else None
+        sizes = [footer.row_group(group).num_rows for group in range(footer.num_row_groups)] if footer else []
         size = path.stat().st_size
-        self.files.append(LinkedFile(file_id, location, name, size, checksum, checksum, reading, row_groups))
+        self.files.append(LinkedFile(file_id, location, name, size, checksum, checksum, reading, sizes))
         columns = {"file_id": pa.repeat(file_id, len(rows)), "row": rows, "document_id": ids}
         self.places.append(pa.table(columns | {"content_hash": hashes}))
         self.here.clear()
@@ -325,11 +321,9 @@ def _readable_files(location: str | Path) -> tuple[dict[str, Path], int]:
 
 
 def _write_manifest(cursor: Cursor, snapshot: str, builder: _LinkedCorpus) -> None:
-    for file, locations in zip(builder.files, builder.places, strict=True):
+    for file, table in zip(builder.files, builder.places, strict=True):
         if not cursor.execute("SELECT 1 FROM left_files WHERE file_id = ?", [file.file_id]).fetchall():
-            append_rows(cursor, "left_files", [file], documents=len(locations))
-            append(
-                cursor, "left_documents", dict(zip(locations.column_names, locations.columns, strict=True))
-            )
+            append_rows(cursor, "left_files", [file], documents=len(table))
+            append(cursor, "left_documents", dict(zip(table.column_names, table.columns, strict=True)))
     rows = [(snapshot, file.file_id, utc_now()) for file in builder.files]
     append_rows(cursor, "left_snapshots", rows, ("snapshot_id", "file_id", "imported_at"))

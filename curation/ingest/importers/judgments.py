@@ -33,12 +33,7 @@ from curation.ingest.importers.queries import (
 )
 from curation.ingest.importers.query_import import BARE
 from curation.ingest.importers.row_marks import find_mark, find_mark_columns
-from curation.ingest.importers.unknown_names import (
-    UNKNOWN_DOCUMENT,
-    UNKNOWN_QUERY,
-    KnownDocuments,
-    UnknownNames,
-)
+from curation.ingest.importers.unknown_names import UNKNOWN_DOCUMENT, UNKNOWN_QUERY, KnownIds, UnknownNames
 from curation.ingest.readers.fields import JudgmentFields
 from curation.ingest.readers.formats import FileLayout
 from curation.ingest.readers.records import Record, Records
@@ -101,9 +96,8 @@ def _fields(records: Records, requested: JudgmentFields, takes_evidence: bool) -
     unread |= {"grade"} if requested.grade_given is not None else set()
     unread |= set() if takes_evidence or requested.evidence else {"evidence"}
     used = records.resolve(requested, unread)
-    if requested.query_text is None and (
-        find_name_kind(used.query or "") != "id" or records.format == "qrels"
-    ):
+    kind = find_name_kind(used.query or "")
+    if requested.query_text is None and (kind != "id" or records.format == "qrels"):
         used = replace(used, query_text=None)
     if "annotator" not in unread and used.annotator is None:
         records.refuse_columns(
@@ -151,7 +145,7 @@ class JudgmentFile:
     ) -> None:
         self._records = records = Records(path, layout, progress, judged=True)
         self._problems = records.problems
-        self._documents = KnownDocuments(partial(current_versions, store), partial(ids_alike, store))
+        self._documents = KnownIds(partial(current_versions, store), partial(ids_alike, store))
         with store.reading() as cursor:
             self._guide, self._known_queries = current_guide(cursor), KnownQueries.read(cursor)
         self.fields = fields = _fields(records, fields or JudgmentFields(), self._guide.evidence is not None)

@@ -128,9 +128,8 @@ def parse_nugget_lines(vital: str, okay: str) -> list[Nugget]:
 
 def split_nugget_texts(nuggets: Sequence[Nugget]) -> tuple[list[str], list[str]]:
     """Return the texts of the vital nuggets, and the texts of the okay nuggets."""
-    return [nugget.text for nugget in nuggets if nugget.vital], [
-        nugget.text for nugget in nuggets if not nugget.vital
-    ]
+    vital_texts = [nugget.text for nugget in nuggets if nugget.vital]
+    return vital_texts, [nugget.text for nugget in nuggets if not nugget.vital]
 
 
 def read_nuggets(cursor: Cursor, query_id: str | None = None) -> dict[str, tuple[Nugget, ...]]:
@@ -202,9 +201,8 @@ def _nuggets_of_record(record: Record, used: NuggetFields, records: Records, row
             expected = f"importance of {text[:60]!r}: found {importance!r}, expected {VITAL} or {OKAY}"
             records.problems.add(record.line, expected, way_out)
         elif len(redacted.text) > MAX_NUGGET_LENGTH:
-            records.problems.add(
-                record.line, find_nugget_problems(redacted.text)[0], "Write one fact in each nugget."
-            )
+            [problem] = find_nugget_problems(redacted.text)
+            records.problems.add(record.line, problem, "Write one fact in each nugget.")
         else:
             rows.personal.update(redacted.kinds.keys())
             nuggets.append(Nugget(redacted.text, importance.strip().lower() == VITAL))

@@ -76,15 +76,13 @@ _CARDS = (
     rf"(?:{_ISSUER[15]})[ -]?[0-9]{{6}}[ -]?[0-9]{{5}}",
     rf"(?:{_ISSUER[14]})[ -]?[0-9]{{6}}[ -]?[0-9]{{4}}",
 )
-_IBAN_LENGTHS = (
+_IBANS = (
     "AD24 AE23 AL28 AT20 AZ28 BA20 BE16 BG22 BH22 BR29 BY28 CH21 CR22 CY28 CZ24 DE22 DK18 DO28 EE20 EG29 "
     "ES24 FI18 FO18 FR27 GB22 GE22 GI23 GL18 GR27 GT28 HR21 HU28 IE22 IL23 IQ23 IS26 IT27 JO30 KW30 KZ20 "
     "LB28 LC32 LI21 LT20 LU20 LV21 LY25 MC27 MD24 ME22 MK19 MR27 MT31 MU30 NL18 NO15 PK24 PL28 PS29 PT25 "
     "QA29 RO24 RS22 SA24 SC31 SE24 SI19 SK24 SM27 ST25 SV28 TL23 TN24 TR26 UA29 VA22 VG24 XK20 "
 ).split()  # SWIFT's IBAN registry
-_IBAN = "|".join(
-    rf"{entry[:2]}[0-9]{{2}}(?:[ -]?[A-Z0-9]){{{int(entry[2:]) - 4}}}{_Z}" for entry in _IBAN_LENGTHS
-)
+_IBAN = "|".join(rf"{entry[:2]}[0-9]{{2}}(?:[ -]?[A-Z0-9]){{{int(entry[2:]) - 4}}}{_Z}" for entry in _IBANS)
 _OCTET = "(?:25[0-5]|2[0-4][0-9]|1[0-9]{2}|[1-9]?[0-9])"
 _IP = rf"{_OCTET}(?:\.{_OCTET}){{3}}"
 _PHONE_WORD = (
@@ -222,9 +220,8 @@ def _is_phone(number: str) -> bool:
     article numbers.
     """
     digits = re.sub(r"[^0-9]", "", number)
-    return 7 <= len(digits) <= 15 and not (
-        number.isdigit() and len(digits) in (8, 12, 13, 14) and is_article(digits)
-    )
+    has_article_length = number.isdigit() and len(digits) in (8, 12, 13, 14)
+    return 7 <= len(digits) <= 15 and not (has_article_length and is_article(digits))
 
 
 def _is_trunk_phone(number: str) -> bool:
@@ -426,11 +423,9 @@ def redact(text: str) -> Redacted:
     kinds: Counter[str] = Counter()
     count = -1
     while count < (count := kinds.total()):
-        for normal_form in (
-            (_folded_text,) if text.isascii() else (_folded_text, _visible_text, normalise_query)
-        ):
+        for fold in (_folded_text,) if text.isascii() else (_folded_text, _visible_text, normalise_query):
             earlier_count = kinds.total()
-            replaced = _replace_matches(normal_form(text), kinds)
+            replaced = _replace_matches(fold(text), kinds)
             text = replaced if kinds.total() > earlier_count else text
     return Redacted(text, kinds)
 

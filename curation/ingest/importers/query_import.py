@@ -29,14 +29,6 @@ from curation.ingest.filters import (
     parse_filter,
     read_document_fields,
 )
-from curation.ingest.import_outcome import (
-    MAX_NAMES,
-    ImportOutcome,
-    describe_fields,
-    describe_personal_data,
-    describe_replacements,
-    describe_withdrawals,
-)
 from curation.ingest.importers.known_queries import KnownQueries
 from curation.ingest.importers.personal_data import redact
 from curation.ingest.importers.queries import (
@@ -58,9 +50,17 @@ from curation.ingest.importers.query_tags import (
 )
 from curation.ingest.importers.reference_answers import redact_answers, store_answers
 from curation.ingest.importers.row_marks import find_mark, find_mark_columns
+from curation.ingest.outcome import (
+    MAX_NAMES,
+    ImportOutcome,
+    describe_fields,
+    describe_personal_data,
+    describe_replaced,
+    describe_withdrawals,
+)
 from curation.ingest.readers.fields import QueryFields
 from curation.ingest.readers.formats import FileLayout, find_beir_file
-from curation.ingest.readers.json_paths import select_unused_values
+from curation.ingest.readers.json_paths import select_unused
 from curation.ingest.readers.problems import Problems
 from curation.ingest.readers.records import Record, Records
 from curation.ingest.readers.values import field_to_text, to_metadata_json
@@ -119,10 +119,8 @@ class QueryImport:
         if self.known_as:
             pairs = join_names([f"{theirs} is {ours}" for theirs, ours in self.known_as.items()], MAX_NAMES)
             known = pluralize(len(self.known_as), "query has", "queries have")
-            remarks.append(
-                f"{known} a known text and the project's id: {pairs}. "
-                "Judgments may name these queries by either id."
-            )
+            remark = f"{known} a known text and the project's id: {pairs}."
+            remarks.append(f"{remark} Judgments may name these queries by either id.")
         if self.answers:
             remarks.append(f"{pluralize(self.answers, 'query', 'queries')} got new reference answers.")
         if self.tags:
@@ -130,14 +128,10 @@ class QueryImport:
             declared = join_names(self.declared, MAX_NAMES)
             remark = f"Tags of the queries: {counts_text}. {self.tags_added:,} of these tags are new."
             remarks.append(f"{remark} The project's own tags now include {declared}." if declared else remark)
-        remarks += [
-            *describe_personal_data(self.personal, "queries", "replaced"),
-            *describe_replacements(self.replaced),
-        ]
-        remarks += describe_withdrawals(self.withdrawn)
-        return ImportOutcome(
-            changes, sentence, "queries", {"queries": self.queries} | counts, self.left_out, remarks
-        )
+        remarks += describe_personal_data(self.personal, "queries", "replaced")
+        remarks += [*describe_replaced(self.replaced), *describe_withdrawals(self.withdrawn)]
+        figures = {"queries": self.queries} | counts
+        return ImportOutcome(changes, sentence, "queries", figures, self.left_out, remarks)
 
 
 def import_queries(
@@ -166,8 +160,8 @@ def import_queries(
     with store.transaction(appends=True) as cursor:
         added, changed, known_as = compare_queries(rows, KnownQueries.read(cursor), records.problems)
         write_queries(cursor, added, changed)
-        answered = sum(store_answers(cursor, _all_answers(cursor, rows, known_as), records.source, author))
-        statements = _tag_statements(cursor, rows, known_as)
+        answered = sum(store_answers(cursor, _answers(cursor, rows, known_as), records.source, author))
+        statements = _list_tags(cursor, rows, known_as)
         tags = Counter(statement.tag for statement in statements)
         declared = add_own_tags(cursor, tags, author)
         tags_added = len(write_persons_tags(cursor, statements, author).added)
@@ -217,19 +211,15 @@ def _read_queries(
             left_out["no id"] += 1
         elif (first := rows.setdefault(row.query.query_id, row)) is not row:
             if first.query.normalised != row.query.normalised:
-                records.problems.add(
-                    record.line,
-                    describe_text_conflict(row.query, first.query, f"on {records.unit} {first.line}"),
-                    ONE_TEXT,
-                )
+                line = f"on {records.unit} {first.line}"
+                problem = describe_text_conflict(row.query, first.query, line)
+                records.problems.add(record.line, problem, ONE_TEXT)
             rows[first.query.query_id] = first._replace(tags=tuple(dict.fromkeys([*first.tags, *row.tags])))
             left_out["the same query again"] += 1
     return list(rows.values())
 
 
-def _row(
-    record: Record, fields: QueryFields, left_out: Counter[str], more_metadata: dict[str, Any]
-) -> ImportedQuery:
+def _row(record: Record, fields: QueryFields, left_out: Counter[str], extra: dict[str, Any]) -> ImportedQuery:
     values = record.fields
     text = redact(field_to_text(values, fields.text).strip())
     normalised = normalise_query(text.text)
@@ -244,22 +234,20 @@ def _row(
     answers = () if column is None else redact_answers(values.get(column), left_out, kinds_in_answers)
     kinds |= set(kinds_in_answers)
     used = {fields.id, fields.text, fields.information_need, column, fields.filter}
-    other_values = _redacted(select_unused_values(values, used, fields.inside) | more_metadata, kinds)
+    other_values = _redacted(select_unused(values, used, fields.inside) | extra, kinds)
     query = Query(query_id, text.text, normalised, "imported", need or None)
     details = (to_metadata_json(other_values), record.line, frozenset(kinds), text.is_empty)
     return ImportedQuery(query, *details, tuple(dict.fromkeys(answers)))
 
 
-def _filter(
-    record: Record, column: str | None, known_fields: Collection[str], problems: Problems
-) -> dict[str, Any]:
+def _filter(record: Record, column: str | None, names: Collection[str], problems: Problems) -> dict[str, Any]:
     """Return the metadata of a query from a cell with a filter; {} for an empty cell."""
     value = record.fields.get(column or "")
     if value is None or value == "":
         return {}
     try:
         query_filter = parse_filter(value)
-        refuse_problems([missing] if (missing := describe_missing_fields(query_filter, known_fields)) else [])
+        refuse_problems([missing] if (missing := describe_missing_fields(query_filter, names)) else [])
     except InputError as error:
         for problem in error.problems:
             problems.add(record.line, problem, WAY_OUT)
@@ -277,25 +265,22 @@ def _tags_of_record(record: Record, columns: Iterable[str], problems: Problems) 
     return tuple(names)
 
 
-def _all_answers(
-    cursor: Cursor, rows: Iterable[ImportedQuery], known_as: Mapping[str, str]
+def _answers(
+    cursor: Cursor, rows: Iterable[ImportedQuery], id_of: Mapping[str, str]
 ) -> dict[str, tuple[str, ...]]:
     """Return reference answers by the project's query id."""
-    return {query_id: row.answers for query_id, row in _known_rows(cursor, rows, known_as) if row.answers}
+    return {query_id: row.answers for query_id, row in _known_rows(cursor, rows, id_of) if row.answers}
 
 
-def _tag_statements(
-    cursor: Cursor, rows: Iterable[ImportedQuery], known_as: Mapping[str, str]
-) -> list[TagStatement]:
+def _list_tags(cursor: Cursor, rows: Iterable[ImportedQuery], id_of: Mapping[str, str]) -> list[TagStatement]:
     """Return a statement for each tag of a query's rows, which says that the query has the tag."""
-    known_rows = _known_rows(cursor, rows, known_as)
-    return list(
-        dict.fromkeys(TagStatement(query_id, tag, True) for query_id, row in known_rows for tag in row.tags)
-    )
+    known_rows = _known_rows(cursor, rows, id_of)
+    statements = (TagStatement(query_id, tag, True) for query_id, row in known_rows for tag in row.tags)
+    return list(dict.fromkeys(statements))
 
 
 def _known_rows(
-    cursor: Cursor, rows: Iterable[ImportedQuery], known_as: Mapping[str, str]
+    cursor: Cursor, rows: Iterable[ImportedQuery], id_of: Mapping[str, str]
 ) -> Iterator[tuple[str, ImportedQuery]]:
     """Yield each row with answers or tags, and the project's id of the row's query."""
     with_items = [row for row in rows if row.answers or row.tags]
@@ -303,7 +288,7 @@ def _known_rows(
         return
     known = KnownQueries.read(cursor)
     for row in with_items:
-        query_id = known_as.get(row.query.query_id, row.query.query_id)
+        query_id = id_of.get(row.query.query_id, row.query.query_id)
         query = known.find_by_id(query_id) or known.find_by_text(row.query.normalised)[0]
         yield query.query_id, row
 

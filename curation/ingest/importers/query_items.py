@@ -14,9 +14,9 @@ from typing import TypeVar
 
 from curation.core.errors import InputError
 from curation.core.text import pluralize
-from curation.ingest.import_outcome import ImportOutcome, describe_fields, describe_personal_data
 from curation.ingest.importers.known_queries import KnownQueries, QueryColumn
 from curation.ingest.importers.unknown_names import UNKNOWN_QUERY, UnknownNames
+from curation.ingest.outcome import ImportOutcome, describe_fields, describe_personal_data
 from curation.ingest.readers.fields import NuggetFields, ReferenceFields
 from curation.ingest.readers.records import Record, Records
 from curation.ingest.readers.values import to_text

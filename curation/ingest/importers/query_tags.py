@@ -15,20 +15,12 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Any, NamedTuple
 
-from curation.core.errors import InputError, refuse_problems
+from curation.core.errors import InputError
 from curation.core.text import join_names
 from curation.ingest.readers.values import to_text
 from curation.people.annotators import require_author
-from curation.store import (
-    COMMAND_LINE,
-    Cursor,
-    Store,
-    append_rows,
-    get_setting,
-    put_setting,
-    record_event,
-    utc_now,
-)
+from curation.store import Cursor, Store, append_rows, get_setting, put_setting, utc_now
+from curation.store.audit_trail import COMMAND_LINE, record_event
 
 RULE_TAGS = (*"question temporal multi-intent short long".split(),)
 FAILURE_MODES = (*"single-hop multi-hop ambiguous out-of-domain adversarial unanswerable".split(),)
@@ -92,10 +84,8 @@ def to_tag_name(value: str) -> str:
 
 def parse_tag_names(value: Any) -> list[str]:
     """Return the names of the tags in a cell, which has a list, or values separated by commas or bars."""
-    values = (
-        [to_text(item) for item in value] if isinstance(value, list) else re.split(r"[,|]", to_text(value))
-    )
-    return [name for name in map(to_tag_name, values) if name]
+    texts = map(to_text, value) if isinstance(value, list) else re.split(r"[,|]", to_text(value))
+    return [name for name in map(to_tag_name, texts) if name]
 
 
 def is_tag_name(name: str) -> bool:
@@ -139,11 +129,9 @@ def add_own_tags(cursor: Cursor, names: Iterable[str], author: str) -> list[str]
     new = sorted({name for name in names if name not in known})
     tags = [*read_own_tags(cursor), *new]
     if len(tags) > MAX_OWN:
-        refuse_problems(
-            [
-                f"The project would have {len(tags):,} declared tags, such as {join_names(new, 3)}; "
-                f"expected at most {MAX_OWN:,}. Name a field with few values as tags."
-            ]
+        raise InputError(
+            f"The project would have {len(tags):,} declared tags, such as {join_names(new, 3)}; "
+            f"expected at most {MAX_OWN:,}. Name a field with few values as tags."
         )
     if new:
         put_setting(cursor, _SETTING, json.dumps(sorted(tags), ensure_ascii=False))
@@ -204,7 +192,7 @@ def write_persons_tags(cursor: Cursor, statements: Sequence[TagStatement], autho
     """Store those of a person's statements about tags that change a tag."""
     latest = read_latest_tags(cursor, by_person=True)
     changes = [statement for statement in statements if changes_tag(statement, latest, by_person=True)]
-    append_statements(cursor, changes, by_person=True, author=author)
+    append_tags(cursor, changes, by_person=True, author=author)
     added = [(statement.query_id, statement.tag) for statement in changes if statement.present]
     removed = [(statement.query_id, statement.tag) for statement in changes if not statement.present]
     if changes:
@@ -212,9 +200,7 @@ def write_persons_tags(cursor: Cursor, statements: Sequence[TagStatement], autho
     return TagsSet(added, removed, len(statements) - len(changes))
 
 
-def append_statements(
-    cursor: Cursor, statements: Sequence[TagStatement], by_person: bool, author: str
-) -> None:
+def append_tags(cursor: Cursor, statements: Sequence[TagStatement], by_person: bool, author: str) -> None:
     """Append statements as the next revisions of their queries' tags."""
     if not statements:
         return
@@ -223,8 +209,5 @@ def append_statements(
     new_rows = [
         (query_id, tag, newest.get((query_id, tag), 0) + 1, present) for query_id, tag, present in statements
     ]
-    names, common_values = (
-        ("query_id", "tag", "revision", "present"),
-        {"by_person": by_person, "author": author},
-    )
-    append_rows(cursor, "query_tags", new_rows, names, **common_values, tagged_at=utc_now())
+    names, source = ("query_id", "tag", "revision", "present"), {"by_person": by_person, "author": author}
+    append_rows(cursor, "query_tags", new_rows, names, **source, tagged_at=utc_now())

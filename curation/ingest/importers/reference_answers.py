@@ -124,9 +124,8 @@ def _refuse_no_texts(record: Record, column: str, records: Records) -> None:
     texts = [item.get("text", 0) if isinstance(item, dict) else item for item in items]
     if not all(text is None or isinstance(text, str | list) for text in texts):
         way_out = "Name the column of the references with --map reference=COLUMN."
-        records.problems.add(
-            record.line, f"{column!r} is not text; expected a text or a list of texts", way_out
-        )
+        problem = f"{column!r} is not text; expected a text or a list of texts"
+        records.problems.add(record.line, problem, way_out)
 
 
 def find_context_column(reference: str | None, columns: Sequence[str]) -> str | None:
@@ -135,10 +134,8 @@ def find_context_column(reference: str | None, columns: Sequence[str]) -> str | 
     """
     if reference not in SYSTEM_ANSWERS:
         return None
-    gold_column = match_column(GOLD, [*columns, *(column.partition(".")[0] for column in columns)])
-    return gold_column or (
-        match_column(_CONTEXTS, columns) if match_column(_PREDICTIONS, columns) is None else None
-    )
+    gold = match_column(GOLD, [*columns, *(column.partition(".")[0] for column in columns)])
+    return gold or (match_column(_CONTEXTS, columns) if match_column(_PREDICTIONS, columns) is None else None)
 
 
 def parse_answer_texts(value: Any) -> list[str]:
@@ -190,10 +187,9 @@ def append_answers(cursor: Cursor, answers_of: Mapping[str, Sequence[str]], sour
     """Store reference answers without recording an import, for a caller that records a different event. []
     removes the answers of a query.
     """
-    newest = cursor.execute(_NEWEST).fetchall()
-    written, changes = find_revisions(
-        {name: (revision, answers) for name, revision, answers in newest}, answers_of
-    )
+    rows = cursor.execute(_NEWEST).fetchall()
+    newest = {name: (revision, answers) for name, revision, answers in rows}
+    written, changes = find_revisions(newest, answers_of)
     names = ("query_id", "revision", "answers")
     append_rows(cursor, "reference_answers", written, names, source=source, answered_at=utc_now())
     return changes

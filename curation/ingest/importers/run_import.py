@@ -24,16 +24,11 @@ from pathlib import Path
 from curation.core.errors import InputError
 from curation.core.progress import Progress, silent
 from curation.core.text import pluralize
-from curation.ingest.import_outcome import ImportOutcome, describe_fields
 from curation.ingest.importers.known_queries import KnownQueries
 from curation.ingest.importers.run_lines import RunLines
 from curation.ingest.importers.topics import add_topic_ids
-from curation.ingest.importers.unknown_names import (
-    UNKNOWN_DOCUMENT,
-    UNKNOWN_QUERY,
-    KnownDocuments,
-    UnknownNames,
-)
+from curation.ingest.importers.unknown_names import UNKNOWN_DOCUMENT, UNKNOWN_QUERY, KnownIds, UnknownNames
+from curation.ingest.outcome import ImportOutcome, describe_fields
 from curation.ingest.readers.fields import RunFields
 from curation.ingest.readers.formats import FileLayout
 from curation.ingest.readers.run_files import RunFile, RunRow
@@ -148,7 +143,7 @@ def import_run(
     """
     check_run_name(name)
     file = path if isinstance(path, RunFile) else RunFile(path, fields, layout, progress)
-    documents = KnownDocuments(partial(current_versions, store), partial(ids_alike, store))
+    documents = KnownIds(partial(current_versions, store), partial(ids_alike, store))
     with store.reading() as cursor:
         known = KnownQueries.read(cursor)
     known = add_topic_ids(known, topics, progress)
@@ -182,7 +177,7 @@ class _RunReader:
         self,
         file: RunFile,
         queries: KnownQueries,
-        documents: KnownDocuments,
+        documents: KnownIds,
         skip_unknown: bool,
         skip_repeated: bool,
     ) -> None:

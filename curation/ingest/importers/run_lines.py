@@ -19,7 +19,7 @@ from curation.core.errors import InputError
 from curation.core.statistics.arrays import Ints
 from curation.ingest.importers.known_queries import KnownQueries
 from curation.ingest.importers.run_names import RunNameResolver
-from curation.ingest.importers.unknown_names import UNKNOWN_DOCUMENT, UNKNOWN_QUERY, KnownDocuments
+from curation.ingest.importers.unknown_names import UNKNOWN_DOCUMENT, UNKNOWN_QUERY, KnownIds
 from curation.ingest.readers.problems import Problems
 from curation.ingest.readers.run_columns import MAX_RANK, NameColumn, RunColumns
 from curation.ingest.readers.run_files import RunFile, RunRow
@@ -46,11 +46,7 @@ class RunLines:
     """
 
     def __init__(
-        self,
-        file: RunFile,
-        queries: KnownQueries,
-        documents: KnownDocuments,
-        note: Callable[[str, str, int], None],
+        self, file: RunFile, queries: KnownQueries, documents: KnownIds, note: Callable[[str, str, int], None]
     ) -> None:
         self._file = file
         self._problems = file.problems
@@ -91,9 +87,8 @@ class RunLines:
         documents = list(columns.documents.values)
         self._documents.look_up(candidate for name in documents for candidate in names.list_candidates(name))
         try:
-            queries = [
-                names.resolve_query(name, line) for _, name, line in columns.queries.firsts(columns.lines)
-            ]
+            firsts = columns.queries.firsts(columns.lines)
+            queries = [names.resolve_query(name, line) for _, name, line in firsts]
             is_known_query = np.array([query is not None for query in queries])[columns.queries.codes]
             is_known_document = _are_plain_ids(documents, self._documents)
             is_unsure = is_known_query & ~is_known_document[columns.documents.codes]
@@ -105,22 +100,16 @@ class RunLines:
             return None
         self._names = names
         self._note_rows(UNKNOWN_QUERY, columns.queries, columns.lines, ~is_known_query)
-        self._note_rows(
-            UNKNOWN_DOCUMENT,
-            columns.documents,
-            columns.lines,
-            is_known_query & ~is_known_document[columns.documents.codes],
-        )
+        is_unknown = is_known_query & ~is_known_document[columns.documents.codes]
+        self._note_rows(UNKNOWN_DOCUMENT, columns.documents, columns.lines, is_unknown)
+        indexes = int_array(np.flatnonzero(is_known_query))
         return RunColumns(
             columns.lines[is_known_query],
             NameColumn(columns.queries.codes[is_known_query], [query or "" for query in queries]),
             NameColumn(columns.documents.codes[is_known_query], documents),
             None if columns.ranks is None else columns.ranks[is_known_query],
             None if columns.scores is None else columns.scores[is_known_query],
-            {
-                name: column.take(int_array(np.flatnonzero(is_known_query)))
-                for name, column in columns.chunk.items()
-            },
+            {name: column.take(indexes) for name, column in columns.chunk.items()},
         )
 
     def lacks_number(self, line: RunRow) -> bool:
@@ -152,15 +141,12 @@ class RunLines:
         """Return the rank or score of a line; record a problem if the value is not a number."""
         if number is None:
             found = _quote_value(getattr(row, what))
-            self._problems.add(
-                row.line,
-                f"query {row.query!r}, document {row.document!r}: the {what} is {found}",
-                f"Expected a {_EXPECTED[what]}.",
-            )
+            problem = f"query {row.query!r}, document {row.document!r}: the {what} is {found}"
+            self._problems.add(row.line, problem, f"Expected a {_EXPECTED[what]}.")
         return number
 
 
-def _are_plain_ids(names: Sequence[str], documents: KnownDocuments) -> NDArray[np.bool_]:
+def _are_plain_ids(names: Sequence[str], documents: KnownIds) -> NDArray[np.bool_]:
     """Return which names are unambiguous document ids, as booleans of shape (N,)."""
     return np.fromiter(("%" not in name and name in documents for name in names), bool, len(names))
 

@@ -11,7 +11,7 @@ from urllib.parse import unquote
 
 from curation.core.errors import InputError
 from curation.ingest.importers.known_queries import PREFIXES, KnownQueries, QueryColumn
-from curation.ingest.importers.unknown_names import KnownDocuments
+from curation.ingest.importers.unknown_names import KnownIds
 from curation.ingest.readers.problems import Problems
 from curation.ingest.readers.run_files import RunFile
 
@@ -25,9 +25,7 @@ class RunNameResolver:
     problems: problems of ambiguous names.
     """
 
-    def __init__(
-        self, file: RunFile, queries: KnownQueries, documents: KnownDocuments, problems: Problems
-    ) -> None:
+    def __init__(self, file: RunFile, queries: KnownQueries, documents: KnownIds, problems: Problems) -> None:
         has_ids = file.format in ("trec", "ranx-parquet")
         self.problems = problems
         self.mapped: set[str] = set()
@@ -83,8 +81,6 @@ class RunNameResolver:
         return original if original != name else ""
 
     def _note_two_ids(self, line: int, what: str, name: str, decoded: str) -> None:
-        self.problems.add(
-            line,
-            f"the {what} {name!r} can be the id {name!r}, or the id {decoded!r} as TREC exports encode ids",
-            "Write the run as JSON lines or CSV with the project's own ids.",
-        )
+        ids = f"the id {name!r}, or the id {decoded!r} as TREC exports encode ids"
+        way_out = "Write the run as JSON lines or CSV with the project's own ids."
+        self.problems.add(line, f"the {what} {name!r} can be {ids}", way_out)

@@ -18,7 +18,7 @@ ONE_FORM = "Ids are compared character by character: write the ids in the file a
 Alike = Callable[[Collection[str]], Mapping[str, str]]
 
 
-class KnownDocuments:
+class KnownIds:
     """Known document ids among the ids that a file names.
 
     Parameters
@@ -78,15 +78,14 @@ class UnknownNames:
         alike = {what: self._alike[what](names) for what, names in self.names.items()}
         for (what, name), lines in sorted(self._records.items(), key=lambda item: item[1][0]):
             other = alike[what].get(name, "")
-            differs = describe_lookalike(name, other)
+            difference = describe_lookalike(name, other)
             if self._skip:
-                left_out[f"{what} that differs from a known id by {differs}" if differs else what] += len(
-                    lines
-                )
+                reason = f"{what} that differs from a known id by {difference}" if difference else what
+                left_out[reason] += len(lines)
                 continue
             more = f" (on {len(lines):,} {self._problems.unit}s)" if len(lines) > 1 else ""
             problem = f"the project has no {what.removeprefix('unknown ')} {name!r}{more}"
-            way_out = ONE_FORM if differs else self._ways_out[what]
+            way_out = ONE_FORM if difference else self._ways_out[what]
             self._problems.add(lines[0], problem + _difference_clause(name, other), way_out)
 
 
@@ -100,18 +99,16 @@ def _difference_clause(name: str, similar_name: str) -> str:
     return f"; it differs from the known {similar_name!r} by {difference}" if difference else ""
 
 
-def refuse_similar_names(
-    what: str, first_records: Mapping[str, int], alike: Alike, problems: Problems
-) -> None:
+def refuse_similar_names(what: str, first_lines: Mapping[str, int], alike: Alike, problems: Problems) -> None:
     """Add a problem for each unknown name that looks like a known name, unless the names differ only in case.
 
     Parameters
     ----------
-    first_records: number of the first record with each unknown name.
+    first_lines: number of the first record with each unknown name.
     """
-    for name, similar_name in sorted(alike(first_records).items(), key=lambda item: first_records[item[0]]):
+    for name, similar_name in sorted(alike(first_lines).items(), key=lambda item: first_lines[item[0]]):
         difference = describe_lookalike(name, similar_name)
         if difference != CASE:
             noun = what.removeprefix("unknown ")
             problem = f"the {noun} {name!r} differs from the known {similar_name!r} by {difference}"
-            problems.add(first_records[name], problem, ONE_FORM)
+            problems.add(first_lines[name], problem, ONE_FORM)

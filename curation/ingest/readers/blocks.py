@@ -254,10 +254,9 @@ class _TableReader:
         self._line += row_start
         if self._quoted:
             rows = [[*map(unquote_formula, row)] for row in rows]
-        index_of = {name: self._names.index(name) for name in self._wanted}
-        columns = {
-            name: pa.array([row[index] for row in rows], pa.string()) for name, index in index_of.items()
-        }
+        indexes = {name: self._names.index(name) for name in self._wanted}
+        cells = {name: [row[index] for row in rows] for name, index in indexes.items()}
+        columns = {name: pa.array(texts, pa.string()) for name, texts in cells.items()}
         return Block(np.array(line_numbers, np.int64), columns)
 
 

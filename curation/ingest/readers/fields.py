@@ -113,7 +113,7 @@ def find_column(field: FileField, columns: Sequence[str], inside: str = "") -> s
 
     Parameters
     ----------
-    inside: path of the object with the leading field (`find_leading_object`). All other fields are searched
+    inside: path of the object with the leading field (`find_object`). All other fields are searched
     for in this object first, and then in the enclosing objects.
     """
     outside_column = _column_in(field.usual_names, columns, "", bool(inside))
@@ -126,14 +126,12 @@ def find_column(field: FileField, columns: Sequence[str], inside: str = "") -> s
         return inside_column or outside_column or nested
     if field.usual_names[0] in columns:
         return field.usual_names[0]
-    return (
-        inside_column or outside_column or nested
-        if f"{inside}.".startswith("_source.")
-        else outside_column or nested or inside_column
-    )
+    if f"{inside}.".startswith("_source."):
+        return inside_column or outside_column or nested
+    return outside_column or nested or inside_column
 
 
-def find_leading_object(
+def find_object(
     fields: Sequence[FileField], columns: Sequence[str], chosen: Mapping[str, str | None] = {}
 ) -> str:
     """Return the path of the object that has the leading field; '' if the record itself has the leading

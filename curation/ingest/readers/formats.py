@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from curation.ingest.readers import trec
-from curation.ingest.readers.lines import read_text_lines
+from curation.ingest.readers.lines import read_lines
 from curation.ingest.readers.problems import Problems
 from curation.ingest.readers.text_tables import QRELS_COLUMNS, find_separator
 from curation.ingest.readers.values import parse_whole_number
@@ -46,9 +46,7 @@ def find_format(path: Path, layout: FileLayout, problems: Problems) -> str:
     `choose_format`.
     """
     by_name = {**SUFFIXES, ".qrels": "qrels"}.get(find_suffix(path))
-    return choose_format(
-        layout.format, FORMATS, lambda: by_name or _format_of_content(path, layout), problems
-    )
+    return choose_format(layout.format, FORMATS, lambda: by_name or _detect_format(path, layout), problems)
 
 
 def choose_format(
@@ -78,7 +76,7 @@ def find_suffix(path: Path) -> str:
 
 def read_first_lines(path: Path, encoding: str) -> list[str]:
     """Return the lines that are not blank among the first 20 lines of a file, without reporting problems."""
-    lines = islice(read_text_lines(path, encoding, Problems(path), Counter()), 20)
+    lines = islice(read_lines(path, encoding, Problems(path), Counter()), 20)
     return [line.rstrip("\n") for line in lines if not line.isspace()]
 
 
@@ -88,18 +86,14 @@ def check_layout(format: str, layout: FileLayout, problems: Problems) -> None:
     """
     if format in ("csv", "tsv"):
         if layout.columns is None and not layout.header:
-            problems.stop(
-                "--no-header needs the columns' names", "Give the names as in --columns time,query."
-            )
+            problems.stop("--no-header needs names of columns", "Give names as in --columns time,query.")
         if layout.columns is not None and layout.header:
-            problems.stop(
-                "--columns is for a file without a header", "Use --columns together with --no-header."
-            )
+            problems.stop("--columns is for a file without header", "Use --columns with --no-header.")
     elif layout.columns is not None or not layout.header:
         problems.stop(f"is {format}, where --columns and --no-header have no meaning")
 
 
-def _format_of_content(path: Path, layout: FileLayout) -> str | None:
+def _detect_format(path: Path, layout: FileLayout) -> str | None:
     with path.open("rb") as file:
         if file.read(4) == b"PAR1":
             return "parquet"

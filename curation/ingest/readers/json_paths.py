@@ -35,7 +35,7 @@ def _opened_object(name: str, value: Any) -> dict[str, Any] | None:
     return value if name in _WRAPPERS and isinstance(value, dict) else parse_object(value)
 
 
-def has_objects(value: Any) -> bool:
+def has_object(value: Any) -> bool:
     """Return whether a value is an object or a list of objects, or a JSON text of an object or a list of
     objects.
     """
@@ -51,12 +51,12 @@ def are_objects(values: Iterable[Any]) -> bool:
     return bool(filled) and all(parse_object(value) is not None for value in filled)
 
 
-def list_inner_columns(fields: Mapping[str, Any], prefix: str = "") -> Iterator[str]:
+def list_paths(fields: Mapping[str, Any], prefix: str = "") -> Iterator[str]:
     """Yield the paths of the values inside the objects of a record."""
     for name, value in fields.items():
         inner_object = _opened_object(name, value)
         if inner_object is not None and (len(inner_object) <= _MAX_OPENED_VALUES or name in _WRAPPERS):
-            yield from list_inner_columns(inner_object, f"{prefix}{name}.")
+            yield from list_paths(inner_object, f"{prefix}{name}.")
         elif prefix and inner_object is None:
             yield f"{prefix}{name}"
 
@@ -79,9 +79,7 @@ def find_value(fields: Mapping[str, Any], path: str) -> tuple[Any, ...]:
     return ()
 
 
-def select_unused_values(
-    fields: Mapping[str, Any], used: Collection[str | None], place: str
-) -> dict[str, Any]:
+def select_unused(fields: Mapping[str, Any], used: Collection[str | None], place: str) -> dict[str, Any]:
     """Return the values of a record, except values of columns that were read for a field.
 
     For a record inside the object at `place`, return the values in the object and beside the object, except

@@ -78,9 +78,7 @@ def _refuse_many(text: str) -> None:
         starts = (token.start() for token in _TOKEN.finditer(text) if token[0] in ("[", "{"))
         position = next(islice(starts, limit, None), None)  # None: they are in its texts
         if position is not None:
-            problem = (
-                f"the JSON text has more than {limit:,} lists and objects; expected fewer: divide the text"
-            )
+            problem = f"the JSON text has more than {limit:,} lists and objects: divide the text"
             raise UnreadJSONError(_line(text, position), problem)
 
 
@@ -91,9 +89,8 @@ def _too_deep(text: str) -> UnreadJSONError:
         if depth > MAX_NESTING:
             position = token.start()
             break
-    return UnreadJSONError(
-        _line(text, position), f"the JSON text is nested too deeply; expected at most {MAX_NESTING} levels"
-    )
+    problem = f"the JSON text is nested too deeply; expected at most {MAX_NESTING} levels"
+    return UnreadJSONError(_line(text, position), problem)
 
 
 def _too_long(text: str) -> UnreadJSONError:
@@ -123,9 +120,8 @@ def read_json_rows(
     if first is not None and _begins_a_text(first[1]):
         before = "\n" * (first[0] - 1)
         remaining_lines = (line for _, line in numbered)
-        yield from _entries_of(
-            clean(parse_whole_text(chain([before, f"{first[1]}\n"], remaining_lines), problems)), problems
-        )
+        value = parse_whole_text(chain([before, f"{first[1]}\n"], remaining_lines), problems)
+        yield from _entries_of(clean(value), problems)
         return
     second = next(filled_lines, None)
     for number, line in chain(filter(None, [first, second]), filled_lines):
@@ -133,9 +129,7 @@ def read_json_rows(
             value = read_json(line, _decoder.decode)
         except UnreadJSONError as error:
             expected = "; expected one whole object" if error.is_broken else ""
-            problems.add(
-                number, f"{error.found}{expected}", "Correct these lines, or leave them out of the file."
-            )
+            problems.add(number, f"{error.found}{expected}", "Correct these lines, or leave them out.")
             continue
         value = clean(value) if "\\u" in line else value
         if second is None and isinstance(value, dict) and find_records(value) != [value]:
@@ -172,10 +166,8 @@ def find_hits(value: dict[str, Any]) -> list[Any] | None:
     """Return the search hits in one or several responses of Elasticsearch or OpenSearch; None for other
     objects.
     """
-    response_object = value.get("rawResponse", value)
-    responses = (
-        response_object.get("responses", [response_object]) if isinstance(response_object, dict) else []
-    )
+    outer = value.get("rawResponse", value)
+    responses = outer.get("responses", [outer]) if isinstance(outer, dict) else []
     if not isinstance(responses, list) or not responses:
         return None
     results = [

@@ -21,12 +21,8 @@ from curation.ingest.readers.bounds import MAX_BLANK, BoundedGzip, OutOfBoundsEr
 from curation.ingest.readers.problems import Problems
 
 REPLACEMENT = "\ufffd"
-NUL, SURROGATE, BYTES, ZONE = (
-    "NUL character",
-    "lone surrogate",
-    "bytes that are not text",
-    "unknown time zone",
-)
+NUL, SURROGATE = "NUL character", "lone surrogate"
+BYTES, ZONE = "bytes that are not text", "unknown time zone"
 REPLACED_BY = {NUL: "U+FFFD", SURROGATE: "U+FFFD", BYTES: "nothing", ZONE: "UTC"}
 """Replacement for each kind of replaced value, by the beginning of the kind's name."""
 DIGITS = "id of more than 15 digits"
@@ -80,31 +76,27 @@ def clean_value(value: Any, replaced: Counter[str]) -> Any:
     if isinstance(value, str):
         return clean_text(value, replaced)
     if isinstance(value, dict):
-        return {
-            clean_text(str(name), replaced): _cleaned_item(item, replaced) for name, item in value.items()
-        }
-    return [_cleaned_item(item, replaced) for item in value] if isinstance(value, list) else value
+        return {clean_text(str(name), replaced): _clean_item(item, replaced) for name, item in value.items()}
+    return [_clean_item(item, replaced) for item in value] if isinstance(value, list) else value
 
 
-def _cleaned_item(value: Any, replaced: Counter[str]) -> Any:
+def _clean_item(value: Any, replaced: Counter[str]) -> Any:
     if isinstance(value, bytes):  # no text, or Arrow would have said it
         replaced[BYTES] += 1
         return None
     return clean_value(value, replaced)
 
 
-def refuse_undecoded(names: Iterable[str], path: Path, encoding: str, problems: Problems) -> None:
+def check_decoded(names: Iterable[str], path: Path, encoding: str, problems: Problems) -> None:
     """Refuse a column whose name cannot be decoded, because nobody could choose this column."""
     for number, name in enumerate(names, 1):
         if _SMUGGLED.search(name):
             problems.check()  # a short file was read to its end, and its bytes are noted
             shown = _SMUGGLED.sub(REPLACEMENT, name)
-            problems.stop(
-                f"the name of column {number}, “{shown}”, is not {encoding}", _other_encoding(path, encoding)
-            )
+            problems.stop(f"the name of column {number}, “{shown}”, is not {encoding}", _hint(path, encoding))
 
 
-def refuse_unreadable(path: Path, problems: Problems) -> None:
+def check_file(path: Path, problems: Problems) -> None:
     """Refuse a path that is not a file, and a file that is empty, blank, or packed in an unknown format."""
     if path.is_dir():
         problems.stop("is a folder; expected a file")
@@ -144,7 +136,7 @@ def _refuse_blank(path: Path, problems: Problems) -> None:
                 problems.stop(f"holds nothing but blank lines; {_ONE_RECORD}", _AGAIN)
 
 
-def read_text_lines(
+def read_lines(
     path: Path, encoding: str, problems: Problems, replaced: Counter[str], newline: str | None = None
 ) -> Iterator[str]:
     """Yield the lines of a text file, gzip or plain, with line ends; `newline` is as in `io.TextIOWrapper`.
@@ -161,27 +153,24 @@ def read_text_lines(
                     bad_lines += 1
                     first_problem = first_problem or _bad_byte(number, line, undecoded.start())
                     if number == 1 and line.startswith(_UTF_16):
-                        problems.stop(f"{first_problem} is not {encoding}", _other_encoding(path, encoding))
+                        problems.stop(f"{first_problem} is not {encoding}", _hint(path, encoding))
                 if "\0" in line:
                     replaced[NUL] += line.count("\0")
                     line = line.replace("\0", REPLACEMENT)
                 yield line
     except LookupError:
         problems.stop(
-            f"there is no text encoding {encoding!r}", "Usual encodings: utf-8, latin-1, cp1252, utf-16."
+            f"there is no text encoding {encoding!r}", "Usual ones: utf-8, latin-1, cp1252, utf-16."
         )
     except OutOfBoundsError as error:
-        problems.stop(
-            f"{error} after line {number}",
-            "Expected one record on each line: look at this place in the file.",
-        )
+        problems.stop(f"{error} after line {number}", "Expected one record a line: look at this place.")
     except UnicodeError as error:
         problems.stop(f"is not {encoding} after line {number}: {error}")
     except (EOFError, zlib.error, gzip.BadGzipFile):
         problems.stop(f"the gzip data is cut off or damaged after line {number}", "Fetch the file again.")
     if bad_lines:
         more = f" ({bad_lines:,} lines have undecodable bytes)" if bad_lines > 1 else ""
-        problems.add_general(f"{first_problem} is not {encoding}{more}", _other_encoding(path, encoding))
+        problems.add_general(f"{first_problem} is not {encoding}{more}", _hint(path, encoding))
 
 
 def _open_text(path: Path, encoding: str, newline: str | None) -> io.TextIOWrapper:
@@ -215,7 +204,7 @@ def detect_encoding(path: Path) -> str | None:
     return None
 
 
-def _other_encoding(path: Path, encoding: str) -> str:
+def _hint(path: Path, encoding: str) -> str:
     if detect_encoding(path):
         return "The file starts like a UTF-16 file: try `--encoding utf-16`."
     return "If the file is in Latin-1, say so with `--encoding latin-1`; else save it as UTF-8."

@@ -23,30 +23,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, TypeVar
 
 from curation.core.progress import Progress, silent
 from curation.core.text import join_names
-from curation.ingest.readers.fields import (
-    FileColumns,
-    FileField,
-    file_fields,
-    find_column,
-    find_leading_object,
-)
+from curation.ingest.readers.fields import FileColumns, FileField, file_fields, find_column, find_object
 from curation.ingest.readers.formats import FileLayout, check_layout, find_format
-from curation.ingest.readers.json_paths import (
-    are_objects,
-    find_value,
-    has_objects,
-    list_inner_columns,
-    parse_object,
-)
+from curation.ingest.readers.json_paths import are_objects, find_value, has_object, list_paths, parse_object
 from curation.ingest.readers.json_records import read_json_rows
-from curation.ingest.readers.lines import (
-    BYTES,
-    DIGITS,
-    clean_value,
-    read_text_lines,
-    refuse_undecoded,
-    refuse_unreadable,
-)
+from curation.ingest.readers.lines import BYTES, DIGITS, check_decoded, check_file, clean_value, read_lines
 from curation.ingest.readers.problems import Problems
 from curation.ingest.readers.sheets import read_sheet_rows
 from curation.ingest.readers.smart import read_smart_rows
@@ -62,9 +43,7 @@ if TYPE_CHECKING:
 Fields = TypeVar("Fields", bound=FileColumns)
 """A class of `fields`, with the columns of one kind of file."""
 OFFSETS = "If columns hold offsets of chunks, name the columns with --map start=COLUMN and --map end=COLUMN."
-IDS_AS_TEXT = (
-    "Write ids as text. In a spreadsheet, format the column of ids as text, and enter the ids again."
-)
+IDS_AS_TEXT = "Write ids as text. In a spreadsheet, format the column of ids as text, and enter ids again."
 CLASSIC_ROWS = {"trec": read_trec_rows, "smart": read_smart_rows}
 """Function for each format that yields (line, fields) for each record, and collects problems."""
 _FIRST_COUNT = 100  # records of JSON lines that are looked at to learn their fields
@@ -72,7 +51,7 @@ _MIN_TEXT_LENGTH = 60  # characters that the values of a column have on average 
 _PROGRESS_STEP = 1_000
 _EXACT_DIGITS = 15  # of a number in a spreadsheet
 _NESTED = ("jsonl", "parquet")  # formats whose values may be objects
-_QUERY_TEXTS = ("--map text", "--map query", "--map query_text")
+_QUERIES = ("--map text", "--map query", "--map query_text")
 """Options of columns with texts of queries, which are never parsed as JSON."""
 
 
@@ -117,7 +96,7 @@ class Records:
         judged: bool | None = None,
     ) -> None:
         self.problems = Problems(path)
-        refuse_unreadable(path, self.problems)
+        check_file(path, self.problems)
         self._layout = layout or FileLayout()
         self._path = path
         self._progress = progress
@@ -141,11 +120,11 @@ class Records:
             self.problems.stop(problem, "Export or fetch the file again.")
         self._names = dict.fromkeys(name for record in first_records for name in record.fields)
         self._names.update(dict.fromkeys(self._parquet.damaged if self._parquet else ()))
-        refuse_undecoded(self._names, path, self._layout.encoding, self.problems)
+        check_decoded(self._names, path, self._layout.encoding, self.problems)
         self._objects = frozenset(
             name for name in self._names if are_objects(record.fields.get(name) for record in first_records)
         )
-        inner = dict.fromkeys(path for record in first_records for path in list_inner_columns(record.fields))
+        inner = dict.fromkeys(path for record in first_records for path in list_paths(record.fields))
         self.columns = tuple(name for name in {**self._names, **inner} if name not in self._objects)
         self._grade_copies = {name for name in self._names if judged and _is_the_grade(first_records, name)}
         self._beginning = first_records
@@ -155,7 +134,7 @@ class Records:
         self._nested: set[str] = set()
         self._texts: dict[str, str] = {}
         self._ids: set[str] = set()
-        self._option_of: dict[str, str] = {}
+        self._options: dict[str, str] = {}
         self._object_path = ""
 
     @property
@@ -179,17 +158,15 @@ class Records:
     ) -> str | None:
         """Return the column of a field, as `choose_column` does, but refuse a file without the column."""
         field = FileField("", tuple(usual), noun, ids=ids)
-        self._object_path = self._object_path or find_leading_object([field], self.columns, {"": chosen})
+        self._object_path = self._object_path or find_object([field], self.columns, {"": chosen})
         return self._find_column(option, chosen, field)
 
-    def resolve(self, requested: Fields, except_fields: Collection[str] = ()) -> Fields:
+    def resolve(self, fields: Fields, except_fields: Collection[str] = ()) -> Fields:
         """Return the file's columns for the fields of its kind, except the fields in `except_fields`."""
         found_columns: dict[str, Any] = dict.fromkeys(except_fields)
-        self._object_path = find_leading_object(
-            file_fields(type(requested)), self.columns, requested.named(except_fields)
-        )
-        for field in file_fields(type(requested)):
-            chosen = getattr(requested, field.name)
+        self._object_path = find_object(file_fields(type(fields)), self.columns, fields.named(except_fields))
+        for field in file_fields(type(fields)):
+            chosen = getattr(fields, field.name)
             if field.name in except_fields:
                 continue
             if field.several:
@@ -200,15 +177,11 @@ class Records:
                 if not field.objects:
                     self._refuse_objects(field.option, column)
         other_columns = tuple(name for name in self.columns if name not in self._grade_copies)
-        if (
-            requested.reads_nothing_else
-            and self._judged is None
-            and self._option_of.keys() <= self._names.keys()
-        ):
-            self._needed = tuple(self._option_of)
-        if self._object_path and hasattr(requested, "inside"):
+        if fields.reads_nothing_else and self._judged is None and self._options.keys() <= self._names.keys():
+            self._needed = tuple(self._options)
+        if self._object_path and hasattr(fields, "inside"):
             found_columns["inside"] = self._object_path
-        return replace(requested, columns=other_columns, **found_columns)
+        return replace(fields, columns=other_columns, **found_columns)
 
     def _find_column(self, option: str, chosen: str | None, field: FileField) -> str | None:
         if chosen == "":
@@ -230,24 +203,21 @@ class Records:
         if self._parquet is not None and column in self._parquet.damaged:
             self._parquet.refuse_damaged([column])
         if column is not None:
-            self._option_of[column] = option
+            self._options[column] = option
         return column
 
     def _refuse_objects(self, option: str, name: str | None) -> None:
         """Refuse a column that holds objects for a field of texts, immediately or at the first object."""
         if name in self._objects:
             inner = next((column for column in self.columns if column.startswith(f"{name}.")), f"{name}.text")
-            self.refuse_columns(
-                f"{option} names {name!r}, which holds objects: name a value inside them, such as {inner}"
-            )
+            problem = f"{option} names {name!r}, which holds objects"
+            self.refuse_columns(f"{problem}: name a value inside them, such as {inner}")
         elif name is not None:
             self._texts[name] = option
 
     def describe_unread(self, used: Collection[str]) -> str:
         """Return the sentence that lists unused columns; '' without unused columns."""
-        values = {
-            name: [to_text(record.fields.get(name)) for record in self._beginning] for name in self.columns
-        }
+        values = {name: [to_text(row.fields.get(name)) for row in self._beginning] for name in self.columns}
         unused = [name for name in values if name not in used]
         number_columns = [name for name in unused if None not in map(parse_whole_number, values[name])]
         offsets_hint = f" {OFFSETS}" if len(number_columns) > 1 else ""
@@ -259,12 +229,11 @@ class Records:
         """
         lengths = {
             name: sum(len(to_text(record.fields.get(name))) for record in self._beginning)
-            / len(self._beginning)
             for name in self._names
             if name not in except_columns and name not in self._objects
         }
         name = max(lengths, key=lengths.__getitem__, default="")
-        return name if lengths.get(name, 0) >= _MIN_TEXT_LENGTH else None
+        return name if lengths.get(name, 0) >= _MIN_TEXT_LENGTH * len(self._beginning) else None
 
     def refuse_columns(self, problem: str) -> None:
         """Add a problem of the file's columns, which is raised when the iteration begins."""
@@ -286,11 +255,8 @@ class Records:
         NeedsRowReader: the file is not a table, or only the iteration over records can report its problem.
         The error may be raised at any block.
         """
-        from curation.ingest.readers.blocks import (  # brings Arrow and numpy: slow to import
-            NeedsRowReader,
-            read_blocks,
-            read_parquet_blocks,
-        )
+        # brings Arrow and numpy: slow to import
+        from curation.ingest.readers.blocks import NeedsRowReader, read_blocks, read_parquet_blocks
 
         if self.format not in ("csv", "tsv", "parquet") or self._missing or self._is_refused or self._nested:
             raise NeedsRowReader
@@ -312,7 +278,7 @@ class Records:
             self.problems.check()
         count = 0
         if self.format not in _NESTED:
-            self._texts = {name: option for name, option in self._texts.items() if option in _QUERY_TEXTS}
+            self._texts = {name: option for name, option in self._texts.items() if option in _QUERIES}
         rows: Iterator[Record] = self._records
         if self._parquet is not None:
             rows = self._divided_records(starmap(Record, self._parquet.all_rows(self._needed)))
@@ -341,20 +307,12 @@ class Records:
     def _note_objects(self, record: Record) -> None:
         for name, option in self._texts.items():
             value = record.fields.get(name)
-            if (
-                has_objects(value)
-                if option in _QUERY_TEXTS
-                else isinstance(value, dict) and parse_object(value)
-            ):
+            if has_object(value) if option in _QUERIES else isinstance(value, dict) and parse_object(value):
                 is_object = str(value).startswith("{")
                 kind = "an object" if is_object else "a list of objects"
-                way_out = (
-                    f"Name a value inside the objects, such as {option}={name}.text, or write texts there."
-                )
+                way_out = f"Name a value in the objects, such as {option}={name}.text, or write texts there."
                 if not is_object:
-                    way_out = (
-                        f"Write one text in each cell, or choose a different column with {option}=COLUMN."
-                    )
+                    way_out = f"Write one text in each cell, or choose another column with {option}=COLUMN."
                 self.problems.add(record.line, f"{name!r} is {kind}; expected a text", way_out)
 
     def _read_ids(self, record: Record) -> None:
@@ -381,9 +339,7 @@ class Records:
             try:
                 yield from (Record(line, inner) for inner in flatten_tool_record(fields, self._judged))
             except UnlikeFormatError as error:
-                self.problems.add(
-                    line, f"has the keys of {error}, but a different structure", "Export it again."
-                )
+                self.problems.add(line, f"has the keys of {error}, but another structure", "Export it again.")
 
     def _read_rows(self) -> Iterator[Record]:
         if self.format == "parquet":
@@ -396,7 +352,7 @@ class Records:
             rows = read_sheet_rows(self._path, self.problems)
             return (Record(number, clean(fields)) for number, fields in rows)
         newline = "" if self.format == "csv" else None  # line ends inside a quoted cell are its own
-        lines = read_text_lines(self._path, self._layout.encoding, self.problems, self._replaced, newline)
+        lines = read_lines(self._path, self._layout.encoding, self.problems, self._replaced, newline)
         if self.format == "jsonl":
             return self._divided_records(starmap(Record, read_json_rows(lines, self.problems, clean)))
         if self.format in CLASSIC_ROWS:
@@ -411,10 +367,10 @@ class Records:
         """Replace bytes that are not text by None, and refuse such bytes in a column that a field uses."""
         for name in [name for name, value in record.fields.items() if isinstance(value, bytes)]:
             record.fields[name] = None
-            if name in self._option_of:
+            if name in self._options:
                 problem = f"{name!r} has bytes that are not text in UTF-8; expected a text"
-                option = self._option_of[name]
-                way_out = f"Write texts in the cells, or choose a different column with {option}=COLUMN."
+                option = self._options[name]
+                way_out = f"Write texts in the cells, or choose another column with {option}=COLUMN."
                 self.problems.add(record.line, problem, way_out)
             else:
                 self._replaced[BYTES] += 1

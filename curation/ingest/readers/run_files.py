@@ -24,7 +24,7 @@ from curation.ingest.readers.blocks import Block, NeedsRowReader, read_blocks
 from curation.ingest.readers.fields import ChunkFields, RunFields
 from curation.ingest.readers.formats import SUFFIXES, FileLayout, choose_format, find_suffix, read_first_lines
 from curation.ingest.readers.json_records import UnreadJSONError, read_json
-from curation.ingest.readers.lines import read_text_lines, refuse_unreadable
+from curation.ingest.readers.lines import check_file, read_lines
 from curation.ingest.readers.problems import Problems
 from curation.ingest.readers.records import Records
 from curation.ingest.readers.run_columns import RunColumns, build_run_columns
@@ -92,7 +92,7 @@ class RunFile:
         self._records: Records | None = None
         self._kept: RunColumns | None = None
         self.unread = ""
-        refuse_unreadable(path, self.problems)
+        check_file(path, self.problems)
         self.format = self._find_format()
         if self.format in ("trec", "ranx-json"):
             self._refuse_names(fields or RunFields())
@@ -151,7 +151,7 @@ class RunFile:
     def _find_format(self) -> str:
         format = choose_format(self._layout.format, FORMATS, self._format_of_file, self.problems)
         is_list = (
-            format == "ranx-json" and not self._layout.format and _RECORDS.match(next(self._text_lines(), ""))
+            format == "ranx-json" and not self._layout.format and _RECORDS.match(next(self._lines(), ""))
         )
         return "jsonl" if is_list else format
 
@@ -189,12 +189,11 @@ class RunFile:
         for line, values in records:
             query, document = (to_text(values.get(name or "")).strip() for name in names)
             rank, score = (values.get(name) if name else None for name in number_columns)
-            yield RunRow(
-                line, query, document, rank, score, tuple(to_text(values.get(name)) for name in chunk_columns)
-            )
+            chunk = tuple(to_text(values.get(name)) for name in chunk_columns)
+            yield RunRow(line, query, document, rank, score, chunk)
 
     def _trec_rows(self) -> Iterator[RunRow]:
-        for number, line in enumerate(self._text_lines(), 1):
+        for number, line in enumerate(self._lines(), 1):
             cells = line.split(maxsplit=5)
             if _is_blank(line):
                 continue
@@ -214,7 +213,7 @@ class RunFile:
 
     def _read_object(self) -> Any:
         try:
-            return read_json("".join(self._text_lines()), _pairs_decoder.decode)
+            return read_json("".join(self._lines()), _pairs_decoder.decode)
         except UnreadJSONError as error:
             return self.problems.stop(str(error), _ONE_OBJECT)
 
@@ -224,8 +223,8 @@ class RunFile:
         self.problems.add_general(f"{owner} holds {json.dumps(value)[:40]}", _ONE_OBJECT)
         return ()
 
-    def _text_lines(self) -> Iterator[str]:
-        return read_text_lines(self._path, self._layout.encoding, self.problems, Counter())
+    def _lines(self) -> Iterator[str]:
+        return read_lines(self._path, self._layout.encoding, self.problems, Counter())
 
 
 class _JsonPairs(list[tuple[str, Any]]):

@@ -67,7 +67,7 @@ def _refuse_many(count: int, problems: Problems, block_name: str) -> None:
         )
 
 
-def resolve_comments_and_cdata(text: str) -> str:
+def resolve_comments(text: str) -> str:
     """Return the text without comments; the content of CDATA sections becomes plain characters."""
     pieces, start, unclosed = [], 0, set()
     for section in _SECTION.finditer(text):

@@ -122,9 +122,8 @@ def _written_time(text: str) -> datetime | None:
     if match is None:
         return None
     month = match["month"]
-    return _time_of(
-        match, int(month) if month.isdecimal() else _MONTHS.index(month[:3].lower()) + 1, int(match["day"])
-    )
+    number = int(month) if month.isdecimal() else _MONTHS.index(month[:3].lower()) + 1
+    return _time_of(match, number, int(match["day"]))
 
 
 def _time_of(match: re.Match[str], month: int, day: int) -> datetime | None:
@@ -136,11 +135,10 @@ def _time_of(match: re.Match[str], month: int, day: int) -> datetime | None:
         return None
     if half_of_day:
         hour = hour % 12 + 12 * (half_of_day.lower() == "p")
-    clock = (hour, int(match["minute"] or 0), int(match["second"] or 0))
+    microseconds = int((match["fraction"] or "").ljust(6, "0")[:6])
+    clock = (hour, int(match["minute"] or 0), int(match["second"] or 0), microseconds)
     try:
-        time = datetime(
-            int(match["year"]), month, day, *clock, int((match["fraction"] or "0").ljust(6, "0")[:6])
-        )
+        time = datetime(int(match["year"]), month, day, *clock)
         return to_utc(time.replace(tzinfo=_zone_of(match["zone"] or "", match["area"] or "")))
     except (ValueError, KeyError):  # no such day, or no such zone
         return None
@@ -162,9 +160,8 @@ def _zone_of(text: str, area: str) -> tzinfo:
 def _from_digits(digits: str, fraction: str) -> datetime | None:
     unit = _SINCE_EPOCH.get(len(digits))
     if unit is not None:
-        return (
-            EPOCH + int(digits) * unit * _MICROSECOND + int(float(f"0.{fraction or 0}") * unit) * _MICROSECOND
-        )
+        microseconds = int(digits) * unit + int(float(f"0.{fraction or 0}") * unit)
+        return EPOCH + microseconds * _MICROSECOND
     if len(digits) not in (8, 12, 14) or fraction:
         return None
     if len(digits) == 12:

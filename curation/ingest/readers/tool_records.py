@@ -32,7 +32,7 @@ def flatten_tool_record(fields: Fields, judged: bool) -> Iterator[Fields]:
 
     Raises
     ------
-    UnlikeFormatError: a record has the keys of a tool's format, but a different structure.
+    UnlikeFormatError: a record has the keys of a tool's format, but another structure.
     """
     tool_format = find_tool_format(fields)
     try:
@@ -49,7 +49,7 @@ def flatten_tool_record(fields: Fields, judged: bool) -> Iterator[Fields]:
 
 
 class UnlikeFormatError(Exception):
-    """Error: a record has the keys of a tool's format, but a different structure. The tool is named."""
+    """Error: a record has the keys of a tool's format, but another structure. The tool is named."""
 
 
 def find_tool_format(fields: Fields) -> tuple[str, Callable[[Fields], Parts]] | None:
@@ -65,9 +65,8 @@ def find_tool_format(fields: Fields) -> tuple[str, Callable[[Fields], Parts]] | 
 
 def _is_of(value: Any, kind: type | tuple[type, ...]) -> bool:
     """Return whether a value has the given type; a list must contain only objects."""
-    return isinstance(value, kind) and (
-        not isinstance(value, list) or all(isinstance(item, dict) for item in value)
-    )
+    items = value if isinstance(value, list) else []
+    return isinstance(value, kind) and all(isinstance(item, dict) for item in items)
 
 
 def _without_fields(fields: Fields, *names: str) -> Fields:
@@ -115,10 +114,9 @@ def _label_studio(fields: Fields) -> Parts:
         values = {result.get("from_name"): _result_value(result) for result in results}
         graded = [result["from_name"] for result in results if result.get("type") in _GRADING]
         author = annotation.get("completed_by")
-        judgment = {
-            "annotator": author.get("email", author.get("id")) if isinstance(author, dict) else author
-        }
-        judgment |= {"submitted_at": annotation.get("updated_at") or annotation.get("created_at")}
+        author = author.get("email", author.get("id")) if isinstance(author, dict) else author
+        time = annotation.get("updated_at") or annotation.get("created_at")
+        judgment = {"annotator": author, "submitted_at": time}
         yield fields["data"], judgment | _answers_with_grade(values, graded)
 
 
@@ -175,11 +173,8 @@ def _of_people(base: Fields, answers: Iterable[_Answer]) -> Parts:
     """Yield one judgment for each annotator, with the annotator's answers to all questions."""
     by_person: dict[Any, Fields] = {}
     for user, question, value, status in answers:
-        is_submitted = status is None or str(status).rpartition(".")[2].casefold() in (
-            "submitted",
-            "completed",
-        )
-        by_person.setdefault(user, {})[question] = value if is_submitted else None
+        is_final = status is None or str(status).rpartition(".")[2].casefold() in ("submitted", "completed")
+        by_person.setdefault(user, {})[question] = value if is_final else None
     for user, values in (by_person or {None: {}}).items():
         yield base, {"annotator": user, **_answers_with_grade(values, list(values))}
 

@@ -22,12 +22,7 @@ from typing import Any
 
 from curation.ingest.readers.bounds import BoundedText, start_record_text
 from curation.ingest.readers.problems import Problems, quoted_excerpt
-from curation.ingest.readers.sgml import (
-    extract_plain_text,
-    find_elements,
-    replace_tags,
-    resolve_comments_and_cdata,
-)
+from curation.ingest.readers.sgml import extract_plain_text, find_elements, replace_tags, resolve_comments
 
 BEGINNING = re.compile(
     r"\s*<(?:\?xml|!--|!DOCTYPE|docs?\b|top\b|topics?\b|root\b|collection\b)", re.IGNORECASE
@@ -70,7 +65,7 @@ def read_trec_rows(lines: Iterable[str], problems: Problems) -> Rows:
     or has no id, and text outside of blocks, are reported as problems.
     """
     for number, kind, attributes, content in _read_blocks(lines, problems):
-        block = resolve_comments_and_cdata(content)
+        block = resolve_comments(content)
         pairs = find_elements(block, problems, f"line {number}: the {kind}")
         if kind == DOCUMENT:
             fields = _document_fields(pairs, block)
@@ -148,11 +143,8 @@ def _text_between(
     if open_tag:
         yield number, text
     elif (stray_text := replace_tags(text).strip()) and not stray_text.startswith(("<!", "-->", "<?")):
-        problems.add(
-            number,
-            f"text outside of documents and topics: {quoted_excerpt(stray_text)}",
-            "Remove such lines.",
-        )
+        problem = f"text outside of documents and topics: {quoted_excerpt(stray_text)}"
+        problems.add(number, problem, "Remove such lines.")
 
 
 def _note_unclosed(line: int, tag: str, problems: Problems, number: int = 0) -> None:

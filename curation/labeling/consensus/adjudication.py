@@ -20,10 +20,10 @@ from curation.core.similarity.quotes import describe_outside_spans
 from curation.core.spans import Spans, union
 from curation.core.text import MAX_NOTE_LENGTH, describe_left_out, pluralize
 from curation.guides.guide import Guide, current_guide
-from curation.ingest.import_outcome import ImportOutcome, describe_fields
 from curation.ingest.importers.decision_lines import DecisionLine
 from curation.ingest.importers.known_queries import KnownQueries, QueryColumn
 from curation.ingest.importers.unknown_names import describe_similar_name
+from curation.ingest.outcome import ImportOutcome, describe_fields
 from curation.ingest.readers.fields import DecisionFields
 from curation.ingest.readers.values import is_missing_value, parse_whole_number
 from curation.labeling.consensus.consensus import PairConsensus, compute_consensus

@@ -204,7 +204,7 @@ def test_a_corpus_changed_by_another_import_meanwhile_is_not_overwritten(store, 
         return read(*arguments)
 
     monkeypatch.setattr(corpus_module, "read_documents", read_slowly)
-    with pytest.raises(RefusedError, match="A different import changed the corpus"):
+    with pytest.raises(RefusedError, match="Another import changed the corpus"):
         import_corpus(store, path)
     assert [document.document_id for document in documents_in_force(store)] == ["o"]
 

@@ -15,7 +15,7 @@ from curation.core.characters import normalise_query
 from curation.core.errors import InputError
 from curation.ingest.importers.known_queries import KnownQueries
 from curation.ingest.importers.run_lines import RunLines
-from curation.ingest.importers.unknown_names import KnownDocuments
+from curation.ingest.importers.unknown_names import KnownIds
 from curation.ingest.readers.formats import FileLayout
 from curation.ingest.readers.run_files import RunFile
 from curation.store import Query
@@ -35,7 +35,7 @@ class OneByOne(RunFile):
 
 def _outcome(kind, path, layout=None):
     """The lines, what was noted of them and the names that were mapped; or the sentence of the refusal."""
-    notes, documents = [], KnownDocuments(DOCUMENTS.intersection, lambda names: {})
+    notes, documents = [], KnownIds(DOCUMENTS.intersection, lambda names: {})
     try:
         lines = RunLines(kind(path, None, layout), KNOWN, documents, lambda *noted: notes.append(noted))
         return list(lines), sorted(notes), lines.mapped

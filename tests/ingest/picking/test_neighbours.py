@@ -451,7 +451,7 @@ ODD: dict[str, tuple[str, str, Any, dict[str, Any], str]] = {
         "a.json",
         [{"data": {"query": "tea"}, "annotations": [{"result": 3}]}],
         BY,
-        "entry 1: has the keys of Label Studio, but a different structure",
+        "entry 1: has the keys of Label Studio, but another structure",
     ),
     "query is a list of messages": (
         "queries",

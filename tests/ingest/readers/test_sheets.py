@@ -16,7 +16,7 @@ import pytest
 pytest.importorskip("python_calamine", reason="python-calamine is not installed: pip install -e .[test]")
 
 from curation.core.errors import InputError
-from curation.ingest.import_outcome import describe_replacements
+from curation.ingest.outcome import describe_replaced
 from curation.ingest.readers import sheet_bounds
 from curation.ingest.readers.fields import CorpusFields
 from curation.ingest.readers.records import Records
@@ -107,7 +107,7 @@ def test_ids_that_may_have_lost_digits_are_counted_and_said(sheet: Callable[...,
     records = Records(sheet(("id", "text"), (123456789012345, "a"), (1234567890123450, "b")))
     records.resolve(CorpusFields())
     assert [record.fields["id"] for record in records] == ["123456789012345", "1234567890123450"]
-    assert describe_replacements(records.replaced) == [
+    assert describe_replaced(records.replaced) == [
         "1 id has more than 15 digits. A spreadsheet keeps 15 digits: further digits may be wrong."
     ]
 

@@ -7,7 +7,7 @@ import pytest
 from curation.core.errors import InputError, NotFoundError, RefusedError
 from curation.ingest.importers.queries import make_query_id, read_active_queries
 from curation.ingest.importers.query_import import import_queries
-from curation.ingest.importers.query_tags import TagStatement, append_statements
+from curation.ingest.importers.query_tags import TagStatement, append_tags
 from curation.labeling.requests import RoundRequest
 from curation.labeling.rounds.create_round import open_round
 from curation.people.annotators import add_annotator
@@ -61,7 +61,7 @@ def test_finding_tags_twice_appends_nothing(asked):
 def test_a_tag_that_no_longer_holds_is_taken_away_and_one_without_a_rule_stays(asked):
     with asked.transaction() as cursor:
         earlier = [TagStatement("1", "short", True), TagStatement("2", "misspelling", True)]
-        append_statements(cursor, earlier, by_person=False, author="rules 0")
+        append_tags(cursor, earlier, by_person=False, author="rules 0")
     found = find_tags(asked)
     assert tags_by_id(asked)["1"] == {"question": False}
     assert tags_by_id(asked)["2"] == {"short": False, "misspelling": False}

@@ -354,7 +354,5 @@ def combine_fields(block: Block, names: tuple[str, ...]) -> pa.DictionaryArray:
 
 def _fields_json(names: tuple[str, ...], values: list[str]) -> str:
     """Return the non-empty fields as a JSON object; '' if all fields are empty."""
-    filled = {
-        name: stripped for name, value in zip(names, values, strict=True) if (stripped := value.strip())
-    }
+    filled = {name: text for name, value in zip(names, values, strict=True) if (text := value.strip())}
     return canonical_json(filled) if filled else ""

@@ -33,12 +33,7 @@ from curation.core.errors import InputError, RefusedError
 from curation.core.progress import Progress, silent
 from curation.ingest.importers.traffic.cleaning import CleaningRules, judge_sessions
 from curation.ingest.importers.traffic.known_rows import KNOWN, KNOWN_ROWS, refuse_grown_log
-from curation.ingest.importers.traffic.stored_rows import (
-    NO_COUNTS,
-    append_traffic,
-    read_session_key,
-    store_import,
-)
+from curation.ingest.importers.traffic.stored_rows import NO_COUNTS, append_traffic, read_key, store_log
 from curation.ingest.importers.traffic.traffic_import import (
     BATCH,
     FilesRead,
@@ -116,11 +111,8 @@ def import_log_folder(
     log_id = digest("traffic log", str(folder), layout, asdict(requested), asdict(rules))
     files = list_files(folder)
     with store.reading() as cursor:
-        import_of_file, columns, key = (
-            _read_files(cursor, log_id),
-            _read_fields(cursor, log_id),
-            read_session_key(cursor),
-        )
+        import_of_file, columns = _read_files(cursor, log_id), _read_fields(cursor, log_id)
+        key = read_key(cursor)
     import_ids = [*dict.fromkeys(import_of_file.values())]
     new_files, files_read = _new_files(files, import_of_file)
     if columns is not None and not new_files:
@@ -140,11 +132,9 @@ def import_log_folder(
             pq.write_table(table, path)
         with store.transaction(appends=True, large=True) as cursor:
             if _read_files(cursor, log_id) != import_of_file:
-                raise RefusedError(
-                    "A different process imported this log now, and nothing was changed. Import it again."
-                )
+                raise RefusedError("Another process imported this log now; nothing changed. Import it again.")
             append_traffic(cursor, _read_batches(paths), counts, key)
-            store_import(cursor, import_id, folder.name, 0, counts, author)
+            store_log(cursor, import_id, folder.name, 0, counts, author)
             append_rows(
                 *(cursor, "traffic_files", new_files),
                 import_id=import_id,
@@ -179,11 +169,8 @@ def _new_files(files: Mapping[str, Path], known: Mapping[LogFile, str]) -> tuple
     InputError: a known file has changed, and no file has its former content.
     """
     name_of_version = {file.version: file.name for file in reversed([*known])}
-    read_before, known_versions, present = (
-        {(file.name, file.version) for file in known},
-        dict(name_of_version),
-        set[str](),
-    )
+    read_before = {(file.name, file.version) for file in known}
+    known_versions, present = dict(name_of_version), set[str]()
     new_files: list[LogFile] = []
     known_names: dict[str, str] = {}
     for name, path in files.items():
@@ -198,9 +185,7 @@ def _new_files(files: Mapping[str, Path], known: Mapping[LogFile, str]) -> tuple
     changed = [file.name for file in new_files if versions.get(file.name, file.version) not in present]
     if changed:
         more = f", and {len(changed) - 1:,} others" if len(changed) > 1 else ""
-        problem = (
-            f"has changed since it was imported{more}. Nothing was imported, because rows would count twice"
-        )
+        problem = f"has changed since it was imported{more}. Nothing was imported: rows would count twice"
         first_import = next(iter(known.values()))
         raise InputError(
             [problem],
@@ -230,10 +215,8 @@ def _fields_of(records: Records, requested: TrafficFields, earlier: TrafficField
     """Return the columns of the next file; refuse columns that differ from earlier files."""
     fields = choose_columns(records, requested)
     if earlier is not None and _named_columns(fields) != _named_columns(earlier):
-        file_columns, earlier_columns = (
-            ", ".join(f"{name} {column}" for name, column in columns.used.items())
-            for columns in (fields, earlier)
-        )
+        used = (columns.used.items() for columns in (fields, earlier))
+        file_columns, earlier_columns = (", ".join(map(" ".join, pairs)) for pairs in used)
         records.problems.stop(
             f"line 1: has the fields {file_columns}; the files before it have {earlier_columns}",
             "Name the fields with --map query=COLUMN, --map time=COLUMN and so on, or import this file as "
@@ -317,9 +300,8 @@ def _store_counts(cursor: Cursor, import_id: str, changing: set[str]) -> None:
     """Store the number of an import's rows, and the number of its rows set aside for each reason that may
     change.
     """
-    [(left_out,)] = cursor.execute(
-        "SELECT left_out FROM traffic_imports WHERE import_id = ?", [import_id]
-    ).fetchall()
+    sql = "SELECT left_out FROM traffic_imports WHERE import_id = ?"
+    [(left_out,)] = cursor.execute(sql, [import_id]).fetchall()
     counts = {reason: count for reason, count in json.loads(left_out).items() if reason not in changing}
     counts_sql = "SELECT reason, count(*) FROM traffic_set_aside WHERE import_id = ? GROUP BY reason"
     counts |= dict(cursor.execute(counts_sql, [import_id]).fetchall())

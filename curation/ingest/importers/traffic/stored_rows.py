@@ -19,15 +19,8 @@ import pyarrow as pa
 
 from curation.core.digests import canonical_json
 from curation.core.errors import RefusedError
-from curation.store import (
-    Cursor,
-    append_batches,
-    append_rows,
-    get_setting,
-    put_setting,
-    record_event,
-    utc_now,
-)
+from curation.store import Cursor, append_batches, append_rows, get_setting, put_setting, utc_now
+from curation.store.audit_trail import record_event
 
 SETTING = "session_key"
 
@@ -36,7 +29,7 @@ MAX_TRAFFIC = 10**18
 """Greatest sum of all counts of the project's traffic, so that each sum fits into 64 bits."""
 
 
-def read_session_key(cursor: Cursor) -> str:
+def read_key(cursor: Cursor) -> str:
     """Return the project's secret key for hashing session ids, or a new key, which `store_session_key` has to
     store.
     """
@@ -54,9 +47,7 @@ def store_session_key(cursor: Cursor, key: str) -> None:
     if stored_key is None:
         put_setting(cursor, SETTING, key)
     elif stored_key != key:
-        raise RefusedError(
-            "A different log was imported at the same time, and nothing was changed. Import this log again."
-        )
+        raise RefusedError("Another log was imported just now; nothing changed. Import this log again.")
 
 
 def hash_sessions(sessions: Iterable[str], key: str) -> Iterator[str]:
@@ -94,9 +85,7 @@ def append_traffic(cursor: Cursor, batches: Iterable[pa.RecordBatch], counts: Lo
     return append_batches(cursor, "traffic", batches)
 
 
-def store_import(
-    cursor: Cursor, import_id: str, source: str, rows: int, counts: LogCounts, author: str
-) -> None:
+def store_log(cursor: Cursor, import_id: str, source: str, rows: int, counts: LogCounts, author: str) -> None:
     """Store the counts of an import of traffic, and record the import in the audit trail."""
     values = [import_id, source, rows, canonical_json(counts.left_out), utc_now()]
     cursor.execute("INSERT INTO traffic_imports VALUES (?, ?, ?, ?, ?)", values)

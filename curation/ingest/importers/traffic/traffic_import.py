@@ -22,13 +22,6 @@ import pyarrow as pa
 from curation.core.digests import canonical_json, digest, file_digest
 from curation.core.progress import Progress, silent
 from curation.core.text import join_names, pluralize
-from curation.ingest.import_outcome import (
-    MAX_NAMES,
-    ImportOutcome,
-    describe_fields,
-    describe_personal_data,
-    describe_replacements,
-)
 from curation.ingest.importers.personal_data import Redacted, redact
 from curation.ingest.importers.traffic.cleaning import (
     UNKNOWN_TIME,
@@ -43,8 +36,15 @@ from curation.ingest.importers.traffic.stored_rows import (
     LogCounts,
     append_traffic,
     hash_sessions,
-    read_session_key,
-    store_import,
+    read_key,
+    store_log,
+)
+from curation.ingest.outcome import (
+    MAX_NAMES,
+    ImportOutcome,
+    describe_fields,
+    describe_personal_data,
+    describe_replaced,
 )
 from curation.ingest.readers.fields import TrafficFields, file_fields
 from curation.ingest.readers.formats import FileLayout
@@ -114,20 +114,15 @@ class TrafficImport:
     @property
     def outcome(self) -> ImportOutcome:
         """Return the outcome of the import."""
-        sentence = (
-            "Imported the log." if self.is_new else "Nothing changed: the project has this log already."
-        )
+        summary = "Imported the log." if self.is_new else "Nothing changed: the project has this log already."
         figures = {"queries asked": self.traffic, "rows": self.rows, "distinct queries": self.queries}
         figures |= {"sessions": self.sessions, "segments": self.segments}
         remarks = [describe_fields(self.fields), *self._file_remarks()]
         if self.first and self.last:
             remarks.append(f"From {self.first:%d %b %Y %H:%M} to {self.last:%d %b %Y %H:%M} UTC.")
-        remarks += [
-            *self._time_remarks(),
-            *describe_personal_data(self.personal, "rows", "not stored"),
-            *describe_replacements(self.replaced),
-        ]
-        return ImportOutcome(self.is_new, sentence, "rows", figures, self.left_out, remarks)
+        remarks += [*self._time_remarks(), *describe_personal_data(self.personal, "rows", "not stored")]
+        remarks += describe_replaced(self.replaced)
+        return ImportOutcome(self.is_new, summary, "rows", figures, self.left_out, remarks)
 
     def _file_remarks(self) -> Iterator[str]:
         if self.files:
@@ -149,12 +144,9 @@ class TrafficImport:
             if self.unreadable_time and self.fields.date_order is None:
                 yield DATE_ORDER
         if self.same_source:
-            earlier = pluralize(
-                self.same_source,
-                "earlier import of a file of this name counts",
-                "earlier imports of files of this name count",
-            )
-            yield f"Note: {earlier} as well."
+            plural = "earlier imports of files of this name count"
+            imports = pluralize(self.same_source, "earlier import of a file of this name counts", plural)
+            yield f"Note: {imports} as well."
 
 
 def import_traffic(
@@ -180,11 +172,11 @@ def import_traffic(
     check_date_order(fields.date_order if fields else None)
     records = Records(path, layout, progress)
     used = choose_columns(records, fields or TrafficFields())
-    import_id = _import_id(path, records.format, layout or FileLayout(), used, rules)
+    import_id = _make_id(path, records.format, layout or FileLayout(), used, rules)
     with store.reading() as cursor:
         if _is_held(cursor, import_id):
             return summarise_import(cursor, import_id, records.source, used)
-        key = read_session_key(cursor)
+        key = read_key(cursor)
     table, counts = clean_log(records, used, import_id, rules, key)
     if not table.num_rows:
         records.refuse_empty("query", counts.left_out)
@@ -214,9 +206,7 @@ def choose_columns(records: Records, requested: TrafficFields) -> TrafficFields:
     return replace(used, metadata=tuple(sorted(set(used.metadata))))
 
 
-def _import_id(
-    path: Path, format: str, layout: FileLayout, fields: TrafficFields, rules: CleaningRules
-) -> str:
+def _make_id(path: Path, format: str, layout: FileLayout, fields: TrafficFields, rules: CleaningRules) -> str:
     names = {name: value for name, value in asdict(fields).items() if value or name not in _NEWER_FIELDS}
     del names["columns"]  # what else the file has
     cleaning = asdict(rules)
@@ -244,7 +234,7 @@ def _store_rows(
         known_count = int(cursor.execute(_DELETE_KNOWN, {"log": [import_id]}).fetchall()[0][0])
         rows -= known_count
         counts = counts._replace(left_out=counts.left_out + Counter({KNOWN: known_count}))
-    store_import(cursor, import_id, source, rows, counts, author)
+    store_log(cursor, import_id, source, rows, counts, author)
 
 
 def summarise_import(cursor: Cursor, import_id: str, source: str, fields: TrafficFields) -> TrafficImport:
@@ -288,8 +278,8 @@ def clean_log(
         records.problems.stop(problem, f"{NO_TIME} {DATE_ORDER}")
     texts = clean_texts(log.texts.texts, rules)
     keep, left_out = clean_rows(log.texts.rows, log.sessions.rows, log.times, log.counts, texts, rules)
-    segments, in_segments = _redacted(log.segments, redact)
-    metadata, in_metadata = _redacted(log.metadata, _redacted_fields)
+    segments, in_segments = _redact(log.segments, redact)
+    metadata, in_metadata = _redact(log.metadata, _redacted_fields)
     times = log.times[keep]
     identity = pa.DictionaryArray.from_arrays(pa.array(np.zeros(len(times), np.int8)), pa.array([import_id]))
     table = {
@@ -322,9 +312,7 @@ def clean_log(
     return pa.table(table), counts
 
 
-def _redacted(
-    terms: Terms, redact_text: Callable[[str], Redacted]
-) -> tuple[pa.StringArray, dict[str, list[int]]]:
+def _redact(terms: Terms, mask: Callable[[str], Redacted]) -> tuple[pa.StringArray, dict[str, list[int]]]:
     """Return the stored form of each text, and for each kind of personal data the numbers of the texts with
     such data.
     """
@@ -332,7 +320,7 @@ def _redacted(
 
     def texts() -> Iterator[str]:
         for number, term in enumerate(terms):
-            redacted = redact_text(term)
+            redacted = mask(term)
             for kind in redacted.kinds:
                 personal.setdefault(kind, []).append(number)
             yield redacted.text

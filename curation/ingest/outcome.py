@@ -49,45 +49,34 @@ def describe_fields(fields: Any, rest: str = "") -> str:
     return f"Fields used: {used_columns}{unused_clause}."
 
 
-def describe_replacements(counts: Mapping[str, int]) -> list[str]:
+def describe_replaced(counts: Mapping[str, int]) -> list[str]:
     """Return sentences about replaced characters, bytes that are not text, and unknown time zones."""
     long_ids = counts.get(DIGITS, 0)
     ids = pluralize(long_ids, "id has", "ids have")
-    long_id_sentences = (
-        [f"{ids} more than 15 digits. A spreadsheet keeps 15 digits: further digits may be wrong."]
-        if long_ids
-        else []
-    )
-    counts = {kind: count for kind, count in counts.items() if kind != DIGITS}
-    replacement = {
-        kind: next(replacement for begin, replacement in REPLACED_BY.items() if kind.startswith(begin))
-        for kind in counts
-    }
-    sentences = [f"Replaced: {count:,} × {kind}, by {replacement[kind]}." for kind, count in counts.items()]
-    return sentences + long_id_sentences
+    doubt = f"{ids} more than 15 digits. A spreadsheet keeps 15 digits: further digits may be wrong."
+    sentences = [
+        f"Replaced: {count:,} × {kind}, by {replacement}."
+        for kind, count in counts.items()
+        for beginning, replacement in REPLACED_BY.items()
+        if kind.startswith(beginning)
+    ]
+    return [*sentences, doubt] if long_ids else sentences
 
 
 def describe_withdrawals(items: int) -> list[str]:
     """Return the sentence about items that an import withdrew from rounds; '' if no item was withdrawn."""
     subject = pluralize(items, "item of a round is", "items of rounds are")
-    return (
-        [f"{subject} outside the filter of the query now, and were withdrawn from the annotators."]
-        if items
-        else []
-    )
+    sentence = f"{subject} outside the filter of the query now, and were withdrawn from the annotators."
+    return [sentence] if items else []
 
 
 def describe_personal_data(counts: Mapping[str, int], unit: str, what: str) -> list[str]:
     """Return sentences about personal data, one for each kind."""
-    return [
-        f"Personal data, {what}: {pluralize_label(count, unit)} with {kind}."
-        for kind, count in counts.items()
-    ]
+    numbers = {kind: pluralize_label(count, unit) for kind, count in counts.items()}
+    return [f"Personal data, {what}: {number} with {kind}." for kind, number in numbers.items()]
 
 
 def describe_judgment_columns(fields: Any, unread: Mapping[str, int]) -> list[str]:
     """Return sentences about the columns of judgments, and about values that could not be read."""
-    return [
-        describe_fields(fields),
-        *(f"Taken without it: {count:,} × {what}." for what, count in unread.items()),
-    ]
+    remarks = [f"Taken without it: {count:,} × {what}." for what, count in unread.items()]
+    return [describe_fields(fields), *remarks]
