@@ -29,7 +29,10 @@ COUNTS = ("kept", "higher", "lower", "new", "gone", "sealed")
 ALPHAS = ("ordinal", "nominal")
 
 Rows = list[dict[str, Any]]
-ELSEWHERE = ("format", "documents", "queries", "grades", "left_out", "snapshot_id", "relabeled", "retired")
+QueryIds = Collection[str]
+Setting = tuple[str | None, str | None]
+"""The value of a setting before and after."""
+NOT_SETTINGS = ("format", "documents", "queries", "grades", "left_out", "snapshot_id", "relabeled", "retired")
 """Fields of the release's header that are not compared as settings."""
 VERSIONS = "frozen with"
 
@@ -52,7 +55,7 @@ class ComparedRelease:
     closed: queries whose grades are missing in one of the releases, and are therefore left out of both.
     """
 
-    def __init__(self, release: FrozenRelease, closed: Collection[str] = ()) -> None:
+    def __init__(self, release: FrozenRelease, closed: QueryIds = ()) -> None:
         self.release = release
         self.header = release.header
         self.summary = ReleaseSummary(
@@ -126,11 +129,11 @@ class Diff:
     documents: dict[str, dict[str, int]]
     documents_kept: int
     agreement: dict[str, tuple[Estimate, Estimate]]
-    settings: dict[str, tuple[str | None, str | None]]
+    settings: dict[str, Setting]
     not_compared: int = 0
 
 
-def list_grade_changes(before: ComparedRelease, after: ComparedRelease, both: Collection[str]) -> Rows:
+def list_grade_changes(before: ComparedRelease, after: ComparedRelease, common: QueryIds) -> Rows:
     """List the pairs of these queries whose grade differs between the releases, or is only in one release.
 
     A row has query_id, text, document_id and part; the grades before and after (None without a grade) and
@@ -139,7 +142,7 @@ def list_grade_changes(before: ComparedRelease, after: ComparedRelease, both: Co
     """
     changes = []
     for pair in sorted(before.qrels.keys() | after.qrels.keys()):
-        if pair[0] not in both:
+        if pair[0] not in common:
             continue
         old, new = before.qrels.get(pair, {}), after.qrels.get(pair, {})
         if old.get("grade") == new.get("grade"):
@@ -154,7 +157,7 @@ def list_grade_changes(before: ComparedRelease, after: ComparedRelease, both: Co
                 "after": new.get("grade"),
                 "how_before": old.get("how"),
                 "how_after": new.get("how"),
-                "document": _change_of_document(pair[1], before, after),
+                "document": _find_document_change(pair[1], before, after),
                 "change": find_change(pair, before, after),
             }
         )
@@ -170,10 +173,10 @@ def find_change(pair: tuple[str, str], before: ComparedRelease, after: ComparedR
     're-labeled: guide changed'. Otherwise return the change of the document, 'decided' for a new decision by
     a reviewer, or ''.
     """
-    again = after.relabeled.get(pair)
-    if again is not None and again != before.relabeled.get(pair):
-        return f"re-labeled: {again[1]}"
-    document = _change_of_document(pair[1], before, after)
+    relabeling = after.relabeled.get(pair)
+    if relabeling is not None and relabeling != before.relabeled.get(pair):
+        return f"re-labeled: {relabeling[1]}"
+    document = _find_document_change(pair[1], before, after)
     if document:
         return f"document {document}"
     old, new = before.qrels.get(pair, {}), after.qrels.get(pair, {})
@@ -181,39 +184,35 @@ def find_change(pair: tuple[str, str], before: ComparedRelease, after: ComparedR
 
 
 def count_grade_changes(
-    before: ComparedRelease,
-    after: ComparedRelease,
-    both: Collection[str],
-    changes: Rows,
-    hidden: Collection[str],
+    before: ComparedRelease, after: ComparedRelease, common: QueryIds, changes: Rows, hidden: QueryIds
 ) -> dict[str, dict[str, int]]:
     """Count the kept, changed, new and gone grades of each part.
 
-    `hidden` are the queries with sealed grades.
+    `common` are the queries of both releases, and `hidden` the queries with sealed grades.
     """
-    counts_of = {part: dict.fromkeys(COUNTS, 0) for part in after.summary.queries}
+    part_counts = {part: dict.fromkeys(COUNTS, 0) for part in after.summary.queries}
     for query_id, _ in before.qrels.keys() & after.qrels.keys():
-        if query_id in both:
-            counts_of[after.part(query_id)]["kept"] += 1
+        if query_id in common:
+            part_counts[after.part(query_id)]["kept"] += 1
     for row in changes:
-        counts = counts_of[row["part"]]
+        counts = part_counts[row["part"]]
         counts["sealed"] += row["query_id"] in hidden
         if row["before"] is None or row["after"] is None:
             counts["new" if row["before"] is None else "gone"] += 1
         else:
             counts["higher" if row["after"] > row["before"] else "lower"] += 1
             counts["kept"] -= 1
-    return counts_of
+    return part_counts
 
 
 def compare_figures(before: ComparedRelease, after: ComparedRelease) -> dict[str, tuple[Estimate, Estimate]]:
     """Return the agreement figures of both releases: alphas, equal grades, and blind duplicates."""
     figures = {f"alpha, {level}": (level, "alpha") for level in ALPHAS} | {"equal grades": ("raw", "share")}
     between = {
-        f"{name} (pairs)": (_figure_between(before, *figure), _figure_between(after, *figure))
+        f"{name} (pairs)": (_read_figure(before, *figure), _read_figure(after, *figure))
         for name, figure in figures.items()
     }
-    duplicates = (_blind_duplicates(before), _blind_duplicates(after))
+    duplicates = (_pool_duplicates(before), _pool_duplicates(after))
     return between | {"blind duplicates graded alike (repeats)": duplicates}
 
 
@@ -246,41 +245,41 @@ def compare(old: FrozenRelease, new: FrozenRelease, reason: str | None = None) -
     """
     closed = old.closed_queries | new.closed_queries
     before, after = ComparedRelease(old, closed), ComparedRelease(new, closed)
-    both = before.queries.keys() & after.queries.keys()
-    changes = list_grade_changes(before, after, both)
-    hidden = {name for name in both if before.part(name) in before.sealed or after.part(name) in after.sealed}
-    named = [change for change in changes if reason is not None or change["query_id"] not in hidden]
+    common = before.queries.keys() & after.queries.keys()
+    changes = list_grade_changes(before, after, common)
+    hidden = {id for id in common if before.part(id) in before.sealed or after.part(id) in after.sealed}
+    visible = [change for change in changes if reason is not None or change["query_id"] not in hidden]
     return Diff(
         old=before.summary,
         new=after.summary,
         same=old.row.release_id == new.row.release_id,
-        queries_in=_queries_only_in(after, before),
-        queries_out=_queries_only_in(before, after),
-        reworded=_list_changed(before, after, both, "text"),
-        moves=_list_changed(before, after, both, "part"),
-        grades=count_grade_changes(before, after, both, changes, hidden if reason is None else ()),
-        regrades=[row for row in named if row["before"] is not None and row["after"] is not None],
-        pairs_new=[row for row in named if row["before"] is None],
-        pairs_gone=[row for row in named if row["after"] is None],
+        queries_in=_list_unshared(after, before),
+        queries_out=_list_unshared(before, after),
+        reworded=_list_edits(before, after, common, "text"),
+        moves=_list_edits(before, after, common, "part"),
+        grades=count_grade_changes(before, after, common, changes, hidden if reason is None else ()),
+        regrades=[row for row in visible if row["before"] is not None and row["after"] is not None],
+        pairs_new=[row for row in visible if row["before"] is None],
+        pairs_gone=[row for row in visible if row["after"] is None],
         changes=dict(sorted(Counter(row["change"] or UNEXPLAINED for row in changes).items())),
         opened=reason,
-        sealed=len(changes) - len(named),
+        sealed=len(changes) - len(visible),
         not_compared=len(closed),
-        documents=_document_changes(before, after),
+        documents=_group_documents(before, after),
         documents_kept=len(before.documents.items() & after.documents.items()),
         agreement=compare_figures(before, after),
-        settings=_setting_changes(before, after),
+        settings=_compare_settings(before, after),
     )
 
 
-def _change_of_document(document_id: str, before: ComparedRelease, after: ComparedRelease) -> str:
+def _find_document_change(document_id: str, before: ComparedRelease, after: ComparedRelease) -> str:
     old, new = before.documents.get(document_id), after.documents.get(document_id)
     if old == new:
         return ""
     return "gone" if new is None else "new" if old is None else "changed"
 
 
-def _figure_between(release: ComparedRelease, name: str, value: str) -> Estimate:
+def _read_figure(release: ComparedRelease, name: str, value: str) -> Estimate:
     figure = release.agreement.get("between", {}).get(name)
     if figure is None:
         return Estimate(why="the release does not have this figure")
@@ -290,7 +289,7 @@ def _figure_between(release: ComparedRelease, name: str, value: str) -> Estimate
     return Estimate(figure[value], figure["low"], figure["high"], figure["units"], why)
 
 
-def _blind_duplicates(release: ComparedRelease) -> Estimate:
+def _pool_duplicates(release: ComparedRelease) -> Estimate:
     """Pool the blind duplicates of all annotators, because annotators' numbers differ between releases."""
     pooled = pool_consistency([IntraAgreement(**row) for row in release.agreement.get("within", [])])
     if not pooled.n:
@@ -298,22 +297,22 @@ def _blind_duplicates(release: ComparedRelease) -> Estimate:
     return Estimate(pooled.identical, pooled.low, pooled.high, pooled.n)
 
 
-def _queries_only_in(here: ComparedRelease, there: ComparedRelease) -> Rows:
-    """List the queries that are only in this one of the two releases."""
+def _list_unshared(release: ComparedRelease, other_release: ComparedRelease) -> Rows:
+    """List the queries that are only in the first of the two releases."""
     return [
         {
             **{name: row[name] for name in ("query_id", "text", "part")},
-            "grades": here.graded[query_id],
-            "reason": there.retired.get(query_id, ""),
+            "grades": release.graded[query_id],
+            "reason": other_release.retired.get(query_id, ""),
         }
-        for query_id, row in sorted(here.queries.items())
-        if query_id not in there.queries
+        for query_id, row in sorted(release.queries.items())
+        if query_id not in other_release.queries
     ]
 
 
-def _list_changed(before: ComparedRelease, after: ComparedRelease, both: Collection[str], field: str) -> Rows:
+def _list_edits(before: ComparedRelease, after: ComparedRelease, common: QueryIds, field: str) -> Rows:
     """List the queries of both releases whose text or part differs."""
-    rows = ((before.queries[name][field], after.queries[name]) for name in sorted(both))
+    rows = ((before.queries[query_id][field], after.queries[query_id]) for query_id in sorted(common))
     return [
         {"query_id": row["query_id"], "text": row["text"], "before": old, "after": row[field]}
         for old, row in rows
@@ -321,61 +320,55 @@ def _list_changed(before: ComparedRelease, after: ComparedRelease, both: Collect
     ]
 
 
-def _document_changes(before: ComparedRelease, after: ComparedRelease) -> dict[str, dict[str, int]]:
+def _group_documents(before: ComparedRelease, after: ComparedRelease) -> dict[str, dict[str, int]]:
     """Return the gone, new and changed documents, each with the number of its grades."""
     old, new = before.documents, after.documents
-    changed = {name for name in old.keys() & new.keys() if old[name] != new[name]}
+    changed = {document_id for document_id in old.keys() & new.keys() if old[document_id] != new[document_id]}
     return {
-        "gone": _count_grades(old.keys() - new.keys(), before.judged),
-        "new": _count_grades(new.keys() - old.keys(), after.judged),
-        "changed": _count_grades(changed, before.judged),
+        "gone": _map_grade_counts(old.keys() - new.keys(), before.judged),
+        "new": _map_grade_counts(new.keys() - old.keys(), after.judged),
+        "changed": _map_grade_counts(changed, before.judged),
     }
 
 
-def _count_grades(names: Iterable[str], judged: Counter[str]) -> dict[str, int]:
+def _map_grade_counts(document_ids: Iterable[str], judged: Counter[str]) -> dict[str, int]:
     """Map each document id to its number of grades, the largest number first."""
-    return {name: judged[name] for name in sorted(names, key=lambda name: (-judged[name], name))}
+    return {name: judged[name] for name in sorted(document_ids, key=lambda name: (-judged[name], name))}
 
 
-def _setting_changes(
-    before: ComparedRelease, after: ComparedRelease
-) -> dict[str, tuple[str | None, str | None]]:
+def _compare_settings(before: ComparedRelease, after: ComparedRelease) -> dict[str, Setting]:
     """Return the settings that differ between the releases, with both values."""
     in_files = before.release.file or after.release.file  # a file does not name the versions that froze it
     old, new = _read_settings(before, not in_files), _read_settings(after, not in_files)
-    return {
-        name: (old.get(name), new.get(name))
-        for name in dict.fromkeys([*old, *new])
-        if old.get(name) != new.get(name)
-    }
+    return {name: (old.get(name), new.get(name)) for name in old | new if old.get(name) != new.get(name)}
 
 
-def _read_settings(side: ComparedRelease, with_versions: bool) -> dict[str, str]:
+def _read_settings(compared: ComparedRelease, with_versions: bool) -> dict[str, str]:
     """Return all settings of a release as texts, by names such as 'split: seed'."""
-    release = side.release
-    consensus = side.agreement.get("consensus", {})
+    release = compared.release
+    consensus = compared.agreement.get("consensus", {})
     coverage = read_coverage(release)
     answers = release.rows("answers")
     values: dict[str, Any] = {
         "consensus": consensus.get("settings") or {"rule": consensus.get("rule")},
         "guide": {row["title"]: row["guide_hash"] for row in release.rows("guides")},
-        "sampling": _without_fields((release.rows("sampling") or [{}])[0], "report"),
-        "split": _without_fields((release.rows("split") or [{}])[0], "certificate", "split_id"),
+        "sampling": _drop_fields((release.rows("sampling") or [{}])[0], "report"),
+        "split": _drop_fields((release.rows("split") or [{}])[0], "certificate", "split_id"),
         "reference answers": {"queries": len(answers), "content": digest(answers)} if answers else None,
-        "evidence": _describe_evidence(side),
+        "evidence": _describe_evidence(compared),
         "coverage": coverage and _describe_coverage(coverage),
-        "corpus": {"snapshot": digest(sorted(side.documents.items()))},
-        "release": _without_fields(side.header, *ELSEWHERE),
+        "corpus": {"snapshot": digest(sorted(compared.documents.items()))},
+        "release": _drop_fields(compared.header, *NOT_SETTINGS),
         VERSIONS: json.loads(release.row.manifest).get("versions") if with_versions else None,
-        "form of the content": side.summary.format,
+        "form of the content": compared.summary.format,
     }
     return dict(_flatten("", values))
 
 
-def _describe_evidence(side: ComparedRelease) -> dict[str, object] | None:
+def _describe_evidence(compared: ComparedRelease) -> dict[str, object] | None:
     """Summarize the evidence of a release: numbers of pairs and ranges, and a hash; None without evidence."""
-    named = (((row["query_id"], row["document_id"]), row) for row in side.release.walk("evidence"))
-    rows = [(pair, row) for pair, row in named if pair in side.qrels]
+    ranges = (((row["query_id"], row["document_id"]), row) for row in compared.release.walk("evidence"))
+    rows = [(pair, row) for pair, row in ranges if pair in compared.qrels]
     pairs = {pair for pair, _ in rows}
     return {"pairs": len(pairs), "ranges": len(rows), "content": digest(rows)} if rows else None
 
@@ -390,7 +383,7 @@ def _describe_coverage(coverage: ReleasedCoverage) -> dict[str, object]:
     }
 
 
-def _without_fields(row: Mapping[str, Any], *names: str) -> dict[str, Any]:
+def _drop_fields(row: Mapping[str, Any], *names: str) -> dict[str, Any]:
     return {name: value for name, value in row.items() if name not in names}
 
 

@@ -48,9 +48,9 @@ MAX_TIMES, ALWAYS = 300, 16 << 20
 class PackedPart(PartText):
     """The text of a part of a packed release, made from its Parquet table."""
 
-    def __init__(self, rows: Callable[[], Iterator[dict[str, Any]]], expected: str, what: str) -> None:
+    def __init__(self, rows: Callable[[], Iterator[dict[str, Any]]], checksum: str, label: str) -> None:
         super().__init__()
-        self._rows, self._expected, self._what = rows, expected, what
+        self._rows, self._checksum, self._label = rows, checksum, label
         self._checked = False
 
     def __iter__(self) -> Iterator[dict[str, Any]]:
@@ -65,8 +65,8 @@ class PackedPart(PartText):
             if not self._checked:
                 sha256.update(f"{canonical_json(row)}\n".encode())
             yield row
-        if not self._checked and sha256.hexdigest() != self._expected:
-            raise RefusedError(f"{self._what} was altered: its rows do not have the sum of the part.")
+        if not self._checked and sha256.hexdigest() != self._checksum:
+            raise RefusedError(f"{self._label} was altered: its rows do not have the sum of the part.")
         self._checked = True
 
     def pieces(self) -> Iterator[str]:
@@ -81,7 +81,7 @@ class PackedRelease:
     ----------
     row: the name and id of the release; the file does not say who froze the release, and when.
     parts: part → its sum as it was frozen.
-    here: part → the sum of its rows in the file, where rows were left out.
+    row_sums: part → the sum of its rows in the file, where rows were left out.
     texts: part → text.
     with_grades: parts of the split whose grades are in the file.
 
@@ -114,48 +114,44 @@ class PackedRelease:
         self._sums: Mapping[str, Mapping[str, Any]] = manifest["files"]
         if missing := sorted({*self._sums, MANIFEST} ^ set(self._zip.namelist())):
             raise self._altered_error(f"{missing[0]} is missing or was added")
-        about = self._read_about()
+        content = self._read_content()
         try:
             self.row = ReleaseRow(manifest["name"], manifest["release_id"], "{}", datetime.min, "")
-            parts = about["parts"].items()
+            parts = content["parts"].items()
             self.parts = {part: PartSum(sums["sha256"], sums["lines"], "") for part, sums in parts}
-            self.here: dict[str, str] = {part: sums["here"] for part, sums in parts if "here" in sums}
-            self.with_grades = tuple(about["with_grades"])
+            self.row_sums: dict[str, str] = {part: sums["here"] for part, sums in parts if "here" in sums}
+            self.with_grades = tuple(content["with_grades"])
         except (KeyError, TypeError, AttributeError):
             raise self._altered_error(f"its {MANIFEST} or {RELEASE} does not describe its content") from None
-        if (
-            compute_release_id({part: sums.sha256 for part, sums in self.parts.items()})
-            != self.row.release_id
-        ):
+        checksums = {part: sums.sha256 for part, sums in self.parts.items()}
+        if compute_release_id(checksums) != self.row.release_id:
             raise self._altered_error("the sums of its parts do not make the release id")
         self.texts: dict[str, PartText] = {
-            part: PackedPart(
-                partial(self._walk_rows, part), self.here.get(part, sums.sha256), f"{path}: the part {part}"
-            )
-            for part, sums in self.parts.items()
+            part: PackedPart(partial(self._walk_rows, part), checksum, f"{path}: the part {part}")
+            for part, checksum in (checksums | self.row_sums).items()
         }
 
     def problems(self) -> list[str]:
         """List the alterations since the release was packed, a sentence for each altered file and part."""
-        checks: list[Callable[[], object]] = [partial(self._checked_content, name) for name in self._sums]
+        checks: list[Callable[[], object]] = [partial(self._read_checked, name) for name in self._sums]
         return _run_checks(checks) or _run_checks(partial(deque, text, 0) for text in self.texts.values())
 
     def documents(self, ids: Iterable[str]) -> Iterator[tuple[str, Document | None]]:
         """Yield documents as `release_rows.read_pinned` does, with ids in the order of the file."""
-        wanted = iter(ids)
-        document_id = next(wanted, None)
+        remaining_ids = iter(ids)
+        document_id = next(remaining_ids, None)
         for batch in self._read_batches("documents"):
             columns = (read_values(batch.column(name)) for name in Document._fields)
             for document in map(Document, *columns):
                 if document.document_id == document_id:
                     yield document_id, document
-                    document_id = next(wanted, None)
+                    document_id = next(remaining_ids, None)
 
-    def _read_about(self) -> dict[str, Any]:
+    def _read_content(self) -> dict[str, Any]:
         """Read `release.json`."""
         try:
-            about: dict[str, Any] = json.loads(self._checked_content(RELEASE))
-            form = about["packed"]
+            content: dict[str, Any] = json.loads(self._read_checked(RELEASE))
+            form = content["packed"]
         except (ValueError, KeyError, TypeError):
             raise InputError(
                 f"has no {RELEASE} that describes a release; expected a packed release", path=self.path
@@ -165,7 +161,7 @@ class PackedRelease:
                 f"{self.path} was packed by a different goldgrade (form {form}; this goldgrade reads form "
                 f"{PACKED}). Use that goldgrade, or pack the release again with this goldgrade."
             )
-        return about
+        return content
 
     def _walk_rows(self, part: str) -> Iterator[dict[str, Any]]:
         for batch in self._read_batches(part):
@@ -183,25 +179,25 @@ class PackedRelease:
         import pyarrow as pa
         import pyarrow.parquet as pq
 
-        content = self._checked_content(name)
-        left = max(MAX_TIMES * len(content), ALWAYS)
+        content = self._read_checked(name)
+        remaining_bytes = max(MAX_TIMES * len(content), ALWAYS)
         try:
             columns = pq.read_metadata(pa.BufferReader(content)).schema
             texts = [columns.column(index).path for index in range(len(columns))]
             # each text once in memory
             table = pq.ParquetFile(pa.BufferReader(content), read_dictionary=texts)
             groups = range(table.metadata.num_row_groups)
-            if sum(table.metadata.row_group(group).total_byte_size for group in groups) > left:
+            if sum(table.metadata.row_group(group).total_byte_size for group in groups) > remaining_bytes:
                 raise self._too_large_error(name)
             for batch in table.iter_batches(BATCH):
-                left -= _bytes_of(batch)
-                if left < 0:
+                remaining_bytes -= _measure_memory(batch)
+                if remaining_bytes < 0:
                     raise self._too_large_error(name)
                 yield batch
         except (pa.ArrowException, OSError) as error:
             raise self._altered_error(f"{name} cannot be read: {str(error).splitlines()[0]}") from error
 
-    def _checked_content(self, name: str) -> bytes:
+    def _read_checked(self, name: str) -> bytes:
         content = self._read_member(name)
         if hashlib.sha256(content).hexdigest() != self._sums.get(name, {}).get("sha256"):
             raise self._altered_error(f"{name} does not have the sum that the manifest names")
@@ -244,7 +240,7 @@ def _run_checks(checks: Iterable[Callable[[], object]]) -> list[str]:
     return problems
 
 
-def _bytes_of(batch: pa.RecordBatch) -> int:
+def _measure_memory(batch: pa.RecordBatch) -> int:
     """Compute the memory that a table's rows need, with repeated texts counted each time."""
     import pyarrow as pa
     import pyarrow.compute as pc

@@ -120,7 +120,7 @@ def verify_and_load(store: Store, name: str, progress: Progress = silent) -> tup
         documents=documents,
         altered=len(problems),
         problems=tuple(problems[:MAX_PROBLEMS]),
-        lacking=() if file is None else tuple(file.here),
+        lacking=() if file is None else tuple(file.row_sums),
     )
     return result, release
 
