@@ -27,7 +27,7 @@ from curation.releases.coverage import describe_grid, describe_map, read_coverag
 from curation.releases.frozen_release import FrozenRelease
 from curation.releases.gate_override import warn_of_override
 from curation.releases.pair_codes import Codes, PairCodes, count_common, count_documents, sort_codes
-from curation.releases.release_rows import count_half_judged, find_without_relevant, say_half_judged
+from curation.releases.release_rows import count_half_judged, find_without_relevant, get_pair, say_half_judged
 
 UNKNOWN = "unknown"
 FEW_TAGS = 20
@@ -57,7 +57,7 @@ def load_template(package: str | None, name: str) -> Template:
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    environment.filters |= {"n": "{:,}".format, "cell": _table_cell}
+    environment.filters |= {"n": "{:,}".format, "cell": _escape_cell}
     environment.globals |= {"amount": pluralize, "percent": share_text, "synthetic_sentence": say_synthetic}
     return environment.get_template(name)
 
@@ -66,7 +66,7 @@ def list_limits(release: FrozenRelease) -> list[str]:
     """List the known limits of a release, as sentences for users of the data set."""
     codes = PairCodes()
     pairs, judged = codes.of(release.walk("candidates")), codes.of(release.walk("qrels"))
-    hows = Counter(row["how"] for row in release.walk("qrels"))
+    origins = Counter(row["how"] for row in release.walk("qrels"))
     closed = release.closed_queries
     queries = [row for row in release.rows("queries") if row["query_id"] not in closed]
     relevant_grade = release.rows("split")[0]["parameters"]["relevant_grade"]
@@ -76,8 +76,8 @@ def list_limits(release: FrozenRelease) -> list[str]:
         queries=len(queries),
         lacking=len(find_without_relevant(queries, release.walk("qrels"), relevant_grade)),
         relevant_grade=relevant_grade,
-        hows=hows,
-        grades=hows.total(),
+        origins=origins,
+        grades=origins.total(),
         agreement=release.rows("agreement")[0],
         kinds=sorted({row["kind"] for row in release.rows("rounds")}),
         pairs=len(pairs),
@@ -104,7 +104,7 @@ def write_card(release: FrozenRelease, licence: str = UNKNOWN) -> str:
         samples=release.rows("sampling"),
         guides=release.rows("guides"),
         agreement=agreement,
-        consistency=_consistency_text(agreement["within"]),
+        consistency=_describe_consistency(agreement["within"]),
         split=release.rows("split")[0],
         **_count_queries(release),
         **_count_labels(release),
@@ -112,7 +112,7 @@ def write_card(release: FrozenRelease, licence: str = UNKNOWN) -> str:
     )
 
 
-def _table_cell(value: Any) -> str:
+def _escape_cell(value: Any) -> str:
     """Escape a text as a cell of a Markdown table."""
     text = f"{value:,}" if isinstance(value, int) else str(value)
     return " ".join(text.split()).replace("|", "\\|")
@@ -134,23 +134,23 @@ def _count_queries(release: FrozenRelease) -> dict[str, Any]:
 
 
 def _count_labels(release: FrozenRelease) -> dict[str, Any]:
-    given = Counter(
+    judgments = Counter(
         (row["annotator"], row["kind"] == "cannot_tell", row["duplicate"])
         for row in release.walk("judgments")
     )
     return {
-        "people": len({annotator for annotator, *_ in given}),
-        "judgments": given.total(),
-        "unclear": sum(count for (_, unclear, _), count in given.items() if unclear),
-        "repeats": sum(count for (*_, repeat), count in given.items() if repeat),
+        "people": len({annotator for annotator, *_ in judgments}),
+        "judgments": judgments.total(),
+        "unclear": sum(count for (_, unclear, _), count in judgments.items() if unclear),
+        "repeats": sum(count for (*_, repeat), count in judgments.items() if repeat),
         "rounds": Counter(row["kind"] for row in release.rows("rounds")),
         "decided": len(release.rows("adjudications")),
-        "hows": Counter(row["how"] for row in release.walk("qrels")),
-        "evidence": len({(row["query_id"], row["document_id"]) for row in release.walk("evidence")}),
+        "origins": Counter(row["how"] for row in release.walk("qrels")),
+        "evidence": len(set(map(get_pair, release.walk("evidence")))),
     }
 
 
-def _consistency_text(rows: list[dict[str, Any]]) -> str:
+def _describe_consistency(rows: list[dict[str, Any]]) -> str:
     pooled = pool_consistency([IntraAgreement(**row) for row in rows])
     if pooled.identical is None:
         why = sorted({str(row["undefined"]) for row in rows}) or ["nobody judged"]
@@ -161,28 +161,28 @@ def _consistency_text(rows: list[dict[str, Any]]) -> str:
 def _measure_coverage(release: FrozenRelease) -> dict[str, Any]:
     codes = PairCodes()
     judged = codes.of(release.walk("qrels"))
-    pooled = codes.of(_pooled_candidates(release)) if release.rows("pools") else None
+    pooled = codes.of(_walk_pooled(release)) if release.rows("pools") else None
     coverage = read_coverage(release)
     return {
         "documents": count_documents(judged),
         "regions": coverage and f"{describe_map(coverage)} {describe_grid(coverage)}".rstrip(),
         "pooled": None if pooled is None else len(pooled),
         "pooled_judged": 0 if pooled is None else count_common(pooled, judged),
-        "systems": _system_rows(release, codes, judged),
-        "bands": _band_rows(release, codes, judged),
+        "systems": _list_systems(release, codes, judged),
+        "bands": _list_bands(release, codes, judged),
     }
 
 
-def _pooled_candidates(release: FrozenRelease) -> Iterator[dict[str, Any]]:
+def _walk_pooled(release: FrozenRelease) -> Iterator[dict[str, Any]]:
     """Yield the candidates of a release that come from a pool of the project."""
     return (row for row in release.walk("candidates") if row["pool_id"] is not None)
 
 
-def _system_rows(release: FrozenRelease, codes: PairCodes, judged: Codes) -> Rows:
+def _list_systems(release: FrozenRelease, codes: PairCodes, judged: Codes) -> Rows:
     """List for each system the number of proposed pairs, the deepest rank, and the share of graded pairs."""
     proposed: defaultdict[str, array[int]] = defaultdict(lambda: array("q"))
     deepest: Counter[str] = Counter()
-    for row in _pooled_candidates(release):
+    for row in _walk_pooled(release):
         proposed[row["system"]].append(codes.code(row["query_id"], row["document_id"]))
         deepest[row["system"]] = max(deepest[row["system"]], row["rank"] or 0)
     pairs_of = {system: sort_codes(pairs) for system, pairs in sorted(proposed.items())}
@@ -192,29 +192,25 @@ def _system_rows(release: FrozenRelease, codes: PairCodes, judged: Codes) -> Row
     ]
 
 
-def _band_rows(release: FrozenRelease, codes: PairCodes, judged: Codes) -> Rows:
+def _list_bands(release: FrozenRelease, codes: PairCodes, judged: Codes) -> Rows:
     """List the pairs that were drawn from each sampled pool, by band of ranks; empty without a draw."""
     designs = {row["pool_id"]: row["parameters"].get("sample") for row in release.rows("pools")}
     bands: defaultdict[tuple[str, int], Counter[str]] = defaultdict(Counter)
     for row in release.walk("pool_sample"):
-        names = ({"query_id": row["query_id"], "document_id": name} for name in row["drawn"])
-        graded = count_common(codes.of(names), judged)
-        drawn, left = len(row["drawn"]), len(row["not_drawn"])
-        bands[row["pool_id"], row["band"]].update(pooled=drawn + left, drawn=drawn, graded=graded)
+        pairs = ({"query_id": row["query_id"], "document_id": name} for name in row["drawn"])
+        graded = count_common(codes.of(pairs), judged)
+        drawn, pooled = len(row["drawn"]), len(row["drawn"]) + len(row["not_drawn"])
+        bands[row["pool_id"], row["band"]].update(pooled=pooled, drawn=drawn, graded=graded)
     return [
         (
-            pool_id[:8],
-            _ranks_of_band(designs.get(pool_id), band),
-            number["pooled"],
-            number["drawn"],
-            share_text(number["drawn"], number["pooled"]),
-            number["graded"],
+            *(pool_id[:8], _describe_ranks(designs.get(pool_id), band), counts["pooled"], counts["drawn"]),
+            *(share_text(counts["drawn"], counts["pooled"]), counts["graded"]),
         )
-        for (pool_id, band), number in sorted(bands.items())
+        for (pool_id, band), counts in sorted(bands.items())
     ]
 
 
-def _ranks_of_band(design: Mapping[str, Any] | None, band: int) -> str:
+def _describe_ranks(design: Mapping[str, Any] | None, band: int) -> str:
     """Return the first and last rank of a band, from the sampling design of the pool."""
     if design is None:
         return f"band {band}"

@@ -20,6 +20,7 @@ from curation.core.statistics.estimate import Estimate
 from curation.people.seal_access import sealed_parts
 from curation.releases.coverage import ReleasedCoverage, read_coverage
 from curation.releases.frozen_release import FrozenRelease, load_release
+from curation.releases.release_rows import get_pair
 from curation.releases.seal import open_sealed
 from curation.store import COMMAND_LINE, Store
 
@@ -58,31 +59,17 @@ class ComparedRelease:
     def __init__(self, release: FrozenRelease, closed: QueryIds = ()) -> None:
         self.release = release
         self.header = release.header
-        self.summary = ReleaseSummary(
-            release.row.name,
-            release.row.release_id,
-            self.header["format"],
-            self.header["documents"],
-            self.header["queries"],
-            self.header["grades"],
-            release.mark,
-        )
+        counts = {name: self.header[name] for name in ("format", "documents", "queries", "grades")}
+        self.summary = ReleaseSummary(release.row.name, release.row.release_id, mark=release.mark, **counts)
         self.queries = {row["query_id"]: row for row in release.rows("queries")}
-        self.qrels = {
-            (row["query_id"], row["document_id"]): row
-            for row in release.rows("qrels")
-            if row["query_id"] not in closed
-        }
+        self.qrels = {get_pair(row): row for row in release.rows("qrels") if row["query_id"] not in closed}
         self.documents = release.versions
         self.judged = Counter(document_id for _, document_id in self.qrels)
         self.graded = Counter(query_id for query_id, _ in self.qrels)
         self.agreement = (release.rows("agreement") or [{}])[0]
         self.sealed = sealed_parts(self.header)
         self.retired: dict[str, str] = self.header.get("retired", {})
-        self.relabeled = {
-            (row["query_id"], row["document_id"]): (row["quarter"], row["cause"])
-            for row in release.rows("relabeled")
-        }
+        self.relabeled = {get_pair(row): (row["quarter"], row["cause"]) for row in release.rows("relabeled")}
 
     def part(self, query_id: str) -> str:
         return str(self.queries[query_id]["part"])
@@ -300,11 +287,8 @@ def _pool_duplicates(release: ComparedRelease) -> Estimate:
 def _list_unshared(release: ComparedRelease, other_release: ComparedRelease) -> Rows:
     """List the queries that are only in the first of the two releases."""
     return [
-        {
-            **{name: row[name] for name in ("query_id", "text", "part")},
-            "grades": release.graded[query_id],
-            "reason": other_release.retired.get(query_id, ""),
-        }
+        {name: row[name] for name in ("query_id", "text", "part")}
+        | {"grades": release.graded[query_id], "reason": other_release.retired.get(query_id, "")}
         for query_id, row in sorted(release.queries.items())
         if query_id not in other_release.queries
     ]
@@ -367,7 +351,7 @@ def _read_settings(compared: ComparedRelease, with_versions: bool) -> dict[str, 
 
 def _describe_evidence(compared: ComparedRelease) -> dict[str, object] | None:
     """Summarize the evidence of a release: numbers of pairs and ranges, and a hash; None without evidence."""
-    ranges = (((row["query_id"], row["document_id"]), row) for row in compared.release.walk("evidence"))
+    ranges = ((get_pair(row), row) for row in compared.release.walk("evidence"))
     rows = [(pair, row) for pair, row in ranges if pair in compared.qrels]
     pairs = {pair for pair, _ in rows}
     return {"pairs": len(pairs), "ranges": len(rows), "content": digest(rows)} if rows else None

@@ -11,6 +11,7 @@ from curation.core.statistics.estimate import Estimate
 from curation.core.text import pluralize
 from curation.releases.diff import UNEXPLAINED, Diff, Rows
 from curation.releases.gate_override import mark_name, warn_of_override
+from curation.releases.release_rows import get_pair
 
 CHANGED = "Changes that the releases record for these grades. A change need not be the reason for a grade."
 LIMIT = 50
@@ -44,9 +45,7 @@ def list_diff_findings(diff: Diff) -> list[str]:
         )
     if diff.not_compared:
         count = pluralize(diff.not_compared, "query", "queries")
-        sentences.append(
-            f"The grades of {count} are not compared, because a packed release lacks sealed grades."
-        )
+        sentences.append(f"The grades of {count} are not compared: a packed release lacks sealed grades.")
     documents = diff.documents
     sentences.append(
         f"Documents: {len(documents['gone']):,} gone, {len(documents['new']):,} new, "
@@ -70,18 +69,10 @@ def make_diff_sections(diff: Diff, limit: int = LIMIT) -> list[Section]:
             _document_tables(diff, limit),
         ),
         Section("Agreement", "The agreement of the labels of each release.", (), (_agreement_table(diff),)),
-        Section(
-            "Made with",
-            "Differences of rules, guides, sampling and split.",
-            (),
-            (_setting_table(diff, limit),),
-        ),
+        Section("Made with", "Different rules, guides, sampling, split.", (), (_setting_table(diff, limit),)),
     ]
-    full = (
-        replace(section, tables=tuple(table for table in section.tables if table.rows))
-        for section in sections
-    )
-    return [section for section in full if section.tables]
+    tables = [tuple(table for table in section.tables if table.rows) for section in sections]
+    return [replace(section, tables=full) for section, full in zip(sections, tables, strict=True) if full]
 
 
 def _grades_sentence(diff: Diff) -> str:
@@ -111,13 +102,9 @@ def _queries_sentence(diff: Diff) -> str:
 
 def _grade_tables(diff: Diff, limit: int) -> tuple[Table, ...]:
     columns = ("part", "as before", "higher", "lower", "newly graded", "grade gone", "sealed")
-    counted = Table(
-        "Grades of queries in both releases, by part",
-        columns,
-        tuple((part, *counts.values()) for part, counts in diff.grades.items()),
-    )
+    rows = tuple((part, *counts.values()) for part, counts in diff.grades.items())
     return (
-        counted,
+        Table("Grades of queries in both releases, by part", columns, rows),
         _pair_table("Other grades", diff.regrades, limit),
         _pair_table("Newly graded", diff.pairs_new, limit),
         _pair_table("No grade any more", diff.pairs_gone, limit),
@@ -128,14 +115,10 @@ def _pair_table(caption: str, rows: Rows, limit: int) -> Table:
     columns = ("query", "query id", "document", "part", "grade", "how", "document is", "what had changed")
     cells = (
         (
-            QueryName(row["text"], row["query_id"], row["document_id"]),
-            row["query_id"],
-            row["document_id"],
-            row["part"],
+            *(QueryName(row["text"], row["query_id"], row["document_id"]), *get_pair(row), row["part"]),
             f"{_grade_text(row['before'])} → {_grade_text(row['after'])}",
             " → ".join(row[how] or "–" for how in ("how_before", "how_after")),
-            row["document"] or "the same",
-            row["change"] or UNEXPLAINED,
+            *(row["document"] or "the same", row["change"] or UNEXPLAINED),
         )
         for row in rows[:limit]
     )
@@ -174,11 +157,8 @@ def _one_sided_table(caption: str, rows: Rows, limit: int) -> Table:
 
 
 def _document_tables(diff: Diff, limit: int) -> tuple[Table, ...]:
-    parts = (
-        ("Gone", diff.documents["gone"]),
-        ("New", diff.documents["new"]),
-        ("With another text", diff.documents["changed"]),
-    )
+    captions = {"Gone": "gone", "New": "new", "With another text": "changed"}
+    parts = ((caption, diff.documents[key]) for caption, key in captions.items())
     return tuple(
         Table(_caption_of(caption, len(grades), limit), ("document", "grades"), tuple(grades.items())[:limit])
         for caption, grades in parts

@@ -148,15 +148,14 @@ def show_release(store: Store, name: str) -> ShownRelease:
     with store.reading() as cursor:
         log = openings(cursor, row.release_id)
         evaluations = read_sealed_evaluations(cursor, row.release_id)
-        same = [
-            other.name for other in release_rows.list_releases(cursor) if other.release_id == row.release_id
-        ]
+        releases = release_rows.list_releases(cursor)
+    names = [release_row.name for release_row in releases if release_row.release_id == row.release_id]
     return ShownRelease(
         name=name,
         release_id=row.release_id,
         frozen_at=row.frozen_at,
         frozen_by=row.frozen_by,
-        also_named=tuple(other for other in same if other != name),
+        also_named=tuple(alias for alias in names if alias != name),
         documents=header["documents"],
         queries=header["queries"],
         grades=header["grades"],
@@ -177,12 +176,9 @@ def explain_override(shown_release: ShownRelease) -> list[str]:
     if not (shown_release.mark and shown_release.override):
         return []
     number, reason = shown_release.override["by"], shown_release.override["reason"]
-    who = (
-        "who judged nothing of this release"
-        if number == release_rows.NO_NUMBER
-        else f"in the release: {number}"
-    )
-    by = f"{shown_release.frozen_by} ({who})"
+    has_number = number != release_rows.NO_NUMBER
+    identity = f"in the release: {number}" if has_number else "who judged nothing of this release"
+    by = f"{shown_release.frozen_by} ({identity})"
     return [f"{shown_release.name} was {shown_release.mark}. {by} gave this reason: “{reason}”"]
 
 
@@ -209,10 +205,8 @@ def make_part_table(
     title: str, queries: Mapping[str, int], grades: Mapping[str, int], sealed: Collection[str]
 ) -> Table:
     """Make a table of the parts of the split in a release."""
-    rows = (
-        (part, count, grades[part], "sealed" if part in sealed else "")
-        for part, count in sorted(queries.items())
-    )
+    seals = dict.fromkeys(sealed, "sealed")
+    rows = ((part, queries[part], grades[part], seals.get(part, "")) for part in sorted(queries))
     return Table(title, ("Part", "Queries", "Grades", "Seal"), tuple(rows))
 
 

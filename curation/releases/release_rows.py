@@ -50,6 +50,11 @@ def find_without_relevant(
     return [row["query_id"] for row in queries if row["query_id"] not in relevant]
 
 
+def get_pair(row: Mapping[str, Any]) -> tuple[str, str]:
+    """Return the query id and the document id of a row of a release's part."""
+    return row["query_id"], row["document_id"]
+
+
 def list_releases(cursor: Cursor) -> list[ReleaseRow]:
     """Read all releases in the order of freezing. Times do not count, because a clock may be set back."""
     sql = "SELECT name, release_id, manifest, frozen_at, frozen_by FROM releases ORDER BY rowid"
@@ -111,10 +116,9 @@ def find_release(cursor: Cursor, name: str) -> ReleaseRow:
     if is_id_prefix(name):
         ids = {row.release_id: row for row in reversed(releases.values()) if row.release_id.startswith(name)}
         if len(ids) > 1:
-            named = ", ".join(sorted(f"{row.name} ({row.release_id[:16]}…)" for row in ids.values()))
-            raise InputError(
-                f"{len(ids)} releases have an id that begins with {name}: {named}. Give more digits."
-            )
+            names = ", ".join(sorted(f"{row.name} ({row.release_id[:16]}…)" for row in ids.values()))
+            message = f"{len(ids)} releases have an id that begins with {name}: {names}. Give more digits."
+            raise InputError(message)
         if ids:
             return next(iter(ids.values()))
     if not releases:

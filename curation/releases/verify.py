@@ -85,11 +85,8 @@ class VerifiedExport:
         """Return a sentence that the exported folder is intact, or a list of its problems."""
         if not self.intact:
             return describe_alterations(str(self.out), self.problems, self.altered)
-        files = pluralize(self.files, "file")
-        return [
-            f"{self.out} is intact: {files} of the release {self.name}.",
-            f"release id: {self.release_id}",
-        ]
+        files = f"{pluralize(self.files, 'file')} of the release {self.name}"
+        return [f"{self.out} is intact: {files}.", f"release id: {self.release_id}"]
 
 
 def verify(store: Store, name: str, progress: Progress = silent) -> Verified:

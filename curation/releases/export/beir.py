@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from curation.releases.export.export_source import ExportSource
 
 QRELS = ("query-id", "corpus-id", "score")
+QUERY_FIELDS = ("stratum", "information_need", "filter")
 
 
 def write_beir(folder: Path, source: ExportSource) -> Written:
@@ -30,9 +31,7 @@ def write_beir(folder: Path, source: ExportSource) -> Written:
             "_id": f"{document_prefix}{document.document_id}",
             "title": document.title,
             "text": document.body,
-            "metadata": _drop_missing(
-                url=document.url, published=document.published, group=document.group_key
-            ),
+            "metadata": _drop_none(url=document.url, published=document.published, group=document.group_key),
         }
         for document in source.documents()
     )
@@ -41,12 +40,7 @@ def write_beir(folder: Path, source: ExportSource) -> Written:
         {
             "_id": f"{query_prefix}{query['query_id']}",
             "text": query["text"],
-            "metadata": _drop_missing(
-                split=query["part"],
-                stratum=query["stratum"],
-                information_need=query["information_need"],
-                filter=query.get("filter"),
-            ),
+            "metadata": _drop_none(split=query["part"], **{name: query.get(name) for name in QUERY_FIELDS}),
         }
         for query in source.queries
     )
@@ -68,7 +62,7 @@ def _walk_grades(source: ExportSource, part: str) -> Iterator[tuple[str, str, in
         yield f"{query_prefix}{row.query_id}", f"{document_prefix}{row.document_id}", row.grade
 
 
-def _drop_missing(**values: str | None) -> dict[str, str]:
+def _drop_none(**values: str | None) -> dict[str, str]:
     return {name: value for name, value in values.items() if value is not None}
 
 

@@ -31,12 +31,9 @@ def write_csv(folder: Path, source: ExportSource) -> Written:
 
 def write_parquet_table(folder: Path, source: ExportSource) -> Written:
     """Write the file qrels.parquet, with the release id in the metadata of its schema."""
+    queries = source.query_rows
     rows = (
-        (
-            *row[: len(COLUMNS)],
-            *row.extra_values,
-            *(source.query_rows[row.query_id][column] for column in QUERY_COLUMNS),
-        )
+        (*row[: len(COLUMNS)], *row.extras, *(queries[row.query_id][column] for column in QUERY_COLUMNS))
         for row in source.iterate_grades()
     )
     columns = (*COLUMNS, *source.extra_columns, *QUERY_COLUMNS)

@@ -85,9 +85,7 @@ class Exported:
             parts = ", ".join(self.opening.parts)
             remarks.append(f"The export has the sealed grades of {parts}, which is logged with your reason.")
         if self.ids.get("query_prefix"):
-            remarks.append(
-                "Some query and document ids are equal, so all ids have a prefix (see manifest.json)."
-            )
+            remarks.append("Some query and document ids are equal, so all have a prefix (see manifest.json).")
         if self.ids.get("mapped"):
             remarks.append(f"{self.ids['mapped']:,} ids contained white space and were encoded: see ids.tsv.")
         remarks += [f"{file}: {pluralize(rows, 'row')}." for file, rows in self.rows.items()]
@@ -153,13 +151,8 @@ def export(
     opening = open_sealed(store, release, f"export as {request.format}", request.reason, actor, parts)
     exported = _write_export(ExportSource(store, release, parts, request), out, opening)
     if release.file is None:
-        detail = {
-            "name": request.name,
-            "release": verified.release_id,
-            "format": request.format,
-            "without grades": list(exported.without_grades),
-        }
-        note_event(store, "export", detail, actor)
+        detail = {"name": request.name, "release": verified.release_id, "format": request.format}
+        note_event(store, "export", detail | {"without grades": [*exported.without_grades]}, actor)
     return exported
 
 
@@ -205,7 +198,8 @@ def _make_report(
     source: ExportSource, out: Path, opening: Unsealing | None, written: Written, folder: Path
 ) -> Exported:
     header = source.release.header
-    grades = Counter(source.query_parts[row["query_id"]] for row in source.rows("qrels"))
+    counts = Counter(source.query_parts[row["query_id"]] for row in source.rows("qrels"))
+    grades = {part: counts[part] for part in source.parts}
     files = {}
     for path in sorted(path for path in folder.rglob("*") if path.is_file()):
         sums = {"sha256": file_digest(path), "bytes": path.stat().st_size}
@@ -215,11 +209,7 @@ def _make_report(
         release_id=source.release.row.release_id,
         format=source.request.format,
         out=out,
-        counts={
-            "documents": header["documents"],
-            "queries": header["queries"],
-            "grades": {part: grades[part] for part in source.parts},
-        },
+        counts={"documents": header["documents"], "queries": header["queries"], "grades": grades},
         without_grades=tuple(sorted(set(header["queries"]).difference(source.parts))),
         opening=opening,
         licence=source.request.licence,

@@ -15,7 +15,7 @@ from curation.core.digests import canonical_json
 from curation.ingest.importers.known_queries import PREFIXES
 from curation.negatives.requests import NEAR_DUPLICATE
 from curation.releases.frozen_release import FrozenRelease
-from curation.releases.release_rows import Table
+from curation.releases.release_rows import Table, get_pair
 from curation.releases.requests import ExportRequest
 from curation.releases.search_weights import compute_search_weights
 from curation.store import Document, Store
@@ -42,7 +42,7 @@ class ExportedGrade(NamedTuple):
     evidence: list[dict[str, Any]] | None
 
     @property
-    def extra_values(self) -> tuple[Any, ...]:
+    def extras(self) -> tuple[Any, ...]:
         """The columns that `ExportSource.extra_columns` returns."""
         values = (self.how, self.votes, self.confidence)
         return values if self.evidence is None else (*values, self.evidence)
@@ -121,30 +121,24 @@ class ExportSource:
         """Yield the grades of one part or of all parts, ordered by query id and document id."""
         texts = {query["query_id"]: query["text"] for query in self.queries}
         for row in self.rows("qrels"):
-            query_id = row["query_id"]
-            if part in (None, self.query_parts[query_id]):
-                pair = (
-                    query_id,
-                    texts[query_id],
-                    row["document_id"],
-                    row["grade"],
-                    self.query_parts[query_id],
-                )
+            query_id, document_id = get_pair(row)
+            query_part = self.query_parts[query_id]
+            if part in (None, query_part):
+                pair = query_id, texts[query_id], document_id, row["grade"], query_part
                 details = row["how"], canonical_json(row["votes"]), row.get("confidence")
-                marks = self._evidence.get((query_id, row["document_id"]), []) if self._evidence else None
+                marks = self._evidence.get((query_id, document_id), []) if self._evidence else None
                 yield ExportedGrade(*pair, *details, marks)
 
     @cached_property
     def _evidence(self) -> dict[tuple[str, str], list[dict[str, Any]]]:
         ranges: defaultdict[tuple[str, str], list[dict[str, Any]]] = defaultdict(list)
         for row in self.rows("evidence"):
-            pair = row["query_id"], row["document_id"]
-            ranges[pair].append({name: row[name] for name in ("start", "end", "quote")})
+            ranges[get_pair(row)].append({name: row[name] for name in ("start", "end", "quote")})
         return dict(ranges)
 
     @property
     def extra_columns(self) -> tuple[str, ...]:
-        """The columns of `ExportedGrade.extra_values`, with evidence if the release has evidence."""
+        """The columns of `ExportedGrade.extras`, with evidence if the release has evidence."""
         return ("how", "votes", "confidence", *(["evidence"] if self._evidence else []))
 
     @cached_property
@@ -160,9 +154,8 @@ class ExportSource:
                 np.array([row[name] for row in rows], np.float64)
                 for name in ("traffic", "inclusion_probability")
             )
-            weights = compute_search_weights(
-                [row["stratum"] for row in rows], traffic, probability, self.drawn_by_stratum
-            )
+            strata = [row["stratum"] for row in rows]
+            weights = compute_search_weights(strata, traffic, probability, self.drawn_by_stratum)
             for row, weight in zip(rows, weights.tolist(), strict=True):
                 query_rows[row["query_id"]] = row | {"traffic_weight": None if isnan(weight) else weight}
         return query_rows
@@ -203,9 +196,8 @@ class ExportSource:
         A candidate without a grade was never judged, or is disputed, or nobody could tell its relevance, or
         people judged another version of the document.
         """
-        pairs = {(row["query_id"], row["document_id"]) for row in self.rows("candidates")}
-        graded = {(row["query_id"], row["document_id"]) for row in self.rows("qrels")}
-        return sorted(pair for pair in pairs - graded if pair[1] in self.release.versions)
+        pairs = set(map(get_pair, self.rows("candidates"))).difference(map(get_pair, self.rows("qrels")))
+        return sorted(pair for pair in pairs if pair[1] in self.release.versions)
 
     @cached_property
     def prefixes(self) -> tuple[str, str]:

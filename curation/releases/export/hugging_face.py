@@ -41,12 +41,7 @@ def write_hf(folder: Path, source: ExportSource) -> Written:
     write_parquet(folder / files["queries"]["queries"], QUERIES, queries)
     for part, split in name_splits(source.parts).items():
         rows = (
-            (
-                f"{query_prefix}{row.query_id}",
-                f"{document_prefix}{row.document_id}",
-                row.grade,
-                *row.extra_values,
-            )
+            (f"{query_prefix}{row.query_id}", f"{document_prefix}{row.document_id}", row.grade, *row.extras)
             for row in source.iterate_grades(part)
         )
         files.setdefault("default", {})[split] = f"qrels/{split}.parquet"

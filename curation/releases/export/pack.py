@@ -41,9 +41,7 @@ class PackedFile(NamedTuple):
         lines = [f"Packed {exported.name}: {self.file}, {self.bytes:,} bytes."]
         lines += warn_of_override(exported.name, exported.mark)
         if exported.without_grades:
-            lines.append(
-                f"The file lacks the judgments of sealed parts: {', '.join(exported.without_grades)}."
-            )
+            lines.append(f"The file lacks judgments of sealed parts: {', '.join(exported.without_grades)}.")
         if exported.opening is not None:
             parts = ", ".join(exported.opening.parts)
             lines.append(f"The file has the sealed grades of {parts}, which is logged.")

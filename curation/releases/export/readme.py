@@ -17,13 +17,7 @@ from curation.releases.export.export_format import ExportFormat, Written
 from curation.releases.export.export_source import ExportSource
 
 _LICENCE = re.compile(r"[a-z0-9][a-z0-9.-]*")
-_SIZES = (
-    (10**3, "n<1K"),
-    (10**4, "1K<n<10K"),
-    (10**5, "10K<n<100K"),
-    (10**6, "100K<n<1M"),
-    (10**7, "1M<n<10M"),
-)
+_SIZES = ((1e3, "n<1K"), (1e4, "1K<n<10K"), (1e5, "10K<n<100K"), (1e6, "100K<n<1M"), (1e7, "1M<n<10M"))
 
 
 def write_readme(folder: Path, source: ExportSource, format: ExportFormat, written: Written) -> None:

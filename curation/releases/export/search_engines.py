@@ -6,20 +6,14 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from curation.releases.export import files
 from curation.releases.export.export_format import ExportFormat, Written
-from curation.releases.export.files import (
-    describe_csv_types,
-    json_array,
-    json_line,
-    map_files,
-    write_parts,
-    write_table,
-)
 
 if TYPE_CHECKING:
     from curation.releases.export.export_source import ExportSource
@@ -34,19 +28,21 @@ METRIC = {"dcg": {"k": 10, "normalize": True}}
 def write_ratings(folder: Path, source: ExportSource) -> Written:
     """Write a table of ratings for each part."""
     for part in source.parts:
-        write_table(folder / f"{part}.csv", COLUMNS, (row[1:4] for row in source.iterate_grades(part)), ",")
-    return Written({"default": map_files(source, ".csv")}, loading=describe_csv_types(COLUMNS))
+        rows = (row[1:4] for row in source.iterate_grades(part))
+        files.write_table(folder / f"{part}.csv", COLUMNS, rows, ",")
+    return Written({"default": files.map_files(source, ".csv")}, loading=files.describe_csv_types(COLUMNS))
 
 
 def write_rank_eval(folder: Path, source: ExportSource) -> Written:
     """Write the body of a `_rank_eval` request for each part."""
 
     def body(part: str) -> Iterator[str]:
-        yield f'{{"templates": [{json_line(TEMPLATE)}], "metric": {json_line(METRIC)}, "requests":'
-        yield from json_array(_walk_requests(source, part))
+        yield f'{{"templates": [{json.dumps(TEMPLATE)}], "metric": {json.dumps(METRIC)}, "requests":'
+        yield from files.json_array(_walk_requests(source, part))
         yield "}"
 
-    return Written({"default": write_parts(folder, source, ".json", body)}, loading={"field": "requests"})
+    splits = files.write_parts(folder, source, ".json", body)
+    return Written({"default": splits}, loading={"field": "requests"})
 
 
 def _walk_requests(source: ExportSource, part: str) -> Iterator[dict[str, Any]]:

@@ -27,6 +27,7 @@ from curation.ingest.filters import OUTDATED, OUTSIDE
 from curation.negatives.hard_negatives import JUDGED
 from curation.releases.export.export_format import ExportFormat, Written
 from curation.releases.export.files import json_line, map_files, write_lines
+from curation.releases.release_rows import get_pair
 
 if TYPE_CHECKING:
     from curation.releases.export.export_source import ExportSource
@@ -49,8 +50,8 @@ def write_triplets(folder: Path, source: ExportSource) -> Written:
     RefusedError: no part has a row.
     """
     left_out: Counter[str] = Counter()
-    documents = source.read_documents({row["document_id"] for row in source.rows("qrels")})
-    queries = list(_find_usable_queries(source, documents, left_out))
+    corpus = source.read_documents({row["document_id"] for row in source.rows("qrels")})
+    queries = list(_find_usable_queries(source, corpus, left_out))
     texts = {query["query_id"]: query["text"] for query in source.queries}
     kinds = _map_negative_kinds(source)
     rows: dict[str, int] = {}
@@ -67,11 +68,7 @@ def write_triplets(folder: Path, source: ExportSource) -> Written:
             continue
         name = f"{part}.jsonl"
         objects = (
-            {
-                "anchor": texts[query_id],
-                "positive": documents[positive].text,
-                "negative": documents[negative].text,
-            }
+            {"anchor": texts[query_id], "positive": corpus[positive].text, "negative": corpus[negative].text}
             for query_id, positive, negative in triplets
         )
         write_lines(folder / name, map(json_line, objects))
@@ -181,7 +178,7 @@ def _find_best_ranks(source: ExportSource) -> dict[tuple[str, str], float]:
     for row in source.rows("candidates"):
         rank = row["rank"] if row["pool_id"] is not None else inf if row["system"] == "imported" else None
         if rank is not None:
-            pair = row["query_id"], row["document_id"]
+            pair = get_pair(row)
             ranks[pair] = min(rank, ranks.get(pair, rank))
     return ranks
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from curation.core.characters import normalise_query
@@ -11,14 +12,7 @@ from curation.core.text import pluralize
 from curation.queries.coverage.coverage_map import CoverageMap
 from curation.queries.coverage.matched_queries import match_new_texts
 from curation.queries.coverage.measures import Clusters
-from curation.queries.coverage.query_shapes import (
-    Cuts,
-    QueryShape,
-    Tertiles,
-    find_cell,
-    find_cuts,
-    measure_shape,
-)
+from curation.queries.coverage.query_shapes import QueryShape, Tertiles, find_cell, find_cuts, measure_shape
 from curation.queries.coverage.stored_map import CURRENT_MAP, read_current_map_id, read_map
 from curation.releases.checksums import round_floats
 from curation.releases.release_rows import PartRows
@@ -51,8 +45,7 @@ def measure_coverage(
     """
     clusters = _match_queries(store, queries, coverage_map, progress)
     shapes = _compute_shapes(qrels, relevant_grade, coverage_map, clusters)
-    dispersion, alignment = (cut and Tertiles(*map(round_floats, cut)) for cut in find_cuts(shapes.values()))
-    cuts = (dispersion, alignment)
+    cuts = [cut and Tertiles(*map(round_floats, cut)) for cut in find_cuts(shapes.values())]
     query_clusters = frozenset().union(*clusters.values())
     rows = [_make_row(query_id, clusters[query_id], shapes[query_id], cuts) for query_id in sorted(clusters)]
     in_grid = sum(row["cell"] is not None for row in rows)
@@ -104,7 +97,7 @@ def _compute_shapes(
 
 
 def _make_map_row(
-    relevant_grade: int, coverage_map: CoverageMap, query_clusters: Clusters, cuts: Cuts
+    relevant_grade: int, coverage_map: CoverageMap, query_clusters: Clusters, cuts: Sequence[Tertiles | None]
 ) -> dict[str, Any]:
     stored_clusters = [
         cluster for cluster in coverage_map.clusters if cluster.is_region or cluster.number in query_clusters
@@ -128,7 +121,9 @@ def _make_map_row(
     }
 
 
-def _make_row(query_id: str, clusters: Clusters, shape: QueryShape | None, cuts: Cuts) -> dict[str, Any]:
+def _make_row(
+    query_id: str, clusters: Clusters, shape: QueryShape | None, cuts: Sequence[Tertiles | None]
+) -> dict[str, Any]:
     row: dict[str, Any] = {"query_id": query_id, "clusters": sorted(clusters)}
     if shape is None:
         return row | {"dispersion": None, "alignment": None, "cell": None}

@@ -22,7 +22,7 @@ from curation.core.similarity.shingles import find_near_duplicate, word_shingles
 from curation.ingest.filters import OUTDATED, OUTSIDE, Filters
 from curation.negatives.requests import NEAR_DUPLICATE
 from curation.releases.freeze.draft import Pair, ReleaseDraft
-from curation.releases.release_rows import Table
+from curation.releases.release_rows import Table, get_pair
 from curation.splits.inputs import SplitInputs
 from curation.store import Store
 from curation.store.documents import documents_by_hash
@@ -43,7 +43,7 @@ def share_grades(draft: ReleaseDraft, rule: str, identical: IdenticalTexts) -> N
     """Add the grades that identical documents share, each with the id of the judged document."""
     rows, conflicts = _make_shared_qrels(draft, identical)
     tables = draft.tables
-    tables["qrels"] = PartText.of_rows(merge(tables["qrels"], sorted(rows, key=_pair), key=_pair))
+    tables["qrels"] = PartText.of_rows(merge(tables["qrels"], sorted(rows, key=get_pair), key=get_pair))
     if "evidence" in tables:
         tables["evidence"] = _share_evidence(tables["evidence"], rows)
     added = Counter(draft.split.parts[row["query_id"]] for row in rows)
@@ -55,18 +55,18 @@ def share_grades(draft: ReleaseDraft, rule: str, identical: IdenticalTexts) -> N
 def grade_outside_filter(store: Store, draft: ReleaseDraft, filters: Filters) -> None:
     """Give pairs outside the filter of their query the lowest grade."""
     tables = draft.tables
-    reasons = filters.among(_pair(row) for part in ("candidates", "qrels") for row in tables[part])
+    reasons = filters.among(get_pair(row) for part in ("candidates", "qrels") for row in tables[part])
     if not reasons:
         return
     similar = _find_near_duplicates(store, draft, reasons)
-    graded = {_pair(row): row for row in tables["qrels"]}
+    graded = {get_pair(row): row for row in tables["qrels"]}
     for pair, reason in reasons.items():
         row = {"query_id": pair[0], "document_id": pair[1], "votes": {}, "cannot_tell": 0}
         origin = {"how": OUTDATED if pair in similar else OUTSIDE, "reason": reason}
         graded[pair] = row | graded.get(pair, {}) | {"grade": draft.scale[0], **origin}
     tables["qrels"] = PartText.of_rows(row for _, row in sorted(graded.items()))
     if "evidence" in tables:
-        tables["evidence"] = [row for row in tables["evidence"] if _pair(row) not in reasons]
+        tables["evidence"] = [row for row in tables["evidence"] if get_pair(row) not in reasons]
     grades = Counter(draft.split.parts[query_id] for query_id, _ in graded)
     draft.grades = {part: grades[part] for part in draft.grades}
 
@@ -76,7 +76,7 @@ def _find_near_duplicates(store: Store, draft: ReleaseDraft, outside: Collection
     relevant_grade = draft.split.parameters["relevant_grade"]
     relevant = defaultdict(list)
     for row in draft.tables["qrels"]:
-        if row["grade"] >= relevant_grade and _pair(row) not in outside:
+        if row["grade"] >= relevant_grade and get_pair(row) not in outside:
             relevant[row["query_id"]].append(row["document_id"])
     document_ids = {pair[1] for pair in outside}.union(*relevant.values())
     hashes = [row["content_hash"] for row in draft.tables["documents"] if row["document_id"] in document_ids]
@@ -92,7 +92,7 @@ def _find_near_duplicates(store: Store, draft: ReleaseDraft, outside: Collection
 
 def _make_shared_qrels(draft: ReleaseDraft, identical: IdenticalTexts) -> tuple[Table, int]:
     """Return rows of grades for identical documents, and the number of texts with conflicting grades."""
-    judged = {_pair(row) for part in ("judgments", "adjudications", "qrels") for row in draft.tables[part]}
+    judged = {get_pair(row) for part in ("judgments", "adjudications", "qrels") for row in draft.tables[part]}
     by_text: defaultdict[Pair, Table] = defaultdict(list)
     for row in draft.tables["qrels"]:
         if "version" not in row:
@@ -104,15 +104,11 @@ def _make_shared_qrels(draft: ReleaseDraft, identical: IdenticalTexts) -> tuple[
             conflicts += 1
             continue
         source = min(text_rows, key=lambda row: str(row["document_id"]))
-        same_text_ids = sorted(identical.all_ids([first]))
+        ids = sorted(identical.all_ids([first]))
         shared = {"how": SHARED, "from": source["document_id"], "votes": {}, "cannot_tell": 0}
         names = ("query_id", "grade", "confidence")
-        copied: dict[str, Any] = {name: source[name] for name in names if name in source}
-        rows += [
-            {**copied, "document_id": other, **shared}
-            for other in same_text_ids
-            if (query_id, other) not in judged
-        ]
+        grade: dict[str, Any] = {name: source[name] for name in names if name in source}
+        rows += [{**grade, "document_id": id, **shared} for id in ids if (query_id, id) not in judged]
     return rows, conflicts
 
 
@@ -121,12 +117,8 @@ def _share_evidence(evidence: Iterable[Mapping[str, Any]], shared: Table) -> Tab
     shared_ids: defaultdict[Pair, list[str]] = defaultdict(list)
     for row in shared:
         shared_ids[row["query_id"], row["from"]].append(row["document_id"])
-    copies = ({**row, "document_id": other} for row in evidence for other in shared_ids[_pair(row)])
-    return sorted([*map(dict, evidence), *copies], key=_pair)
-
-
-def _pair(row: Mapping[str, Any]) -> Pair:
-    return row["query_id"], row["document_id"]
+    copies = ({**row, "document_id": other} for row in evidence for other in shared_ids[get_pair(row)])
+    return sorted([*map(dict, evidence), *copies], key=get_pair)
 
 
 def _add_shared_inputs(draft: ReleaseDraft, rows: Iterable[Mapping[str, Any]]) -> SplitInputs:

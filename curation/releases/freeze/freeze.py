@@ -220,9 +220,7 @@ def check_name(name: str) -> None:
     InputError: the name is too long, or has other characters.
     """
     if not _NAME.fullmatch(name):
-        raise InputError(
-            f"the release name {name!r}: expected up to 64 letters, digits and . _ + -, no spaces"
-        )
+        raise InputError(f"the name {name!r}: expected up to 64 letters, digits and . _ + -, no spaces")
 
 
 def _finish_draft(store: Store, draft: ReleaseDraft, filters: Filters) -> None:
