@@ -32,9 +32,7 @@ def judge(
     ] = None,
     release: Annotated[
         str | None,
-        typer.Option(
-            help="Compare with the grades of this release.", show_default="the live project's consensus"
-        ),
+        typer.Option(help="Compare with this release's grades.", show_default="the live project's consensus"),
     ] = None,
     part: Annotated[
         str | None,
@@ -89,10 +87,7 @@ class BreakdownBy(StrEnum):
 @app.command()
 def agreement(
     round_name: Annotated[
-        str | None,
-        typer.Option(
-            "--round", help="Report only the judgments of this round, with checks.", show_default="all rounds"
-        ),
+        str | None, typer.Option("--round", help="Report this round, with checks.", show_default="all rounds")
     ] = None,
     breakdown: Annotated[
         BreakdownBy | None,

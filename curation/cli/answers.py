@@ -60,9 +60,7 @@ def answers_status(
     name: Annotated[
         str | None, typer.Argument(metavar="TASK", help="Name of an answer task. Without a name, list all.")
     ] = None,
-    query: Annotated[
-        str | None, typer.Option(help="A query, by id or text. Show the answers to this query.")
-    ] = None,
+    query: Annotated[str | None, typer.Option(help="Show the answers to a query, by id or text.")] = None,
 ) -> None:
     """Show the progress of answer tasks.
 
@@ -116,9 +114,7 @@ def answers_nuggets(
     send: Send = False,
     calls: MaxCalls = None,
     parallel: Parallel = 4,
-    proposed: Annotated[
-        bool, switch("--proposed", "List waiting proposals, and count accepted proposals.")
-    ] = False,
+    proposed: Annotated[bool, switch("--proposed", "List waiting and count accepted proposals.")] = False,
 ) -> None:
     """Have a model propose the facts that a good answer has.
 
@@ -177,9 +173,7 @@ def answers_to_grade(
     name: ReleaseName,
     answers: Annotated[list[str], typer.Option(help="A file of answers, or NAME=FILE. Repeatable.")],
     out: Annotated[Path, typer.Option(help="Folder to write.")],
-    what: Annotated[
-        str, typer.Option("--for", help="Aspect to grade: correctness, faithfulness or support.")
-    ],
+    what: Annotated[str, typer.Option("--for", help="Aspect: correctness, faithfulness or support.")],
     part: Annotated[
         str | None, typer.Option(help="A part of the release.", show_default="all parts that are not sealed")
     ] = None,

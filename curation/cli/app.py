@@ -12,6 +12,7 @@ from typing import Annotated
 import typer
 
 from curation.cli.invocation import project_path
+from curation.cli.options import switch
 from curation.cli.output import say
 from curation.cli.program import app
 from curation.core import default_paths, log
@@ -22,12 +23,7 @@ Port = Annotated[int, typer.Option(help="Port to listen on; 0 takes any free one
 
 
 def serve_project(
-    project: Path,
-    host: str,
-    port: int,
-    browser: bool,
-    images_from: Sequence[str] = (),
-    backup_to: Path | None = None,
+    project: Path, host: str, port: int, browser: bool, images_from: Sequence[str], backup_to: Path | None
 ) -> None:
     """Serve a project until Ctrl+C; `browser` opens the app in a browser as soon as the app answers."""
     sys.path.insert(0, str(default_paths.HOME))
@@ -49,9 +45,7 @@ def serve_app(
     host: Annotated[
         str, typer.Option(help="Address to listen on; 0.0.0.0 lets other machines connect.")
     ] = "127.0.0.1",
-    browser: Annotated[
-        bool, typer.Option("--browser", help="Open the page in this machine's browser.")
-    ] = False,
+    browser: Annotated[bool, switch("--browser", "Open the page in this machine's browser.")] = False,
     images_from: Annotated[
         list[str] | None,
         typer.Option(
@@ -69,9 +63,7 @@ def serve_app(
             help="Folder for the backups that leads schedule. Default: none.",
         ),
     ] = None,
-    log_json: Annotated[
-        bool, typer.Option("--log-json", help="Write the log as JSON, one object a line, to standard error.")
-    ] = False,
+    log_json: Annotated[bool, switch("--log-json", "Write the log as JSON lines to standard error.")] = False,
 ) -> None:
     """Serve the app, in which people grade and decide.
 

@@ -20,9 +20,7 @@ def baseline(
     context: typer.Context,
     name: AnyRelease,
     out: Annotated[Path, typer.Option(help="Folder to write the run files to.")],
-    systems: Annotated[
-        str, typer.Option(help="Systems to run, separated by commas: bm25, dense, hybrid.")
-    ] = "bm25",
+    systems: Annotated[str, typer.Option(help="Systems, separated by commas: bm25, dense, hybrid.")] = "bm25",
     depth: Annotated[int, typer.Option(help="Documents for each query at most.")] = 1000,
     part: Annotated[str, typer.Option(help="The part of the split whose queries are run, or all.")] = "all",
     model: Annotated[

@@ -51,9 +51,7 @@ def coverage_command(
         str | None, typer.Option(help="Give a region a name, such as '4=USB hubs'.", metavar="NUMBER=NAME")
     ] = None,
     html: Annotated[Path | None, typer.Option(help="Draw the map of the regions as one HTML file.")] = None,
-    release: Annotated[
-        str | None, typer.Option(help="Release on which runs are evaluated for --html.")
-    ] = None,
+    release: Annotated[str | None, typer.Option(help="Release on which --html evaluates runs.")] = None,
     run: Annotated[
         list[str] | None,
         typer.Option(help="A run file, or NAME=FILE, for --html. Repeatable. The first run colors the map."),
@@ -126,14 +124,12 @@ def _draw_map(file: Path, release: str | None, runs: list[str], seed: int) -> No
     from curation.evaluation.coverage_report import write_coverage_page
 
     with progress_bar() as progress:
-        page = write_coverage_page(project_store(), _evaluate_runs(release, runs, seed, progress))
+        page = write_coverage_page(project_store(), _evaluate(release, runs, seed, progress))
     write_file(file, page)
     say(f"Wrote {file}.")
 
 
-def _evaluate_runs(
-    release: str | None, runs: list[str], seed: int, progress: Progress
-) -> EvaluatedValues | None:
+def _evaluate(release: str | None, runs: list[str], seed: int, progress: Progress) -> EvaluatedValues | None:
     from curation.evaluation.coverage_report import choose_values
     from curation.evaluation.evaluate_runs import evaluate_runs
     from curation.evaluation.request import EvaluateRequest
@@ -233,23 +229,18 @@ def _open_tasks(queries: int, annotators: str, purpose: Purpose, region: int | N
 
 
 def _write_by_model(request: WritingRequest, send: bool, calls: int | None) -> None:
+    from curation.queries.coverage.language_model import chat
     from curation.queries.coverage.language_model.answers import CallLimits
-    from curation.queries.coverage.language_model.chat import (
-        find_endpoint,
-        name_model,
-        read_model,
-        read_prices,
-    )
     from curation.queries.coverage.language_model.writing import write_queries
     from curation.queries.coverage.language_model.writing_plan import estimate_writing
 
-    store, name, endpoint = project_store(), read_model(), find_endpoint() if send else None
+    store, name, endpoint = project_store(), chat.read_model(), chat.find_endpoint() if send else None
     with progress_bar() as progress:
-        plan = estimate_writing(store, request, name, read_prices(), progress)
+        plan = estimate_writing(store, request, name, chat.read_prices(), progress)
     if endpoint is None:
-        emit({"model": name, "would_send": plan}, f"{name_model()}: {plan.sentence} {NOT_SENT}")
+        emit({"model": name, "would_send": plan}, f"{chat.name_model()}: {plan.sentence} {NOT_SENT}")
         return
-    note(f"{name_model()}: {plan.sentence}")
+    note(f"{chat.name_model()}: {plan.sentence}")
     with progress_bar() as progress:
         written = write_queries(store, request, CallLimits(endpoint, calls), actor(), progress)
     note(*describe_spending(written.spent))
@@ -272,10 +263,7 @@ def _list_written() -> None:
         "tasks": tasks,
         "models": models,
     }
-    tables = (
-        build_batch_table(tasks),
-        build_written_table(written, checks),
-        coverage_queries.build_origins_table(models),
-    )
+    origins = coverage_queries.build_origins_table(models)
+    tables = (build_batch_table(tasks), build_written_table(written, checks), origins)
     sentences = () if written else ("Nobody has written a query for coverage yet.",)
     show(PlainResult(sentences, tables), as_json=result)

@@ -128,9 +128,7 @@ def _pair_row(*values: Any) -> tuple[object, ...]:
 def disputes(
     limit: Limit = 20,
     decided: Annotated[bool, switch("--decided", "Show decided pairs too.")] = False,
-    answers: Annotated[
-        bool, switch("--reference-answers", "List the queries whose written answers differ instead.")
-    ] = False,
+    answers: Annotated[bool, switch("--reference-answers", "List queries with differing answers.")] = False,
 ) -> None:
     """List disputed pairs, or queries whose answers differ.
 
@@ -165,33 +163,23 @@ def decide(
     document: Annotated[str | None, typer.Argument(help="The document's id.")] = None,
     grade: Annotated[int | None, typer.Option(help="The grade, one of the guide's scale.")] = None,
     unjudgeable: Annotated[bool, switch("--unjudgeable", "Decide that no grade fits.")] = False,
-    evidence: Annotated[
-        list[str] | None, typer.Option(help="Words of the document that show the grade. Repeatable.")
-    ] = None,
+    evidence: Annotated[list[str] | None, typer.Option(help="Words that show the grade. Repeatable.")] = None,
     second_opinion: Annotated[
         bool, switch("--second-opinion", "Ask one more annotator instead, and decide later.")
     ] = False,
     unclear: Annotated[str | None, typer.Option(help="Note a question that the guide leaves open.")] = None,
-    file: Annotated[
-        Path | None, typer.Option(help="Decide the disputed pairs of this file instead of one pair.")
-    ] = None,
+    file: Annotated[Path | None, typer.Option(help="Decide the disputed pairs of this file.")] = None,
     map: Annotated[list[str] | None, map_option(*FIELDS)] = None,
     every_pair: Annotated[
         bool, switch("--all", "With --file: decide all its judged pairs, disputed or not.")
     ] = False,
-    dry_run: Annotated[
-        bool, switch("--dry-run", "With --file: say what would be decided, and decide nothing.")
-    ] = False,
-    task: Annotated[
-        str | None, typer.Option(help="Decide the reference answers of QUERY in this answer task.")
-    ] = None,
+    dry_run: Annotated[bool, switch("--dry-run", "With --file: say what would be decided.")] = False,
+    task: Annotated[str | None, typer.Option(help="Decide the answers of QUERY in this answer task.")] = None,
     pick: Annotated[
         list[str] | None, typer.Option(help="With --task: a written answer to take. Repeatable.")
     ] = None,
     merged: Annotated[str, typer.Option(help="With --task: one more answer, in the reviewer's words.")] = "",
-    unanswerable: Annotated[
-        bool, switch("--unanswerable", "With --task: the corpus does not answer the query.")
-    ] = False,
+    unanswerable: Annotated[bool, switch("--unanswerable", "With --task: the corpus has no answer.")] = False,
 ) -> None:
     """Decide a disputed pair, the pairs of a file, or answers.
 
@@ -223,8 +211,7 @@ def decide(
         return
     if query is None or (document is None) != (kind == "task"):
         raise typer.BadParameter(
-            "name the query with --task, the pair without, or a file with --file.",
-            param_hint="QUERY DOCUMENT",
+            "name a query with --task, the pair without, or a file with --file.", param_hint="QUERY DOCUMENT"
         )
     store = project_store()
     query_id = find_query_id(store, query)

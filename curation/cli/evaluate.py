@@ -170,9 +170,7 @@ def _fill_request(
     )
 
 
-def _add_baseline(
-    sources: Sequence[SystemFile], baseline: str | None
-) -> tuple[Sequence[SystemFile], str | None]:
+def _add_baseline(sources: Sequence[SystemFile], name: str | None) -> tuple[Sequence[SystemFile], str | None]:
     """Put the run of the baseline before the runs if --baseline names a file; also return its name.
 
     Raises
@@ -182,12 +180,12 @@ def _add_baseline(
     from curation.evaluation.scoring.system_files import parse_run_files
 
     names = [source.name for source in sources]
-    if baseline is None or baseline in names or not sources:
-        return sources, baseline
-    [base] = parse_run_files([baseline])
+    if name is None or name in names or not sources:
+        return sources, name
+    [base] = parse_run_files([name])
     if not base.path.is_file():
         raise InputError(
-            f"--baseline {baseline}: it is not one of the runs ({', '.join(names) or 'none is named'}), and "
+            f"--baseline {name}: it is not one of the runs ({', '.join(names) or 'none is named'}), and "
             "there is no such file; expected the NAME of a run, FILE or NAME=FILE."
         )
     for source in sources:

@@ -80,34 +80,29 @@ def emit_headlines(headlines: Sequence[HeadlineEvaluation]) -> None:
 
 
 def emit_evaluation(
-    evaluation: Evaluation,
-    requested: Mapping[str, Any],
-    checked: Sequence[CheckedCondition],
-    files: Sequence[Path],
+    evaluation: Evaluation, optional: Mapping[str, Any], checks: Sequence[CheckedCondition], files: list[Path]
 ) -> None:
-    """Print an evaluation with its requested additions and its conditions, and write its files.
+    """Print an evaluation with its optional additions and its conditions, and write its files.
 
-    requested: the evaluation of `answers` and the estimates with a `judge`; None where not requested.
+    optional: the evaluation of `answers` and the estimates with a `judge`; None where not requested.
     """
     from curation.evaluation.report.files import make_condition_sections
     from curation.evaluation.report.page import list_detail_headings, write_report
     from curation.releases.card import say_synthetic
 
-    page = write_report(evaluation, requested["answers"], requested["judge"])
-    _write_files(files, evaluation, page, checked)
+    page = write_report(evaluation, optional["answers"], optional["judge"])
+    _write_files(files, evaluation, page, checks)
     if evaluation.synthetic:  # a reader of a terminal meets this before any figure
         warning = say_synthetic(evaluation.synthetic, evaluation.queries)
         findings = [finding for finding in page.findings if finding != warning]
         page = replace(page, findings=(warning, *findings))
-    additions = {name: value for name, value in requested.items() if value is not None}
-    if checked:
-        failed = [row for condition in checked for row in condition.failed]
-        additions |= {"failed": failed, "conditions": checked}
-    sections, details = make_condition_sections(checked), list_detail_headings(evaluation)
-    emit(
-        to_json_value(evaluation) | additions if is_json() else {},
-        lambda: _print_evaluation(page, sections, files, details),
-    )
+    additions = {name: value for name, value in optional.items() if value is not None}
+    if checks:
+        failed = [row for condition in checks for row in condition.failed]
+        additions |= {"failed": failed, "conditions": checks}
+    sections, details = make_condition_sections(checks), list_detail_headings(evaluation)
+    result = to_json_value(evaluation) | additions if is_json() else {}
+    emit(result, lambda: _print_evaluation(page, sections, files, details))
 
 
 def emit_answers(evaluation: AnswerEvaluation | None, files: Sequence[Path]) -> None:
@@ -122,10 +117,7 @@ def emit_answers(evaluation: AnswerEvaluation | None, files: Sequence[Path]) -> 
 
 
 def _write_files(
-    files: Sequence[Path],
-    evaluation: Evaluation,
-    page: EvaluationReport,
-    conditions: Sequence[CheckedCondition],
+    files: Sequence[Path], evaluation: Evaluation, page: EvaluationReport, checks: Sequence[CheckedCondition]
 ) -> None:
     """Write the files that --out names.
 
@@ -139,17 +131,14 @@ def _write_files(
     for path in select_by_ending(files, ".html"):
         write_file(path, page.html, OUT)
     for path in select_by_ending(files, ".md"):
-        write_file(path, report_files.write_markdown(page, evaluation, conditions), OUT)
+        write_file(path, report_files.write_markdown(page, evaluation, checks), OUT)
     for path in select_by_ending(files, ".xml"):
-        write_file(path, report_files.write_junit(page.title, conditions), OUT)
+        write_file(path, report_files.write_junit(page.title, checks), OUT)
     for path in select_by_ending(files, ".csv", ".tex"):
         writer = writer_for(path, OUT)
-        table = (
-            report_files.make_figures_table(evaluation)
-            if writer is csv_table
-            else report_files.make_system_table(evaluation)
-        )
-        write_file(path, writer(table), OUT)
+        is_csv = writer is csv_table
+        make_table = report_files.make_figures_table if is_csv else report_files.make_system_table
+        write_file(path, writer(make_table(evaluation)), OUT)
     for path in select_by_ending(files, ".txt"):
         paths = _query_paths(path, [system.name for system in evaluation.runs])
         for query_path, system in zip(paths, evaluation.runs, strict=True):

@@ -91,13 +91,9 @@ def guide_show(
         typer.Argument(help="A version, by the beginning of its hash, or a file; else the current guide."),
     ] = None,
     source: Annotated[bool, switch("--source", "Print the guide as a file, to be edited.")] = False,
-    against: Annotated[
-        str | None, typer.Option(help="Show the guide's differences from this version or file.")
-    ] = None,
+    against: Annotated[str | None, typer.Option(help="Show differences from this version or file.")] = None,
     versions: Annotated[bool, switch("--versions", "List all versions instead.")] = False,
-    questions: Annotated[
-        bool, switch("--questions", "List the questions of people about the guide.")
-    ] = False,
+    questions: Annotated[bool, switch("--questions", "List people's questions about the guide.")] = False,
 ) -> None:
     """Show a guide, its changes, its versions or questions.
 
@@ -140,9 +136,7 @@ def guide_show(
 def guide_answer(
     question: Annotated[str, typer.Argument(help="The question, by the beginning of its id.")],
     words: Annotated[str, typer.Argument(help="The answer.")],
-    asker_only: Annotated[
-        bool, switch("--asker-only", "Show the answer only to the person who asked.")
-    ] = False,
+    asker_only: Annotated[bool, switch("--asker-only", "Show the answer to the asker only.")] = False,
 ) -> None:
     """Answer a question about the guide, or change its answer. Annotators read the answer next to the guide.
 

@@ -20,23 +20,11 @@ from curation.core.digests import to_json_value
 from curation.core.operation import PlainResult
 from curation.core.reports.tables import Table
 from curation.core.text import pluralize
-from curation.ingest.requests import (
-    AnswersRequest,
-    CollectionRequest,
-    CorpusRequest,
-    ImportRequest,
-    JudgmentsRequest,
-    NuggetsRequest,
-    QueriesRequest,
-    RunRequest,
-    TrafficRequest,
-    set_file,
-)
+from curation.ingest import requests
 from curation.retrieval.engines import RATE
 
 if TYPE_CHECKING:
-    from datetime import datetime
-
+    from curation.ingest.importers.traffic.stored_logs import StoredLog
     from curation.operations.import_collection import CollectionImport
 
 
@@ -48,9 +36,9 @@ imports = command_group(
 
 
 @imports.command("corpus")
-@with_options_of(CorpusRequest)
+@with_options_of(requests.CorpusRequest)
 def import_corpus_command(
-    request: CorpusRequest,
+    request: requests.CorpusRequest,
     context: typer.Context,
     path: Annotated[
         str | None,
@@ -84,9 +72,9 @@ def import_corpus_command(
 
 
 @imports.command("traffic")
-@with_options_of(TrafficRequest)
+@with_options_of(requests.TrafficRequest)
 def import_traffic_command(
-    request: TrafficRequest,
+    request: requests.TrafficRequest,
     context: typer.Context,
     path: Annotated[
         str | None,
@@ -97,8 +85,7 @@ def import_traffic_command(
     ] = None,
     list_logs: Annotated[bool, switch("--list", "List the logs of the project.")] = False,
     delete: Annotated[
-        str | None,
-        typer.Option(metavar="LOG", help="Delete a log and its rows. LOG is the beginning of its id."),
+        str | None, typer.Option(metavar="LOG", help="Delete a log and its rows. LOG is the start of its id.")
     ] = None,
     dry_run: DryRun = False,
 ) -> None:
@@ -144,9 +131,9 @@ def import_traffic_command(
 
 
 @imports.command("queries")
-@with_options_of(QueriesRequest)
+@with_options_of(requests.QueriesRequest)
 def import_queries_command(
-    request: QueriesRequest,
+    request: requests.QueriesRequest,
     path: Annotated[str, typer.Argument(help=f"{RECORDS}, or a BEIR folder.")],
     dry_run: DryRun = False,
 ) -> None:
@@ -165,9 +152,9 @@ def import_queries_command(
 
 
 @imports.command("judgments")
-@with_options_of(JudgmentsRequest)
+@with_options_of(requests.JudgmentsRequest)
 def import_judgments_command(
-    request: JudgmentsRequest,
+    request: requests.JudgmentsRequest,
     path: Annotated[str, typer.Argument(help=f"Judgments: {RECORDS}, qrels, or as other tools export them.")],
     dry_run: DryRun = False,
 ) -> None:
@@ -197,11 +184,11 @@ def import_judgments_command(
 
 
 @imports.command("run")
-@with_options_of(RunRequest, ["name"])
+@with_options_of(requests.RunRequest, ["name"])
 def import_run_command(
-    request: RunRequest,
+    request: requests.RunRequest,
     context: typer.Context,
-    name: Annotated[str, option(RunRequest, "name")],
+    name: Annotated[str, option(requests.RunRequest, "name")],
     path: Annotated[
         str | None,
         typer.Argument(
@@ -209,12 +196,8 @@ def import_run_command(
             show_default=False,
         ),
     ] = None,
-    engine: Annotated[
-        str | None, typer.Option(help="Engine to ask for all active queries, instead of a file.")
-    ] = None,
-    depth: Annotated[
-        int, typer.Option(help="Number of documents to ask an engine for, for each query.")
-    ] = 100,
+    engine: Annotated[str | None, typer.Option(help="Engine to ask for all active queries.")] = None,
+    depth: Annotated[int, typer.Option(help="Documents to ask an engine for, for each query.")] = 100,
     rate: Rate = RATE,
     dry_run: DryRun = False,
 ) -> None:
@@ -244,16 +227,12 @@ def import_run_command(
 
 
 @imports.command("answers")
-@with_options_of(AnswersRequest)
+@with_options_of(requests.AnswersRequest)
 def import_answers_command(
-    request: AnswersRequest,
+    request: requests.AnswersRequest,
     path: RecordsFile,
     nuggets: Annotated[
-        bool,
-        switch(
-            "--nuggets",
-            "Import nuggets, the facts that a good answer has. Fields: query, nugget, importance.",
-        ),
+        bool, switch("--nuggets", "Import nuggets, facts of good answers. Fields: query, nugget, importance.")
     ] = False,
     dry_run: DryRun = False,
 ) -> None:
@@ -270,17 +249,15 @@ def import_answers_command(
       goldgrade import answers faq.csv --map reference=reference_answer --skip-unknown
       goldgrade import answers facts.csv --nuggets --map nugget=fact --map importance=weight
     """
-    _import_file(NuggetsRequest(**vars(request)) if nuggets else request, path, dry_run)
+    _import_file(requests.NuggetsRequest(**vars(request)) if nuggets else request, path, dry_run)
 
 
 @imports.command("collection")
-@with_options_of(CollectionRequest)
+@with_options_of(requests.CollectionRequest)
 def import_collection_command(
-    request: CollectionRequest,
+    request: requests.CollectionRequest,
     path: Annotated[Path, typer.Argument(help="A folder with the collection's files, a zip, or one file.")],
-    dry_run: Annotated[
-        bool, switch("--dry-run", "Say what each file is taken for and what would be imported.")
-    ] = False,
+    dry_run: Annotated[bool, switch("--dry-run", "Say what each file is. Import nothing.")] = False,
 ) -> None:
     """Import a test collection. A collection has documents, queries with information needs, and judgments.
 
@@ -306,11 +283,11 @@ def import_collection_command(
 imports.command("engine")(import_engine.import_engine_command)
 
 
-def _import_file(request: ImportRequest, path: str | None, dry_run: bool) -> None:
+def _import_file(request: requests.ImportRequest, path: str | None, dry_run: bool) -> None:
     from curation.operations.import_file import import_file
     from curation.operations.registry import OPERATIONS
 
-    request = set_file(request, path or "")
+    request = requests.set_file(request, path or "")
     with progress_bar(OPERATIONS["import"]) as progress:
         imported = import_file(open_target(dry_run), request, progress, actor())
     outcome = imported.outcome
@@ -332,23 +309,14 @@ def _file_table(collection: CollectionImport, path: Path) -> Table:
 def _list_logs() -> None:
     from curation.ingest.importers.traffic.stored_logs import read_stored_logs
 
-    def format_day(time: datetime | None) -> str:
-        return f"{time:%Y-%m-%d}" if time else ""
+    def format_days(log: StoredLog) -> list[str]:
+        return [f"{time:%Y-%m-%d}" if time else "" for time in (log.first, log.last)]
 
     with project_store().reading() as cursor:
         logs = read_stored_logs(cursor)
     columns = ["log", "file", "rows", "queries asked", "from", "to", "samples"]
     rows = [
-        (
-            log.import_id[:8],
-            log.source,
-            log.rows,
-            log.traffic,
-            format_day(log.first),
-            format_day(log.last),
-            log.samples,
-        )
-        for log in logs
+        (log.import_id[:8], log.source, log.rows, log.traffic, *format_days(log), log.samples) for log in logs
     ]
     emit({"logs": logs}, lambda: print_table("Logs", columns, rows) if rows else say("No log yet."))
 

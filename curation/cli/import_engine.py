@@ -27,22 +27,16 @@ MAX_SHOWN = 60
 
 def import_engine_command(
     context: typer.Context,
-    name: Annotated[str, typer.Argument(metavar="NAME", help="Name of the engine, such as shop.")],
+    name: Annotated[str, typer.Argument(help="Name of the engine, such as shop.")],
     file: Annotated[
         Path | None,
-        typer.Argument(
-            help="YAML file with the differences from the kind's template. None with --try.",
-            show_default=False,
-        ),
+        typer.Argument(help="YAML with changes to the kind's template. None with --try.", show_default=False),
     ] = None,
     kind: Annotated[
         str | None, typer.Option(help="Kind: opensearch, solr, vespa, typesense, or http (other).")
     ] = None,
     query: Annotated[
-        str | None,
-        typer.Option(
-            "--try", help="Ask the engine once for this text, and show its answer. The text is sent redacted."
-        ),
+        str | None, typer.Option("--try", help="Ask for this text once, redacted, and show the answer.")
     ] = None,
     depth: Annotated[int, typer.Option(min=1, help="Number of documents that --try asks for.")] = 10,
 ) -> None:

@@ -26,9 +26,7 @@ people = command_group("people", "List, add and change the people of the project
 
 @people.command("list")
 def people_list(
-    sign_ins: Annotated[
-        bool, switch("--sign-ins", "List the open sign-ins instead, the last used first.")
-    ] = False,
+    sign_ins: Annotated[bool, switch("--sign-ins", "List the open sign-ins, the last used first.")] = False,
 ) -> None:
     """List all people with their role and their ways to sign in.
 
@@ -103,12 +101,8 @@ def people_add(
 def people_set(
     context: typer.Context,
     name: Annotated[str, typer.Argument(help="The person whose account changes.")],
-    role: Annotated[
-        str | None, typer.Option(help="What they may do from now on, open pages included.")
-    ] = None,
-    deactivate: Annotated[
-        bool, switch("--deactivate", "End access at once. Earlier judgments remain and count.")
-    ] = False,
+    role: Annotated[str | None, typer.Option(help="What they may do now, on open pages too.")] = None,
+    deactivate: Annotated[bool, switch("--deactivate", "End access at once. Their judgments stay.")] = False,
     activate: Annotated[bool, switch("--activate", "Allow the person to sign in again.")] = False,
     email: Annotated[
         str | None, typer.Option(help="Let the person sign in with this address. The provider confirms it.")

@@ -106,10 +106,7 @@ def pool(
         str,
         typer.Option(help="Texts in --out: whole or excerpt. An excerpt is what the grading screen shows."),
     ] = "whole",
-    ids: Annotated[
-        Path | None,
-        typer.Option(help="File of all ids of an engine. Random negatives are drawn from the file."),
-    ] = None,
+    ids: Annotated[Path | None, typer.Option(help="File of an engine's ids, for random negatives.")] = None,
     shown: Annotated[
         str | None,
         typer.Option(

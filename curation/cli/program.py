@@ -142,9 +142,7 @@ def _print_version(is_given: bool) -> None:
 def goldgrade(
     project: Annotated[
         Path | None,
-        typer.Option(
-            envvar="GOLDGRADE_PROJECT", show_default=str(DEFAULTS[0]), help="The project's database file."
-        ),
+        typer.Option(envvar="GOLDGRADE_PROJECT", show_default=str(DEFAULTS[0]), help="The project's file."),
     ] = None,
     name: Annotated[
         str | None,
@@ -157,9 +155,7 @@ def goldgrade(
     ] = None,
     reason: Annotated[
         str | None,
-        typer.Option(
-            metavar="WHY", help="Reason for the audit trail. Sealed grades are opened only with a reason."
-        ),
+        typer.Option(metavar="WHY", help="Reason for the audit trail. Only a reason opens sealed grades."),
     ] = None,
     quiet: Annotated[bool, typer.Option(*QUIET_FLAGS, help="Do not show the progress of long work.")] = False,
     as_json: Annotated[bool, typer.Option(JSON, help="Print only one JSON object.")] = False,

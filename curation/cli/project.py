@@ -22,9 +22,7 @@ from curation.core.text import pluralize
 
 @app.command()
 def doctor(
-    folder: Annotated[
-        list[Path] | None, typer.Option(help="A folder in which exports are written. Repeatable.")
-    ] = None,
+    folder: Annotated[list[Path] | None, typer.Option(help="A folder of exports. Repeatable.")] = None,
     clean: Annotated[bool, switch("--clean", "Remove leftovers of killed processes.")] = False,
 ) -> None:
     """Examine the project while it is in use. The exit code is 1 if you must act.
@@ -99,13 +97,10 @@ def init(
     context: typer.Context,
     guide: Annotated[
         Path | None,
-        typer.Option(
-            help="Labeling guide: a file, or the name of a shipped guide.", show_default="grades 0 to 3"
-        ),
+        typer.Option(help="Labeling guide: a file or a shipped guide's name.", show_default="grades 0 to 3"),
     ] = None,
     demo: Annotated[
-        Path | None,
-        typer.Option(metavar="FOLDER", help="Build the demo project there instead, such as in data/demo."),
+        Path | None, typer.Option(metavar="FOLDER", help="Build the demo there, such as in data/demo.")
     ] = None,
     demo_files: Annotated[
         Path | None,
@@ -180,10 +175,7 @@ def _write_demo_files(folder: Path) -> None:
 @app.command()
 def status(
     notify: Annotated[
-        bool,
-        switch(
-            "--notify", "Only send the notices that are due, each once. A running app sends notices itself."
-        ),
+        bool, switch("--notify", "Only send the notices that are due. A running app sends notices itself.")
     ] = False,
 ) -> None:
     """Show the stages of the project, and the next step.

@@ -29,12 +29,8 @@ def tags(
         list[str] | None, typer.Argument(help="Ids or texts of queries to tag with --set and --unset.")
     ] = None,
     find: Annotated[bool, switch("--find", "Tag all current queries by rule.")] = False,
-    set_: Annotated[
-        list[str] | None, typer.Option("--set", help="A tag that the named queries have. Repeatable.")
-    ] = None,
-    unset: Annotated[
-        list[str] | None, typer.Option(help="A tag that the named queries do not have. Repeatable.")
-    ] = None,
+    set_: Annotated[list[str] | None, typer.Option("--set", help="A tag of the queries. Repeatable.")] = None,
+    unset: Annotated[list[str] | None, typer.Option(help="A tag that the queries lack. Repeatable.")] = None,
     declare: Annotated[
         list[str] | None,
         typer.Option(help="Add a tag to the project. Lower-case letters, digits and hyphens. Repeatable."),
@@ -107,9 +103,7 @@ def tags(
 def query_add(
     text: Annotated[str, typer.Argument(help="The query, as a user would type it.")],
     id: Annotated[str | None, typer.Option(help="Its id.", show_default="made from the text")] = None,
-    information_need: Annotated[
-        str | None, typer.Option(help="The information need of the query, for annotators.")
-    ] = None,
+    information_need: Annotated[str | None, typer.Option(help="Information need, for annotators.")] = None,
     tag: Annotated[list[str] | None, typer.Option(help="A tag of the query. Repeatable.")] = None,
 ) -> None:
     """Add a query that is not in the log. People judge it like a query of the sample.

@@ -36,9 +36,7 @@ def relabel_plan(
         typer.Option(formats=["%Y-%m-%d"], help="A day of the quarter.", show_default="the clock's"),
     ] = None,
     dry_run: Annotated[bool, switch("--dry-run", "Say what the plan would be. Store nothing.")] = False,
-    due: Annotated[
-        bool, switch("--due", "Show how stale the gold set is, and what is due. Plan nothing.")
-    ] = False,
+    due: Annotated[bool, switch("--due", "Show what is stale and what is due. Plan nothing.")] = False,
     stored: Annotated[
         str | None,
         typer.Option(

@@ -30,9 +30,7 @@ def freeze(
     request: FreezeRequest,
     context: typer.Context,
     name: ReleaseName,
-    dry_run: Annotated[
-        bool, switch("--dry-run", "Say what speaks against a freeze. Freeze nothing.")
-    ] = False,
+    dry_run: Annotated[bool, switch("--dry-run", "Say what would stop a freeze. Freeze nothing.")] = False,
 ) -> None:
     """Freeze the current gold set under a name. The release id is a hash of its content.
 
@@ -79,9 +77,7 @@ def _list_next_steps(frozen: Frozen) -> Iterator[str]:
 
 @app.command()
 def verify(
-    name: Annotated[
-        str | None, typer.Argument(metavar="RELEASE", help="The release's name, such as v1.")
-    ] = None,
+    name: Annotated[str | None, typer.Argument(metavar="RELEASE", help="The release, such as v1.")] = None,
     folder: Annotated[
         Path | None, typer.Option(help="An exported folder to check instead.", show_default="the release")
     ] = None,
@@ -117,17 +113,13 @@ def releases(
     context: typer.Context,
     name: Annotated[
         str | None,
-        typer.Argument(
-            metavar="RELEASE", help="A release. For --card also an id or a packed release's file."
-        ),
+        typer.Argument(metavar="RELEASE", help="A release. For --card also an id or a packed file."),
     ] = None,
     card: Annotated[bool, switch("--card", "Print the release's data-set card (Markdown) instead.")] = False,
     licence: Licence = "unknown",
     sealed_limit: Annotated[
         int | None,
-        typer.Option(
-            help="Set how many sealed evaluations an evaluator has a month.", show_default="as it is"
-        ),
+        typer.Option(help="Set an evaluator's sealed evaluations a month.", show_default="as it is"),
     ] = None,
 ) -> None:
     """List the releases, oldest first. With a name the command shows the parts of a release and the uses of

@@ -31,12 +31,8 @@ FIELDS = ("query", "document", "grade", "explanation")
 def round_open(
     request: RoundRequest,
     name: RoundName,
-    dry_run: Annotated[
-        bool, switch("--dry-run", "Say what items each annotator would get. Open nothing.")
-    ] = False,
-    out: Annotated[
-        Path | None, typer.Option(help="Write each query's probability of being drawn, as CSV.")
-    ] = None,
+    dry_run: Annotated[bool, switch("--dry-run", "Say what each annotator would get. Open nothing.")] = False,
+    out: Annotated[Path | None, typer.Option(help="Write each query's inclusion probability as CSV.")] = None,
 ) -> None:
     """Open a round of labeling.
 
@@ -109,8 +105,7 @@ def round_status_command(
 
 @rounds.command("set")
 def round_set(
-    name: RoundName,
-    state: Annotated[str, typer.Argument(metavar="STATE", help="open, paused, closed or deleted.")],
+    name: RoundName, state: Annotated[str, typer.Argument(help="open, paused, closed or deleted.")]
 ) -> None:
     """Pause or close a round, open it again, or delete it.
 
@@ -172,9 +167,7 @@ def practice(
         typer.Option(help="File of known pairs with explanations. Default: pairs that reviewers decided."),
     ] = None,
     map: Annotated[list[str] | None, map_option(*FIELDS)] = None,
-    retry: Annotated[
-        str | None, typer.Option(help="Annotator who failed and practises on other queries.")
-    ] = None,
+    retry: Annotated[str | None, typer.Option(help="Annotator who failed and tries other queries.")] = None,
     pass_: Annotated[
         str | None, typer.Option("--pass", help="Annotator who gets real items without having passed.")
     ] = None,
@@ -194,12 +187,7 @@ def practice(
       goldgrade practice welcome --pass ada --reason "we talked it through"
     """
     from curation.labeling.rounds.create_practice import open_practice
-    from curation.labeling.rounds.practice import (
-        build_practice_table,
-        practise_again,
-        read_practice_statuses,
-        waive_practice,
-    )
+    from curation.labeling.rounds.practice import practise_again, waive_practice
     from curation.labeling.rounds.rounds import read_round_state
 
     if file is None:
@@ -216,6 +204,8 @@ def practice(
     elif pass_ is not None:
         show(waive_practice(store, name, pass_, invocation.required_reason(), actor()))
     else:
+        from curation.labeling.rounds.practice import build_practice_table, read_practice_statuses
+
         with store.reading() as cursor:
             statuses = read_practice_statuses(cursor, round_id=read_round_state(cursor, name).round_id)
         show(PlainResult((), (build_practice_table(statuses),)), as_json={"standings": statuses})

@@ -26,9 +26,7 @@ def split(
     dry_run: Annotated[
         bool, switch("--dry-run", "Say what the split would be, with its largest groups. Store nothing.")
     ] = False,
-    shown: Annotated[
-        bool, switch("--certificate", "Show the certificate of the current split. Make no split.")
-    ] = False,
+    shown: Annotated[bool, switch("--certificate", "Show the current certificate. Make no split.")] = False,
     release: Annotated[
         str | None,
         typer.Option(help="With --certificate: the split of a release.", show_default="the current split"),
