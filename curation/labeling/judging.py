@@ -21,7 +21,7 @@ from datetime import datetime, timedelta
 from types import MappingProxyType
 from typing import NamedTuple
 
-from curation.core.similarity.quotes import QUOTE_COLUMNS, describe_outside_spans, quote_spans
+from curation.core.evidence_spans import QUOTE_COLUMNS, describe_outside_spans, quote_spans
 from curation.core.spans import Spans
 from curation.core.text import MAX_NOTE_LENGTH
 from curation.guides.guide import Guide

@@ -13,21 +13,16 @@ from difflib import SequenceMatcher
 from itertools import accumulate
 from typing import NamedTuple
 
-from curation.core.digests import digest
-from curation.core.spans import Span, union
-from curation.core.text import pluralize
+from curation.core.spans import Span
 from curation.core.words import LocatedWord, locate_words
 
-_PIECE = re.compile(r"\S+")
-NEARLY = 0.8  # minimum score of a quotation that counts as found again
+_WORD = re.compile(r"\S+")
+MIN_SCORE = 0.8  # minimum score of a quotation that counts as found again
 MAX_WORDS = 1_000  # maximum number of words of a quotation for the approximate search
 
 
-QUOTE_COLUMNS = ("start_at", "end_at", "quote", "quote_hash")  # the columns of a stored range of evidence
-
-
 class FoundQuote(NamedTuple):
-    """The place of a quotation in a text; `score` is 1 for a literal quotation, else twice the number of
+    """The span of a quotation in a text; `score` is 1 for a literal quotation, else twice the number of
     common words over the number of words of both.
     """
 
@@ -36,61 +31,51 @@ class FoundQuote(NamedTuple):
 
 
 def find_quote(quote: str, text: str, flags: re.RegexFlag = re.NOFLAG) -> list[Span]:
-    """Find every literal place of a quotation, or else every place that differs only in white space and in
-    ways that `flags` allow.
+    """Find every occurrence of a quotation.
+
+    If there is no literal occurrence, find those that differ only in white space and in ways that `flags`
+    allow, without occurrences that overlap an earlier occurrence.
     """
-    exact = list(_exact(quote, text)) if quote else []
-    words = quote.split()
-    if exact or not words:
-        return exact
-    words_in_text = list(_PIECE.finditer(text))
-    starts = list(accumulate((len(piece[0]) + 1 for piece in words_in_text), initial=0))
-    flat_text, quote_text = " ".join(piece[0] for piece in words_in_text), " ".join(words)
+    occurrences = list(_find_occurrences(quote, text)) if quote else []
+    if occurrences or not quote.split():
+        return occurrences
+    words = list(_WORD.finditer(text))
+    starts = list(accumulate((len(word[0]) + 1 for word in words), initial=0))
+    flat_text, flat_quote = " ".join(word[0] for word in words), " ".join(quote.split())
     if flags & re.IGNORECASE:
-        flat_text, quote_text = _caseless(flat_text), _caseless(quote_text)
+        flat_text, flat_quote = _caseless(flat_text), _caseless(flat_quote)
 
-    def offset(index: int) -> int:
-        piece = bisect_right(starts, index) - 1
-        return words_in_text[piece].start() + index - starts[piece]
+    def to_offset(flat_offset: int) -> int:
+        """Convert an offset in the text with single spaces to an offset in the original text."""
+        index = bisect_right(starts, flat_offset) - 1
+        return words[index].start() + flat_offset - starts[index]
 
-    return [(offset(start), offset(end - 1) + 1) for start, end in _apart(_exact(quote_text, flat_text))]
+    spans = _drop_overlaps(_find_occurrences(flat_quote, flat_text))
+    return [(to_offset(start), to_offset(end - 1) + 1) for start, end in spans]
 
 
-def relocate_quote(quote: str, text: str, before: int) -> FoundQuote | None:
-    """Find a quotation in a different version of its text; None if its best score is below `NEARLY`.
+def relocate_quote(quote: str, text: str, original_start: int) -> FoundQuote | None:
+    """Find a quotation in a different version of its text; None if its best score is below `MIN_SCORE`.
 
     Parameters
     ----------
-    before: start of the quotation in its original version; of several places the nearest place is taken.
+    original_start: start of the quotation in its original version; the nearest of several occurrences counts.
     """
-    spans = find_quote(quote, text)
-    if spans:
-        return FoundQuote(min(spans, key=lambda span: abs(span[0] - before)), 1.0)
-    query, words = _located(quote), _located(text)
-    if len(query) > MAX_WORDS:
+    if spans := find_quote(quote, text):
+        return FoundQuote(min(spans, key=lambda span: abs(span[0] - original_start)), 1.0)
+    quote_words, words = _locate_sorted(quote), _locate_sorted(text)
+    size = len(quote_words)
+    if size > MAX_WORDS:
         return None
-    run = _compared(query, words).find_longest_match()
-    margin = len(query) // 2 + 5
-    best = _best(query, words[max(0, run.b - run.a - margin) : run.b - run.a + len(query) + margin])
-    return best if best is not None and best.score >= NEARLY else None
+    longest_match = _match_words(quote_words, words).find_longest_match()
+    aligned_start, margin = longest_match.b - longest_match.a, size // 2 + 5
+    window = words[max(0, aligned_start - margin) : aligned_start + size + margin]
+    best = _find_best_part(quote_words, window)
+    return best if best is not None and best.score >= MIN_SCORE else None
 
 
-def describe_outside_spans(body: str, spans: Iterable[Span]) -> str:
-    """Write the refusal of the first range outside a document's body; '' if all ranges are inside."""
-    for start, end in spans:
-        if not 0 <= start < end <= len(body):
-            length = pluralize(len(body), "character")
-            return f"evidence from {start:,} to {end:,} is no part of the document, which has {length}"
-    return ""
-
-
-def quote_spans(body: str, spans: Iterable[Span]) -> list[tuple[int, int, str, str]]:
-    """Make the stored form of ranges (`QUOTE_COLUMNS`); overlapping ranges are joined."""
-    return [(start, end, body[start:end], digest(body[start:end])) for start, end in union(spans)]
-
-
-def _apart(spans: Iterable[Span]) -> Iterator[Span]:
-    """Yield places in order, without places that overlap an earlier place."""
+def _drop_overlaps(spans: Iterable[Span]) -> Iterator[Span]:
+    """Yield spans in order, without spans that overlap an earlier yielded span."""
     previous_end = 0
     for start, end in spans:
         if start >= previous_end:
@@ -106,15 +91,16 @@ def _caseless(text: str) -> str:
     return "".join(letter if len(letter.casefold()) > 1 else letter.casefold() for letter in text)
 
 
-def _exact(quote: str, text: str) -> Iterator[Span]:
-    """Yield all places of a quotation; overlapping places are at least the quotation's period apart."""
+def _find_occurrences(quote: str, text: str) -> Iterator[Span]:
+    """Yield all literal occurrences of a quotation, also if they overlap: 'a a a' has two of 'a a'."""
     period = _period(quote)
     start = text.find(quote)
     while start >= 0:
-        yield start, start + len(quote)
-        if text.startswith(quote[-period:], start + len(quote)):
+        end = start + len(quote)
+        yield start, end
+        if text.startswith(quote[-period:], end):
             start += period
-        else:
+        else:  # occurrences are a period apart or more; one exactly a period away was just ruled out
             start = text.find(quote, start + period + 1)
 
 
@@ -129,27 +115,29 @@ def _period(quote: str) -> int:
     return len(quote) - border
 
 
-def _located(text: str) -> list[LocatedWord]:
+def _locate_sorted(text: str) -> list[LocatedWord]:
     return sorted(locate_words(text), key=lambda word: (word.start, word.end))
 
 
-def _compared(wanted: Sequence[LocatedWord], words: Sequence[LocatedWord]) -> SequenceMatcher[str]:
-    """Compare two lists of words; no run begins at a word that a long text often repeats, which bounds the
-    time.
+def _match_words(quote: Sequence[LocatedWord], words: Sequence[LocatedWord]) -> SequenceMatcher[str]:
+    """Compare two lists of words; no common run begins at a word that a long text often repeats, which
+    bounds the time.
     """
-    return SequenceMatcher(None, [word.word for word in wanted], [word.word for word in words])
+    return SequenceMatcher(None, [word.word for word in quote], [word.word for word in words])
 
 
-def _best(wanted: Sequence[LocatedWord], words: Sequence[LocatedWord]) -> FoundQuote | None:
-    """Find the part of the words that is most like the quotation: common runs at the ends of the part are
-    dropped as long as the score rises.
+def _find_best_part(quote: Sequence[LocatedWord], words: Sequence[LocatedWord]) -> FoundQuote | None:
+    """Find the part of the words that is most like the quotation.
+
+    The common runs at the ends of the part are dropped, the shorter first; the part with the best score
+    counts.
     """
-    runs = [run for run in _compared(wanted, words).get_matching_blocks() if run.size]
+    runs = [block for block in _match_words(quote, words).get_matching_blocks() if block.size]
     best: FoundQuote | None = None
     while runs:
-        first, last = runs[0].b, runs[-1].b + runs[-1].size
-        score = round(2 * sum(run.size for run in runs) / (len(wanted) + last - first), 3)
+        start, end = runs[0].b, runs[-1].b + runs[-1].size
+        score = round(2 * sum(run.size for run in runs) / (len(quote) + end - start), 3)
         if best is None or score > best.score:
-            best = FoundQuote((words[first].start, words[last - 1].end), score)
+            best = FoundQuote((words[start].start, words[end - 1].end), score)
         del runs[0 if runs[0].size <= runs[-1].size else -1]
     return best

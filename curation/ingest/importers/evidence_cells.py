@@ -12,7 +12,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from curation.core.errors import InputError, refuse_problems
-from curation.core.similarity.quotes import describe_outside_spans, find_quote
+from curation.core.evidence_spans import describe_outside_spans
+from curation.core.similarity.quotes import find_quote
 from curation.core.spans import Span, Spans, union
 from curation.ingest.readers.problems import excerpt
 from curation.ingest.readers.values import parse_whole_number, to_text

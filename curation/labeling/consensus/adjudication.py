@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 from curation.core.characters import describe_lookalike, find_lookalikes
 from curation.core.errors import InputError, RefusedError, refuse_problems
-from curation.core.similarity.quotes import describe_outside_spans
+from curation.core.evidence_spans import describe_outside_spans
 from curation.core.spans import Spans, union
 from curation.core.text import MAX_NOTE_LENGTH, describe_left_out, pluralize
 from curation.guides.guide import Guide, current_guide

@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import NamedTuple
 
 from curation.core.errors import NotFoundError
-from curation.core.similarity.quotes import QUOTE_COLUMNS, quote_spans
+from curation.core.evidence_spans import QUOTE_COLUMNS, quote_spans
 from curation.core.spans import Spans
 from curation.store import Cursor, Store, append_rows, fetch, get_setting, utc_now
 from curation.store.documents import documents_by_hash
