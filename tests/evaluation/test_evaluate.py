@@ -13,7 +13,7 @@ from curation.core.errors import InputError, RefusedError
 from curation.evaluation.evaluate_runs import evaluate_runs
 from curation.evaluation.evaluation import Evaluation
 from curation.evaluation.request import EvaluateRequest
-from curation.evaluation.scoring.system_files import SystemFile, parse_run_files
+from curation.evaluation.scoring.system_files import parse_run_files
 from curation.evaluation.scoring.system_runs import ReadingOptions
 from curation.ingest.readers.formats import FileLayout
 from curation.releases.frozen_release import load_release
@@ -136,24 +136,6 @@ def test_a_repeated_document_is_refused_or_keeps_its_best_place(store: Store, tm
         score(store, run)
     facts = score(store, run, reading=ReadingOptions(skip_repeated=True)).runs[0].files[0]
     assert (facts.places, facts.left_out) == (2, {"a document again for the same query": 1})
-
-
-def test_runs_are_named_by_name_or_file() -> None:
-    assert parse_run_files(["bm25=runs/a.trec", "runs/dense.v2.trec.gz"]) == [
-        SystemFile("bm25", Path("runs/a.trec")),
-        SystemFile("dense.v2", Path("runs/dense.v2.trec.gz")),
-    ]
-    with pytest.raises(InputError, match="2 files would all be the system 'run'"):
-        parse_run_files(["a/run.trec", "b/run.trec"])
-    with pytest.raises(InputError, match="the file is named 2 times"):
-        parse_run_files(["x=a.trec", "y=a.trec"])
-    with pytest.raises(InputError) as missing:
-        parse_run_files(["x=", "=a.trec", ""])
-    assert missing.value.problems == [
-        "--run x=: the file is missing after =; expected --run x=FILE",
-        "--run =a.trec: the name is missing before =; expected --run NAME=a.trec or --run a.trec",
-        "--run: no file was named; expected --run FILE or --run NAME=FILE",
-    ]
 
 
 def test_unknown_parts_and_facets_are_refused_with_what_there_is(store: Store, tmp_path: Path) -> None:
