@@ -12,8 +12,8 @@ from pydantic import Field
 from starlette.requests import Request
 from starlette.routing import Route
 
-from app.api import KeyedMessage, StrictMessage, json_route, log_refusals, validate_messages
 from app.context import image_hosts, project_store
+from app.json_routes import KeyedMessage, StrictMessage, json_route, log_refusals, validate_messages
 from curation.labeling.consensus import queue as case_queue
 from curation.labeling.consensus.adjudication import REVIEWERS
 
@@ -34,7 +34,7 @@ class CaseRequest(StrictMessage):
     limit: Annotated[int, Field(ge=0, le=MAX_CASES)] = 8
 
 
-class DecisionsMessage(StrictMessage):
+class DecisionBatch(StrictMessage):
     """A reviewer's decisions on disputed pairs, in order of time."""
 
     submissions: Annotated[list[KeyedMessage], Field(max_length=50)]
@@ -89,8 +89,8 @@ def recent(request: Request) -> Any:
 @reviewer_route
 def decisions(request: Request) -> Any:
     """POST: record decisions in their order; return the outcome of each decision."""
-    posted, reviewer = DecisionsMessage.model_validate(request.state.message), request.state.annotator
-    actions, refusals = validate_messages(case_queue.ReviewerAction, posted.submissions)
+    batch, reviewer = DecisionBatch.model_validate(request.state.message), request.state.annotator
+    actions, refusals = validate_messages(case_queue.ReviewerAction, batch.submissions)
     results = case_queue.submit_actions(project_store(), reviewer, actions)
     outcomes = [*refusals, *({name: getattr(result, name) for name in OUTCOME_FIELDS} for result in results)]
     log_refusals(reviewer, outcomes)

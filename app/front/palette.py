@@ -8,9 +8,9 @@ from urllib.parse import urlencode
 from starlette.requests import Request
 from starlette.routing import Route
 
-from app.api import json_route
 from app.components.links import query_address
 from app.context import project_store
+from app.json_routes import json_route
 from curation.operations.find_by_words import FoundItem, find_by_words
 from curation.operations.query_facts import READER_ROLES
 

@@ -25,7 +25,7 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
-from app import api, context
+from app import api, context, json_routes
 from app.front import tabs
 from app.front.front import EARLY
 from app.front.guard import RERUN_MESSAGE, UNREADABLE_CODE, Guard, OfferedFiles
@@ -469,7 +469,7 @@ def test_what_is_not_json_or_too_large_is_refused(anna: TestClient) -> None:
     deep = anna.post("/api/judgments", content=nested, headers=headers)
     assert (deep.status_code, "too deeply" in deep.json()["message"]) == (422, True)
     assert anna.post("/api/judgments", data={"a": "b"}, headers=ORIGIN).status_code == 422
-    large = anna.post("/api/judgments", content=b" " * (api.MAX_BODY_BYTES + 1), headers=headers)
+    large = anna.post("/api/judgments", content=b" " * (json_routes.MAX_BODY_BYTES + 1), headers=headers)
     assert (large.status_code, "larger than" in large.json()["message"]) == (422, True)
 
 
