@@ -97,18 +97,14 @@ def find_damaged_blocks(path: Path, descriptor: int) -> list[int]:
     if free_list != _NO_BLOCK:
         numbers = _read_metadata_numbers(descriptor, free_list)
         free = set(islice(numbers, next(numbers)))
-    return [
-        number
-        for number in range(count)
-        if number not in free and not _has_right_checksum(descriptor, number)
-    ]
+    return [block for block in range(count) if block not in free and not _is_intact(descriptor, block)]
 
 
 def _read_block(descriptor: int, number: int) -> bytes:
     return os.pread(descriptor, BLOCK, HEADERS + number * BLOCK)
 
 
-def _has_right_checksum(descriptor: int, number: int) -> bool:
+def _is_intact(descriptor: int, number: int) -> bool:
     import numpy as np  # most commands do without
 
     content = _read_block(descriptor, number)
@@ -122,7 +118,7 @@ def _read_metadata_numbers(descriptor: int, position: int) -> Iterator[int]:
     """Yield the 8-byte numbers from a position in the metadata on."""
     while position != _NO_BLOCK:
         block, part = position & (2**56 - 1), position >> 56
-        if part >= _PARTS_OF_BLOCK or not _has_right_checksum(descriptor, block):
+        if part >= _PARTS_OF_BLOCK or not _is_intact(descriptor, block):
             raise ValueError(f"its list of free blocks, in block {block:,}, is damaged")
         position, *numbers = struct.unpack_from(
             f"<{_PART_SIZE // 8}Q", _read_block(descriptor, block), CHECKSUM_SIZE + part * _PART_SIZE

@@ -161,14 +161,10 @@ def _find_end_of_entry(content: bytes, start: int) -> int | None:
     entry = content[start + _FRAME : end]
     if end > len(content) or not entry:
         return None
-    has_entry_prefix = entry.startswith(
-        _ENTRY
-    )  # far cheaper than a checksum, which entries of another format need
-    return (
-        end
-        if has_entry_prefix or _compute_checksum(entry) == _read_checksum(content, start + _FRAME)
-        else None
-    )
+    # The prefix is far cheaper than a checksum, which entries of another format need.
+    if entry.startswith(_ENTRY) or _compute_checksum(entry) == _read_checksum(content, start + _FRAME):
+        return end
+    return None
 
 
 def _find_whole_entry(content: bytes, start: int) -> int | None:

@@ -319,13 +319,8 @@ def _store_run(
         append_lists(cursor, lists)
         run, is_new = store_run(cursor, name, f"engine {engine.name}", entries, left_out, author)
         if is_new:
-            row = [
-                run.run_id,
-                engine.name,
-                plan.asked.request_id,
-                engine.template.written,
-                plan.request.depth,
-            ]
+            template, depth = engine.template.written, plan.request.depth
+            row = [run.run_id, engine.name, plan.asked.request_id, template, depth]
             cursor.execute("INSERT INTO engine_runs VALUES (?, ?, ?, ?, ?)", row)
     return brought
 
