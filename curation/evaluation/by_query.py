@@ -205,11 +205,8 @@ def read_chunk_lists(
     closed_access(cursor).need(query.query_id)
     result, *_ = [_read_result(cursor, evaluation_id, annotator) for evaluation_id, _ in runs]
     parts = read_parts(cursor, result["release_id"], ["qrels", "evidence", "release"])
-    relevant = {
-        row["document_id"]
-        for row in parts["qrels"].rows_of(query.query_id)
-        if row["grade"] >= result["relevant_grade"]
-    }
+    qrels, lowest = parts["qrels"].rows_of(query.query_id), result["relevant_grade"]
+    relevant = {row["document_id"] for row in qrels if row["grade"] >= lowest}
     marked_spans = dict[str, list[Span]]()
     for row in parts["evidence"].rows_of(query.query_id) if "evidence" in parts else ():
         if row["document_id"] in relevant:
@@ -262,12 +259,8 @@ def _explain_ungraded(cursor: Cursor, query_id: str, listed: set[str], person: A
     visible = {document_id for document_id in judged if (query_id, document_id) not in withheld_pairs}
     if not visible:
         return {}
-    pairs = compute_query_consensus(cursor, votes, query_id)
-    return {
-        pair.document_id: REASONS_WITHOUT_GRADE.get(pair.how, JUDGED_SINCE)
-        for pair in pairs
-        if pair.document_id in visible
-    }
+    pairs = [pair for pair in compute_query_consensus(cursor, votes, query_id) if pair.document_id in visible]
+    return {pair.document_id: REASONS_WITHOUT_GRADE.get(pair.how, JUDGED_SINCE) for pair in pairs}
 
 
 def _read_ranks(cursor: Cursor, run: EvaluatedRun, query_id: str) -> dict[str, int]:

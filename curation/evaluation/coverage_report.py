@@ -132,10 +132,7 @@ def _find_edges(state: CoverageState, numbers: list[int]) -> list[tuple[int, int
         indexes = sorted(index_of[number] for number in clusters if number in index_of)
         overlaps.update(combinations(indexes, 2))
     sizes = [len(state.map.clusters[number].documents) for number in numbers]
-    pairs = overlaps.items()
-    weights = {
-        (first, second): count / (sizes[first] + sizes[second] - count) for (first, second), count in pairs
-    }
+    weights = {pair: count / (sizes[pair[0]] + sizes[pair[1]] - count) for pair, count in overlaps.items()}
     edges_of: dict[int, list[tuple[float, tuple[int, int]]]] = {}
     for edge, weight in weights.items():
         for region in edge:

@@ -128,8 +128,8 @@ def prepare(
     """
     release = load_release(store, request.release)
     names = [name for name, _ in (*request.runs, *request.answers)]
-    of_answers = not request.runs
-    sealed = make_sealed_request(store, release, request.part, names, request.reason, author, of_answers)
+
+    sealed = make_sealed_request(store, release, request, names, author, of_answers=not request.runs)
     with log_refusals(store, sealed):
         rounded = sealed is not None and sealed.rounded
         if sealed is not None:
@@ -238,11 +238,8 @@ def _evaluate_headlines(work: PreparedEvaluation) -> list[HeadlineEvaluation]:
     if work.runs:
         headlines.append(evaluate_headline_of_runs(store, release, work.runs, *options, reading=reading))
     if work.answers:
-        files = work.answers
-        answers = evaluate_headline_of_answers(
-            store, release, files, *options, reading=reading, fields=fields
-        )
-        headlines.append(answers)
+        source = (store, release, work.answers)
+        headlines.append(evaluate_headline_of_answers(*source, *options, reading=reading, fields=fields))
     return headlines
 
 
@@ -301,10 +298,8 @@ def _make_candidates(work: PreparedEvaluation) -> list[str]:
         )
     except CurationError as error:
         return [f"No document became a candidate: {error}"]
-    sentence = (
-        f"{unjudged:,} of the first {depth:,} documents of all queries have no grade; "
-        f"{pool.added:,} became candidates."
-    )
+    ungraded = f"{unjudged:,} of the first {depth:,} documents of all queries have no grade"
+    sentence = f"{ungraded}; {pool.added:,} became candidates."
     if left_out:
         sentence += f" {pluralize(left_out, 'query', 'queries')} of other sealed parts got no candidates."
     return [sentence]

@@ -190,8 +190,7 @@ def evaluate_runs(
     if not runs:
         raise InputError("No run was named: give at least one run.", command="For example: --run bm25.trec.")
     names = [source.name for source in runs]
-    reason = request.reason
-    sealed = sealed_access.make_sealed_request(store, release_name, request.part, names, reason, actor)
+    sealed = sealed_access.make_sealed_request(store, release_name, request, names, actor)
     with sealed_access.log_refusals(store, sealed):
         if sealed is not None:
             sealed_access.check_access(store, sealed)
@@ -248,11 +247,8 @@ def _choose_measures_and_facets(
     ----------
     has_chunks: whether any run is a run of chunks.
     """
-    default = (
-        measure_names.CHUNK_MEASURES
-        if has_chunks and release.qrels.evidence is not None
-        else measure_names.DEFAULT_MEASURES
-    )
+    of_chunks = has_chunks and release.qrels.evidence is not None
+    default = measure_names.CHUNK_MEASURES if of_chunks else measure_names.DEFAULT_MEASURES
     measures = measure_names.choose_measures(release.qrels.scale, request.measures, default)
     facets = choose_facets(release.facets, request.by)
     refuse_unknown_test(request.test)

@@ -206,7 +206,5 @@ class AnswerEvaluation:
 
 def values_by_measure(columns: Mapping[str, Floats]) -> dict[str, tuple[float | None, ...]]:
     """Convert the values of each measure, shape (Q,), to tuples; None replaces NaN."""
-    return {
-        name: tuple(None if isnan(number) else number for number in column.tolist())
-        for name, column in columns.items()
-    }
+    rows = {name: column.tolist() for name, column in columns.items()}
+    return {name: tuple(None if isnan(value) else value for value in row) for name, row in rows.items()}

@@ -63,26 +63,17 @@ def pool_runs(
     runs = {name: read_run(source, release, reading, progress) for name, source in numbered}
     unjudged = set().union(*(_find_unjudged_pairs(run, release, depth) for run in runs.values()))
     for name, source in numbered:
+        file = open_run_file(source.path, reading, progress)
         import_run(
-            store,
-            open_run_file(source.path, reading, progress),
-            name,
-            reading.fields,
-            reading.layout,
+            *(store, file, name, reading.fields, reading.layout),
             skip_unknown=True,
             skip_repeated=reading.skip_repeated or runs[name].chunks is not None,
             topics=reading.topics,
             progress=progress,
         )
     systems = [f"{RUN_PREFIX}{name}" for name, _ in numbered]
-    sealed_apart = release.sealed_apart
-    pool = build_pool(
-        store,
-        PoolRequest(systems, depth, 0, request.seed),
-        progress=progress,
-        author=author,
-        without=sealed_apart,
-    )
+    pooling, sealed_apart = PoolRequest(systems, depth, 0, request.seed), release.sealed_apart
+    pool = build_pool(store, pooling, progress=progress, author=author, without=sealed_apart)
     return pool, len(unjudged), len(sealed_apart)
 
 

@@ -160,19 +160,15 @@ def evaluate_headline(
     RefusedError: as for `check_access`.
     """
     names = [source.name for source in sources]
-    sealed = sealed_access.make_sealed_request(
-        store, release_name, request.part, names, request.reason, actor, of_answers
-    )
+    sealed = sealed_access.make_sealed_request(store, release_name, request, names, actor, of_answers)
     if sealed is None:
         raise InputError("Rounded figures are for sealed parts, and this part is not sealed.")
     with sealed_access.log_refusals(store, sealed):
         sealed_access.check_access(store, sealed, all_figures=False)
         release = read_release(store, sealed.release, request.part)
         measure, files, values = score(release)
-        rows = [
-            round_mean(value)._replace(system=name, source=file)
-            for name, file, value in zip(names, files, values, strict=True)
-        ]
+        means = zip(names, files, map(round_mean, values), strict=True)
+        rows = [mean._replace(system=name, source=file) for name, file, mean in means]
         count = sealed_access.log_figures(store, sealed, [{measure: row} for row in rows])
         [part] = sealed.sealed
         identity = (release.name, release.release_id, part, measure)

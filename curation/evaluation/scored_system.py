@@ -95,19 +95,11 @@ def _compute_context_curve(ranking: Rankings, release: EvaluatedRelease) -> Cont
     if ranking.chunks is None or release.qrels.evidence is None or release.sealed:
         return ()
     last_rank = int(ranking.chunks.chunks.rank.max(initial=1))
-    curve_measures = [
-        Measure(kind, depth)
-        for depth in CONTEXT_DEPTHS
-        if depth <= last_rank
-        for kind in ("evidence_recall", CONTEXT)
-    ]
+    depths = [depth for depth in CONTEXT_DEPTHS if depth <= last_rank]
+    curve_measures = [Measure(kind, depth) for depth in depths for kind in ("evidence_recall", CONTEXT)]
     values = compute_values(ranking, release.qrels, curve_measures)
     values[np.isnan(values[:, 0])] = np.nan  # the same queries for both
     recall, words = values[:, ::2], values[:, 1::2]
     recall[np.isnan(words)] = np.nan
-    return tuple(
-        (measure.depth or 1, average(depth_words), estimate)
-        for measure, depth_words, estimate in zip(
-            curve_measures[::2], words.T, estimate_means(recall), strict=True
-        )
-    )
+    points = zip(depths, words.T, estimate_means(recall), strict=True)
+    return tuple((depth, average(depth_words), estimate) for depth, depth_words, estimate in points)

@@ -16,6 +16,7 @@ import numpy as np
 
 from curation.core.errors import InputError, NotFoundError, RefusedError
 from curation.core.statistics.arrays import Floats
+from curation.evaluation.request import EvaluateRequest
 from curation.evaluation.scoring.release import MIN_QUERIES, EvaluatedRelease, choose_parts
 from curation.people.annotators import EVALUATING, require_author
 from curation.people.seal_access import sealed_parts
@@ -87,20 +88,17 @@ class SealedRequest(NamedTuple):
 
 
 def _figures_as_json(figures: Mapping[str, ShownFigure]) -> str:
-    return json.dumps(
-        {
-            name: {field: getattr(figure, field, None) for field in LOGGED_FIELDS}
-            for name, figure in figures.items()
-        }
-    )
+    rows = {
+        name: [getattr(figure, field, None) for field in LOGGED_FIELDS] for name, figure in figures.items()
+    }
+    return json.dumps({name: dict(zip(LOGGED_FIELDS, row, strict=True)) for name, row in rows.items()})
 
 
 def make_sealed_request(
     store: Store,
     release: str | FrozenRelease,
-    split: str | None,
+    request: EvaluateRequest,
     systems: Sequence[str],
-    reason: str | None,
     actor: str,
     of_answers: bool = False,
 ) -> SealedRequest | None:
@@ -113,14 +111,14 @@ def make_sealed_request(
     RefusedError: the release has changed since the freeze, or all parts are sealed and no part was named.
     """
     release = load_release(store, release)
-    evaluated = choose_parts(release, split)
+    evaluated = choose_parts(release, request.part)
     sealed = tuple(part for part in evaluated if part in sealed_parts(release.header))
     if not sealed or release.file is not None:  # a packed release has no sealed grades
         return None
     with store.reading() as cursor:
         rounded = is_evaluator(cursor, actor)
 
-    reason = (reason or "").strip()
+    reason = (request.reason or "").strip()
     return SealedRequest(release, sealed, evaluated, tuple(systems), of_answers, reason, actor, rounded)
 
 

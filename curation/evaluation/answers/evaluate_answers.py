@@ -33,12 +33,8 @@ from curation.evaluation.answers.citations import MarkedEvidence, collect_eviden
 from curation.evaluation.answers.graded_answers import SUPPORT, AnswerGrades
 from curation.evaluation.answers.nuggets import NUGGET_SCORES, estimate_support, score_answers
 from curation.evaluation.evaluation import AnswerEvaluation, AnsweringSystem, values_by_measure
-from curation.evaluation.figures.means import (
-    TOO_FEW_QUERIES,
-    StratumFigures,
-    estimate_means,
-    find_suppressed_strata,
-)
+from curation.evaluation.figures import means
+from curation.evaluation.figures.means import TOO_FEW_QUERIES, StratumFigures
 from curation.evaluation.request import EvaluateRequest
 from curation.evaluation.rounded_figures import HeadlineEvaluation, evaluate_headline
 from curation.evaluation.scoring.chunk_map import read_chunk_map
@@ -111,9 +107,7 @@ def evaluate_answers(
         by a person who may not evaluate.
     """
     names = [source.name for source in sources]
-    sealed = sealed_access.make_sealed_request(
-        store, release_name, request.part, names, request.reason, actor, of_answers=True
-    )
+    sealed = sealed_access.make_sealed_request(store, release_name, request, names, actor, of_answers=True)
     with sealed_access.log_refusals(store, sealed):
         if sealed is not None:
             sealed_access.check_access(store, sealed)
@@ -306,11 +300,8 @@ def _score_queries(
 
 
 def _average(values: Mapping[str, Floats]) -> dict[str, Estimate]:
-    estimates = estimate_means(np.stack(list(values.values()), axis=1))
-    return {
-        name: estimate if estimate.n else Estimate(why=NO_VALUE)
-        for name, estimate in zip(values, estimates, strict=True)
-    }
+    estimates = zip(values, means.estimate_means(np.stack(list(values.values()), axis=1)), strict=True)
+    return {name: estimate if estimate.n else Estimate(why=NO_VALUE) for name, estimate in estimates}
 
 
 def _average_protected(values: Mapping[str, Floats], key: _AnswerKey) -> dict[str, Estimate]:
@@ -329,12 +320,12 @@ def _average_by_stratum(
     figures."""
     masks = {value: mask & key.has_reference for value, mask in facet.values.items()}
     answerable = replace(facet, values={value: mask for value, mask in masks.items() if mask.any()})
-    suppressed = find_suppressed_strata(answerable, key.release.sealed_queries)
+    suppressed = means.find_suppressed_strata(answerable, key.release.sealed_queries)
     strata = {}
     for value, mask in answerable.values.items():
         stratum_values = {name: column[mask] for name, column in values.items()}
-        means = {} if value in suppressed else _average_protected(stratum_values, key)
-        strata[value] = StratumFigures(int(mask.sum()), means, suppressed.get(value))
+        figures = {} if value in suppressed else _average_protected(stratum_values, key)
+        strata[value] = StratumFigures(int(mask.sum()), figures, suppressed.get(value))
     return strata
 
 

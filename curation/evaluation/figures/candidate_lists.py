@@ -72,10 +72,8 @@ class HardNegativeEffect:
     @property
     def sentence(self) -> str:
         """A sentence on the documents of the candidate lists."""
-        lists = (
-            f"Candidate lists of {self.relevant:,} relevant documents, {self.hard:,} hard and "
-            f"{self.easy:,} easy negatives"
-        )
+        negatives = f"{self.hard:,} hard and {self.easy:,} easy negatives"
+        lists = f"Candidate lists of {self.relevant:,} relevant documents, {negatives}"
         if self.unknown:
             lists += (
                 f", and {self.unknown:,} other documents that are not relevant, such as documents of "
@@ -83,10 +81,7 @@ class HardNegativeEffect:
                 "neither hard nor easy"
             )
         queries = pluralize(self.queries, "query has", "queries have")
-        return (
-            f"{lists}. {queries} a relevant document and a hard negative, and only these queries can have "
-            "different values."
-        )
+        return f"{lists}. {queries} a relevant document and a hard negative; only these can differ."
 
 
 def measure_hard_negatives(

@@ -244,10 +244,8 @@ def _compare_family(
     size = int((~np.isnan(corrected)).sum())
     for row, (stratum, differences) in enumerate(family):
         n = (~np.isnan(differences)).sum(axis=0).tolist()
-        counts = zip(
-            *(column.tolist() for column in paired_differences.count_wins_ties_losses(differences)),
-            strict=True,
-        )
+        outcomes = paired_differences.count_wins_ties_losses(differences)
+        counts = zip(*(column.tolist() for column in outcomes), strict=True)
         p_values = {f"p_{test}": values[row] for test, values in ps.items()}
         p_values |= {"p_holm": holms[row], "p_corrected": corrected[row]}
         figures = _compute_pair_figures(differences, p_values, seed)

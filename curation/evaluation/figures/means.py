@@ -87,9 +87,8 @@ def compute_means(scores: Sequence[RunScores], queries: Mask | None = None) -> l
     figures = []
     for run in scores:
         chosen = np.arange(len(run.query_ids)) if queries is None else np.flatnonzero(queries)
-        values, highest = (
-            measure_names.to_mean_scales(run.measures, of[chosen]) for of in (run.values, run.highest)
-        )
+        tables = (run.values[chosen], run.highest[chosen])
+        values, highest = (measure_names.to_mean_scales(run.measures, table) for table in tables)
         estimates = enumerate(estimate_means(values, highest))
         columns = [_measure_figure(run, chosen, column, estimate) for column, estimate in estimates]
         figures.append({measure.name: figure for measure, figure in zip(run.measures, columns, strict=True)})
@@ -272,10 +271,8 @@ def compute_other_means(
 
 def _average_strata(scores: RunScores, column: int, strata: Sequence[Mask]) -> Estimate:
     measure = scores.measures[column]
-    values, highest = (
-        measure_names.to_mean_scale(measure, of[:, column : column + 1])
-        for of in (scores.values, scores.highest)
-    )
+    columns = (scores.values[:, [column]], scores.highest[:, [column]])
+    values, highest = (measure_names.to_mean_scale(measure, of) for of in columns)
     limit = float(find_highest(values, highest)[0])
     estimate = estimate_macro_mean([values[mask, 0] for mask in strata], limit)
     value, low, high = (measure_names.from_mean_scale(measure, end) for end in estimate[:3])

@@ -157,10 +157,8 @@ def _finite_threshold(threshold: float | None) -> float | None:
 
 
 def _trace_curve(cases: Floats, controls: Floats) -> tuple[tuple[float | None, float, float], ...]:
-    return tuple(
-        (_finite_threshold(point.threshold), point.cases, 1 - point.controls)
-        for point in roc_curve(cases, controls)
-    )
+    points = roc_curve(cases, controls)
+    return tuple((_finite_threshold(point.threshold), point.cases, 1 - point.controls) for point in points)
 
 
 def _explain_undefined(confidence: Floats, cases: Floats, controls: Floats) -> str | None:

@@ -103,10 +103,8 @@ class JudgeAgreement:
         counts, lines = self.coverage, []
         mean, low, high = _show_figure(self.difference)
         if mean is not None and low is not None:
-            lines.append(
-                f"The judge's grade minus people's: {mean:+.3f} steps "
-                f"(95 % interval {low:+.3f} to {high:+.3f})."
-            )
+            interval = f"(95 % interval {low:+.3f} to {high:+.3f})"
+            lines.append(f"The judge's grade minus people's: {mean:+.3f} steps {interval}.")
         lines.append(
             f"Compared: {pluralize(counts['compared'], 'pair')} of "
             f"{pluralize(counts['queries'], 'query', 'queries')}. The judge graded "

@@ -78,11 +78,8 @@ class HumanGrades:
 def read_live_grades(cursor: Cursor) -> HumanGrades:
     """Read people's grades of the live project, without queries that a release seals."""
     sealed = frozenset(sealed_queries(cursor))
-    grades = {
-        (pair.query_id, pair.document_id): pair.grade
-        for pair in read_consensus(cursor).pairs
-        if pair.query_id not in sealed
-    }
+    pairs = [pair for pair in read_consensus(cursor).pairs if pair.query_id not in sealed]
+    grades = {(pair.query_id, pair.document_id): pair.grade for pair in pairs}
     rows = cursor.execute(_VERSIONS).fetchall()
     versions = {(query, document): version for query, document, version in rows}
     segments = cursor.execute(_SEGMENTS).fetchall()

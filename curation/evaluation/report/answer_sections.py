@@ -53,11 +53,8 @@ def write_support_findings(evaluation: AnswerEvaluation) -> list[str]:
     Means of support count 0 for each query without an answer, and otherwise use only graded answers.
     """
     findings = []
-    incomplete = [
-        system.name
-        for system in evaluation.systems
-        if system.ungraded.get(SUPPORT) and system.missing + system.empty
-    ]
+    ungraded = [system for system in evaluation.systems if system.ungraded.get(SUPPORT)]
+    incomplete = [system.name for system in ungraded if system.missing + system.empty]
     if incomplete:
         why = "not all answers are graded for support, and queries without an answer count 0"
         findings.append(f"{', '.join(incomplete)}: {why}, so means of nuggets are too low.")
@@ -140,10 +137,8 @@ def count_compared_queries(evaluation: AnswerEvaluation) -> str:
     """Count in a sentence the queries that have references, nuggets or evidence for a comparison."""
     shown = choose_shown_measures(evaluation)
     names = [name for measure, name in _COMPARED_WITH.items() if measure in shown] or ["reference answers"]
-    return (
-        f"{evaluation.with_references:,} of {pluralize(evaluation.queries, 'query', 'queries')} have "
-        f"{' or '.join(names)}."
-    )
+    queries = pluralize(evaluation.queries, "query", "queries")
+    return f"{evaluation.with_references:,} of {queries} have {' or '.join(names)}."
 
 
 def define_measures(measures: Sequence[str]) -> str:

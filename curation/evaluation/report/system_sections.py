@@ -26,11 +26,8 @@ NAMED_QUERIES = 5
 def write_systems(evaluation: Evaluation) -> list[Section]:
     """Show every measure of each system, and facts on the run files."""
     headline = evaluation.measures[0]
-    marks = [
-        make_mark(run.name, figure, figure.no_interval or "")
-        for run in evaluation.runs
-        if (figure := run.overall[headline])
-    ]
+    figures = {run.name: run.overall[headline] for run in evaluation.runs}
+    marks = [make_mark(name, figure, figure.no_interval or "") for name, figure in figures.items()]
     sentence = f"{headline}: {evaluation.about[headline]}. A query that a run misses counts 0."
     if evaluation.without_relevant:
         singular = "query has no relevant document: it is"

@@ -45,12 +45,8 @@ def read_pooled_pairs(
             ranks[pair] = min(row["rank"], ranks.get(pair, row["rank"]))
         elif row["system"] == RANDOM:
             random.add(pair)
-    left_out = {
-        (row["query_id"], document_id)
-        for row in samples
-        if row["query_id"] in queries
-        for document_id in row["not_drawn"]
-    }
+    sampled = [row for row in samples if row["query_id"] in queries]
+    left_out = {(row["query_id"], document_id) for row in sampled for document_id in row["not_drawn"]}
     return PooledPairs(ranks, frozenset(random - ranks.keys()), frozenset(left_out - ranks.keys()))
 
 

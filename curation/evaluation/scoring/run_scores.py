@@ -219,10 +219,8 @@ def compute_unjudged_bounds(
     scenarios: dict[int | None, tuple[Ints, JudgedRanks]] = {}
     for depth in {measure.depth for measure in measures}:
         regraded = unjudged[ranking.rank[unjudged] <= (depth or MAX_UNJUDGED)]
-        scenarios[depth] = (
-            regraded,
-            measure_values.add_highest_grades(judged, ranking.query[regraded], ranking.rank[regraded]),
-        )
+        query, rank = ranking.query[regraded], ranking.rank[regraded]
+        scenarios[depth] = (regraded, measure_values.add_highest_grades(judged, query, rank))
     for column, measure in enumerate(measures):
         regraded, scenario = scenarios[measure.depth]
         if measure.kind in UNBOUNDED:
