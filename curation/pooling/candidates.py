@@ -59,10 +59,8 @@ def collect_candidates(
                 start, end = hit.passage or (None, None)
                 ids = stand_ins.all_of(query.query_id, hit.document_id)
                 for document_id in ids:
-                    proposal = CandidateSource(
-                        query.query_id, document_id, system, rank, hit.score, start, end
-                    )
-                    best_ranked.setdefault((document_id, system), proposal)
+                    source = CandidateSource(query.query_id, document_id, system, rank, hit.score, start, end)
+                    best_ranked.setdefault((document_id, system), source)
                 if hit.document_id not in ids:
                     merged_pairs.add((query.query_id, hit.document_id))
         proposals += best_ranked.values()

@@ -102,25 +102,18 @@ class Contributions:
     def sentences(self) -> list[str]:
         """Count graded and relevant pairs, systems with the same candidates, and pairs without a grade."""
         candidates = pluralize(self.candidates, "candidate")
-        lines = [
-            f"{self.graded:,} of {candidates} have a grade; {self.relevant:,} are relevant (graded above the "
-            "scale's lowest)."
-        ]
+        graded = f"{self.graded:,} of {candidates} have a grade"
+        lines = [f"{graded}; {self.relevant:,} are relevant (graded above the scale's lowest)."]
         if self.random_graded:
-            lines.append(
-                f"{self.relevant_at_random:,} of {self.random_graded:,} graded random pairs that no system "
-                "proposed are relevant."
-            )
+            random_pairs = f"{self.random_graded:,} graded random pairs that no system proposed"
+            lines.append(f"{self.relevant_at_random:,} of {random_pairs} are relevant.")
         lines += [self.withheld] if self.withheld else []
         lines += [
             f"{' and '.join(systems)} proposed the same candidates: without all of these systems, "
             f"{lost:,} relevant candidates are lost."
             for systems, lost in self.twins
         ]
-        return [
-            *lines,
-            *(f"{pluralize(number, 'candidate')}: {why}" for why, number in self.left_out.items()),
-        ]
+        return [*lines, *(f"{pluralize(count, 'candidate')}: {why}" for why, count in self.left_out.items())]
 
     @property
     def tables(self) -> tuple[Table, ...]:
@@ -169,6 +162,8 @@ def compute_contributions(store: Store, relevance: Relevance, pool: str | None =
     relevance = relevance.hide_sealed(access)
     pairs = {row[:2] for row in ranked}
     only_random = {(query_id, document_id) for query_id, document_id in random_pairs} - pairs
+    inside_pairs = (pairs | only_random) - relevance.outside
+    top = {system["system"]: system["top"] for system in report["systems"]}
     return Contributions(
         pool_id=pool_id,
         depth=depth,
@@ -178,15 +173,10 @@ def compute_contributions(store: Store, relevance: Relevance, pool: str | None =
         relevant=sum(map(relevance.is_relevant, pairs)),
         relevant_at_random=sum(map(relevance.is_relevant, only_random)),
         random_graded=sum(pair in relevance.grades for pair in only_random),
-        systems=count_contributions(
-            ranked, {system["system"]: system["top"] for system in report["systems"]}, relevance
-        ),
+        systems=count_contributions(ranked, top, relevance),
         twins=find_twins(ranked, relevance),
         left_out=relevance.count_ungraded(pairs),
-        sealed=sum(
-            pair in relevance.grades and not access.shows(pair[0])
-            for pair in (pairs | only_random) - relevance.outside
-        ),
+        sealed=sum(pair in relevance.grades and not access.shows(pair[0]) for pair in inside_pairs),
     )
 
 
@@ -250,17 +240,13 @@ def find_twins(ranked: Iterable[Ranked], relevance: Relevance) -> list[tuple[lis
 
 def _find_pool(cursor: Cursor, beginning: str | None) -> tuple[str, int, dict[str, Any]]:
     """Read the id, depth and report of the pool whose id begins with a text, or of the last pool."""
-    rows = cursor.execute(
-        "SELECT pool_id, parameters, report FROM pools WHERE starts_with(pool_id, ?) ORDER BY rowid DESC",
-        [beginning or ""],
-    ).fetchall()
+    sql = "SELECT pool_id, parameters, report FROM pools WHERE starts_with(pool_id, ?) ORDER BY rowid DESC"
+    rows = cursor.execute(sql, [beginning or ""]).fetchall()
     if not rows and beginning is None:
         raise RefusedError("There is no pool yet. Build one.", command="`goldgrade pool` builds a pool.")
     if not rows:
-        raise NotFoundError(
-            f"No pool has an id that begins with {beginning!r}.",
-            command="`goldgrade pool` shows the id of the pool.",
-        )
+        command = "`goldgrade pool` shows the id of the pool."
+        raise NotFoundError(f"No pool has an id that begins with {beginning!r}.", command=command)
     if beginning is not None and len(rows) > 1:
         ids = ", ".join(sorted(row[0] for row in rows))
         raise InputError(f"Several pools have an id that begins with {beginning!r}: {ids}.")

@@ -37,8 +37,8 @@ from curation.pooling.random_negatives import (
     RANDOM,
     REACH,
     DrawNegatives,
+    draw_by_engine,
     draw_negatives,
-    draw_negatives_of_engine,
     make_random_order,
 )
 from curation.pooling.request import PoolRequest
@@ -49,13 +49,7 @@ from curation.retrieval.embeddings import minutes_to_embed, refuse_without_model
 from curation.retrieval.engines.template import find_engine
 from curation.retrieval.terms import choose_stemmer
 from curation.store import COMMAND_LINE, Cursor, Document, Query, Store, get_setting
-from curation.store.documents import (
-    Corpus,
-    StoredDocuments,
-    batches_of_signs,
-    current_corpus,
-    current_snapshot,
-)
+from curation.store.documents import Corpus, StoredDocuments, current_corpus, current_snapshot, read_facts
 
 QUERIES_AT_ONCE = 1_000
 """Number of queries that are searched at the same time."""
@@ -69,9 +63,7 @@ WHERE snapshot_id = ? AND NOT EXISTS (
     FROM pools WHERE snapshot_id = ?
         AND (json_exists(parameters, '$.systems.dense') OR json_exists(parameters, '$.systems.hybrid')))
 """
-_FEATURES = pa.schema(
-    {"content_hash": pa.string(), "sum": pa.uint64(), "blank": pa.bool_(), "ascii": pa.bool_()}
-)
+_FEATURES = pa.schema({"content_hash": "string", "sum": "uint64", "blank": "bool", "ascii": "bool"})
 
 
 class CorpusTexts(NamedTuple):
@@ -117,7 +109,7 @@ def build_pool(
     request, unanswered = replace_engines(store, request, author, progress)
     with store.reading() as cursor:
         require_corpus(cursor, request.systems)
-    engine_draws = draw_negatives_of_engine(store, request, progress)
+    engine_draws = draw_by_engine(store, request, progress)
     with store.reading() as cursor:
         queries = [query for query in read_queries(cursor) if query.query_id not in without]
         stored_pairs = cursor.execute("SELECT query_id, document_id FROM candidates").fetchall()
@@ -126,9 +118,8 @@ def build_pool(
     texts = read_texts(store, corpus)
     systems = Systems(store, request.systems, corpus, request.model)
     filters = read_filters(store)
-    has_new_words = not LEXICAL.isdisjoint(request.systems) and _has_new_word_cuts(
-        queries, StoredDocuments(store, texts.beyond_ascii)
-    )
+    beyond_ascii = StoredDocuments(store, texts.beyond_ascii)
+    has_new_words = not LEXICAL.isdisjoint(request.systems) and _has_new_word_cuts(queries, beyond_ascii)
     parameters = _list_parameters(request, systems, engine_draws, filters, has_new_words)
     text_of = {query.query_id: query.text for query in queries}
     stored_candidates = [pair for pair in stored_pairs if pair[0] in text_of]
@@ -148,7 +139,7 @@ def build_pool(
     outside = filters.among(proposal[:2] for proposal in proposals)
     inside_proposals = [proposal for proposal in proposals if proposal[:2] not in outside]
     outside_proposals = [proposal for proposal in proposals if proposal[:2] in outside]
-    empty = {name: systems.explain_empty_lists(name, queries, counts) for name, counts in hit_counts.items()}
+    empty = {name: systems.find_empty(name, queries, counts) for name, counts in hit_counts.items()}
     left_out[OUTSIDE] = len(outside)
     max_results = min(request.depth, len(corpus.ids))
     selected, report = _select_candidates(inside_proposals, request, hit_counts, empty, max_results, left_out)
@@ -201,7 +192,7 @@ def read_queries(cursor: Cursor, systems: Sequence[str] = ()) -> list[Query]:
 
 def read_texts(store: Store, corpus: Corpus) -> CorpusTexts:
     """Find identical, blank and non-ASCII texts. Only blank texts and texts with equal checksums are read."""
-    features = pa.concat_tables([_FEATURES.empty_table(), *batches_of_signs(store, corpus.hashes)])
+    features = pa.concat_tables([_FEATURES.empty_table(), *read_facts(store, corpus.hashes)])
     features = features.combine_chunks()
     _, group, sizes = np.unique(features["sum"].to_numpy(), return_inverse=True, return_counts=True)
     is_compared = pc.or_(features["blank"], pa.array(sizes[group] > 1))
@@ -301,14 +292,12 @@ def _select_candidates(
     system_proposals = [proposal for proposal in proposals if proposal.system != RANDOM]
     within_budget, over_budget = select_within_budget(system_proposals, request.budget, request.seed)
     reports = report_systems(hit_counts, empty, within_budget, max_results)
+    unscored = sum(report.unfilled for report in reports if not report.system.startswith(RUN_PREFIX))
     run_counts = [counts for name, counts in hit_counts.items() if name.startswith(RUN_PREFIX)]
+    missing = sum(max(max_results - count, 0) for counts in run_counts for count in counts if count)
     reasons = {
-        "results are missing, because no further document scored above zero": sum(
-            report.unfilled for report in reports if not report.system.startswith(RUN_PREFIX)
-        ),
-        "results are missing, because an imported run has fewer for some queries": sum(
-            max(max_results - count, 0) for counts in run_counts for count in counts if count
-        ),
+        "results are missing, because no further document scored above zero": unscored,
+        "results are missing, because an imported run has fewer for some queries": missing,
         "candidates are over the budget: other candidates of their queries rank higher": over_budget,
         **left_out,
     }

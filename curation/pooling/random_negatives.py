@@ -78,13 +78,10 @@ def draw_negatives(
                 break
         if reach < REACH:
             left_out[f"queries have random negatives from outside the first {reach} only, not {REACH:,}"] += 1
-        left_out["random negatives are missing: no more documents lie outside the systems' reach"] += (
-            count - len(drawn)
-        )
-        proposals += [
-            CandidateSource(query.query_id, stand_ins.of(query.query_id, document_id), RANDOM, None, None)
-            for document_id in drawn
-        ]
+        reason = "random negatives are missing: no more documents lie outside the systems' reach"
+        left_out[reason] += count - len(drawn)
+        ids = (stand_ins.of(query.query_id, document_id) for document_id in drawn)
+        proposals += [CandidateSource(query.query_id, name, RANDOM, None, None) for name in ids]
     return proposals, +left_out
 
 
@@ -99,7 +96,7 @@ def make_random_order(
     Parameters
     ----------
     document_ids: ids of documents with a text, ordered.
-    engine_draws: query id → documents that an engine drew (`draw_negatives_of_engine`), in the engine's
+    engine_draws: query id → documents that an engine drew (`draw_by_engine`), in the engine's
         order. None draws from all documents by the seed.
     """
     drawable = [document_id for document_id in document_ids if identical.first(document_id) == document_id]
@@ -163,12 +160,8 @@ def list_notices(cursor: Cursor, request: PoolRequest) -> list[str]:
     engine.
     """
     sentences = list_engine_notices(cursor, request)
-    asked_engines = [
-        find_engine(cursor, name.removeprefix(ENGINE_PREFIX))
-        for name in request.systems
-        if name.startswith(ENGINE_PREFIX)
-    ]
-    engines = asked_engines + _find_engines_of_runs(cursor, request.systems)
+    engines = [find_engine(cursor, name) for name in _select_names(request.systems, ENGINE_PREFIX)]
+    engines += _find_engines_of_runs(cursor, request.systems)
     is_part = is_held(cursor) or get_setting(cursor, "corpus") is None
     if not (engines and is_part and request.random_negatives) or request.ids:
         return sentences
@@ -178,9 +171,7 @@ def list_notices(cursor: Cursor, request: PoolRequest) -> list[str]:
     return sentences
 
 
-def draw_negatives_of_engine(
-    store: Store, request: PoolRequest, progress: Progress
-) -> Mapping[str, list[str]] | None:
+def draw_by_engine(store: Store, request: PoolRequest, progress: Progress) -> Mapping[str, list[str]] | None:
     """Draw random documents of an engine for each query, and add the documents to a held corpus.
 
     Returns
@@ -197,9 +188,7 @@ def draw_negatives_of_engine(
         if not (is_held(cursor) and count):
             if request.ids is None:
                 return None
-            raise InputError(
-                "A file of ids would change nothing: no random negatives come from outside the corpus."
-            )
+            raise InputError("A file of ids would change nothing: all random negatives come from the corpus.")
         engines = _find_engines_of_runs(cursor, systems)
         ranked = _read_ranked_documents(cursor, systems)
         queries = read_active_queries(cursor)
@@ -218,9 +207,8 @@ def draw_negatives_of_engine(
         ids_of_query = {query_list.query_id: query_list.document_ids for query_list in lists}
     else:
         order = RandomOrder(sorted(_read_ids(Path(request.ids))), seed)
-        ids_of_query = {
-            query.query_id: order.draw(count, query.query_id, ranked[query.query_id]) for query in queries
-        }
+        query_ids = [query.query_id for query in queries]
+        ids_of_query = {query_id: order.draw(count, query_id, ranked[query_id]) for query_id in query_ids}
     draws = {
         query_id: [document_id for document_id in document_ids if document_id not in ranked[query_id]][:count]
         for query_id, document_ids in ids_of_query.items()
@@ -229,18 +217,18 @@ def draw_negatives_of_engine(
     return draws
 
 
-def _select_run_names(systems: Sequence[str]) -> list[str]:
-    return [name.removeprefix(RUN_PREFIX) for name in systems if name.startswith(RUN_PREFIX)]
+def _select_names(systems: Sequence[str], prefix: str) -> list[str]:
+    return [name.removeprefix(prefix) for name in systems if name.startswith(prefix)]
 
 
 def _find_engines_of_runs(cursor: Cursor, systems: Sequence[str]) -> list[Engine]:
-    return [find_engine(cursor, name) for name in engines_of_runs(cursor, _select_run_names(systems))]
+    return [find_engine(cursor, name) for name in engines_of_runs(cursor, _select_names(systems, RUN_PREFIX))]
 
 
 def _read_ranked_documents(cursor: Cursor, systems: Sequence[str]) -> Mapping[str, set[str]]:
     """Collect for each query id the documents on the lists of the runs."""
     ranked = defaultdict[str, set[str]](set)
-    for name in _select_run_names(systems):
+    for name in _select_names(systems, RUN_PREFIX):
         for entry in read_run_entries(cursor, find_run(cursor, name)):
             ranked[entry.query_id].add(entry.document_id)
     return ranked

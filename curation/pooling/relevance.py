@@ -7,7 +7,6 @@ relevant.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
@@ -37,11 +36,9 @@ class Relevance(NamedTuple):
 
     def hide_sealed(self, access: SealAccess) -> Relevance:
         """Hide the grades of sealed queries: their judged pairs count as judged and as not relevant."""
-        judged = {pair: self.lowest for pair in self.open if not access.shows(pair[0])}
-        grades = {
-            pair: grade if access.shows(pair[0]) else self.lowest for pair, grade in self.grades.items()
-        }
-        return self._replace(grades=grades | judged, open=self.open - judged.keys())
+        sealed_pairs = [pair for pair in (*self.grades, *self.open) if not access.shows(pair[0])]
+        grades = {**self.grades, **dict.fromkeys(sealed_pairs, self.lowest)}
+        return self._replace(grades=grades, open=self.open.difference(sealed_pairs))
 
     def with_outside(self, pairs: Iterable[Pair]) -> Relevance:
         """Count pairs outside the filter of their query as not relevant."""
@@ -64,11 +61,8 @@ class Relevance(NamedTuple):
 
     def count_ungraded(self, pairs: set[Pair]) -> dict[str, int]:
         """Count the pairs without a relevance grade by reason."""
-        counts = Counter(
-            "judged, but without a grade (disputed, or cannot tell)"
-            if pair in self.open
-            else "not judged yet"
-            for pair in pairs
-            if pair not in self.grades
-        )
-        return dict(sorted(counts.items()))
+        ungraded = pairs - self.grades.keys()
+        judged = len(ungraded & self.open)
+        counts = {"judged, but without a grade (disputed, or cannot tell)": judged}
+        counts["not judged yet"] = len(ungraded) - judged
+        return {reason: count for reason, count in counts.items() if count}

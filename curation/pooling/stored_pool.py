@@ -78,26 +78,21 @@ class PoolReport:
     @property
     def sentences(self) -> list[str]:
         """Count the pool's candidates, and the missing results by reason."""
-        return [
-            f"The pool has {pluralize(self.candidates, 'candidate')} for "
-            f"{pluralize(self.queries, 'query', 'queries')}, "
-            f"{self.random_negatives:,} of them random negatives.",
-            "The pool was built before from the same inputs; nothing was added."
-            if self.built_before
-            else f"{self.added:,} are new to the project.",
-            *self._comparison_with_rank_bm25(),
-            *self.gaps,
-        ]
+        size = f"{pluralize(self.candidates, 'candidate')} for {pluralize(self.queries, 'query', 'queries')}"
+        sentence = f"The pool has {size}, {self.random_negatives:,} of them random negatives."
+        change = f"{self.added:,} are new to the project."
+        if self.built_before:
+            change = "The pool was built before from the same inputs; nothing was added."
+        return [sentence, change, *self._comparison_with_rank_bm25(), *self.gaps]
 
     def _comparison_with_rank_bm25(self) -> Iterator[str]:
         if not self.rank_bm25.get("queries"):
             return
         queries, documents, corpus = (self.rank_bm25[name] for name in ("queries", "documents", "corpus"))
         sampled = f" of {corpus:,}, drawn at random" if documents < corpus else ""
-        yield (
-            f"BM25 ranks {pluralize(queries, 'query', 'queries')} as the library rank-bm25 does, in "
-            f"{pluralize(documents, 'document')}{sampled}."
-        )
+        lists = pluralize(queries, "query", "queries")
+        size = f"{pluralize(documents, 'document')}{sampled}"
+        yield f"BM25 ranks {lists} as the library rank-bm25 does, in {size}."
 
     @property
     def tables(self) -> tuple[Table, ...]:
@@ -118,15 +113,12 @@ class PoolReport:
 
     def _query_texts(self, query_ids: Sequence[str], count: int) -> str:
         """Write the shortened texts of the first queries in parentheses, or ''."""
-        texts = [
-            shorten(self.texts[query_id], MAX_TEXT_SHOWN, placeholder="…")
-            for query_id in query_ids
-            if query_id in self.texts
-        ]
+        texts = [self.texts[query_id] for query_id in query_ids if query_id in self.texts]
         if not texts:
             return ""
         more = f" and {count - len(texts):,} more" if count > len(texts) else ""
-        return f" ({', '.join(f'“{text}”' for text in texts)}{more})"
+        quotes = [f"“{shorten(text, MAX_TEXT_SHOWN, placeholder='…')}”" for text in texts]
+        return f" ({', '.join(quotes)}{more})"
 
 
 def read_last_pool(store: Store) -> PoolReport | None:

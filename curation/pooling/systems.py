@@ -105,11 +105,8 @@ def list_engine_notices(cursor: Cursor, request: PoolRequest) -> list[str]:
     """Write a notice for each engine that a pool is going to ask for missing lists."""
     systems = [name for name in request.systems if name.startswith(ENGINE_PREFIX)]
     plans = [plan_run(cursor, _make_run_request(name, request)) for name in systems]
-    return [
-        EngineClient(plan.engine, request.rate).notice_of_lists(len(plan.asked.missing))
-        for plan in plans
-        if plan.asked.missing
-    ]
+    missing_lists = [(plan.engine, len(plan.asked.missing)) for plan in plans if plan.asked.missing]
+    return [EngineClient(engine, request.rate).notice_of_lists(count) for engine, count in missing_lists]
 
 
 def _make_run_request(system: str, request: PoolRequest) -> EngineRunRequest:
@@ -151,9 +148,7 @@ class Systems:
 
     def search(self, queries: Sequence[Query], depth: int, progress: Progress) -> SystemLists:
         """Search with each named system down to `depth`; hybrid fuses the lists of bm25 and dense."""
-        hits = {
-            name: retriever.search(queries, depth, progress) for name, retriever in self._retrievers.items()
-        }
+        hits = {name: system.search(queries, depth, progress) for name, system in self._retrievers.items()}
         if "hybrid" in self._names:
             hits["hybrid"] = self._hybrid.fuse_found(list(hits.values()), depth)
         hits |= {name: run.search(queries, depth, progress) for name, run in self._runs.items()}
@@ -176,12 +171,10 @@ class Systems:
             return self._runs[name]
         return self._hybrid if name == "hybrid" else self._retrievers[name]
 
-    def explain_empty_lists(
-        self, name: str, queries: Sequence[Query], hit_counts: Sequence[int]
-    ) -> dict[str, list[str]]:
+    def find_empty(self, name: str, queries: Sequence[Query], counts: Sequence[int]) -> dict[str, list[str]]:
         """List the ids of queries for which a system found nothing, by reason."""
         retriever, ids_by_reason = self.find_retriever(name), defaultdict[str, list[str]](list)
-        for query, count in zip(queries, hit_counts, strict=True):
+        for query, count in zip(queries, counts, strict=True):
             if not count:
                 ids_by_reason[retriever.why_none(query)].append(query.query_id)
         return dict(sorted(ids_by_reason.items()))

@@ -309,7 +309,7 @@ def batches_of_texts(store: Store, hashes: pa.StringArray, size: int) -> Iterato
     return batches_of(store, hashes, f"d.content_hash, {text}", size)
 
 
-def batches_of_signs(store: Store, hashes: pa.StringArray) -> Iterator[pa.Table]:
+def read_facts(store: Store, hashes: pa.StringArray) -> Iterator[pa.Table]:
     """Yield tables with the content_hash of each document version and three facts about its text.
 
     The facts are sum (a hash of the text), blank (whether the text may be blank) and ascii (whether the text
