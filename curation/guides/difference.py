@@ -109,9 +109,8 @@ class GuideDifference:
             sentences.append(f"The text loses {pluralize(removed, 'word')} and gains {added:,}.")
         sentences += [f"The entry “{name}” of the front matter changes." for name in self.other]
         if not sentences:
-            sentences.append(
-                "The guides are the same." if self.same else "Only spaces or the file's layout differ."
-            )
+            layout = "Only spaces or the file's layout differ."
+            sentences.append("The guides are the same." if self.same else layout)
         return sentences
 
 

@@ -23,7 +23,7 @@ import json
 import re
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from curation.core.digests import canonical_json
 from curation.guides.guide import Guide
@@ -38,13 +38,8 @@ _BEGINNING = r"[\s|*_#>`-]*(?:{})[*_`\s]*(?:[|:=(–—-]|$)"
 """Pattern of a line's beginning before, at and after the value or name of a grade."""
 GradeSet = frozenset[int | None]
 """A set of relevance grades; None stands for answers without a grade."""
-
-
-class _Wording(NamedTuple):
-    """The wording of a guide: of each grade by value, and of the lines about every grade."""
-
-    by_grade: dict[int, str]
-    common: str
+Wording = dict[int | None, str]
+"""The wording of a guide's grades: grade → text; None → the lines about every grade."""
 
 
 def group_equivalent_guides(
@@ -80,7 +75,7 @@ def find_reworded_grades(cursor: Cursor, groups: Mapping[str, str], new: Guide) 
     groups: guide hash → first equivalent guide, see `group_equivalent_guides`. new: a guide, which may not be
     stored yet.
     """
-    wordings: defaultdict[str, list[_Wording]] = defaultdict(list)
+    wordings: defaultdict[str, list[Wording]] = defaultdict(list)
     for guide_hash, scale, body in cursor.execute("SELECT guide_hash, scale, body FROM guides").fetchall():
         wordings[groups[guide_hash]].append(_read_wording(json.loads(scale), body))
     new_group = groups[new.guide_hash]
@@ -90,39 +85,41 @@ def find_reworded_grades(cursor: Cursor, groups: Mapping[str, str], new: Guide) 
     return {guide_hash: reworded[group] for guide_hash, group in groups.items()}
 
 
-def _compare_wordings(before: Sequence[_Wording], after: Sequence[_Wording]) -> GradeSet:
-    grades = {grade for wording in before for grade in wording.by_grade}
-    if {wording.common for wording in before}.isdisjoint(wording.common for wording in after):
+def _compare_wordings(before: Sequence[Wording], after: Sequence[Wording]) -> GradeSet:
+    grades, new_grades = _list_grades(before), _list_grades(after)
+    new_texts = {item for wording in after for item in wording.items()}
+
+    def is_reworded(grade: int | None) -> bool:
+        return new_texts.isdisjoint((grade, wording.get(grade, "")) for wording in before)
+
+    if is_reworded(None):
         return frozenset({*grades, None})
-    after_wordings = {item for wording in after for item in wording.by_grade.items()}
-    reworded = {
-        grade
-        for grade in grades
-        if after_wordings.isdisjoint((grade, wording.by_grade.get(grade, "")) for wording in before)
-    }
-    for added in {grade for wording in after for grade in wording.by_grade} - grades:
+    reworded = set(filter(is_reworded, grades))
+    for added in new_grades - grades:
         reworded |= {max((grade for grade in grades if grade < added), default=added)} - {added}
         reworded |= {min((grade for grade in grades if grade > added), default=added)} - {added}
     return frozenset(reworded)
 
 
-def _read_wording(scale: Sequence[Mapping[str, Any]], body: str) -> _Wording:
+def _list_grades(wordings: Sequence[Wording]) -> set[int]:
+    return {grade for wording in wordings for grade in wording if grade is not None}
+
+
+def _read_wording(scale: Sequence[Mapping[str, Any]], body: str) -> Wording:
     beginnings = {grade["value"]: _build_beginning_pattern(grade) for grade in scale}
-    lines_by_grade: defaultdict[int, list[str]] = defaultdict(list)
-    common: list[str] = []
+    lines: defaultdict[int | None, list[str]] = defaultdict(list)
     section_grade, section_level = None, 0
     for line in filter(None, (" ".join(row.split()) for row in body.splitlines())):
         line_grade = next((value for value, pattern in beginnings.items() if pattern.match(line)), None)
         heading = _HEADING.match(line)
         if heading and (line_grade is not None or len(heading[1]) <= section_level):
             section_grade, section_level = line_grade, len(heading[1])
-        line_grade = section_grade if line_grade is None else line_grade
-        (common if line_grade is None else lines_by_grade[line_grade]).append(line)
-    by_grade = {}
+        lines[section_grade if line_grade is None else line_grade].append(line)
+    wording: Wording = {None: " ".join(lines[None])}
     for grade in scale:
-        parts = [grade["name"], grade["definition"], grade.get("examples"), lines_by_grade[grade["value"]]]
-        by_grade[grade["value"]] = canonical_json(parts)
-    return _Wording(by_grade, " ".join(common))
+        parts = [grade["name"], grade["definition"], grade.get("examples"), lines[grade["value"]]]
+        wording[grade["value"]] = canonical_json(parts)
+    return wording
 
 
 def _build_beginning_pattern(grade: Mapping[str, Any]) -> re.Pattern[str]:

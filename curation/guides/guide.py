@@ -166,9 +166,8 @@ class PresentationTemplate(BaseModel):
         return list(dict.fromkeys([*title, *(field.field for field in self.fields)]))
 
 
-DEFAULT_PRESENTATION = PresentationTemplate(
-    fields=tuple(TemplateField(field=name, label="") for name in ("date", "url"))
-)
+_DEFAULT_FIELDS = tuple(TemplateField(field=name, label="") for name in ("date", "url"))
+DEFAULT_PRESENTATION = PresentationTemplate(fields=_DEFAULT_FIELDS)
 """Presentation of documents for a guide without the entry `presentation:`."""
 
 

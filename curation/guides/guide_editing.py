@@ -158,9 +158,7 @@ def _is_grade(value: object) -> bool:
     if not isinstance(value, dict):
         return False
     examples = value.get("examples")
-    return examples is None or (
-        isinstance(examples, list) and all(isinstance(example, dict) for example in examples)
-    )
+    return examples is None or (isinstance(examples, list) and all(isinstance(row, dict) for row in examples))
 
 
 _Writer.add_representer(str, _represent_text)

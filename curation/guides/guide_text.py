@@ -27,9 +27,8 @@ NO_FRONT_MATTER = (
     "no YAML front matter found; expected the text to start with a line ---, then the title and the scale, "
     "and a second line ---"
 )
-WAY_OUT = (
-    f"Correct the guide and try again; {default_paths.GUIDES / 'graded-relevance.md'} is a complete guide."
-)
+_EXAMPLE = default_paths.GUIDES / "graded-relevance.md"
+WAY_OUT = f"Correct the guide and try again; {_EXAMPLE} is a complete guide."
 EXPECTED = {
     "title": "a title in words",
     "scale": "a list of 2 to 10 grades",
@@ -116,10 +115,8 @@ def parse_guide(source: str, path: Path | None = None) -> Guide:
     """
     problems = find_problems(source)
     if problems:
-        sentences = [
-            f"line {problem.line}: {problem.sentence}" if problem.line else problem.sentence
-            for problem in problems
-        ]
+        lines = [f"line {problem.line}: " if problem.line else "" for problem in problems]
+        sentences = [line + problem.sentence for line, problem in zip(lines, problems, strict=True)]
         raise InputError(sentences, path=path, way_out=WAY_OUT)
     parts = split_source(source)
     assert parts is not None  # else there were problems
@@ -145,18 +142,16 @@ def find_problems(source: str) -> list[GuideProblem]:
     if isinstance(values, GuideProblem):
         return [values]
     if not isinstance(values, dict):
-        sentence = (
-            f"the front matter holds {_describe_value(values)}; expected names with values: title and scale"
-        )
+        content = _describe_value(values)
+        sentence = f"the front matter holds {content}; expected names with values: title and scale"
         return [GuideProblem((), 1, sentence)]
     try:
         problems = _check_rules(_FrontMatter.model_validate(values))
     except ValidationError as error:
         errors = [item for item in error.errors() if not _is_consequence(item)]
         problems = [(item["loc"], _describe_problem(item)) for item in errors]
-    return [
-        GuideProblem(location, find_line(parts[0], location), sentence) for location, sentence in problems
-    ]
+    front = parts[0]
+    return [GuideProblem(location, find_line(front, location), sentence) for location, sentence in problems]
 
 
 def split_source(source: str) -> tuple[str, str] | None:

@@ -99,7 +99,7 @@ class ReadableQuestion(NamedTuple):
 
 
 def ask_about_pair(
-    store: Store, query_id: str, document_id: str, words: str, author: str = COMMAND_LINE
+    store: Store, query_id: str, document_id: str, text: str, author: str = COMMAND_LINE
 ) -> str:
     """Store a question about the current guide and a pair. Return the question's id, which is the same for
     the same words.
@@ -110,15 +110,13 @@ def ask_about_pair(
     NotFoundError: the author is unknown, or no round has shown the pair.
     RefusedError: the author is neither reviewer nor lead.
     """
-    words = _check_words(words, "say in a few words what the guide leaves open")
+    text = _check_words(text, "say in a few words what the guide leaves open")
     with store.transaction(new_data_version=False) as cursor:
         require_author(cursor, author, "reviewer", "lead")
         if not cursor.execute(_SHOWN_PAIR, [query_id, document_id]).fetchall():
-            raise NotFoundError(
-                f"No round has shown the document {document_id!r} for the query {query_id!r}."
-            )
+            raise NotFoundError(f"No round has shown document {document_id!r} for the query {query_id!r}.")
         guide = current_guide(cursor).guide_hash
-        return _insert_question(cursor, guide, query_id, document_id, words, author)
+        return _insert_question(cursor, guide, query_id, document_id, text, author)
 
 
 def ask_about_item(store: Store, annotator: str, words: str, presentation_id: str | None = None) -> str:
@@ -208,9 +206,8 @@ def build_question_table(caption: str, questions: Sequence[GuideQuestion]) -> Ta
     """Return the table of questions about the guide, with answers."""
     rows = []
     for question in questions:
-        pair = QueryName(
-            question.query or "the whole guide", question.query_id or "", question.document_id or ""
-        )
+        ids = (question.query_id or "", question.document_id or "")
+        pair = QueryName(question.query or "the whole guide", *ids)
         answer = question.answer or "not yet"
         question_id = question.question_id[:8]
         rows.append((pair, question.title or "", question.words, question.author, answer, question_id))

@@ -82,9 +82,7 @@ def tokenize_answer(text: str) -> list[str]:
 
 def exact_match(answer: str, references: Iterable[str]) -> float:
     """Return 1 if the answer matches a reference answer exactly, else 0."""
-    return _score_best(
-        answer, references, lambda given, other: float(normalise_answer(given) == normalise_answer(other))
-    )
+    return _score_best(answer, references, lambda a, b: float(normalise_answer(a) == normalise_answer(b)))
 
 
 def token_f1(answer: str, references: Iterable[str]) -> float:

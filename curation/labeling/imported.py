@@ -127,10 +127,9 @@ class JudgmentImport:
         sentence = "Nothing changed: all judgments of the file are already stored."
         if changes:
             where = f" in the round “{self.round}”" if self.round else ""
-            answered = pluralize(
-                self.filled, "of them answers an open presentation", "of them answer open presentations"
-            )
-            sentence = f"{pluralize(self.judgments, 'new judgment')}{where}, {answered}."
+            answered = pluralize(self.filled, "of them answers", "of them answer")
+            judgments = pluralize(self.judgments, "new judgment")
+            sentence = f"{judgments}{where}, {answered} open presentations."
         remarks = describe_judgment_columns(self.fields, self.unread)
         if self.marks:
             remarks.append(f"With {pluralize(self.marks, 'range')} of evidence.")
@@ -185,7 +184,7 @@ def import_judgments(
     """
     file = JudgmentFile(store, path, fields, layout, grade_map, skip_unknown, progress)
     try:
-        refuse_alike_annotators(store, file.judgments, file.fields)
+        refuse_alike_names(store, file.judgments, file.fields)
         added = add_judgments(
             store,
             file.judgments,
@@ -266,9 +265,7 @@ def add_judgments(
     return _build_result(plan, name, left_out)
 
 
-def refuse_alike_annotators(
-    store: Store, judgments: Sequence[ImportedJudgment], fields: JudgmentFields
-) -> None:
+def refuse_alike_names(store: Store, judgments: Sequence[ImportedJudgment], fields: JudgmentFields) -> None:
     """Refuse new annotator names that resemble a name in the project or the file.
 
     Names from `fields.annotator_map` are not checked.
@@ -344,11 +341,9 @@ def _read_inputs(
     )
 
 
-def _read_bodies(
-    cursor: Cursor, versions: Iterable[tuple[str, str]], documents: Collection[str]
-) -> dict[str, str]:
+def _read_bodies(cursor: Cursor, versions: Iterable[tuple[str, str]], ids: Collection[str]) -> dict[str, str]:
     """Read the bodies of all versions of the given documents, by version."""
-    stored = documents_by_hash(cursor, {version for name, version in versions if name in documents})
+    stored = documents_by_hash(cursor, {version for name, version in versions if name in ids})
     return {version: document.body for version, document in stored.items()}
 
 

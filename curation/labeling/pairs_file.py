@@ -95,9 +95,8 @@ def check_output(path: Path, text: str) -> None:
     if text not in TEXTS:
         raise InputError(f"--text {text!r}: expected {' or '.join(TEXTS)}")
     if path.suffix.lower() not in FORMATS:
-        raise InputError(
-            f"--out {path}: unknown file format; expected a name that ends in {' or '.join(FORMATS)}"
-        )
+        endings = " or ".join(FORMATS)
+        raise InputError(f"--out {path}: unknown file format; expected a name that ends in {endings}")
     if path.exists():
         raise InputError(f"--out {path}: the file exists already; expected the name of a new file")
     if not path.resolve().parent.is_dir():

@@ -114,10 +114,8 @@ class RoundRequest:
         InputError: the numbers do not fit together; the error lists all problems.
         """
         names = tuple(dict.fromkeys(self.annotators))
-        problems = [
-            *_find_name_problems(self.name, names),
-            *describe_out_of_bounds(RoundRequest, flatten_request(self)),
-        ]
+        problems = _find_name_problems(self.name, names)
+        problems += describe_out_of_bounds(RoundRequest, flatten_request(self))
         if self.pilot and len(names) < 2:
             problems.append("a pilot compares annotators: name at least two annotators")
         elif names and not self.pilot and self.overlap > len(names):
@@ -147,9 +145,7 @@ class PracticeRequest:
 
     name: str = ""
     annotators: Sequence[str] = option((), *_ANNOTATORS, is_comma_separated=True)
-    queries: int = option(
-        10, "Queries", "Known queries for each annotator, with at most 5 documents.", minimum=1
-    )
+    queries: int = option(10, "Queries", "Known queries per annotator, with at most 5 documents.", minimum=1)
     pass_mark: float = option(
         PASS_MARK, "Pass mark", "Share of correct answers needed to pass.", minimum=0.01, maximum=1
     )
@@ -226,9 +222,7 @@ class AnswerTaskRequest:
         flag="--annotators",
         is_comma_separated=True,
     )
-    overlap: int = option(
-        2, "Writers of each query", "How many different annotators answer each query.", minimum=1
-    )
+    overlap: int = option(2, "Writers of each query", "How many annotators answer each query.", minimum=1)
     queries: Sequence[str] = option(
         (),
         "Queries",
@@ -236,11 +230,9 @@ class AnswerTaskRequest:
         flag="--query",
         unset="every query without reference answers",
     )
-    tag: str | None = option(
-        None, "Queries with the tag", "Only queries with this tag, such as question.", unset="any"
-    )
+    tag: str | None = option(None, "Queries with the tag", "Only queries with the tag.", unset="any")
     most: int | None = option(
-        None, "Queries to draw", "Number of queries to draw.", flag="--queries", minimum=1, unset="all"
+        None, "Queries to draw", "Queries to draw.", flag="--queries", minimum=1, unset="all"
     )
     show: str = option(
         RELEVANT,

@@ -23,7 +23,7 @@ from curation.ingest.readers.fields import JudgmentFields
 from curation.ingest.readers.values import parse_grade_map
 from curation.ingest.requests import CollectionRequest
 from curation.labeling.imported import JudgmentImport, import_judgments
-from curation.labeling.rounds.withdrawals import withdraw_outside
+from curation.labeling.rounds.items import withdraw_outside
 from curation.people.annotators import require_author
 from curation.store import COMMAND_LINE, Store
 from curation.store.staging import rehearsal_folder

@@ -86,6 +86,9 @@ class DecisionImport:
         return ImportOutcome(bool(self.decided), sentence, "lines", figures, self.left_out, remarks)
 
 
+_Plan = tuple[list[Ruling], dict[Pair, ReviewerDecision], DecisionImport]
+
+
 class _DecisionInputs(NamedTuple):
     """Stored rows that the import of a decision file needs: guide, corpus, pairs and earlier decisions."""
 
@@ -193,7 +196,7 @@ def import_decisions(
             marks=read_marks(cursor),
         )
 
-    def plan(inputs: _DecisionInputs) -> tuple[list[Ruling], dict[Pair, ReviewerDecision], DecisionImport]:
+    def plan(inputs: _DecisionInputs) -> _Plan:
         left_out: Counter[str] = Counter()
         fields = proposals[0].fields if proposals else DecisionFields()
         queries = QueryColumn(inputs.queries, fields.query)
@@ -203,18 +206,17 @@ def import_decisions(
         chosen = _choose_rulings(rulings, inputs, reviewer, every_pair, left_out)
         return chosen, inputs.current, DecisionImport(len(chosen), dict(left_out), fields)
 
-    def write(
-        cursor: Cursor, planned: tuple[list[Ruling], dict[Pair, ReviewerDecision], DecisionImport]
-    ) -> None:
+    def write(cursor: Cursor, planned: _Plan) -> None:
         rulings, current, decided = planned
         append_decisions(cursor, rulings, current, reviewer)
         counts = {"decided": decided.decided, "left_out": decided.left_out}
         detail = {"source": source.name if source else None, **counts}
         record_event(cursor, "adjudicate from a file", detail, reviewer)
 
-    return write_if_unchanged(
+    *_, imported = write_if_unchanged(
         store, fingerprint=_read_fingerprint, read=read, plan=plan, write=write, busy=BUSY
-    )[-1]
+    )
+    return imported
 
 
 def describe_overtaking(decision: ReviewerDecision) -> str:

@@ -33,28 +33,24 @@ class Comment(NamedTuple):
     commented_at: datetime
 
 
-def list_comments(
-    cursor: Cursor, reader: str, query_id: str, document_id: str | None = None
-) -> list[Comment]:
+def list_comments(cursor: Cursor, user: str, query_id: str, document_id: str | None = None) -> list[Comment]:
     """Read the comments on a query's pairs, or on one pair, that a reviewer or lead may read, oldest first.
 
     The list includes comments on sealed queries: a function that shows the list must ask a `SealAccess`.
 
     Raises
     ------
-    NotFoundError: the reader is not in the project.
-    RefusedError: the reader is neither reviewer nor lead.
+    NotFoundError: the user is not in the project.
+    RefusedError: the user is neither reviewer nor lead.
     """
-    require_author(cursor, reader, "reviewer", "lead")
-    withheld = read_withheld_pairs(cursor, reader)
+    require_author(cursor, user, "reviewer", "lead")
+    withheld = read_withheld_pairs(cursor, user)
     comments = fetch(cursor, Comment, _COMMENTS, [query_id, document_id, document_id])
     return [comment for comment in comments if (comment.query_id, comment.document_id) not in withheld]
 
 
-def add_comment(
-    store: Store, query_id: str, document_id: str, words: str, author: str, client_key: str
-) -> None:
-    """Add a comment to a judged pair; sending a comment again with the same client key changes nothing.
+def add_comment(store: Store, query_id: str, document_id: str, text: str, author: str, key: str) -> None:
+    """Add a comment to a judged pair; sending a comment again with the same client `key` changes nothing.
 
     Raises
     ------
@@ -63,10 +59,10 @@ def add_comment(
     RefusedError: the author is neither reviewer nor lead, nobody has judged the pair, or the author still has
         to judge the pair.
     """
-    words = words.strip()
-    if not words or len(words) > MAX_NOTE_LENGTH:
-        raise InputError(f"a comment has 1 to {MAX_NOTE_LENGTH:,} characters, this one has {len(words):,}")
-    if not 8 <= len(client_key) <= 128:
+    text = text.strip()
+    if not text or len(text) > MAX_NOTE_LENGTH:
+        raise InputError(f"a comment has 1 to {MAX_NOTE_LENGTH:,} characters, this one has {len(text):,}")
+    if not 8 <= len(key) <= 128:
         raise InputError("a client key has 8 to 128 characters")
     pair = (query_id, document_id)
     with store.transaction(new_data_version=False) as cursor:
@@ -75,10 +71,9 @@ def add_comment(
             raise RefusedError(
                 "Nobody has judged this pair, or the pair is in your queue and you still have items to judge."
             )
-        if cursor.execute("SELECT 1 FROM dispute_comments WHERE client_key = ?", [client_key]).fetchone():
+        if cursor.execute("SELECT 1 FROM dispute_comments WHERE client_key = ?", [key]).fetchone():
             return
-        row = [client_key, *pair, words, author, utc_now()]
+        row = [key, *pair, text, author, utc_now()]
         cursor.execute("INSERT INTO dispute_comments VALUES (?, ?, ?, ?, ?, ?)", row)
-        record_event(
-            cursor, "comment on a dispute", {"query_id": query_id, "document_id": document_id}, author
-        )
+        detail = {"query_id": query_id, "document_id": document_id}
+        record_event(cursor, "comment on a dispute", detail, author)

@@ -136,11 +136,9 @@ class Consensus:
             grade = decision if source == ADJUDICATED else values[index] if index >= 0 else None
             if source == DISPUTED and kept is not None:
                 grade, changed = kept, kept_changed
-            known_confidence = confidence if confidence == confidence else None  # NaN is not itself
+            certainty = confidence if confidence == confidence else None  # NaN is not itself
             judgments = (votes, n - sum(votes.values()), n)
-            yield PairConsensus(
-                query_id, document_id, grade, names[source], *judgments, known_confidence, changed
-            )
+            yield PairConsensus(query_id, document_id, grade, names[source], *judgments, certainty, changed)
 
     def _rows(self) -> Iterator[tuple[Any, ...]]:
         """Yield the column values of each pair as plain Python values, converted in batches."""

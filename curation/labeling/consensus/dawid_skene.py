@@ -104,10 +104,9 @@ class AnnotatorErrors:
 
 def collect_grades(pairs: VotesByPair) -> GradeArrays:
     """Return the grades of all votes; pairs with at least one grade are numbered from 0."""
-    _, item = np.unique(pairs.item, return_inverse=True)
-    return GradeArrays(
-        item.astype(np.int64), pairs.annotator, pairs.value, len(pairs.names), len(pairs.values)
-    )
+    _, items = np.unique(pairs.item, return_inverse=True)
+    items = items.astype(np.int64)
+    return GradeArrays(items, pairs.annotator, pairs.value, len(pairs.names), len(pairs.values))
 
 
 def fit_dawid_skene(grades: GradeArrays, smoothing: float = 0.0) -> DawidSkeneFit:

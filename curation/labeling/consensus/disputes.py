@@ -134,6 +134,19 @@ class Dispute:
         )
         return PairMarks(self.content_hash or "", people).apart
 
+    @property
+    def remarks(self) -> list[str]:
+        """Sentences for the reviewer about the marks and the judged versions of the pair."""
+        sentences = []
+        if self.is_about_marks:
+            sentences.append("The grades agree, but the marks have no common character: mark the evidence.")
+        if self.changed:
+            sentences.append("The corpus now has a newer text of this document, which nobody has judged.")
+        if self.older:
+            older = f"{self.older:,}"
+            sentences.append(f"Judgments of an older text, which are not shown and do not count: {older}.")
+        return sentences
+
 
 @dataclass(frozen=True)
 class Disputes:
@@ -241,20 +254,6 @@ def build_case(cursor: Cursor, dispute: Dispute) -> Case:
     row = cursor.execute(_READING, [dispute.content_hash, dispute.query_id]).fetchone()
     information_need, *document_columns = row or (None, "", None, None, "{}")
     return Case(dispute, information_need, DocumentText(dispute.title, *document_columns))
-
-
-def describe_versions(dispute: Dispute) -> list[str]:
-    """List remarks for the reviewer on the marks and judged versions of a pair, a sentence each."""
-    sentences = []
-    if dispute.is_about_marks:
-        sentences.append("The grades agree, but the marks have no common character: mark the evidence.")
-    if dispute.changed:
-        sentences.append("The corpus now has a newer text of this document, which nobody has judged.")
-    if dispute.older:
-        sentences.append(
-            f"Judgments of an older text, which are not shown and do not count: {dispute.older:,}."
-        )
-    return sentences
 
 
 def compute_weight(grades: Sequence[int], traffic: float = 1.0) -> float:

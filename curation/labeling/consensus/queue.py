@@ -33,17 +33,10 @@ from curation.guides.questions import ask_about_pair
 from curation.labeling.consensus.adjudication import REVIEWERS, OvertakenError, decide_pair
 from curation.labeling.consensus.comments import Comment, add_comment, list_comments
 from curation.labeling.consensus.decisions import Pair, read_recent_decisions, unjudged_error
-from curation.labeling.consensus.disputes import (
-    Case,
-    Opinion,
-    build_case,
-    describe_versions,
-    find_disputes,
-    read_cases,
-)
+from curation.labeling.consensus.disputes import Case, Opinion, build_case, find_disputes, read_cases
 from curation.labeling.consensus.second_opinions import ask_opinion, read_awaited_opinions
 from curation.labeling.judging import Outcome
-from curation.labeling.presentation.drawing import NO_IMAGE_HOSTS, draw_body, draw_document
+from curation.labeling.presentation.drawing import NO_IMAGE_HOSTS, Hosts, draw_body, draw_document
 from curation.labeling.presentation.excerpts import Segment
 from curation.labeling.presentation.markup import Fact, Node
 from curation.labeling.rounds.upcoming import read_withheld_pairs
@@ -185,7 +178,7 @@ def read_case_queue(
     reviewer: str,
     limit: int = 6,
     after: Sequence[str] = (),
-    image_hosts: frozenset[str] = NO_IMAGE_HOSTS,
+    image_hosts: Hosts = NO_IMAGE_HOSTS,
 ) -> CaseQueue:
     """Read the next disputed pairs, without the pairs already on screen (pair ids in `after`).
 
@@ -211,17 +204,13 @@ def read_case_queue(
     return CaseQueue(showings, len(pairs_by_id), len(pairs_by_id) - len(free_ids), waiting)
 
 
-def read_recent_cases(
-    store: Store, reviewer: str, image_hosts: frozenset[str] = NO_IMAGE_HOSTS
-) -> list[CaseView]:
+def read_recent_cases(store: Store, reviewer: str, image_hosts: Hosts = NO_IMAGE_HOSTS) -> list[CaseView]:
     """Read the pairs that the reviewer decided last, newest first, so that the reviewer can change a
     decision."""
     with store.reading() as cursor:
         require_author(cursor, reviewer, *REVIEWERS)
         withheld = read_withheld_pairs(cursor, reviewer)
-    decided = [
-        (decision.query_id, decision.document_id) for decision in read_recent_decisions(store, reviewer)
-    ]
+    decided = [(row.query_id, row.document_id) for row in read_recent_decisions(store, reviewer)]
     pairs = [pair for pair in decided if pair not in withheld]
     reviewer_access(store, reviewer, {query_id for query_id, _ in pairs})
     with store.reading() as cursor:
@@ -230,7 +219,7 @@ def read_recent_cases(
 
 
 def read_case_view(
-    store: Store, reviewer: str, query_id: str, document_id: str, image_hosts: frozenset[str] = NO_IMAGE_HOSTS
+    store: Store, reviewer: str, query_id: str, document_id: str, image_hosts: Hosts = NO_IMAGE_HOSTS
 ) -> CaseView:
     """Read the current state of a judged pair, disputed or not.
 
@@ -243,7 +232,7 @@ def read_case_view(
 
 
 def draw_whole_case(
-    store: Store, reviewer: str, query_id: str, document_id: str, image_hosts: frozenset[str] = NO_IMAGE_HOSTS
+    store: Store, reviewer: str, query_id: str, document_id: str, image_hosts: Hosts = NO_IMAGE_HOSTS
 ) -> list[Node]:
     """Draw the whole body of a pair's document with the query's words highlighted; raises as `read_case_view`
     does."""
@@ -277,7 +266,7 @@ def make_pair_id(query_id: str, document_id: str) -> str:
     return digest("pair", query_id, document_id)[:16]
 
 
-def draw_case(case: Case, guide: Guide, image_hosts: frozenset[str] = NO_IMAGE_HOSTS) -> CaseView:
+def draw_case(case: Case, guide: Guide, image_hosts: Hosts = NO_IMAGE_HOSTS) -> CaseView:
     """Draw a judged pair for the reviewer's screen under the current guide."""
     dispute = case.dispute
     drawn = draw_document(
@@ -304,7 +293,7 @@ def draw_case(case: Case, guide: Guide, image_hosts: frozenset[str] = NO_IMAGE_H
         guide_hash=guide.guide_hash,
         opinions=dispute.opinions,
         decision=decision,
-        remarks=describe_versions(dispute),
+        remarks=dispute.remarks,
     )
 
 

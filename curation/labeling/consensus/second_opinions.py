@@ -76,7 +76,7 @@ def ask_opinion(
         if cursor.execute(_DECIDED, list(pair)).fetchall():
             raise RefusedError("This pair is decided, and later judgments do not change a decision.")
         (round_id, name), version = _find_open_round(cursor, pair), read_judged_versions(cursor, [pair])[pair]
-        annotator = _choose_annotator(cursor, round_id, name, pair, version, reviewer)
+        annotator = _choose_judge(cursor, round_id, name, pair, version, reviewer)
         asked_at = utc_now()
         presentation_id = _add_presentation(cursor, round_id, Candidate(*pair, version), annotator)
         request_row = [presentation_id, *pair, reviewer, asked_at]
@@ -110,9 +110,7 @@ def _find_open_round(cursor: Cursor, pair: Pair) -> tuple[str, str]:
     )
 
 
-def _choose_annotator(
-    cursor: Cursor, round_id: str, name: str, pair: Pair, version: str, reviewer: str
-) -> str:
+def _choose_judge(cursor: Cursor, round_id: str, name: str, pair: Pair, version: str, reviewer: str) -> str:
     """Choose the member of the round with the fewest open items who never saw the pair with this text."""
     seen_by = {row[0] for row in cursor.execute(_SEEN_BY, [*pair, version]).fetchall()}
     practising = {status.annotator for status in read_practice_statuses(cursor) if status.open}

@@ -61,7 +61,8 @@ MAX_CACHED_LENGTH = 40_000
 MARKUPS = {"html": "HTML", "markdown": "Markdown"}
 """Kind of body that is parsed into a tree → name for people."""
 PLAIN_TEMPLATE = PresentationTemplate()
-NO_IMAGE_HOSTS: frozenset[str] = frozenset()
+Hosts = frozenset[str]
+NO_IMAGE_HOSTS: Hosts = frozenset()
 """Default hosts from which browsers may fetch images: no hosts."""
 _read_cached_markup = lru_cache(maxsize=64)(read_markup)
 
@@ -161,9 +162,7 @@ def wrap_sentences(segments: Sequence[Segment], start: int, sentences: Sequence[
     return nodes
 
 
-def draw_tree(
-    tree: Tree, stems: frozenset[str], span: Span, sentences: Sequence[Sentence] = ()
-) -> list[Node]:
+def draw_tree(tree: Tree, stems: frozenset[str], span: Span, sentences: Sequence[Sentence]) -> list[Node]:
     """Draw a part of a tree as safe elements, with words highlighted by stem.
 
     Parameters
@@ -185,7 +184,7 @@ def draw_document(
     *,
     matched: Span | None = None,
     longest: int | None = MAX_PASSAGE_LENGTH,
-    image_hosts: frozenset[str] = NO_IMAGE_HOSTS,
+    image_hosts: Hosts = NO_IMAGE_HOSTS,
     markable: bool = False,
 ) -> DrawnDocument:
     """Draw a document by a template, with the query's words highlighted.
@@ -210,14 +209,12 @@ def draw_document(
         return DrawnDocument(drawn_title, passage, not whole, document.url, document.published, None)
     facts = _draw_facts(layout, values, stems, addresses)
     if tree is None and layout.body in MARKUPS:
-        sentence = (
-            f"This document is too long, or has too much markup, to be drawn as {MARKUPS[layout.body]}."
-        )
-        facts.append(Fact("Plain text", [Segment(sentence, False)]))
+        reason = f"This document is too long, or has too much markup, to be drawn as {MARKUPS[layout.body]}."
+        facts.append(Fact("Plain text", [Segment(reason, False)]))
     return DrawnDocument(drawn_title, passage, not whole, None, None, facts)
 
 
-def draw_body(document: DocumentText, query: str, guide: Guide, hosts: frozenset[str]) -> list[Node]:
+def draw_body(document: DocumentText, query: str, guide: Guide, hosts: Hosts) -> list[Node]:
     """Draw the whole body of a document as annotators see it under a guide, with the query's words
     highlighted.
 
@@ -225,10 +222,9 @@ def draw_body(document: DocumentText, query: str, guide: Guide, hosts: frozenset
     ----------
     hosts: the hosts from which browsers may fetch images.
     """
-    markable = guide.evidence is not None
-    return draw_document(
-        document, query, guide.presentation, longest=None, image_hosts=hosts, markable=markable
-    ).passage
+    template, markable = guide.presentation, guide.evidence is not None
+    drawn = draw_document(document, query, template, longest=None, image_hosts=hosts, markable=markable)
+    return drawn.passage
 
 
 def _find_units(tree: Tree, branch: Branch, longest: int) -> list[_Unit]:
@@ -371,10 +367,8 @@ def _draw_facts(
     facts = []
     for field in template.fields:
         value = values.get(field.field)
-        nodes = (
-            _draw_text(value, stems) if field.drawn_as == "text" else _draw_addresses(field, value, addresses)
-        )
-        if nodes:
+        is_text = field.drawn_as == "text"
+        if nodes := _draw_text(value, stems) if is_text else _draw_addresses(field, value, addresses):
             facts.append(Fact(field.name, nodes))
     return facts
 

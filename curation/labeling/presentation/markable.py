@@ -25,11 +25,8 @@ _WORD = re.compile(r"\w+")
 _TAGS = r"<!--|<(?:script|style)\b|</?[a-zA-Z][^<>]*+>|&#?\w{1,31};"
 _TARGETS = r"(?<=\])\([^()\s]*+(?:\s++\"[^\"]*+\")?+\)|^\[[^\]\n]++\]:[^\n]*+$|[*`~\\]"
 _MARKUP = {"html": re.compile(_TAGS), "markdown": re.compile(f"{_TAGS}|{_TARGETS}", re.MULTILINE)}
-_END_MARKERS = {
-    "<!--": re.compile("-->"),
-    "<script": re.compile(r"</script\s*+>"),
-    "<style": re.compile(r"</style\s*+>"),
-}
+_END_MARKERS = {f"<{tag}": re.compile(rf"</{tag}\s*+>") for tag in ("script", "style")}
+_END_MARKERS["<!--"] = re.compile("-->")
 """Start marker of a skipped part of the body → its end marker; a part without an end marker is not
 skipped."""
 _OPENING_SIGNS = "\"'“‘«‹([*_`¿¡（「『《"

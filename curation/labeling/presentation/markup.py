@@ -87,9 +87,7 @@ _MARKDOWN_SIGNS = tuple(
     for sign in (r"^#{1,6} \S", r"^ {0,3}[-*+] \S", r"\*\*\S", r"\]\(\S", r"^```", r"^\|[ :|-]+\|$", r"`\S")
 )
 _ALLOWED_TAGS = frozenset(BLOCKS | INLINE | _HEADINGS | _RENAMED.keys() | _BREAKS)
-_STYLING_TAG = re.compile(
-    r"<(?:b|big|code|em|font|i|nobr|s|small|strike|strong|tt|u)(?=[\s/])", re.IGNORECASE
-)
+_STYLE_TAG = re.compile(r"<(?:b|big|code|em|font|i|nobr|s|small|strike|strong|tt|u)(?=[\s/])", re.IGNORECASE)
 _MARKDOWN = MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethrough"])
 _SIGNS = re.compile(r"[!-/:-@\[-`{-~\r\n]")
 _LINES = re.compile(r"\r\n|\r|\n")
@@ -151,9 +149,8 @@ class Addresses:
     def image(self, address: str) -> str:
         """Return the https address of an image on an allowed host; '' for other images."""
         source = self._absolute(address)
-        return (
-            f"https:{source.partition(':')[2]}" if source and _read_host(source) in self.image_hosts else ""
-        )
+        is_allowed = source and _read_host(source) in self.image_hosts
+        return f"https:{source.partition(':')[2]}" if is_allowed else ""
 
     def _absolute(self, address: str) -> str:
         if not address.strip():
@@ -383,8 +380,8 @@ def read_markup(body: str, kind: str, addresses: Addresses) -> Tree | None:
     tags = body.count("<")
     if tags > MAX_TAGS or len(body) > MAX_HTML_LENGTH:
         return None
-    if tags * len(_STYLING_TAG.findall(body)) > MAX_STYLED_PRODUCT:
-        body = _STYLING_TAG.sub("<span", body)
+    if tags * len(_STYLE_TAG.findall(body)) > MAX_STYLED_PRODUCT:
+        body = _STYLE_TAG.sub("<span", body)
     clean_html = nh3.clean(
         body,
         tags=set(_ALLOWED_TAGS),

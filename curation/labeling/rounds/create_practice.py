@@ -171,14 +171,12 @@ class PracticeFile(NamedTuple):
         if not explanation:
             problems.append("a practice pair needs an explanation of its grade")
         elif len(explanation) > MAX_NOTE_LENGTH:
-            problems.append(
-                f"an explanation has at most {MAX_NOTE_LENGTH:,} characters, not {len(explanation):,}"
-            )
+            length = len(explanation)
+            problems.append(f"an explanation has at most {MAX_NOTE_LENGTH:,} characters, not {length:,}")
         if problems or known_query is None or numeric_grade is None:
             return None, problems
-        return ControlItem(
-            Candidate(known_query.query_id, document, self.hashes[document]), numeric_grade, explanation
-        ), []
+        candidate = Candidate(known_query.query_id, document, self.hashes[document])
+        return ControlItem(candidate, numeric_grade, explanation), []
 
 
 def open_practice(store: Store, request: PracticeRequest, author: str = COMMAND_LINE) -> OpenedPractice:

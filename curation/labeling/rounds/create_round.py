@@ -32,9 +32,7 @@ from curation.store.planned_writes import write_if_unchanged
 
 BUSY = "Other commands changed the project while the round was planned. Try again."
 NO_CANDIDATES = "There are no candidates to judge yet. Build a pool."
-PRACTISED_BEFORE = (
-    "assigned to people who know the expected grade from practice, because no other annotator is free"
-)
+PRACTISED_BEFORE = "assigned to people who know the expected grade from practice, as nobody else is free"
 Inputs = TypeVar("Inputs")
 _Project = tuple[str, ControlItemPool | None, set[AnnotatorPair]]
 """The current guide, the pairs that can be control items, and the pairs whose grade practice has shown."""
@@ -134,9 +132,8 @@ def open_round(
         if pairs is None:
             return rows, active, frame
         rows = [row for row in rows if (row.query_id, row.document_id) in pairs]
-        new = sorted(
-            {pair for pair in pairs if pairs[pair]} - {(row.query_id, row.document_id) for row in rows}
-        )
+        pooled = {(row.query_id, row.document_id) for row in rows}
+        new = sorted({pair for pair in pairs if pairs[pair]} - pooled)
         versions = snapshot_versions(cursor, current_snapshot(cursor), [name for _, name in new])
         return [*rows, *(CandidateRow(*pair, versions.get(pair[1]), False) for pair in new)], active, frame
 

@@ -16,6 +16,7 @@ from curation.labeling.requests import MoveRequest
 from curation.labeling.rounds.assignment import assign_queries
 from curation.labeling.rounds.candidates import Candidate
 from curation.labeling.rounds.create_round import PRACTISED_BEFORE
+from curation.labeling.rounds.items import RoundItem
 from curation.labeling.rounds.transfer import (
     ItemGroup,
     Mover,
@@ -27,7 +28,6 @@ from curation.labeling.rounds.transfer import (
     plan_transfer,
     read_transfer_inputs,
 )
-from curation.labeling.rounds.withdrawals import RoundItem
 from curation.store import COMMAND_LINE, Cursor, Store
 
 TOUCHED = "put off or taken back: they were seen, and stay"

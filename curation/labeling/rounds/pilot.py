@@ -123,9 +123,8 @@ class PilotReport:
     @property
     def tables(self) -> tuple[Table, Table]:
         """The shares of disagreement by boundary, and the pairs with the largest differences."""
-        boundaries = [
-            figure_row(f"{boundary.lower} | {boundary.upper}", boundary.share) for boundary in self.boundaries
-        ]
+        rows = self.boundaries
+        boundaries = [figure_row(f"{row.lower} | {row.upper}", row.share) for row in rows]
         spreads = []
         for spread in self.spreads:
             query = QueryName(spread.query, spread.query_id, spread.document_id)
@@ -193,11 +192,9 @@ def measure_boundaries(
             for first, second in combinations(pair_grades, 2):
                 counts[query_indexes[query]] += ((first <= lower) != (second <= lower), 1)
         apart, comparisons = (int(total) for total in counts.sum(axis=0)) if queries else (0, 0)
-        share = (
-            Estimate(apart / comparisons, *_compute_interval(counts, seed), comparisons)
-            if comparisons
-            else Estimate()
-        )
+        share = Estimate()
+        if comparisons:
+            share = Estimate(apart / comparisons, *_compute_interval(counts, seed), comparisons)
         measured.append(Boundary(lower, upper, apart, share))
     return tuple(measured)
 

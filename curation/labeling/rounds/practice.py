@@ -276,6 +276,5 @@ def _draw_attempt(cursor: Cursor, old_status: PracticeStatus, annotator: str) ->
             f"No known pair of {old_status.round} can be shown any more: its documents left the corpus, or a "
             "release seals its grades. Open a new practice round."
         )
-    return make_presentations(
-        old_status.round_id, annotator, order_items(work, 0.0, f"{salt}:{annotator}"), start
-    )
+    slots = order_items(work, 0.0, f"{salt}:{annotator}")
+    return make_presentations(old_status.round_id, annotator, slots, start)

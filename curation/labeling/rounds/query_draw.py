@@ -60,10 +60,8 @@ class QueryDraw:
     @property
     def probabilities(self) -> dict[str, float]:
         """The inclusion probability of each query: the drawn share of its stratum."""
-        counts = self.counts
-        return {
-            name: counts[stratum][1] / counts[stratum][0] for name, stratum in sorted(self.strata.items())
-        }
+        shares = {stratum: drawn / size for stratum, (size, drawn) in self.counts.items()}
+        return {query_id: shares[stratum] for query_id, stratum in sorted(self.strata.items())}
 
     @property
     def by_stratum(self) -> Table:
@@ -112,7 +110,7 @@ def draw_candidates(
 
 
 def draw_queries(
-    strata: Mapping[str, str], queries: int, seed: int, units: Mapping[str, str] = {}
+    strata: Mapping[str, str], count: int, seed: int, units: Mapping[str, str] = {}
 ) -> QueryDraw:
     """Draw a stratified random sample of queries.
 
@@ -123,16 +121,16 @@ def draw_queries(
 
     Raises
     ------
-    InputError: `queries` is below the number of strata, or not below the number of units.
+    InputError: `count` is below the number of strata, or not below the number of units.
     """
     units_by_stratum: defaultdict[str, list[str]] = defaultdict(list)
     unit_of = {query_id: units[query_id] for query_id in strata if query_id in units}
     unit_strata = {unit_of.get(query_id, query_id): stratum for query_id, stratum in sorted(strata.items())}
     for unit, stratum in unit_strata.items():
         units_by_stratum[stratum].append(unit)
-    if not len(units_by_stratum) <= queries < len(unit_strata):
+    if not len(units_by_stratum) <= count < len(unit_strata):
         raise InputError(
-            f"A draw of {pluralize(queries, 'query', 'queries')} was asked for, and "
+            f"A draw of {pluralize(count, 'query', 'queries')} was asked for, and "
             f"{pluralize(len(unit_strata), 'query', 'queries')} of {len(units_by_stratum):,} "
             "strata have a pool: expected at least one a stratum, and fewer than all, because a judge has "
             "nothing to add where people grade everything."
@@ -140,7 +138,7 @@ def draw_queries(
     names = sorted(units_by_stratum)
     limits = [len(units_by_stratum[name]) - 1 for name in names]
     drawn_units: set[str] = set()
-    for name, extra_count in zip(names, allocate(queries - len(names), limits, limits), strict=True):
+    for name, extra_count in zip(names, allocate(count - len(names), limits, limits), strict=True):
         shuffled = sort_by_seed(units_by_stratum[name], seed, lambda unit: ["query draw", unit])
         drawn_units.update(shuffled[: extra_count + 1])
     drawn_ids = frozenset(query_id for query_id in strata if unit_of.get(query_id, query_id) in drawn_units)

@@ -126,10 +126,8 @@ class RoundStatus:
         """Sentences with the numbers of complete candidates, of moved, late and repeated items, and of items
         left out."""
         state = ", closed" if self.closed else ", paused" if self.paused else ""
-        candidates = pluralize(self.candidates, "candidate has", "candidates have")
-        sentences = [
-            f"{self.round} ({self.kind}{state}): {self.complete:,} of {candidates} all their judgments."
-        ]
+        done = f"{self.complete:,} of {pluralize(self.candidates, 'candidate has', 'candidates have')}"
+        sentences = [f"{self.round} ({self.kind}{state}): {done} all their judgments."]
         if self.withdrawn:
             moved = pluralize(self.withdrawn, "presentation was", "presentations were")
             sentences.append(f"{moved} withdrawn and moved to others.")
@@ -173,9 +171,7 @@ class Spacing(NamedTuple):
 def count_workloads(cursor: Cursor) -> dict[str, tuple[int, int]]:
     """Count each annotator's answers, including imported answers, and open items in rounds that are not
     closed."""
-    return {
-        name: (answered, open_count) for name, answered, open_count in cursor.execute(_WORKLOADS).fetchall()
-    }
+    return {name: (answered, pending) for name, answered, pending in cursor.execute(_WORKLOADS).fetchall()}
 
 
 def read_round_status(store: Store, name: str) -> RoundStatus:

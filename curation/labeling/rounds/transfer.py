@@ -30,6 +30,7 @@ from curation.labeling.rounds.control_items import (
     write_control_items,
 )
 from curation.labeling.rounds.create_round import read_project_fingerprint
+from curation.labeling.rounds.items import RoundItem, find_near_repeats, read_round_items, withdraw
 from curation.labeling.rounds.rounds import (
     RoundState,
     append_event,
@@ -41,7 +42,6 @@ from curation.labeling.rounds.rounds import (
     refuse_closed,
     refuse_unable_annotators,
 )
-from curation.labeling.rounds.withdrawals import RoundItem, find_near_repeats, read_round_items, withdraw
 from curation.people.annotators import able_to_judge, require_annotators, require_author
 from curation.store import Cursor, Store, append_rows, record_event
 from curation.store.planned_writes import write_if_unchanged

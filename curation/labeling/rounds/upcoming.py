@@ -251,7 +251,7 @@ def compute_upcoming_work(
     too_near = _find_too_near(items)
     unanswered = [item for item in items if item.answered is None and item.duplicate_of not in too_near]
     showable_items = [item for item in unanswered if not included_rounds[item.round_id].paused]
-    open_items = _sort_open(showable_items, items, list(included_rounds))
+    open_items = _sort(showable_items, items, list(included_rounds))
     return UpcomingWork(included_rounds, items, unanswered, open_items, bool(too_near))
 
 
@@ -308,7 +308,7 @@ def _find_too_near(items: Sequence[QueueItem]) -> set[str]:
     }
 
 
-def _sort_open(
+def _sort(
     showable: Sequence[QueueItem], items: Sequence[QueueItem], rounds: Sequence[str]
 ) -> list[QueueItem]:
     """Sort open items: untouched items, then skipped items in the order of skipping, then repeats of skipped

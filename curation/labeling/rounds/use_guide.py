@@ -5,7 +5,7 @@ New rounds use the current guide; for open rounds the lead chooses the old or th
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -110,9 +110,7 @@ class GuideEffects:
             "guide version; releases list every guide that was used."
         )
         if self.same_grades:
-            sentences.append(
-                "The meaning of the grades is unchanged: labels under the current guide stay fresh."
-            )
+            sentences.append("No grade changes its meaning: labels under the current guide stay fresh.")
         if self.stale_pairs:
             pairs = pluralize(self.stale_pairs, "judged pair has", "judged pairs have")
             sentences.append(
@@ -125,13 +123,11 @@ class GuideEffects:
     @property
     def tables(self) -> tuple[Table, ...]:
         """Table of the open rounds, and whether each round may switch to the guide."""
-        rows = (
-            (
-                *(state.round, state.open_items, state.answered, state.guide_hash[:8]),
-                "no" if state.round in self.cannot_switch else "yes",
-            )
-            for state in self.rounds
-        )
+        rows = []
+        for state in self.rounds:
+            may_switch = "no" if state.round in self.cannot_switch else "yes"
+            version = state.guide_hash[:8]
+            rows.append((state.round, state.open_items, state.answered, version, may_switch))
         columns = ("Round under way", "Open items", "Answered", "Guide", "May change")
         return (Table("Rounds that are open", columns, tuple(rows)),)
 
@@ -191,10 +187,11 @@ def use_guide(
     """
     if open_rounds not in (None, KEEP, SWITCH):
         raise InputError(f"Unknown choice for open rounds: {open_rounds!r}; expected {KEEP} or {SWITCH}.")
+    guide_hash = guide.guide_hash
     with store.transaction() as cursor:
         require_author(cursor, author, "lead")
         old_guide = current_guide(cursor)
-        if instead_of not in (None, old_guide.guide_hash, guide.guide_hash):
+        if instead_of not in (None, old_guide.guide_hash, guide_hash):
             raise RefusedError(
                 f"A different guide was published meanwhile: “{old_guide.title}”, "
                 f"{old_guide.guide_hash[:8]}. Compare your guide with the published guide first."
@@ -202,43 +199,26 @@ def use_guide(
         if same_grades and old_guide.values != guide.values:
             raise InputError("A different scale changes the meaning of grades: labels become outdated.")
         affected = _find_affected_rounds(cursor, guide)
-        if affected and open_rounds is None:
-            open_work = ", ".join(f"{state.round} ({state.open_items:,} open items)" for state in affected)
-            raise RefusedError(
-                f"Rounds are open under a different guide: {open_work}. Choose whether these rounds keep "
-                "their guide or switch. Each judgment keeps the version under which it was given.",
-                command="--open-rounds keep leaves these rounds with their guide, --open-rounds switch gives "
-                "them the new guide.",
-            )
-        if open_rounds == SWITCH and (problems := _find_scale_problems(cursor, affected, guide)):
-            raise RefusedError(
-                " ".join(problems.values())
-                + " A round cannot hold grades of two scales: keep the round's guide, or close the "
-                "round and open a new round.",
-                command="`--open-rounds keep` leaves rounds with their guide.",
-            )
-        changed = old_guide.guide_hash != guide.guide_hash
+        _refuse_choice(cursor, affected, guide, open_rounds)
         store_guide(cursor, guide)
         for state in affected:
-            guide_hash = guide.guide_hash if open_rounds == SWITCH else state.guide_hash
-            detail: dict[str, Any] = {
-                "guide": guide_hash,
-                "project_guide": guide.guide_hash,
-                "choice": open_rounds,
-            }
-            append_event(cursor, state.round_id, "guide", detail, author)
+            round_guide = guide_hash if open_rounds == SWITCH else state.guide_hash
+            choice = {"guide": round_guide, "project_guide": guide_hash, "choice": open_rounds}
+            append_event(cursor, state.round_id, "guide", choice, author)
         names = [state.round for state in affected]
         kept, switched = (names, []) if open_rounds == KEEP else ([], names)
+        changed = old_guide.guide_hash != guide_hash
         if changed or affected:
-            detail = {"guide": guide.guide_hash, "title": guide.title, "kept": kept, "switched": switched}
+            detail: dict[str, Any] = {"guide": guide_hash, "title": guide.title}
+            detail |= {"kept": kept, "switched": switched}
             detail |= {"reason": reason.strip()} if reason.strip() else {}
             detail |= {"same_grades_as": old_guide.guide_hash} if same_grades else {}
             record_event(cursor, "use guide", detail, author)
         draft = find_draft(cursor, author)
-        if draft is not None and digest(draft.source) == guide.guide_hash:
+        if draft is not None and digest(draft.source) == guide_hash:
             end_draft(cursor, author)
         _, remarks = describe_fields(cursor, guide.presentation)
-    return GuideChange(guide.guide_hash, guide.title, changed, kept, switched, remarks)
+    return GuideChange(guide_hash, guide.title, changed, kept, switched, remarks)
 
 
 def compute_guide_effects(store: Store, guide: Guide, same_grades: bool = False) -> GuideEffects:
@@ -246,6 +226,7 @@ def compute_guide_effects(store: Store, guide: Guide, same_grades: bool = False)
     with store.reading() as cursor:
         values, guide_groups = list(guide.values), group_equivalent_guides(cursor, guide, same_grades)
         reworded = find_reworded_grades(cursor, guide_groups, guide)
+        stale = [f"{name} {grade}" for name, grades in reworded.items() for grade in grades]
         off_scale = cursor.execute(_OFF_SCALE, [values]).fetchall()
         current = current_guide(cursor)
         affected_rounds = _find_affected_rounds(cursor, guide)
@@ -254,9 +235,7 @@ def compute_guide_effects(store: Store, guide: Guide, same_grades: bool = False)
             rounds=tuple(affected_rounds),
             cannot_switch=_find_scale_problems(cursor, affected_rounds, guide),
             answers=_count_rows(cursor, _GIVEN, [current.guide_hash]),
-            stale_pairs=_count_rows(
-                cursor, _STALE, [[f"{name} {grade}" for name, grades in reworded.items() for grade in grades]]
-            ),
+            stale_pairs=_count_rows(cursor, _STALE, [stale]),
             off_scale={int(grade): int(n) for grade, n in off_scale},
             off_scale_decisions=_count_rows(cursor, _DECIDED, [values]),
             same_grades=guide_groups[guide.guide_hash] == guide_groups[current.guide_hash],
@@ -266,6 +245,24 @@ def compute_guide_effects(store: Store, guide: Guide, same_grades: bool = False)
 def _find_affected_rounds(cursor: Cursor, guide: Guide) -> list[RoundState]:
     """Read the open rounds that use a different guide."""
     return [state for state in read_open_states(cursor) if state.guide_hash != guide.guide_hash]
+
+
+def _refuse_choice(cursor: Cursor, rounds: Sequence[RoundState], guide: Guide, choice: str | None) -> None:
+    """Refuse open rounds without a choice, and to switch a round that has grades on a different scale."""
+    if rounds and choice is None:
+        open_work = ", ".join(f"{state.round} ({state.open_items:,} open items)" for state in rounds)
+        raise RefusedError(
+            f"Rounds are open under a different guide: {open_work}. Choose whether these rounds keep "
+            "their guide or switch. Each judgment keeps the version under which it was given.",
+            command="--open-rounds keep leaves these rounds with their guide, --open-rounds switch gives "
+            "them the new guide.",
+        )
+    if choice == SWITCH and (problems := _find_scale_problems(cursor, rounds, guide)):
+        raise RefusedError(
+            f"{' '.join(problems.values())} A round cannot hold grades of two scales: keep the round's "
+            "guide, or close the round and open a new round.",
+            command="`--open-rounds keep` leaves rounds with their guide.",
+        )
 
 
 def _find_scale_problems(cursor: Cursor, rounds: Iterable[RoundState], guide: Guide) -> dict[str, str]:

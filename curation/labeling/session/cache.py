@@ -151,9 +151,8 @@ class SessionCache:
                 was_put_off=item.was_put_off or event.kind == "later",
             )
             if answered:
-                answers.append(
-                    RecentAnswer(self._written, event.submitted_at, event.presentation_id, event.active_ms)
-                )
+                details = (event.submitted_at, event.presentation_id, event.active_ms)
+                answers.append(RecentAnswer(self._written, *details))
             if self.rounds[item.round_id].kind == "practice":
                 self._practice = None
         self._recent = RecentAnswers.of([*answers, *self._recent.hour, *self._recent.timed], utc_now())

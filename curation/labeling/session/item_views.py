@@ -17,7 +17,13 @@ from curation.core.spans import Spans
 from curation.guides.guide import Guide, load_guide
 from curation.ingest.filters import NEED
 from curation.labeling.judging import read_evidence_marks
-from curation.labeling.presentation.drawing import NO_IMAGE_HOSTS, DocumentText, draw_body, draw_document
+from curation.labeling.presentation.drawing import (
+    NO_IMAGE_HOSTS,
+    DocumentText,
+    Hosts,
+    draw_body,
+    draw_document,
+)
 from curation.labeling.presentation.excerpts import Segment
 from curation.labeling.presentation.markup import Fact, Node
 from curation.labeling.rounds.upcoming import QueueItem, UpcomingWork
@@ -127,7 +133,7 @@ class ItemRow(NamedTuple):
     put_off: bool = False
     list_id: str = ""
 
-    def drawn(self, image_hosts: frozenset[str]) -> ItemView:
+    def drawn(self, image_hosts: Hosts) -> ItemView:
         """Draw the view."""
         text, guide, *_ = self
         drawing = draw_document(
@@ -148,7 +154,7 @@ AnswerRow = tuple[ItemRow, dict[str, Any]]
 """An answered presentation before drawing, and its answer keyed by the field names of `AnsweredItem`."""
 
 
-def draw_answers(rows: Iterable[AnswerRow], image_hosts: frozenset[str]) -> list[AnsweredItem]:
+def draw_answers(rows: Iterable[AnswerRow], image_hosts: Hosts) -> list[AnsweredItem]:
     """Draw answered presentations."""
     return [AnsweredItem(row.drawn(image_hosts), **answer) for row, answer in rows]
 
@@ -162,7 +168,7 @@ def read_rows(
 ) -> list[ItemRow]:
     """Read the rows of open items, which are drawn after the lease, and read ahead the texts of `upcoming`
     items."""
-    asking_ids = _find_asking_items(cursor, cache.annotator, work, items)
+    asking_ids = _find_last_items(cursor, cache.annotator, work, items)
     lists = work.lists()
     unlisted = work.alone() if lists else set()
     item_rows = []
@@ -177,16 +183,14 @@ def read_rows(
     return item_rows
 
 
-def read_previous_answer(
-    store: Store, annotator: str, image_hosts: frozenset[str] = NO_IMAGE_HOSTS
-) -> AnsweredItem | None:
+def read_previous_answer(store: Store, annotator: str, hosts: Hosts = NO_IMAGE_HOSTS) -> AnsweredItem | None:
     """Read the presentation that the annotator answered last and can undo; None without an answer.
 
     An undone answer is withheld, because the item is open again. Note and flag are still sent.
     """
     with store.reading() as cursor:
         rows = read_answered(cursor, _LAST, [annotator])
-    views = draw_answers(rows, image_hosts)
+    views = draw_answers(rows, hosts)
     return views[0]._replace(kind=None, grade=None, reason=None) if views else None
 
 
@@ -215,7 +219,7 @@ def read_answered(cursor: Cursor, sql: str, parameters: list[str] | dict[str, An
 
 
 def draw_whole_document(
-    store: Store, annotator: str, presentation_id: str, image_hosts: frozenset[str] = NO_IMAGE_HOSTS
+    store: Store, annotator: str, presentation_id: str, image_hosts: Hosts = NO_IMAGE_HOSTS
 ) -> list[Node]:
     """Draw the whole document of an annotator's presentation, with the query's words highlighted.
 
@@ -251,7 +255,7 @@ def _number_items(
     return [(ids.index(item.presentation_id) + 1, len(ids)) for item, ids in zip(items, members, strict=True)]
 
 
-def _find_asking_items(
+def _find_last_items(
     cursor: Cursor, annotator: str, work: UpcomingWork, items: Sequence[QueueItem]
 ) -> set[str]:
     """Find the items on which the screen asks whether the corpus answers the query.

@@ -41,9 +41,9 @@ def answer_query(store: Store, annotator: str, presentation_id: str, answer: str
 
 
 def _check_answer(
-    cursor: Cursor, annotator: str, presentation_id: str, answer: str, client_key: str
+    cursor: Cursor, annotator: str, item_id: str, answer: str, client_key: str
 ) -> tuple[str, str]:
-    rows = cursor.execute(_FIND_QUERY, [presentation_id, annotator]).fetchall()
+    rows = cursor.execute(_FIND_QUERY, [item_id, annotator]).fetchall()
     if not rows:
         return "refused", "this item is not assigned to you"
     round_id, query_id, kind, ask_from = rows[0]

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from curation.core.text import percent
 from curation.labeling.judging import read_evidence_marks
-from curation.labeling.presentation.drawing import NO_IMAGE_HOSTS
+from curation.labeling.presentation.drawing import NO_IMAGE_HOSTS, Hosts
 from curation.labeling.rounds.practice import PracticeState, PracticeStatus
 from curation.labeling.rounds.upcoming import QueueItem, UpcomingWork, compute_upcoming_work
 from curation.labeling.session.cache import SessionCache, session_cache
@@ -25,6 +25,7 @@ _EVER_ASSIGNED = """
 SELECT 1 FROM presentations p JOIN rounds r USING (round_id)
 WHERE p.annotator = ? AND r.kind NOT IN ('practice', 'imported') LIMIT 1
 """
+_NEW_ROUND = "New items appear here when a round includes you."
 _FRESH_ANSWERS = """
 WITH own AS (
     SELECT *, rowid AS written, presentation_id IN (SELECT unnest($list::TEXT[])) AS listed
@@ -70,7 +71,7 @@ def read_queue(
     annotator: str,
     limit: int = 5,
     after: Sequence[str] = (),
-    image_hosts: frozenset[str] = NO_IMAGE_HOSTS,
+    image_hosts: Hosts = NO_IMAGE_HOSTS,
     list_of: str | None = None,
 ) -> AnnotatorQueue:
     """Read the annotator's next open presentations, without presentations already on screen (`after`).
@@ -114,9 +115,7 @@ def read_work(cursor: Cursor, cache: SessionCache) -> UpcomingWork:
     return compute_upcoming_work(cache.rounds, cache.items(), required.round_id if required else None)
 
 
-def read_skipped_items(
-    store: Store, annotator: str, image_hosts: frozenset[str] = NO_IMAGE_HOSTS
-) -> list[ItemView]:
+def read_skipped_items(store: Store, annotator: str, image_hosts: Hosts = NO_IMAGE_HOSTS) -> list[ItemView]:
     """Read the items that the annotator skipped, the earliest skipped first, 50 at most.
 
     A skipped item may be answered before further items of its query. So the screen asks about the query only
@@ -161,10 +160,9 @@ def _read_listing(cursor: Cursor, cache: SessionCache, work: UpcomingWork, list_
     answers = {row[0]: dict(zip(AnsweredItem._fields[1:], row[1:], strict=False)) for row in fresh_rows}
     rows = read_rows(cursor, cache, work, items, work.open)
     marks = read_evidence_marks(cursor, list(answers))
-    return [
-        (row, {**answers.get(row.presentation_id, {}), "evidence": marks.get(row.presentation_id, ())})
-        for row in rows
-    ]
+    item_ids = [row.presentation_id for row in rows]
+    fields = [{**answers.get(item_id, {}), "evidence": marks.get(item_id, ())} for item_id in item_ids]
+    return list(zip(rows, fields, strict=True))
 
 
 def _find_required_practice(cursor: Cursor, cache: SessionCache) -> PracticeStatus | None:
@@ -181,15 +179,9 @@ def _explain_empty_queue(work: UpcomingWork, practice: PracticeStatus | None, is
             "you practise again or continue; then new items appear here."
         )
     if is_over:
-        return (
-            "The lead has closed your round; your answers are kept. New items appear here when a "
-            "round includes you."
-        )
+        return f"The lead has closed your round; your answers are kept. {_NEW_ROUND}"
     if not work.items:
-        return "No round has items for you yet. New items appear here when a round includes you."
+        return f"No round has items for you yet. {_NEW_ROUND}"
     if work.paused_rounds():
-        return (
-            "The lead has paused this work. Your answers are kept; when the work resumes, new items "
-            "appear here."
-        )
+        return "The lead has paused this work. Your answers are kept; new items appear here when it resumes."
     return "You have answered all your items. Thank you! New items come with the next round."

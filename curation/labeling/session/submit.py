@@ -38,13 +38,11 @@ def submit_judgments(store: Store, annotator: str, submissions: Sequence[Submiss
     All writes are in one transaction: when the function returns, every 'saved' submission is in the database.
     """
     with session_cache(store, annotator) as cache:
-        outcomes = _submit_cached(store, cache, submissions)
+        outcomes = _try_cached(store, cache, submissions)
         return _submit_uncached(store, cache, submissions) if outcomes is None else outcomes
 
 
-def _submit_cached(
-    store: Store, cache: SessionCache, submissions: Sequence[Submission]
-) -> list[Outcome] | None:
+def _try_cached(store: Store, cache: SessionCache, submissions: Sequence[Submission]) -> list[Outcome] | None:
     """Check and write submissions on cached items; if an item is not cached, write nothing and return
     None."""
     # The two keys of the table refuse a revision or a client key that is stored, whoever wrote it.
@@ -132,12 +130,10 @@ def _build_state(round_: ShownRound, annotator: str, next_revision: int, answere
     return state._replace(practice=round_.kind == "practice", guides=round_.guides)
 
 
-def _read_bodies(
-    cursor: Cursor, submissions: Sequence[Submission], versions: Mapping[str, str]
-) -> dict[str, str]:
+def _read_bodies(cursor: Cursor, items: Sequence[Submission], versions: Mapping[str, str]) -> dict[str, str]:
     """Read the document bodies of presentations with evidence; `versions` holds each presentation's
     document version."""
-    marked_ids = {item.presentation_id for item in submissions if item.evidence}.intersection(versions)
+    marked_ids = {item.presentation_id for item in items if item.evidence}.intersection(versions)
     documents = documents_by_hash(cursor, [versions[presentation_id] for presentation_id in marked_ids])
     return {presentation_id: documents[versions[presentation_id]].body for presentation_id in marked_ids}
 

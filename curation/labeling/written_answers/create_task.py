@@ -250,9 +250,9 @@ def _read_inputs(
     cursor: Cursor, request: AnswerTaskRequest, access: SealAccess
 ) -> tuple[EvidenceInputs, ReasonByQuery]:
     evidence = read_evidence_inputs(cursor, access)
-    query_ids = (
-        find_named_queries(KnownQueries.read(cursor), request.queries) if request.queries else evidence.active
-    )
+    query_ids: Collection[str] = evidence.active
+    if request.queries:
+        query_ids = find_named_queries(KnownQueries.read(cursor), request.queries)
     tagged = cursor.execute("SELECT query_id FROM current_query_tags WHERE tag = ?", [request.tag]).fetchall()
     with_references = cursor.execute("SELECT query_id FROM current_reference_answers").fetchall()
     tasks = dict(cursor.execute(_IN_TASKS).fetchall())

@@ -184,9 +184,7 @@ def find_own_queries(cursor: Cursor, task_id: str, reviewer: str, own_query: str
     """
     query_ids = {row[0] for row in cursor.execute(_ASSIGNED_QUERIES, [task_id, reviewer]).fetchall()}
     if own_query in query_ids:
-        raise RefusedError(
-            "You were asked to answer this query, so a different reviewer must decide the query."
-        )
+        raise RefusedError("You were asked to answer, so a different reviewer must decide the query.")
     return query_ids
 
 
@@ -216,7 +214,6 @@ def _find_ruling_problems(ruling: AnswerRuling, written_answers: Sequence[str]) 
     if not ruling.reason.strip():
         problems.append("A decision needs a reason.")
     if len(ruling.reason) > MAX_NOTE_LENGTH:
-        problems.append(
-            f"A reason has at most {MAX_NOTE_LENGTH:,} characters, this one has {len(ruling.reason):,}."
-        )
+        length = len(ruling.reason)
+        problems.append(f"A reason has at most {MAX_NOTE_LENGTH:,} characters, this one has {length:,}.")
     return problems

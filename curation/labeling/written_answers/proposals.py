@@ -181,9 +181,7 @@ def parse_nuggets(answer: str) -> list[Nugget]:
             )
         nuggets.append(Nugget(text, importance == VITAL))
     if len(nuggets) > MAX_NUGGETS or len({nugget.text for nugget in nuggets}) < len(nuggets):
-        raise MalformedAnswerError(
-            f"an answer with a repeated nugget, or with more than {MAX_NUGGETS} nuggets"
-        )
+        raise MalformedAnswerError(f"an answer with a repeated nugget, or more than {MAX_NUGGETS} nuggets")
     return nuggets
 
 

@@ -161,9 +161,7 @@ class AnswerTaskStatus:
     def tables(self) -> tuple[Table, Table]:
         """Show the progress of each writer, and the number of queries in each state."""
         columns = ("Writer", "Done", "Queries", "Answered", "Without an answer", "Late")
-        writers = tuple(
-            (writer.writer, BarCell(writer.answered, writer.queries), *writer[1:5]) for writer in self.writers
-        )
+        writers = tuple((row.writer, BarCell(row.answered, row.queries), *row[1:5]) for row in self.writers)
         counts = tuple((STATES[how], count) for how, count in self.counts.items() if count)
         return (Table("Writers", columns, writers), Table("Queries by state", ("State", "Queries"), counts))
 

@@ -22,7 +22,13 @@ from curation.guides.guide import current_guide
 from curation.ingest.importers.personal_data import redact
 from curation.ingest.readers.lines import clean_text
 from curation.labeling.answer_matching import tokenize_answer
-from curation.labeling.presentation.drawing import NO_IMAGE_HOSTS, DocumentText, DrawnDocument, draw_document
+from curation.labeling.presentation.drawing import (
+    NO_IMAGE_HOSTS,
+    DocumentText,
+    DrawnDocument,
+    Hosts,
+    draw_document,
+)
 from curation.labeling.presentation.markup import Node
 from curation.labeling.written_answers.create_task import read_shown_documents
 from curation.labeling.written_answers.tasks import update_references
@@ -116,9 +122,8 @@ class _Assignment(NamedTuple):
 
     def repeats(self, kind: str, text: str | None, documents: Sequence[str]) -> bool:
         """Return whether a new answer is the same as the assignment's last event."""
-        return kind == self.kind and (
-            kind != ANSWER or (text, list(documents)) == (self.answer, self.documents)
-        )
+        is_same_answer = (text, list(documents)) == (self.answer, self.documents)
+        return kind == self.kind and (kind != ANSWER or is_same_answer)
 
 
 def has_answer_tasks(cursor: Cursor, writer: str | None) -> bool:
@@ -136,7 +141,7 @@ def read_writing_queue(store: Store, writer: str) -> tuple[list[str], int]:
 
 
 def read_writing_item(
-    store: Store, writer: str, assignment_id: str, image_hosts: frozenset[str] = NO_IMAGE_HOSTS
+    store: Store, writer: str, assignment_id: str, image_hosts: Hosts = NO_IMAGE_HOSTS
 ) -> WritingItem:
     """Read the data of an assignment for the writer's screen.
 
@@ -164,7 +169,7 @@ def read_writing_item(
 
 
 def draw_shown_document(
-    store: Store, writer: str, assignment_id: str, index: int, image_hosts: frozenset[str] = NO_IMAGE_HOSTS
+    store: Store, writer: str, assignment_id: str, index: int, image_hosts: Hosts = NO_IMAGE_HOSTS
 ) -> list[Node]:
     """Draw the whole body of a document on the writer's screen, with the query's words highlighted.
 
@@ -191,10 +196,8 @@ def save_ticks(store: Store, writer: str, assignment_id: str, document_indexes: 
         assignment = _read_assignment(cursor, writer, assignment_id)
         *_, evidence = _read_shown_documents(cursor, assignment)
         document_ids = [evidence[index][0] for index in sorted(set(document_indexes))]
-        cursor.execute(
-            _SAVE_TICKS,
-            [assignment_id, assignment.revision, document_ids, assignment_id, assignment.revision],
-        )
+        event = [assignment_id, assignment.revision]
+        cursor.execute(_SAVE_TICKS, [*event, document_ids, *event])
 
 
 def write_answer(
@@ -216,9 +219,7 @@ def write_answer(
     answer = " ".join(text.split())
     problems = find_answer_problems(answer)
     if not document_indexes:
-        problems.append(
-            "Tick the supporting documents. If no document supports the answer, the query is unanswerable."
-        )
+        problems.append("Tick the supporting documents. With no support, the query is unanswerable.")
     refuse_problems(problems)
     _append_event(store, writer, assignment_id, ANSWER, answer, document_indexes, seen)
 
@@ -263,9 +264,7 @@ def find_answer_problems(answer: str) -> list[str]:
     """List the problems of an answer's text, one sentence each."""
     problems = [] if tokenize_answer(answer) else ["The answer is empty: write an answer in a few words."]
     if len(answer) > MAX_ANSWER_LENGTH:
-        problems.append(
-            f"An answer has at most {MAX_ANSWER_LENGTH:,} characters, this one has {len(answer):,}."
-        )
+        problems.append(f"An answer has at most {MAX_ANSWER_LENGTH:,} characters, this has {len(answer):,}.")
     kinds = ", ".join(sorted(redact(answer).kinds))
     if kinds:
         problems.append(f"The answer holds personal data ({kinds}), which goldgrade does not store.")

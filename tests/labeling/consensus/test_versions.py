@@ -18,7 +18,7 @@ from curation.labeling.consensus.consensus import (
     read_relevance,
 )
 from curation.labeling.consensus.decisions import read_current_decisions
-from curation.labeling.consensus.disputes import describe_versions, find_disputes, read_case
+from curation.labeling.consensus.disputes import find_disputes, read_case
 from curation.labeling.consensus.second_opinions import ask_opinion, read_awaited_opinions
 from curation.labeling.consensus.votes import read_query_votes
 from curation.labeling.imported import add_judgments
@@ -117,16 +117,14 @@ def test_a_decision_about_an_older_text_counts_until_the_text_of_now_is_judged(t
 
 
 def test_a_dispute_shows_the_text_that_its_opinions_are_about_and_counts_the_older_ones(twice: Store) -> None:
-    assert describe_versions(read_case(twice, *PAIR).dispute) == [
+    assert read_case(twice, *PAIR).dispute.remarks == [
         "The corpus now has a newer text of this document, which nobody has judged."
     ]
     judge(twice, "new", 0, 2)
     case = read_case(twice, *PAIR)
     assert (case.dispute.grades, case.dispute.older, case.dispute.changed) == ((0, 2), 2, False)
     assert case.document.body == "The second body of d."
-    assert describe_versions(case.dispute) == [
-        "Judgments of an older text, which are not shown and do not count: 2."
-    ]
+    assert case.dispute.remarks == ["Judgments of an older text, which are not shown and do not count: 2."]
 
 
 def test_opinions_about_several_older_texts_are_told_apart(twice: Store) -> None:
