@@ -155,11 +155,7 @@ def _find_near_duplicates(
 
 
 def _find_best_ranks(
-    lists: SystemLists,
-    queries: Sequence[Query],
-    random_pairs: Iterable[Pair],
-    stand_ins: Representatives,
-    depth: int,
+    lists: SystemLists, queries: list[Query], random_pairs: list[Pair], stand_ins: Representatives, depth: int
 ) -> dict[Pair, int | None]:
     """Find each pair's best rank within the depth in any list; None for a pair drawn at random only."""
     ranks: dict[Pair, int | None] = {}
@@ -363,15 +359,15 @@ def _refuse_changed(inputs: AuditInputs, settings: Mapping[str, Any]) -> None:
 
 
 def draw_pairs(
-    population: Mapping[str, Sequence[Pair]], size: int, seed: int
+    strata: Mapping[str, Sequence[Pair]], size: int, seed: int
 ) -> tuple[list[AuditStratum], list[Pair]]:
     """Draw at most `size` pairs without replacement, equally many from each stratum, ordered by stratum."""
-    populations = [len(population[name]) for name in STRATA]
+    populations = [len(strata[name]) for name in STRATA]
     sizes = allocate(min(size, sum(populations)), populations, [1] * len(STRATA))
     drawn_strata = [AuditStratum(*row) for row in zip(STRATA, populations, sizes, strict=True)]
     pairs = []
     for stratum in drawn_strata:
-        pairs += sort_by_seed(population[stratum.name], seed, lambda pair: ["audit", *pair])[: stratum.drawn]
+        pairs += sort_by_seed(strata[stratum.name], seed, lambda pair: ["audit", *pair])[: stratum.drawn]
     return drawn_strata, pairs
 
 

@@ -34,8 +34,12 @@ from curation.store import Cursor, Document, Query, Store, fetch
 from curation.store.documents import current_snapshot, snapshot_texts
 
 JUDGED = "judged not relevant"
-_Pooled = tuple[Query, Mapping[str, Mapping[str, Ranked]], frozenset[str]]
-"""A query, the ranks of its documents (document id → system → rank), and its relevant documents."""
+_Ranks = Mapping[str, Mapping[str, Ranked]]
+"""Document id → system → rank."""
+_Pooled = tuple[Query, _Ranks, frozenset[str]]
+"""A query, the ranks of its documents, and its relevant documents."""
+_Shingled = dict[str, tuple[str, Shingles]]
+"""Document id → title and shingles of the text."""
 MIN_WITNESSES = 2
 """Number of systems that must rank an unjudged document above a relevant document to make the document a
 suspect.
@@ -206,7 +210,7 @@ def find_hard_negatives(
     relevance = relevance_later()
     texts = _shingle_documents(zip(*documents.to_pydict().values(), strict=True))
     in_corpus = [row for row in ranked if row.document_id in texts]
-    all_queries = _group_by_query(queries, in_corpus, relevance)
+    all_queries = _group_queries(queries, in_corpus, relevance)
     visible_queries = [item for item in all_queries if access.shows(item[0].query_id)]
     by_query = [_collect_negatives(item, relevance, texts, request) for item in visible_queries]
     pairs = {row[:2] for row in in_corpus}
@@ -248,12 +252,12 @@ def find_query_negatives(
     rows = ((document.document_id, document.title, document.body) for document in documents)
     texts = _shingle_documents(rows)
     in_corpus = [row for row in ranked if row.document_id in texts]
-    [pooled] = _group_by_query([query], in_corpus, relevance) or [(query, {}, frozenset())]
+    [pooled] = _group_queries([query], in_corpus, relevance) or [(query, {}, frozenset())]
     return _collect_negatives(pooled, relevance, texts, HardNegativesRequest())
 
 
 def find_suspects(
-    ranks: Mapping[str, Mapping[str, Ranked]], positives: Iterable[str], unjudged: Iterable[str]
+    ranks: _Ranks, positives: Iterable[str], unjudged: Iterable[str]
 ) -> dict[str, dict[str, tuple[int, int]]]:
     """Find the unjudged documents that at least `MIN_WITNESSES` systems rank above a relevant document.
 
@@ -290,7 +294,7 @@ def find_suspects(
     return {document_id: above[document_id] for document_id in ordered}
 
 
-def _map_to_first_system(ranks: Mapping[str, Mapping[str, Ranked]]) -> dict[str, str]:
+def _map_to_first_system(ranks: _Ranks) -> dict[str, str]:
     """Map each system to the first system, by name, that has the same list for the query."""
     lists: defaultdict[str, set[tuple[str, int]]] = defaultdict(set)
     for document_id, ranks_by_system in ranks.items():
@@ -300,14 +304,12 @@ def _map_to_first_system(ranks: Mapping[str, Mapping[str, Ranked]]) -> dict[str,
     return {system: first_system.setdefault(frozenset(lists[system]), system) for system in sorted(lists)}
 
 
-def _shingle_documents(documents: Iterable[tuple[str, str, str]]) -> dict[str, tuple[str, Shingles]]:
+def _shingle_documents(documents: Iterable[tuple[str, str, str]]) -> _Shingled:
     """Compute document id → (title, shingles of the text) from ids, titles and bodies."""
     return {document_id: (title, word_shingles(f"{title}\n{body}")) for document_id, title, body in documents}
 
 
-def _group_by_query(
-    queries: Sequence[Query], ranked: Iterable[Ranked], relevance: Relevance
-) -> list[_Pooled]:
+def _group_queries(queries: Sequence[Query], ranked: Iterable[Ranked], relevance: Relevance) -> list[_Pooled]:
     ranks: defaultdict[str, defaultdict[str, dict[str, Ranked]]] = defaultdict(lambda: defaultdict(dict))
     for row in ranked:
         ranks[row.query_id][row.document_id][row.system] = row
@@ -323,10 +325,7 @@ def _group_by_query(
 
 
 def _collect_negatives(
-    pooled: _Pooled,
-    relevance: Relevance,
-    texts: Mapping[str, tuple[str, Shingles]],
-    request: HardNegativesRequest,
+    pooled: _Pooled, relevance: Relevance, texts: _Shingled, request: HardNegativesRequest
 ) -> QueryNegatives:
     query, ranks, positives = pooled
     query_id = query.query_id
@@ -337,9 +336,7 @@ def _collect_negatives(
     for d in refused:
         if (query_id, d) in relevance.outside:
             kinds[d] = OUTSIDE if duplicates.pop(d) is None else OUTDATED
-    negatives = [
-        _make_hard_negative(d, ranks, positives, texts[d][0])._replace(kind=kind) for d, kind in kinds.items()
-    ]
+    negatives = [_make_negative(d, kind, ranks, positives, texts[d][0]) for d, kind in kinds.items()]
     unjudged = [d for d in ranks if not relevance.is_judged((query_id, d))]
     suspects = find_suspects(ranks, positives, unjudged)
     return QueryNegatives(
@@ -351,12 +348,12 @@ def _collect_negatives(
     )
 
 
-def _make_hard_negative(
-    document_id: str, ranks: Mapping[str, Mapping[str, Ranked]], positives: Iterable[str], title: str
+def _make_negative(
+    document_id: str, kind: str, ranks: _Ranks, positives: Iterable[str], title: str
 ) -> HardNegative:
     ranks_by_system = ranks[document_id]
     best = min(ranks_by_system.values(), key=lambda ranked: (ranked.rank, ranked.system))
     relevant_ranks = [ranks[d][best.system].rank for d in positives if best.system in ranks.get(d, {})]
     systems = {system: ranks_by_system[system].rank for system in sorted(ranks_by_system)}
     margin = best.rank - min(relevant_ranks) if relevant_ranks else None
-    return HardNegative(document_id, title, best.rank, best.system, best.score, systems, margin)
+    return HardNegative(document_id, title, best.rank, best.system, best.score, systems, margin, kind)

@@ -40,6 +40,8 @@ _ROUNDING = 1e-9
 _SPREAD = 1e-3  # prefers, among tables with the same cost, a table whose gaps are spread over the parts
 _Move = tuple[int, int, int]
 """The type of a group, the part that the group leaves, and the part that the group joins."""
+Fractions = Mapping[str, float]
+"""Map from part to its fraction of the queries; the fractions sum to 1."""
 Levels = Mapping[str, Collection[tuple[str, str]]]
 """Map from query id to the (dimension, level) pairs of the query, for each dimension to balance."""
 
@@ -91,11 +93,7 @@ class _Table(NamedTuple):
 
 
 def assign_parts(
-    groups: Mapping[str, str],
-    levels: Levels,
-    parts: Mapping[str, float],
-    seed: int,
-    carried: Mapping[str, str] | None = None,
+    groups: dict[str, str], levels: Levels, parts: Fractions, seed: int, carried: dict[str, str] | None = None
 ) -> dict[str, str]:
     """Assign every group to a part, and return query id → part.
 
@@ -122,9 +120,7 @@ def list_members(groups: Mapping[str, str]) -> dict[str, list[str]]:
     return dict(sorted(members.items()))
 
 
-def count_shares(
-    assigned: Mapping[str, str], levels: Levels, parts: Mapping[str, float]
-) -> tuple[PartShare, ...]:
+def count_shares(assigned: Mapping[str, str], levels: Levels, parts: Fractions) -> tuple[PartShare, ...]:
     """Count the ideal and the reached queries of each part, of all queries and of each level."""
     totals = Counter(column for query_id in assigned for column in levels[query_id])
     totals[ALL, ALL] = len(assigned)
@@ -138,9 +134,7 @@ def count_shares(
     )
 
 
-def compute_distances(
-    assigned: Mapping[str, str], levels: Levels, parts: Mapping[str, float]
-) -> tuple[Distance, ...]:
+def compute_distances(assigned: Mapping[str, str], levels: Levels, parts: Fractions) -> tuple[Distance, ...]:
     """Compute the distance of the parts from the ideal parts in each dimension, 'all' first."""
     gaps_by_dimension: dict[str, list[float]] = {}
     ideals_by_column: dict[tuple[str, str], list[float]] = {}
@@ -164,11 +158,7 @@ def _compute_least_distance(ideals: Sequence[float]) -> float:
 
 
 def _tabulate_groups(
-    groups: Mapping[str, str],
-    levels: Levels,
-    parts: Mapping[str, float],
-    seed: int,
-    carried: Mapping[str, str],
+    groups: Mapping[str, str], levels: Levels, parts: Fractions, seed: int, carried: Mapping[str, str]
 ) -> _Table:
     columns = sorted({column for query_id in groups for column in levels[query_id]})
     column_index = {column: index for index, column in enumerate(columns, 1)}

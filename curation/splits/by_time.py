@@ -13,7 +13,7 @@ from datetime import datetime
 from itertools import accumulate, groupby
 
 from curation.core.text import pluralize
-from curation.splits.assignment import list_members
+from curation.splits.assignment import Fractions, list_members
 
 
 @dataclass(frozen=True)
@@ -53,7 +53,7 @@ class ByTime:
 def assign_by_time(
     groups: Mapping[str, str],
     times: Mapping[str, datetime],
-    parts: Mapping[str, float],
+    parts: Fractions,
     carried: Mapping[str, str] | None = None,
 ) -> tuple[dict[str, str], ByTime]:
     """Return a map from query id to part, and facts about the cuts in time.
@@ -88,24 +88,20 @@ def assign_by_time(
         late=sum(late_counts),
         undated=sum(len(members[group_id]) for group_id in undated),
         against=sum(
-            part_by_time[group_id] != part
-            for group_id, part in carried_parts.items()
-            if group_id in part_by_time
+            part_by_time[group] != part for group, part in carried_parts.items() if group in part_by_time
         ),
     )
     part_of = dict.fromkeys(undated, next(iter(parts))) | part_by_time | dict(carried_parts)
     return {query_id: part_of[group_id] for query_id, group_id in sorted(groups.items())}, report
 
 
-def _cut_by_time(
-    sizes: Mapping[str, int], first_times: Mapping[str, datetime], parts: Mapping[str, float]
-) -> dict[str, str]:
+def _cut_by_time(sizes: Mapping[str, int], times: Mapping[str, datetime], parts: Fractions) -> dict[str, str]:
     """Return a map from group to part, with the cuts in time that bring the parts nearest to their fractions.
 
     No part is empty if the groups began at as many different times as there are parts, or more.
     """
-    ordered = sorted(first_times, key=lambda group_id: (first_times[group_id], group_id))
-    simultaneous = [list(group_ids) for _, group_ids in groupby(ordered, first_times.__getitem__)]
+    ordered = sorted(times, key=lambda group_id: (times[group_id], group_id))
+    simultaneous = [list(group_ids) for _, group_ids in groupby(ordered, times.__getitem__)]
     cumulative = [0, *accumulate(sum(map(sizes.__getitem__, group_ids)) for group_ids in simultaneous)]
     part_of: dict[str, str] = {}
     start, cumulative_share = 0, 0.0

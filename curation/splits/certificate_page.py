@@ -32,9 +32,7 @@ def make_certificate_page(certificate: Certificate, name: str | None = None) -> 
 def summarize_certificate(certificate: Certificate) -> list[str]:
     """Summarize the certificate: ties across the parts, closest pairs, leakage groups and part sizes."""
     sentences = [_describe_verdict(certificate)]
-    sentences += [
-        _describe_closest(check, check.highest) for check in certificate.checks if check.highest is not None
-    ]
+    sentences += [_describe_closest(check, check.highest) for check in certificate.checks if check.highest]
     if "minhash" in certificate.parameters:
         missed = pluralize(certificate.missed, "tie") if certificate.missed else "no tie"
         sentences.append(
@@ -180,20 +178,17 @@ def _tie_section(heading: str, sentence: str, ties: Sequence[Crossing], texts: M
 
 def _share_section(certificate: Certificate) -> Section:
     columns = ("part", "dimension", "level", "ideal", "reached")
-    rows = [
+    rows = tuple(
         (share.part, share.dimension, isolate(share.level), round(share.ideal, 1), share.reached)
         for share in certificate.shares
-    ]
+    )
     distance_columns = ("dimension", "queries off", "least possible")
-    distances = [(distance.dimension, distance.queries, distance.least) for distance in certificate.distances]
+    distances = tuple((gap.dimension, gap.queries, gap.least) for gap in certificate.distances)
     return Section(
         "Part sizes against their targets",
         "The number of queries of each kind in each part, next to the target.",
         (),
-        (
-            Table("Distance from the ideal", distance_columns, tuple(distances)),
-            Table("Queries", columns, tuple(rows)),
-        ),
+        (Table("Distance from the ideal", distance_columns, distances), Table("Queries", columns, rows)),
         "Queries off: half the sum of the differences from the targets. Least possible: the smallest "
         "distance that any split can have.",
     )

@@ -16,10 +16,9 @@ from itertools import combinations, product
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from curation.core.progress import Progress, silent
-from curation.core.statistics.arrays import Ints
+from curation.core.statistics.arrays import Ints, Mask
 from curation.splits import certificate_shingles, comparison
 from curation.splits.certificate_shingles import character_shingles, numbers_and_signs, sorted_shingles
 from curation.splits.comparison import Block, NumberedPair, PairSieve, PartPair, compute_jaccards, pair_parts
@@ -155,19 +154,13 @@ def check_query_texts(evidence: SplitEvidence) -> Findings:
     """
     queries = evidence.inputs.queries
     texts = [queries[query_id] for query_id in sorted(queries)]
-    part_pairs = evidence.query_pairs
-    written_blocks = compute_jaccards(
-        [character_shingles(text) for text in texts], part_pairs, "query texts", evidence.progress
-    )
-    sorted_blocks = compute_jaccards(
-        [sorted_shingles(text) for text in texts], part_pairs, "reworded query texts", evidence.progress
-    )
-    numbers_class = _number_classes([numbers_and_signs(text) for text in texts])
-    comparable_blocks = (
-        _filter_block(block, numbers_class[block[0]] == numbers_class[block[1]]) for block in sorted_blocks
-    )
+    pairs, progress = evidence.query_pairs, evidence.progress
+    written = compute_jaccards(list(map(character_shingles, texts)), pairs, "query texts", progress)
+    reworded = compute_jaccards(list(map(sorted_shingles, texts)), pairs, "reworded query texts", progress)
+    classes = _number_classes([numbers_and_signs(text) for text in texts])
+    comparable = (_filter_block(block, classes[block[0]] == classes[block[1]]) for block in reworded)
     threshold = evidence.rules.query
-    return _sift_queries(evidence, QUERY_TEXT, threshold, part_pairs, written_blocks, comparable_blocks)
+    return _sift_queries(evidence, QUERY_TEXT, threshold, pairs, written, comparable)
 
 
 def check_paraphrases(evidence: SplitEvidence) -> Findings | None:
@@ -178,7 +171,7 @@ def check_paraphrases(evidence: SplitEvidence) -> Findings | None:
     if evidence.inputs.vectors is None:
         return None
     vectors = np.asarray(evidence.inputs.vectors, dtype=np.float64)
-    is_read: NDArray[np.bool_] = np.any(vectors, axis=1)
+    is_read: Mask = np.any(vectors, axis=1)
     part_pairs = [(first[is_read[first]], second[is_read[second]]) for first, second in evidence.query_pairs]
     blocks = comparison.compute_cosines(vectors, part_pairs, evidence.progress)
     return _sift_queries(evidence, PARAPHRASE, evidence.rules.paraphrase, part_pairs, blocks)
@@ -226,7 +219,7 @@ def _list_query_crossings(
     return [Crossing(ids[a], ids[b], kind, similarity) for similarity, a, b in pairs]
 
 
-def _filter_block(block: Block, mask: NDArray[np.bool_]) -> Block:
+def _filter_block(block: Block, mask: Mask) -> Block:
     first, second, similarity = block
     return first[mask], second[mask], similarity[mask]
 
@@ -315,15 +308,13 @@ def find_crossings(evidence: SplitEvidence, kind: str, holders: Holders, looked_
                 continue
             if uncut_pair is not None:
                 leaks.append(Crossing(*uncut_pair, kind, 1.0, documents))
-            cut_pairs = _find_cut_pairs(frozenset(left), frozenset(right), evidence.cut)
+            cut_pairs = _find_cut_pairs(set(left), set(right), evidence.cut)
             residual += [Crossing(*pair, kind, 1.0, documents) for pair in cut_pairs]
     check = TieCheck(kind, looked_for, None, compared, None, None, crossing, len(residual))
     return Findings((check,), tuple(leaks), tuple(residual))
 
 
-def _find_cut_pairs(
-    left: frozenset[str], right: frozenset[str], cut: Iterable[frozenset[str]]
-) -> list[tuple[str, str]]:
+def _find_cut_pairs(left: set[str], right: set[str], cut: Iterable[frozenset[str]]) -> list[tuple[str, str]]:
     """List the cut pairs of a left and a right query. The cuts are few, and all pairs would be many."""
     crossing = (pair for pair in cut if len(pair & left) == len(pair & right) == 1)
     return sorted((min(pair), max(pair)) for pair in crossing)
@@ -404,9 +395,7 @@ def _list_document_crossings(
 
 
 def _number_cut_documents(
-    part_documents: Sequence[PartDocument],
-    queries: Mapping[PartDocument, list[str]],
-    cut: set[frozenset[str]],
+    part_documents: Sequence[PartDocument], queries: dict[PartDocument, list[str]], cut: set[frozenset[str]]
 ) -> set[tuple[int, int]]:
     """Find the pairs of positions in `part_documents` whose queries are all cut from each other."""
     indices_of_query: dict[str, list[int]] = {}

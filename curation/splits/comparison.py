@@ -11,11 +11,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import combinations
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
 from curation.core.progress import Progress
-from curation.core.statistics.arrays import Floats, Ints
+from curation.core.statistics.arrays import Floats, Ints, Mask
 from curation.splits.request import DECIMALS
 
 Block = tuple[Ints, Ints, Floats]
@@ -91,9 +90,7 @@ class PairSieve:
     residual: the pairs at or above the threshold that are cut by name.
     """
 
-    def __init__(
-        self, threshold: float | None, size: int, cut: set[tuple[int, int]], grouped: NDArray[np.bool_]
-    ) -> None:
+    def __init__(self, threshold: float | None, size: int, cut: set[tuple[int, int]], grouped: Mask) -> None:
         self.highest: NumberedPair | None = None
         self.told_apart: NumberedPair | None = None
         self.leaks: list[NumberedPair] = []
@@ -126,7 +123,7 @@ def _list_pairs(low: Ints, high: Ints, similarity: Floats, rows: Ints) -> list[N
 
 
 def _find_highest(
-    previous: NumberedPair | None, low: Ints, high: Ints, similarity: Floats, allowed: NDArray[np.bool_]
+    previous: NumberedPair | None, low: Ints, high: Ints, similarity: Floats, allowed: Mask
 ) -> NumberedPair | None:
     """Return the most similar of the previous pair and a block's pairs. The first pair wins a tie."""
     rows = np.flatnonzero(allowed)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import NamedTuple
 
@@ -236,14 +236,14 @@ def restrict_inputs(inputs: SplitInputs, members: Iterable[str]) -> SplitInputs:
     if vectors is not None:
         row_of = {query_id: row for row, query_id in enumerate(sorted(inputs.queries))}
         vectors = vectors[[row_of[query_id] for query_id in query_ids]]
-    return SplitInputs(
+    return replace(
+        inputs,
         queries={query_id: inputs.queries[query_id] for query_id in query_ids},
         relevant=relevant,
         documents={document_id: inputs.documents[document_id] for document_id in documents},
         keys={query_id: inputs.keys[query_id] for query_id in query_ids if query_id in inputs.keys},
         times={query_id: inputs.times[query_id] for query_id in query_ids if query_id in inputs.times},
         vectors=vectors,
-        sealed=inputs.sealed,
         grouped=inputs.grouped & set(documents),
     )
 

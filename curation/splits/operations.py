@@ -7,7 +7,6 @@ would be refused.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -47,10 +46,6 @@ def _write_preview(store: Store, request: SplitRequest, progress: Progress, auth
     return preview
 
 
-def _store_split(store: Store, request: SplitRequest, progress: Progress, author: str) -> SplitReport:
-    return make_split(store, request, progress, author)
-
-
 OPERATIONS = {
     "split preview": Operation(
         SplitRequest,
@@ -62,7 +57,7 @@ OPERATIONS = {
     ),
     "split": Operation(
         SplitRequest,
-        _store_split,
+        make_split,
         in_progress="a split is being stored",
         on_interrupt="The current split is unchanged. Store the new split again.",
         check=_check_model,
@@ -164,26 +159,25 @@ def preview_split(store: Store, request: SplitRequest, progress: Progress = sile
     """
     prepared = prepare_split(store, request, progress)
     with store.reading() as cursor:
-        current_parts = read_current_parts(cursor)
+        old_parts = read_current_parts(cursor)
         sql = "SELECT query_id, traffic FROM sample_queries WHERE sample_id = ?"
         traffic = dict(cursor.execute(sql, [get_setting(cursor, "sample")]).fetchall())
-    parts = prepared.checked.parts
+    graded, checked = prepared.graded, prepared.checked
     groups = find_largest_groups(
-        prepared.graded.inputs, prepared.request.rules, prepared.checked.groups, prepared.edges, MAX_GROUPS
+        graded.inputs, prepared.request.rules, checked.groups, checked.edges, MAX_GROUPS
     )
-    moved = sum(current_parts.get(query_id, part) != part for query_id, part in parts.items())
+    moved = sum(old_parts.get(query_id, part) != part for query_id, part in checked.parts.items())
     preview = SplitPreview(
         report=prepared.report,
         parts=tuple(
-            _preview_part(name, fraction, prepared, current_parts, traffic)
-            for name, fraction in request.parts
+            _preview_part(name, fraction, prepared, old_parts, traffic) for name, fraction in request.parts
         ),
-        sizes=count_group_sizes(prepared.checked.groups),
-        groups=tuple(replace(group, part=parts[group.group_id]) for group in groups),
-        moved=moved if current_parts else None,
+        sizes=count_group_sizes(checked.groups),
+        groups=tuple(replace(group, part=checked.parts[group.group_id]) for group in groups),
+        moved=moved if old_parts else None,
         refused=_explain_refusal(prepared),
     )
-    return hide_sealed_documents(preview, prepared.graded.inputs.sealed)
+    return hide_sealed_documents(preview, graded.inputs.sealed)
 
 
 def write_preview(preview: SplitPreview) -> bytes:
@@ -202,16 +196,12 @@ def parse_preview(written: bytes) -> SplitPreview:
 
 
 def _preview_part(
-    name: str,
-    fraction: float,
-    prepared: PreparedSplit,
-    current_parts: Mapping[str, str],
-    traffic: Mapping[str, int],
+    name: str, fraction: float, prepared: PreparedSplit, old_parts: dict[str, str], traffic: dict[str, int]
 ) -> PreviewedPart:
     members = [query_id for query_id, part in prepared.checked.parts.items() if part == name]
     part_traffic = sum(traffic.get(query_id, 0) for query_id in members)
     grades = sum(prepared.graded.grades.get(query_id, 0) for query_id in members)
-    added = sum(query_id not in current_parts for query_id in members)
+    added = sum(query_id not in old_parts for query_id in members)
     return PreviewedPart(name, fraction, len(members), part_traffic if traffic else None, grades, added)
 
 

@@ -28,11 +28,7 @@ CUT_FIRST = (
 
 
 def find_balance_problem(
-    members: Sequence[str],
-    parts: Mapping[str, str],
-    shares: Sequence[PartShare],
-    levels: Levels,
-    is_balanced: bool,
+    members: list[str], parts: dict[str, str], shares: Sequence[PartShare], levels: Levels, is_balanced: bool
 ) -> str:
     """Return the end of a sentence on the balance problem that a leakage group causes; '' without a problem.
 
@@ -100,8 +96,7 @@ def refuse_large_groups(
     sufficient_share = min(1.0, (int(refused[0].share * 100) + 1) / 100)
     command.append(
         "--dry-run shows the leakage groups at other thresholds. --relevant-grade sets the lowest grade of a "
-        "relevant document. "
-        f"--largest-group {sufficient_share:g} allows the group."
+        f"relevant document. --largest-group {sufficient_share:g} allows the group."
     )
     raise RefusedError("\n".join([*lines, f"{CUT_FIRST} allow a larger group."]), command="\n".join(command))
 
@@ -122,10 +117,8 @@ def refuse_joined(chains: Sequence[Sequence[Edge]], carried: Mapping[str, str], 
     for chain in shown_chains:
         tied_queries = {query_id for edge in chain for query_id in (edge.query_a, edge.query_b)}
         released = sorted(tied_queries & carried.keys())
-        lines += [
-            ", ".join(f"“{queries[query_id]}” in {carried[query_id]}" for query_id in released) + ", by:",
-            *describe_chain(chain, queries),
-        ]
+        texts = ", ".join(f"“{queries[query_id]}” in {carried[query_id]}" for query_id in released)
+        lines += [f"{texts}, by:", *describe_chain(chain, queries)]
     if len(chains) > GROUPS_SHOWN:
         lines.append(f"… and {len(chains) - GROUPS_SHOWN:,} more groups")
     lines.append(f"{CUT_FIRST} ignore the parts that queries have in releases.")

@@ -274,9 +274,7 @@ class SplitRequest:
         unset="any, unless a group over 0.05 spoils the sizes of parts",
     )
     fresh: bool = option(
-        False,
-        "Released queries may change their part",
-        "Ignore the parts that queries have in earlier releases.",
+        False, "Released queries may change their part", "Ignore the parts of queries in earlier releases."
     )
     expected: str | None = None
     folder: str = ""

@@ -43,6 +43,7 @@ class CheckedAssignment(NamedTuple):
     Attributes
     ----------
     groups, parts: query id → group, part.
+    edges: the edges of the groups, in order.
     missed: edges that only the exhaustive check found.
     by_time: facts about the cut by time; None if parts were balanced.
     """
@@ -50,6 +51,7 @@ class CheckedAssignment(NamedTuple):
     groups: dict[str, str]
     parts: dict[str, str]
     findings: Findings
+    edges: list[Edge]
     missed: list[Edge]
     by_time: ByTime | None
 
@@ -60,7 +62,6 @@ class PreparedSplit(NamedTuple):
     Attributes
     ----------
     request: the request with cuts by query id and with the name of the model.
-    edges: the edges of the groups, in order.
     """
 
     graded: GradedQueries
@@ -68,14 +69,13 @@ class PreparedSplit(NamedTuple):
     request: SplitRequest
     report: SplitReport
     checked: CheckedAssignment
-    edges: list[Edge]
 
     def refuse_unfit(self) -> None:
         """Refuse a split that has a too large leakage group or an empty part."""
         inputs, groups, max_share = self.graded.inputs, self.checked.groups, self.request.largest_group
         if max_share is not None or not self.request.rules.says_what_belongs_together:
             refusals.refuse_large_groups(self.report.large_groups, inputs, len(groups), max_share)
-        refusals.refuse_empty_parts(self.report.certificate.shares, groups, self.edges, inputs)
+        refusals.refuse_empty_parts(self.report.certificate.shares, groups, self.checked.edges, inputs)
 
 
 def make_split(
@@ -107,7 +107,7 @@ def make_split(
             "Labels, queries or documents have changed since the preview, so the split would differ from the "
             "preview. Nothing was stored: preview the split again."
         )
-    created = store_split(store, report, checked.groups, checked.parts, prepared.edges, actor)
+    created = store_split(store, report, checked.groups, checked.parts, checked.edges, actor)
     return hide_sealed_documents(replace(report, created=created), prepared.graded.inputs.sealed)
 
 
@@ -139,17 +139,12 @@ def prepare_split(store: Store, request: SplitRequest, progress: Progress = sile
     request = replace(request, rules=rules)
     ties = find_edges(inputs, rules, progress)
     checked = assign_and_check(graded, request, carried, ties.edges, progress)
-    edges = sorted([*ties.edges, *checked.missed])
-    report = _make_report(graded, carried, request, ties, edges, checked)
-    return PreparedSplit(graded, carried, request, report, checked, edges)
+    report = _make_report(graded, carried, request, ties, checked)
+    return PreparedSplit(graded, carried, request, report, checked)
 
 
 def assign_and_check(
-    graded: GradedQueries,
-    request: SplitRequest,
-    carried: CarriedOver,
-    edges: Sequence[Edge],
-    progress: Progress = silent,
+    graded: GradedQueries, request: SplitRequest, carried: CarriedOver, edges: list[Edge], progress: Progress
 ) -> CheckedAssignment:
     """Group the queries, assign the groups to parts and check, until no tie crosses the parts.
 
@@ -161,8 +156,9 @@ def assign_and_check(
     missed: list[Edge] = []
     by_time: ByTime | None = None
     while True:
-        groups = find_leakage_groups(inputs.queries, [*edges, *missed])
-        fixed_parts, chains = map_carried_groups(groups, carried.parts, [*edges, *missed])
+        all_edges = [*edges, *missed]
+        groups = find_leakage_groups(inputs.queries, all_edges)
+        fixed_parts, chains = map_carried_groups(groups, carried.parts, all_edges)
         refusals.refuse_joined(chains, carried.parts, inputs)
         if request.by_time and len(request.fractions) > 1:
             parts, by_time = assign_by_time(groups, inputs.times, request.fractions, fixed_parts)
@@ -170,26 +166,18 @@ def assign_and_check(
             parts = assign_parts(groups, graded.levels, request.fractions, request.seed, fixed_parts)
         findings = certify(inputs, parts, request.rules, progress)
         if not findings.leaks:
-            return CheckedAssignment(groups, parts, findings, missed, by_time)
+            return CheckedAssignment(groups, parts, findings, sorted(all_edges), missed, by_time)
         if any(groups[leak.query_a] == groups[leak.query_b] for leak in findings.leaks):
             raise AssertionError(f"an edge crosses the split: {findings.leaks[0]}")
-        missed += [
-            Edge(leak.query_a, leak.query_b, leak.kind, leak.similarity, leak.documents)
-            for leak in findings.leaks
-        ]
+        missed += [Edge(**vars(leak)) for leak in findings.leaks]
 
 
 def _make_report(
-    graded: GradedQueries,
-    carried: CarriedOver,
-    request: SplitRequest,
-    ties: Ties,
-    edges: Sequence[Edge],
-    checked: CheckedAssignment,
+    graded: GradedQueries, carried: CarriedOver, request: SplitRequest, ties: Ties, checked: CheckedAssignment
 ) -> SplitReport:
     parameters = _stored_parameters(graded, carried, request, ties, checked)
     split_id = compute_split_id(graded, parameters, carried)
-    edge_counts = Counter(edge.kind for edge in edges)
+    edge_counts = Counter(edge.kind for edge in checked.edges)
     missed_counts = Counter(edge.kind for edge in checked.missed)
     certificate = make_certificate(
         graded, split_id, parameters, checked.groups, checked.parts, checked.findings, len(checked.missed)
@@ -201,8 +189,8 @@ def _make_report(
         ties={label: ties.counts[label] + missed_counts[label] for label in KINDS},
         edges={label: edge_counts[label] for label in KINDS},
         cut=tuple(ties.cut),
-        remaining_ties=find_remaining_ties(request.rules.cut, checked.groups, edges),
-        large_groups=_find_large_groups(graded, request, checked, edges, certificate.shares),
+        remaining_ties=find_remaining_ties(request.rules.cut, checked.groups, checked.edges),
+        large_groups=_find_large_groups(graded, request, checked, certificate.shares),
         kept=len(carried.parts),
         disagreeing=carried.disagreeing,
         by_time=checked.by_time,
@@ -211,17 +199,13 @@ def _make_report(
 
 
 def _find_large_groups(
-    graded: GradedQueries,
-    request: SplitRequest,
-    checked: CheckedAssignment,
-    edges: Sequence[Edge],
-    shares: Sequence[PartShare],
+    graded: GradedQueries, request: SplitRequest, checked: CheckedAssignment, shares: Sequence[PartShare]
 ) -> tuple[LeakageGroup, ...]:
     if len(request.parts) == 1:
         return ()
     groups, parts = checked.groups, checked.parts
     min_size = int(max(MAX_SMALL_GROUP, LARGEST_GROUP * len(groups))) + 1
-    large_groups = find_largest_groups(graded.inputs, request.rules, groups, edges, min_size=min_size)
+    large_groups = find_largest_groups(graded.inputs, request.rules, groups, checked.edges, min_size=min_size)
     is_balanced = checked.by_time is None
     return tuple(
         replace(

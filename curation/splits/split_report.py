@@ -62,17 +62,15 @@ class SplitReport:
     @property
     def details(self) -> list[str]:
         """List the number of ties of each kind, the ties that were cut, and the large groups."""
-        texts = self.certificate.texts
         tie_counts = ", ".join(f"{count:,} by {kind}" for kind, count in self.ties.items() if count)
         lines = [
             f"Ties between queries: {tie_counts or 'none'}. The {sum(self.edges.values()):,} strongest ties, "
             "which connect the queries of each leakage group, are stored.",
-            *describe_cuts(self.cut, self.remaining_ties, texts),
+            *describe_cuts(self.cut, self.remaining_ties, self.certificate.texts),
         ]
         if self.disagreeing:
             lines.append(
-                f"Releases have {self.disagreeing:,} of these queries in different parts: the newest release "
-                "decides."
+                f"Releases differ in the part of {self.disagreeing:,} of these queries: the newest decides."
             )
         if self.by_time is not None:
             lines += self.by_time.sentences

@@ -70,12 +70,8 @@ def add_tie_data(
             keys = read_keys(cursor, inputs, rules.keys)
             times = read_times(cursor, list(inputs.queries)) if with_times else {}
             grouped = group_keys(cursor, list(inputs.documents)) if GROUP in rules.keys else {}
-        inputs = replace(
-            inputs,
-            keys={query_id: frozenset(pairs) for query_id, pairs in sorted(keys.items())},
-            times=times,
-            grouped=frozenset(grouped),
-        )
+        key_sets = {query_id: frozenset(pairs) for query_id, pairs in sorted(keys.items())}
+        inputs = replace(inputs, keys=key_sets, times=times, grouped=frozenset(grouped))
     if rules.paraphrase is None or inputs.grouped_queries == set(inputs.queries):
         return inputs
     return replace(inputs, vectors=embed_queries(store, inputs.queries, rules.model, progress))

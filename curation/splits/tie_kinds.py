@@ -280,11 +280,7 @@ def find_shared_documents(search: TieSearch) -> FoundTies:
 
 
 SHARED_DOCUMENT_TIE = TieKind(
-    label=SHARED_DOCUMENT,
-    setting="shared",
-    parameter="shared_documents",
-    find=find_shared_documents,
-    if_absent=True,
+    SHARED_DOCUMENT, "shared", "shared_documents", find_shared_documents, if_absent=True
 )
 
 

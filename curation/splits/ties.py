@@ -65,9 +65,7 @@ def find_edges(
         edges=keep_strongest_edges(search.ids, edges),
         counts={label: ties.ties for label, ties in by_kind.items()},
         cut=[
-            edge
-            for pair in sorted(search.cuts)
-            for edge in list_ties(restrict_inputs(inputs, pair), uncut_rules)
+            tie for cut in sorted(search.cuts) for tie in list_ties(restrict_inputs(inputs, cut), uncut_rules)
         ],
         methods={label: ties.method for label, ties in by_kind.items()},
         left_out={reason: count for reason, count in reasons if count},

@@ -14,6 +14,7 @@ import pytest
 from curation.core.characters import normalise_query
 from curation.core.digests import digest
 from curation.core.errors import InputError, RefusedError
+from curation.core.progress import silent
 from curation.ingest.importers.corpus import import_corpus
 from curation.ingest.importers.imported_judgment import ImportedJudgment
 from curation.ingest.readers.fields import CorpusFields
@@ -374,7 +375,7 @@ def test_a_pair_that_minhash_misses_is_found_by_the_check_and_becomes_an_edge() 
     parts = {"dev": 0.5, "test": 0.5}
     found = [
         assign_and_check(
-            given, SplitRequest(tuple(parts.items()), seed, LEXICAL), NOTHING_CARRIED_OVER, proposed
+            given, SplitRequest(tuple(parts.items()), seed, LEXICAL), NOTHING_CARRIED_OVER, proposed, silent
         )
         for seed in range(8)
     ]

@@ -27,12 +27,11 @@ from statistics import fmean, stdev
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from curation.core.digests import digest
 from curation.core.errors import RefusedError
 from curation.core.progress import Progress, silent
-from curation.core.statistics.arrays import Floats, Ints
+from curation.core.statistics.arrays import Floats, Ints, Mask
 from curation.queries.coverage.clusters import count_documents
 from curation.queries.coverage.entity_graph import EntityGraph
 
@@ -192,7 +191,7 @@ def compute_entity_masses(entities: int, document_entities: Mapping[str, Sequenc
 
 def compute_recovered_shares(
     labels: Ints,
-    is_region: NDArray[np.bool_],
+    is_region: Mask,
     masses: Floats,
     draws: Sequence[tuple[Ints, EntityGraph]],
     partitions: Sequence[Ints],

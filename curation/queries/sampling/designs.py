@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 
 from curation.core.digests import digest
 from curation.core.statistics import stratified_sampling
+from curation.core.statistics.arrays import Floats, Ints
 from curation.core.statistics.stratified_sampling import allocate_with_quotas, draw_proportional
 from curation.queries.sampling.strata import Labels, Stratum, count_strata
 
@@ -34,12 +35,12 @@ class Drawing(NamedTuple):
     """
 
     rows: NDArray[np.intp]
-    probability: NDArray[np.float64]
+    probability: Floats
     strata: list[Stratum]
 
 
 def draw_stratified(
-    traffic: NDArray[np.int64],
+    traffic: Ints,
     strata: Labels,
     size: int,
     allocation: str = "equal",
@@ -61,7 +62,7 @@ def draw_stratified(
     return Drawing(rows, np.repeat([stratum.probability or 0.0 for stratum in counts], sizes), counts)
 
 
-def draw_pps(traffic: NDArray[np.int64], strata: Labels, size: int, seed: int) -> Drawing:
+def draw_pps(traffic: Ints, strata: Labels, size: int, seed: int) -> Drawing:
     """Draw queries with probability proportional to traffic, with the queries lined up by stratum."""
     order = np.argsort(strata.codes, kind="stable")
     drawn, probability = draw_proportional(traffic[order], size, int(digest("pps", seed), 16))
@@ -73,7 +74,7 @@ def draw_pps(traffic: NDArray[np.int64], strata: Labels, size: int, seed: int) -
 
 
 def _summarize_strata(
-    traffic: NDArray[np.int64], strata: Labels, sizes: Sequence[int], expected: Sequence[float]
+    traffic: Ints, strata: Labels, sizes: Sequence[int], expected: Sequence[float]
 ) -> list[Stratum]:
     """Make the counts of each stratum from the drawn and the expected numbers of queries."""
     populations, stratum_traffic = count_strata(traffic, strata)

@@ -17,11 +17,11 @@ from typing import Any, NamedTuple
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-from numpy.typing import NDArray
 
 from curation.core.digests import json_pointer
 from curation.core.errors import RefusedError, refuse_problems
 from curation.core.progress import Progress, silent
+from curation.core.statistics.arrays import Ints, Mask
 from curation.queries.requests import DrawRequest, check_limits
 from curation.queries.sampling import strata
 from curation.queries.sampling.spellings import group_spellings
@@ -86,7 +86,7 @@ class Frame(NamedTuple):
     """
 
     queries: Any
-    traffic: NDArray[np.int64]
+    traffic: Ints
     strata: Labels
     left_out: dict[str, int]
     state: tuple[object, ...]
@@ -205,8 +205,8 @@ def _refuse_unknown_fields(cursor: Cursor, table: Any) -> None:
 
 
 def _find_drawable(
-    table: Any, traffic: NDArray[np.int64], min_count: int, left_out_rows: Sequence[int]
-) -> tuple[NDArray[np.bool_], dict[str, int]]:
+    table: Any, traffic: Ints, min_count: int, left_out_rows: Sequence[int]
+) -> tuple[Mask, dict[str, int]]:
     """Find the queries that can be drawn, shape (queries,), and count the left-out rows by first reason.
 
     `left_out_rows` has the numbers of logged rows without a text, without a known time, and outside the
@@ -229,10 +229,10 @@ def _find_drawable(
     return is_drawable, {reason: count for reason, count in reasons.items() if count}
 
 
-def _read_flag(table: Any, name: str) -> NDArray[np.bool_]:
+def _read_flag(table: Any, name: str) -> Mask:
     """Read a column of truth values; a column that the table lacks is false for all queries."""
     has_column = name in table.column_names
-    flags: NDArray[np.bool_] = table[name].to_numpy() if has_column else np.zeros(len(table), bool)
+    flags: Mask = table[name].to_numpy() if has_column else np.zeros(len(table), bool)
     return flags
 
 

@@ -37,6 +37,7 @@ from curation.core.errors import InputError, refuse_problems
 from curation.core.progress import Progress
 from curation.core.reports.charts import bars
 from curation.core.reports.tables import Table
+from curation.core.statistics.arrays import Ints
 from curation.core.text import pluralize
 from curation.queries.coverage.cluster_names import MAX_IN_A_NAME
 from curation.queries.coverage.clusters import NO_CLUSTER, SMALL_ONLY
@@ -107,7 +108,7 @@ def list_names(prefix: str, dimensions: Sequence[str]) -> list[str]:
     return [name.removeprefix(prefix) for name in dimensions if name.startswith(prefix)]
 
 
-def label_by_log(dimension: str, table: Any, traffic: NDArray[np.int64]) -> Labels:
+def label_by_log(dimension: str, table: Any, traffic: Ints) -> Labels:
     """Label queries by band, length, segment or field, from the columns that `frame` reads."""
     if dimension == "band":
         return Labels(classify_bands(traffic), BANDS)
@@ -181,7 +182,7 @@ def cross_dimensions(dimensions: Sequence[Labels]) -> Labels:
     return Labels(codes, tuple(names))
 
 
-def count_strata(traffic: NDArray[np.int64], strata: Labels) -> tuple[list[int], list[int]]:
+def count_strata(traffic: Ints, strata: Labels) -> tuple[list[int], list[int]]:
     """Count the queries and the traffic of each stratum, in integers to avoid rounding."""
     populations = np.bincount(strata.codes, minlength=len(strata.names))
     totals = np.zeros(len(strata.names), np.int64)
@@ -208,7 +209,7 @@ def make_sample_chart(strata: Sequence[Stratum]) -> Markup:
     )
 
 
-def classify_bands(traffic: NDArray[np.int64]) -> NDArray[np.intp]:
+def classify_bands(traffic: Ints) -> NDArray[np.intp]:
     """Find the position in `BANDS` of each query by its traffic, which is at least 1."""
     levels, level_of_query, queries = np.unique(traffic, return_inverse=True, return_counts=True)
     lengths = (levels * queries)[::-1]
@@ -219,7 +220,7 @@ def classify_bands(traffic: NDArray[np.int64]) -> NDArray[np.intp]:
     return bands[level_of_query]
 
 
-def classify_lengths(words: NDArray[np.int64]) -> NDArray[np.intp]:
+def classify_lengths(words: Ints) -> NDArray[np.intp]:
     """Find the position in `LENGTHS` of each query by its number of words."""
     return np.searchsorted([SHORT + 1, LONG], words, side="right")
 
