@@ -151,7 +151,7 @@ def round_move(request: MoveRequest, name: RoundName) -> None:
       goldgrade round move first --join joan
       goldgrade round move first --new
     """
-    from curation.labeling.rounds.moving import move_work
+    from curation.labeling.rounds.move_request import move_work
 
     show(move_work(project_store(), replace(request, round=name), actor()))
 

@@ -14,7 +14,7 @@ from curation.labeling.imported import add_judgments
 from curation.labeling.judging import Submission
 from curation.labeling.requests import RoundRequest
 from curation.labeling.rounds.create_round import open_round
-from curation.labeling.rounds.moving import reassign
+from curation.labeling.rounds.reassignment import reassign
 from curation.labeling.rounds.status import read_round_status
 from curation.labeling.session.item_views import read_previous_answer
 from curation.labeling.session.queue import read_queue

@@ -17,7 +17,7 @@ from app.acts import Acts
 from curation.core.operation import Result
 from curation.labeling.requests import MoveRequest
 from curation.labeling.rounds import rounds as round_rows
-from curation.labeling.rounds.moving import move_work
+from curation.labeling.rounds.move_request import move_work
 from curation.labeling.rounds.status import RoundStatus
 from curation.labeling.rounds.upcoming import ShownRound, read_rounds
 from curation.people.annotators import able_to_judge, usual_names

@@ -68,11 +68,15 @@ class Selection:
 
 
 class Candidate(NamedTuple):
-    """Return the pair to judge, with the document version to show."""
+    """A pair to judge, with the document version to show."""
 
     query_id: str
     document_id: str
     content_hash: str
+
+    @property
+    def pair(self) -> tuple[str, str]:
+        return self.query_id, self.document_id
 
 
 def read_candidates(cursor: Cursor, pilots: bool = False) -> tuple[list[CandidateRow], set[str]]:

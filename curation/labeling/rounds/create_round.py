@@ -140,7 +140,7 @@ def open_round(
     def choose(inputs: tuple[list[CandidateRow], set[str], DrawFrame | None]) -> Selection:
         rows, active, frame = inputs
         choice = choose_candidates(rows, active, request.again)
-        sources = {candidate[:2]: pairs[candidate[:2]] for candidate in choice.candidates} if pairs else {}
+        sources = {candidate.pair: pairs[candidate.pair] for candidate in choice.candidates} if pairs else {}
         choice = replace(choice, sources={pair: system for pair, system in sources.items() if system})
         if frame is not None and request.draw is not None:
             return draw_candidates(choice, rows, active, frame, request.draw, request.seed)
@@ -258,7 +258,7 @@ def _plan_round(
     parameters["ask_from"] = layout.ask_from  # the same work has the same id, whatever is asked about it
     if layout.lists:
         parameters["lists"] = True
-    pairs = {candidate[:2] for candidate in choice.candidates}
+    pairs = {candidate.pair for candidate in choice.candidates}
     practised_queries = {pair[:2] for pair in practised_pairs if pair[1:] in pairs}
     work = assign_queries(choice.candidates, names, layout.overlap, layout.seed, practised=practised_queries)
     assignment = lay_out(round_id, work, layout, pool, pairs)

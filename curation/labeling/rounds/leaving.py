@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from curation.core.errors import RefusedError
 from curation.labeling.rounds.items import read_round_items
-from curation.labeling.rounds.moving import reassign
+from curation.labeling.rounds.reassignment import reassign
 from curation.labeling.rounds.rounds import read_open_states
 from curation.people.accounts import deactivate, set_role
 from curation.people.annotators import JUDGING, require_annotators

@@ -85,39 +85,39 @@ class TransferInputs(NamedTuple):
         return not (item.answered if item.annotator in self.away else item.touched)
 
 
-class Mover:
-    """Assigner of items and candidates to annotators who never had the pairs; it counts each annotator's
-    load.
+class TransferBuilder:
+    """The assignment of items and candidates to annotators who never had the pairs, made step by step.
 
     Attributes
     ----------
     work: annotator → query id → assigned candidates.
     moved: the items taken from other annotators.
-    had: the pairs that annotators have in the round, or had before leaving the round.
+    loads: annotator → number of items.
+    assigned_pairs: the pairs that annotators have in the round, or had before leaving the round.
     """
 
     def __init__(self, inputs: TransferInputs, loads: Counter[str]) -> None:
         self.work: dict[str, dict[str, list[Candidate]]] = defaultdict(lambda: defaultdict(list))
         self.moved: list[RoundItem] = []
         self.loads = loads
-        self.had: set[AnnotatorPair] = {(item.annotator, *item.pair) for item in inputs.items}
+        self.assigned_pairs: set[AnnotatorPair] = {(item.annotator, *item.pair) for item in inputs.items}
         self._practised = inputs.practised
 
-    def can_take(self, who: str, items: ItemGroup) -> bool:
+    def can_take(self, annotator: str, items: ItemGroup) -> bool:
         """Return whether an annotator has seen none of these pairs, in the round or in practice."""
-        pairs = {(who, *item.pair) for item in items}
-        return pairs.isdisjoint(self.had) and pairs.isdisjoint(self._practised)
+        pairs = {(annotator, *item.pair) for item in items}
+        return pairs.isdisjoint(self.assigned_pairs) and pairs.isdisjoint(self._practised)
 
-    def add(self, who: str, candidates: Sequence[Candidate]) -> None:
+    def add(self, annotator: str, candidates: Sequence[Candidate]) -> None:
         """Add candidates to the work of an annotator."""
         for candidate in candidates:
-            self.work[who][candidate.query_id].append(candidate)
-            self.had.add((who, *candidate[:2]))
-        self.loads[who] += len(candidates)
+            self.work[annotator][candidate.query_id].append(candidate)
+            self.assigned_pairs.add((annotator, *candidate.pair))
+        self.loads[annotator] += len(candidates)
 
-    def move(self, items: ItemGroup, who: str) -> None:
-        """Move the items of one annotator to another."""
-        self.add(who, [item.candidate for item in items])
+    def transfer(self, items: ItemGroup, annotator: str) -> None:
+        """Transfer the items of one annotator to another."""
+        self.add(annotator, [item.candidate for item in items])
         self.loads[items[0].annotator] -= len(items)
         self.moved.extend(items)
 
@@ -181,8 +181,8 @@ def group_by_query(items: Iterable[RoundItem]) -> dict[str, ItemGroup]:
 
 def execute_transfer(
     store: Store,
-    read: Callable[[Cursor], TransferInputs],
-    make: Callable[[TransferInputs], TransferPlan],
+    read_inputs: Callable[[Cursor], TransferInputs],
+    make_plan: Callable[[TransferInputs], TransferPlan],
     kind: str,
     author: str,
 ) -> Transfer:
@@ -196,8 +196,8 @@ def execute_transfer(
     transfer, *_ = write_if_unchanged(
         store,
         fingerprint=read_project_fingerprint,
-        read=read,
-        plan=make,
+        read=read_inputs,
+        plan=make_plan,
         write=lambda cursor, plan: _write_transfer(cursor, *plan, kind, author),
         still_holds=_is_current,
     )
@@ -205,7 +205,7 @@ def execute_transfer(
 
 
 def read_transfer_inputs(
-    cursor: Cursor, name: str, author: str, people: Sequence[str], takers: Sequence[str], extends: bool
+    cursor: Cursor, round_name: str, author: str, people: Sequence[str], takers: Sequence[str], extends: bool
 ) -> TransferInputs:
     """Read the rows that the plan of a transfer needs.
 
@@ -220,7 +220,7 @@ def read_transfer_inputs(
     RefusedError: the round is closed or imported, a taker cannot sign in, or the author is not a lead.
     """
     require_author(cursor, author, "lead")
-    state = read_round_state(cursor, name)
+    state = read_round_state(cursor, round_name)
     refuse_closed(state)
     named_annotators = require_annotators(cursor, people)
     refuse_unable_annotators([annotator for annotator in named_annotators if annotator.name in takers])
@@ -243,24 +243,24 @@ def read_transfer_inputs(
 
 def plan_transfer(
     inputs: TransferInputs,
-    mover: Mover,
+    builder: TransferBuilder,
     dropped: Sequence[RoundItem],
     detail: dict[str, Any],
     left_out: Counter[str],
     kept: int = 0,
     candidates: int = 0,
 ) -> TransferPlan:
-    """Plan a transfer: the new presentations of the mover's work, and the items to withdraw.
+    """Plan a transfer: the new presentations of the builder's work, and the items to withdraw.
 
     Parameters
     ----------
     dropped: items that are withdrawn with the moved items.
     """
-    batches = [candidates for queries in mover.work.values() for candidates in queries.values()]
+    batches = [candidates for queries in builder.work.values() for candidates in queries.values()]
     judged_pairs = {item.pair for item in inputs.items if not item.control_item}
-    judged_pairs |= {candidate[:2] for candidates in batches for candidate in candidates}
-    work = {who: dict(queries) for who, queries in sorted(mover.work.items()) if queries}
-    withdrawn = [*mover.moved, *dropped]
+    judged_pairs |= {candidate.pair for candidates in batches for candidate in candidates}
+    work = {annotator: dict(queries) for annotator, queries in sorted(builder.work.items()) if queries}
+    withdrawn = [*builder.moved, *dropped]
     withdrawn += find_near_repeats(inputs.items, {item.presentation_id for item in withdrawn})
     assignment = lay_out(inputs.state.round_id, work, inputs.layout, inputs.pool, judged_pairs, inputs.starts)
     withdrawn_duplicates = sum(item.duplicate_of is not None for item in withdrawn)
@@ -270,7 +270,7 @@ def plan_transfer(
     transfer = Transfer(
         round=inputs.state.round,
         candidates=candidates,
-        moved=len(mover.moved),
+        moved=len(builder.moved),
         kept=kept,
         withdrawn=len(withdrawn),
         presentations=len(assignment.rows),

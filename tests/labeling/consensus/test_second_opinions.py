@@ -15,7 +15,7 @@ from curation.labeling.consensus.disputes import find_disputes, read_case
 from curation.labeling.consensus.second_opinions import ask_opinion, read_awaited_opinions
 from curation.labeling.imported import add_judgments
 from curation.labeling.judging import Submission
-from curation.labeling.rounds.moving import reassign
+from curation.labeling.rounds.reassignment import reassign
 from curation.labeling.rounds.rounds import set_round_state
 from curation.labeling.rounds.status import read_round_status
 from curation.labeling.session.queue import read_queue

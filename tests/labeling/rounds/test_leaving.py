@@ -11,8 +11,8 @@ from curation.core.errors import RefusedError
 from curation.labeling.judging import Submission
 from curation.labeling.requests import RoundRequest
 from curation.labeling.rounds.create_round import open_round
+from curation.labeling.rounds.extension import extend_round
 from curation.labeling.rounds.leaving import change_role, deactivate_annotator
-from curation.labeling.rounds.moving import extend_round
 from curation.labeling.rounds.status import read_round_status
 from curation.labeling.session.query_answers import answer_query
 from curation.labeling.session.queue import read_queue

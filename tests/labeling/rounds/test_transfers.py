@@ -20,8 +20,9 @@ from curation.labeling.requests import PracticeRequest, RoundRequest
 from curation.labeling.rounds.assignment import CLOSEST_DUPLICATE
 from curation.labeling.rounds.create_practice import open_practice
 from curation.labeling.rounds.create_round import PRACTISED_BEFORE, open_round
+from curation.labeling.rounds.extension import extend_round
 from curation.labeling.rounds.leaving import deactivate_annotator
-from curation.labeling.rounds.moving import PRACTISED, extend_round, reassign
+from curation.labeling.rounds.reassignment import PRACTISED, reassign
 from curation.labeling.rounds.rounds import set_round_state
 from curation.labeling.rounds.status import read_round_status
 from curation.labeling.session.queue import read_queue
@@ -245,7 +246,7 @@ def test_an_answer_and_a_reassignment_at_once_leave_one_judgment(opened: Store) 
 def test_two_processes_that_reassign_at_once_move_each_pair_once(opened: Store) -> None:
     code = (
         "import sys; from pathlib import Path; from curation.store import open_store;"
-        "from curation.labeling.rounds.moving import reassign\n"
+        "from curation.labeling.rounds.reassignment import reassign\n"
         "from curation.core.errors import RefusedError\n"
         "try: print(reassign(open_store(Path(sys.argv[1])), 'first', 'ada', [sys.argv[2]]).moved)\n"
         "except RefusedError: print(0)"

@@ -9,7 +9,7 @@ import pytest
 from curation.guides.guide_text import read_guide
 from curation.guides.questions import ask_about_pair, list_questions
 from curation.labeling.judging import Submission
-from curation.labeling.rounds.moving import extend_round
+from curation.labeling.rounds.extension import extend_round
 from curation.labeling.rounds.pace import read_annotators_work
 from curation.labeling.rounds.remarks import list_remarks
 from curation.labeling.rounds.rounds import read_open_states, read_round_state, set_round_state
