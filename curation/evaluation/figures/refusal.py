@@ -32,8 +32,8 @@ from curation.evaluation.scoring.rankings import RunRows
 UNANSWERABLE_TAG = "unanswerable"
 CONFIDENCE = "score of the first document"
 KEPT_SHARE = 0.95
-TOO_FEW = f"fewer than {MINIMUM_QUERIES} answerable or unanswerable queries"
-CONSTANT = "every first document has the same score, as in a file with only ranks"
+WHY_TOO_FEW = f"fewer than {MINIMUM_QUERIES} answerable or unanswerable queries"
+WHY_CONSTANT = "every first document has the same score, as in a file with only ranks"
 
 
 @dataclass(frozen=True)
@@ -110,27 +110,27 @@ def compute_refusal_figures(
     relevant, judged: the numbers of relevant and judged documents of each query, shape (Q,).
     tagged: whether each query has the tag `unanswerable`, shape (Q,).
     """
-    unanswerable = (judged > 0) & (relevant == 0)
-    cases, controls = confidence[(relevant > 0) & ~tagged], confidence[unanswerable]
-    undefined = _explain_undefined(confidence, cases, controls)
-    area, threshold, refused = Estimate(why=undefined), None, Estimate(n=len(controls))
-    if undefined is None:
-        roc, threshold = roc_area(cases, controls), find_threshold(cases)
-        area = Estimate(roc.value, roc.low, roc.high, len(cases) + len(controls))
-        refused = _estimate_refused_share(cases, controls, threshold, seed)
+    has_only_irrelevant = (judged > 0) & (relevant == 0)
+    answerable, unanswerable = confidence[(relevant > 0) & ~tagged], confidence[has_only_irrelevant]
+    why_undefined = _explain_undefined(confidence, answerable, unanswerable)
+    area, threshold, refused_share = Estimate(why=why_undefined), None, Estimate(n=len(unanswerable))
+    if why_undefined is None:
+        roc, threshold = roc_area(answerable, unanswerable), find_threshold(answerable)
+        area = Estimate(roc.value, roc.low, roc.high, len(answerable) + len(unanswerable))
+        refused_share = _estimate_refusal_rate(answerable, unanswerable, threshold, seed)
     return AbstentionFigures(
-        answerable=len(cases),
-        unanswerable=len(controls),
-        tagged=int((unanswerable & tagged).sum()),
+        answerable=len(answerable),
+        unanswerable=len(unanswerable),
+        tagged=int((has_only_irrelevant & tagged).sum()),
         contradictory=int((tagged & (relevant > 0)).sum()),
         unjudged=int((judged == 0).sum()),
         area=area,
         threshold=_finite_threshold(threshold),
-        kept=None if threshold is None else float((cases >= threshold).mean()),
-        refused=refused,
-        empty_unanswerable=share_estimate(int(np.isneginf(controls).sum()), len(controls)),
-        empty_answerable=share_estimate(int(np.isneginf(cases).sum()), len(cases)),
-        curve=() if undefined else _trace_curve(cases, controls),
+        kept=None if threshold is None else float((answerable >= threshold).mean()),
+        refused=refused_share,
+        empty_unanswerable=share_estimate(int(np.isneginf(unanswerable).sum()), len(unanswerable)),
+        empty_answerable=share_estimate(int(np.isneginf(answerable).sum()), len(answerable)),
+        curve=() if why_undefined else _trace_curve(answerable, unanswerable),
     )
 
 
@@ -148,35 +148,38 @@ def find_confidences(query: Ints, scores: Floats, queries: int) -> Floats:
 
 def find_threshold(answerable: Floats, share: float = KEPT_SHARE) -> float:
     """Find the highest threshold that keeps at least this share of the confidences at or above it."""
-    refused = floor(len(answerable) * (1 - share) + 1e-9)
-    return float(np.sort(answerable)[refused])
+    return float(np.sort(answerable)[_find_threshold_index(len(answerable), share)])
+
+
+def _find_threshold_index(count: int, share: float) -> int:
+    """Find the index of the threshold among `count` ascending confidences, of which this share is kept."""
+    return floor(count * (1 - share) + 1e-9)
 
 
 def _finite_threshold(threshold: float | None) -> float | None:
     return None if threshold is None or np.isinf(threshold) else threshold
 
 
-def _trace_curve(cases: Floats, controls: Floats) -> tuple[tuple[float | None, float, float], ...]:
-    points = roc_curve(cases, controls)
+def _trace_curve(answerable: Floats, unanswerable: Floats) -> tuple[tuple[float | None, float, float], ...]:
+    points = roc_curve(answerable, unanswerable)
     return tuple((_finite_threshold(point.threshold), point.cases, 1 - point.controls) for point in points)
 
 
-def _explain_undefined(confidence: Floats, cases: Floats, controls: Floats) -> str | None:
-    if min(len(cases), len(controls)) < MINIMUM_QUERIES:
-        return TOO_FEW
-    known = confidence[~np.isneginf(confidence)]
-    if len(known) > 1 and (known == known[0]).all() and len(known) == len(confidence):
-        return CONSTANT
+def _explain_undefined(confidence: Floats, answerable: Floats, unanswerable: Floats) -> str | None:
+    if min(len(answerable), len(unanswerable)) < MINIMUM_QUERIES:
+        return WHY_TOO_FEW
+    if len(confidence) > 1 and not np.isneginf(confidence).any() and (confidence == confidence[0]).all():
+        return WHY_CONSTANT
     return None
 
 
-def _estimate_refused_share(cases: Floats, controls: Floats, threshold: float, seed: int) -> Estimate:
+def _estimate_refusal_rate(answerable: Floats, unanswerable: Floats, threshold: float, seed: int) -> Estimate:
     random = np.random.Generator(np.random.PCG64(seed))
-    resampled_cases = np.sort(random.choice(cases, (RESAMPLES, len(cases))), axis=1)
-    lowest_kept = floor(len(cases) * (1 - KEPT_SHARE) + 1e-9)
-    refused = random.choice(controls, (RESAMPLES, len(controls))) < resampled_cases[:, [lowest_kept]]
-    value = float((controls < threshold).mean())
-    low, high = intervals.percentile_interval(refused.mean(axis=1), len(controls)) or (None, None)
+    resampled_answerable = np.sort(random.choice(answerable, (RESAMPLES, len(answerable))), axis=1)
+    thresholds = resampled_answerable[:, [_find_threshold_index(len(answerable), KEPT_SHARE)]]
+    is_refused = random.choice(unanswerable, (RESAMPLES, len(unanswerable))) < thresholds
+    value = float((unanswerable < threshold).mean())
+    low, high = intervals.percentile_interval(is_refused.mean(axis=1), len(unanswerable)) or (None, None)
     if value in (0.0, 1.0):  # resamples of the unanswerable queries alone would have no width
-        low, high = intervals.wilson_interval(round(value * len(controls)), len(controls))
-    return Estimate(value, low, high, len(controls))
+        low, high = intervals.wilson_interval(round(value * len(unanswerable)), len(unanswerable))
+    return Estimate(value, low, high, len(unanswerable))

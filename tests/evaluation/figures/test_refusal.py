@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from curation.evaluation.figures.refusal import (
-    CONSTANT,
-    TOO_FEW,
+    WHY_CONSTANT,
+    WHY_TOO_FEW,
     compute_refusal_figures,
     find_confidences,
     find_threshold,
@@ -84,10 +84,10 @@ def test_queries_without_a_document_count_as_refused_and_are_counted() -> None:
 
 def test_few_queries_and_constant_scores_have_no_area_and_say_why() -> None:
     few = compute_refusal_figures(np.arange(20.0), *classes(16, 4), seed=0)
-    assert (few.area.value, few.refused.value, few.area.why, few.curve) == (None, None, TOO_FEW, ())
+    assert (few.area.value, few.refused.value, few.area.why, few.curve) == (None, None, WHY_TOO_FEW, ())
     assert few.empty_unanswerable[::3] == (0, 4)
     constant = compute_refusal_figures(np.full(20, -1.0), *classes(10, 10), seed=0)
-    assert (constant.area.value, constant.area.why) == (None, CONSTANT)
+    assert (constant.area.value, constant.area.why) == (None, WHY_CONSTANT)
 
 
 def test_random_confidence_has_an_area_around_a_half() -> None:
