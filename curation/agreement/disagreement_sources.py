@@ -123,7 +123,7 @@ def read_query_texts(cursor: Cursor) -> dict[str, str]:
     return dict(cursor.execute("SELECT query_id, text FROM queries").fetchall())
 
 
-def find_disagreement_sources(
+def find_sources(
     overlap: Overlap,
     grades: Grades,
     scale: Sequence[int],

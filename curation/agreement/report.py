@@ -24,6 +24,9 @@ from curation.labeling.rounds.rounds import find_round
 from curation.people.seal_access import SealAccess, access_or_closed
 from curation.store import Cursor, Store
 
+DetailInputs = tuple[breakdowns.QueryTypes, Mapping[str, str], Decisions]
+"""The query types, the texts of the queries, and the reviewers' decisions."""
+
 
 @dataclass(frozen=True)
 class Details:
@@ -112,7 +115,7 @@ def make_agreement_report(
         within=within,
         consensus=consensus.counts,
         disputed=sum(map(marks.is_disputed, consensus)),
-        details=_compute_details(grades, scale, *inputs, seed, access) if inputs else None,
+        details=_compute_details(grades, scale, inputs, seed, access) if inputs else None,
         uninformative=tuple(sorted(find_uninformative(grades))),
         pace=pace,
         evidence=compute_evidence_agreement(marks.of if round_id is None else {}),
@@ -171,24 +174,16 @@ def _find_guide(cursor: Cursor, round_name: str | None) -> tuple[str | None, Gui
     return round_row.round_id, load_guide(cursor, round_row.guide_hash)
 
 
-def _read_detail_inputs(cursor: Cursor) -> tuple[breakdowns.QueryTypes, Mapping[str, str], Decisions]:
+def _read_detail_inputs(cursor: Cursor) -> DetailInputs:
     """Read the query types, the texts of the queries, and the reviewers' decisions."""
-    return (
-        breakdowns.read_query_types(cursor),
-        disagreement_sources.read_query_texts(cursor),
-        read_decisions(cursor),
-    )
+    types = breakdowns.read_query_types(cursor)
+    return types, disagreement_sources.read_query_texts(cursor), read_decisions(cursor)
 
 
 def _compute_details(
-    grades: Grades,
-    scale: tuple[int, ...],
-    types: breakdowns.QueryTypes,
-    texts: Mapping[str, str],
-    decisions: Decisions,
-    seed: int,
-    access: SealAccess,
+    grades: Grades, scale: tuple[int, ...], inputs: DetailInputs, seed: int, access: SealAccess
 ) -> Details:
+    types, texts, decisions = inputs
     overlap = find_overlap(count_values(grades, scale), grades.unit_queries)
     pairs, few_shared = breakdowns.compare_annotator_pairs(grades, scale, seed)
     by_type, boundaries = breakdowns.compute_breakdowns(grades, scale, types, seed)
@@ -198,9 +193,7 @@ def _compute_details(
         annotator_pairs=pairs,
         few_shared=few_shared,
         confusion=disagreement_sources.count_grade_confusion(overlap, scale),
-        sources=disagreement_sources.find_disagreement_sources(
-            overlap, grades, scale, texts, decisions, access
-        ),
+        sources=disagreement_sources.find_sources(overlap, grades, scale, texts, decisions, access),
     )
 
 
@@ -221,7 +214,6 @@ def _name_uninformative(report: AgreementReport) -> str:
 def _state_disputes(report: AgreementReport) -> str:
     pairs = report.consensus.pairs
     if report.disputed:
-        return (
-            f"{report.disputed:,} of {pairs:,} judged pairs are disputed and wait for a reviewer's decision."
-        )
+        disputed = f"{report.disputed:,} of {pairs:,} judged pairs are disputed"
+        return f"{disputed} and wait for a reviewer's decision."
     return f"None of the {pairs:,} judged pairs is disputed." if pairs else "No pair is judged yet."

@@ -60,16 +60,14 @@ def make_section_layers(report: AgreementReport) -> tuple[list[Section], list[Se
         coefficients.insert(1, _make_cannot_tell(report, details))
     if not report.between.units:
         return evidence, coefficients
-    breakdowns, origins = make_breakdown_sections(report, details), details.sources
+    breakdowns, causes = make_breakdown_sections(report, details), details.sources
     sources = [
         *evidence,
         breakdowns["boundary"],
         breakdowns["type"],
-        Section(QUERIES, sentences.query_sentence(origins), (), _tabulate_queries(origins)),
+        Section(QUERIES, sentences.describe_queries(causes), (), _tabulate_queries(causes)),
         breakdowns["pair"],
-        Section(
-            "Lines of the guide", sentences.guide_sentence(origins), (), _tabulate_lines(origins, report)
-        ),
+        Section("Lines of the guide", sentences.describe_guide(causes), (), _tabulate_lines(causes, report)),
     ]
     return sources, coefficients
 
@@ -84,7 +82,7 @@ def make_evidence_sections(agreement: EvidenceAgreement | None) -> list[Section]
     if agreement is None:
         return []
     marks = [make_mark("F1 of characters", agreement.f1, pluralize(agreement.comparisons, "comparison"))]
-    return [_draw("Evidence", sentences.evidence_sentence(agreement), "Agreement on evidence", marks)]
+    return [_draw("Evidence", sentences.describe_evidence(agreement), "Agreement on evidence", marks)]
 
 
 def make_breakdown_sections(report: AgreementReport, details: Details) -> dict[str, Section]:
@@ -94,10 +92,7 @@ def make_breakdown_sections(report: AgreementReport, details: Details) -> dict[s
         "type": _make_types(details.types, report.between.ordinal),
         "boundary": _make_boundaries(report, details),
         "pair": Section(
-            "Pairwise agreement",
-            sentences.annotator_pair_sentence(pairs),
-            (),
-            _tabulate_annotator_pairs(details),
+            "Pairwise agreement", sentences.describe_annotators(pairs), (), _tabulate_annotator_pairs(details)
         ),
     }
 
@@ -131,9 +126,8 @@ def make_agreement_page(report: AgreementReport, people: Sequence[AnnotatorMetri
     """Make the HTML page of a report with details and of the feedback for each annotator."""
     title = f"Agreement in round {report.round_name}" if report.round_name else "Agreement"
     remark = f"Intervals: 95 %, {report.resamples:,} resamples of queries, seed {report.seed}."
-    return html_page(
-        title, list_findings(report), [*make_sections(report), make_feedback_section(people)], remark
-    )
+    sections = [*make_sections(report), make_feedback_section(people)]
+    return html_page(title, list_findings(report), sections, remark)
 
 
 def _make_section(
@@ -165,16 +159,11 @@ def _make_coefficients(report: AgreementReport) -> Section:
         f"{f' {between.small_set}' if between.small_set else ''}"
     )
     title = "Agreement between annotators"
-    return _draw("All coefficients", sentences.coefficients_sentence(between), title, marks, remark=remark)
+    return _draw("All coefficients", sentences.describe_coefficients(between), title, marks, remark=remark)
 
 
 def _draw(
-    heading: str,
-    sentence: str,
-    title: str,
-    marks: Sequence[Mark],
-    overall: float | None = None,
-    remark: str = "",
+    heading: str, text: str, title: str, marks: Sequence[Mark], overall: float | None = None, remark: str = ""
 ) -> Section:
     """Make a section that draws the marks with a figure, and gives the reason for each missing figure."""
     reasons: dict[str, list[str]] = defaultdict(list)
@@ -184,7 +173,7 @@ def _draw(
     missing = [f"Not shown: {', '.join(names)} ({why})." for why, names in reasons.items()]
     shown = [mark for mark in marks if mark.estimate.value is not None]
     charts = [_draw_chart(title, shown, overall)] if shown else []
-    return _make_section(heading, sentence, charts, " ".join(filter(None, [remark, *missing])))
+    return _make_section(heading, text, charts, " ".join(filter(None, [remark, *missing])))
 
 
 def _make_boundaries(report: AgreementReport, details: Details) -> Section:
@@ -193,8 +182,8 @@ def _make_boundaries(report: AgreementReport, details: Details) -> Section:
     marks = [make_mark(slice_.name, slice_.alpha) for slice_ in details.boundaries]
     if any(boundary.estimate.value is not None for boundary in marks):
         charts.insert(0, _draw_chart("Alpha of the two sides of each boundary", marks))
-    sentence = sentences.boundary_sentence(details.boundaries)
-    return _make_section(GRADES, sentence, charts, sentences.confusion_sentence(details.sources))
+    sentence = sentences.describe_boundary(details.boundaries)
+    return _make_section(GRADES, sentence, charts, sentences.describe_confusion(details.sources))
 
 
 def _draw_confusion(table: GradeConfusion, names: Sequence[str]) -> list[Chart]:
@@ -223,24 +212,22 @@ def _name_slice(slice_: Breakdown) -> str:
 def _make_types(slices: Sequence[Breakdown], overall: Estimate) -> Section:
     marks = [make_mark(_name_slice(slice_), slice_.alpha) for slice_ in slices]
     title = "Ordinal alpha by query type"
-    return _draw("By query type", sentences.query_type_sentence(slices, overall), title, marks, overall.value)
+    return _draw("By query type", sentences.describe_query_type(slices, overall), title, marks, overall.value)
 
 
 def _tabulate_annotator_pairs(details: Details) -> tuple[Table, ...]:
     columns = ("First", "Second", "Pairs", "Same grade", "Kappa", "95 % interval", "Second higher by")
-    ordered = sorted(
-        details.annotator_pairs, key=lambda pair: (pair.kappa.value or 0.0, pair.first, pair.second)
-    )
+    pairs = sorted(details.annotator_pairs, key=lambda row: (row.kappa.value or 0.0, row.first, row.second))
     rows = tuple(
         (
             *(pair.first, pair.second, pair.raw.n, pair.raw.value, pair.kappa.value),
             *(interval_text(pair.kappa.low, pair.kappa.high), pair.difference.value),
         )
-        for pair in ordered[:PAIRS]
+        for pair in pairs[:PAIRS]
     )
     caption = "Least agreement first"
-    if len(ordered) > PAIRS:
-        caption += f", {len(ordered) - PAIRS:,} more not shown"
+    if len(pairs) > PAIRS:
+        caption += f", {len(pairs) - PAIRS:,} more not shown"
     if details.few_shared:
         caption += f"; {details.few_shared:,} with fewer than {MINIMUM_UNITS} shared pairs left out"
     return _drop_empty(Table(caption, columns, rows))
@@ -250,11 +237,8 @@ def _tabulate_queries(sources: DisagreementSources) -> tuple[Table, ...]:
     columns = ("Query", "Share of disagreement", "Share of pairs", "Pairs", "With different grades")
     rows = tuple(
         (
-            QueryName(query.text, query.query_id),
-            percent(query.disagreement, 1),
-            percent(query.pairs, 1),
-            query.units,
-            query.disputed,
+            *(QueryName(query.text, query.query_id), percent(query.disagreement, 1)),
+            *(percent(query.pairs, 1), query.units, query.disputed),
         )
         for query in sources.queries
     )
@@ -268,10 +252,7 @@ def _tabulate_lines(sources: DisagreementSources, report: AgreementReport) -> tu
     rows = tuple(
         (
             f"{line.lower} {names[line.lower]} – {line.upper} {names[line.upper]}",
-            percent(line.disagreement, 1),
-            line.met,
-            line.units,
-            _describe_decisions(line),
+            *(percent(line.disagreement, 1), line.met, line.units, _describe_decisions(line)),
         )
         for line in sources.lines
     )
@@ -300,7 +281,7 @@ def _make_cannot_tell(report: AgreementReport, details: Details) -> Section:
     table = Table("Reasons for cannot-tell", ("Why", "Times", "Pairs that others graded"), reasons)
     return _make_section(
         "Cannot tell",
-        sentences.cannot_tell_sentence(report.between),
+        sentences.describe_cannot_tell(report.between),
         [_draw_chart("Whether a pair can be judged", marks)],
         tables=_drop_empty(table),
     )
@@ -308,14 +289,10 @@ def _make_cannot_tell(report: AgreementReport, details: Details) -> Section:
 
 def _make_consistency(people: Iterable[IntraAgreement]) -> Section:
     marks, annotators = [], list(people)
-    for person in annotators[:ANNOTATORS]:
-        estimate = (
-            Estimate(why=person.why) if person.why else Estimate(person.identical, person.low, person.high)
-        )
-        marks.append(Mark(person.annotator, estimate, f"{person.n:,} repeats"))
-    sentence = (
-        "How often each annotator gave the same grade again when a pair was repeated, unmarked and far apart."
-    )
+    for row in annotators[:ANNOTATORS]:
+        estimate = Estimate(why=row.why) if row.why else Estimate(row.identical, row.low, row.high)
+        marks.append(Mark(row.annotator, estimate, f"{row.n:,} repeats"))
+    sentence = "How often annotators gave the same grade when a pair came again, unmarked and far apart."
     hidden = len(annotators) - len(marks)
     remark = f"{hidden:,} more by name are not drawn; the JSON has all." if hidden else ""
     charts = [_draw_chart("Same grade again", marks)] if marks else []

@@ -137,9 +137,8 @@ def _find_near_chance(report: AgreementReport) -> tuple[tuple[None, Finding], ..
 
 
 def _find_fast_paces(report: AgreementReport) -> tuple[tuple[str, Finding], ...]:
-    return tuple(
-        (row.annotator, Finding(PACE, row.sentence, row._asdict())) for row in report.pace if row.unread
-    )
+    unread = [row for row in report.pace if row.unread]
+    return tuple((row.annotator, Finding(PACE, row.sentence, row._asdict())) for row in unread)
 
 
 def _select_signals(report: AgreementReport, signals: SignalResults) -> tuple[tuple[str, Finding], ...]:

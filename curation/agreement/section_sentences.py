@@ -13,7 +13,7 @@ from curation.core.text import decimal, percent, pluralize
 from curation.people.seal_access import withheld
 
 
-def select_shown(slices: Sequence[Breakdown]) -> list[Breakdown]:
+def select_estimable(slices: Sequence[Breakdown]) -> list[Breakdown]:
     """Keep the slices that have enough doubly judged pairs to show alpha."""
     return [slice_ for slice_ in slices if why_not_shown(slice_.alpha) is None]
 
@@ -23,15 +23,12 @@ def say_interval(figure: Estimate) -> str:
     return f"95 % interval {figure.interval()}" if figure.has_interval else figure.why or "no interval"
 
 
-def coefficients_sentence(agreement: InterAgreement) -> str:
+def describe_coefficients(agreement: InterAgreement) -> str:
     """State the share of equal grades, and why alpha is lower than this share."""
     raw, ac2 = agreement.raw, agreement.figures["ac2"]
     if agreement.ordinal.value is None and raw.value is not None:
-        counts = ", ".join(
-            f"grade {grade}: {count:,}"
-            for grade, count in zip(agreement.scale, agreement.marginals, strict=True)
-            if count
-        )
+        grades = zip(agreement.scale, agreement.marginals, strict=True)
+        counts = ", ".join(f"grade {grade}: {count:,}" for grade, count in grades if count)
         equal = percent(raw.value, 1)
         return f"Equal grades: {equal}. Alpha is undefined ({agreement.ordinal.why}; {counts})."
     if why_not_shown(raw) or raw.value is None or ac2.value is None:
@@ -43,18 +40,17 @@ def coefficients_sentence(agreement: InterAgreement) -> str:
     )
 
 
-def evidence_sentence(evidence: EvidenceAgreement) -> str:
+def describe_evidence(evidence: EvidenceAgreement) -> str:
     """State how many pairs two annotators marked, and on how many pairs their marks share no character."""
-    apart = (
-        f"{pluralize(evidence.apart, 'pair has', 'pairs have')} marks of two people without a common "
-        "character."
-    )
+    pairs = pluralize(evidence.apart, "pair has", "pairs have")
+    disjoint = f"{pairs} marks of two people without a common character."
     if evidence.apart:
-        apart += " With the same grade they wait on Adjudicate, among the disputed pairs."
-    return f"{pluralize(evidence.units, 'pair has', 'pairs have')} marks of two annotators or more. {apart}"
+        disjoint += " With the same grade they wait on Adjudicate, among the disputed pairs."
+    pairs = pluralize(evidence.units, "pair has", "pairs have")
+    return f"{pairs} marks of two annotators or more. {disjoint}"
 
 
-def cannot_tell_sentence(agreement: InterAgreement) -> str:
+def describe_cannot_tell(agreement: InterAgreement) -> str:
     """State how often annotators answered “cannot tell”, and how far annotators agree on this answer."""
     judged = agreement.judgeable
     if not judged.cannot_tell:
@@ -69,16 +65,16 @@ def cannot_tell_sentence(agreement: InterAgreement) -> str:
     )
 
 
-def boundary_sentence(slices: Sequence[Breakdown]) -> str:
+def describe_boundary(slices: Sequence[Breakdown]) -> str:
     """Name the grade boundary on which annotators disagree most, or all boundaries that tie."""
-    shown = select_shown(slices)
-    if not shown:
+    estimable = select_estimable(slices)
+    if not estimable:
         return "No boundary between two grades has enough doubly judged pairs on both sides."
-    lowest = min(shown, key=lambda slice_: slice_.alpha.value or 0.0).alpha
-    tied = [slice_ for slice_ in shown if decimal(slice_.alpha.value) == decimal(lowest.value)]
+    lowest = min(estimable, key=lambda slice_: slice_.alpha.value or 0.0).alpha
+    tied = [slice_ for slice_ in estimable if decimal(slice_.alpha.value) == decimal(lowest.value)]
     uppers = [slice_.name.partition("|")[2] for slice_ in tied]
     boundaries = ", and ".join(f"below {upper} and from {upper} on" for upper in uppers)
-    extent = "most" if len(tied) < len(shown) else "as much everywhere"
+    extent = "most" if len(tied) < len(estimable) else "as much everywhere"
     each = " at each boundary" if len(tied) > 1 else ""
     return (
         f"Annotators disagree {extent} between grades {boundaries}: alpha {decimal(lowest.value)} "
@@ -86,7 +82,7 @@ def boundary_sentence(slices: Sequence[Breakdown]) -> str:
     )
 
 
-def confusion_sentence(sources: DisagreementSources) -> str:
+def describe_confusion(sources: DisagreementSources) -> str:
     """Name the two different grades that one pair got most often."""
     if not sources.lines:
         return "No two annotators gave different grades."
@@ -98,27 +94,27 @@ def confusion_sentence(sources: DisagreementSources) -> str:
     )
 
 
-def query_type_sentence(slices: Sequence[Breakdown], overall: Estimate) -> str:
+def describe_query_type(slices: Sequence[Breakdown], overall: Estimate) -> str:
     """Name the query type with the lowest agreement, if its interval is below the whole set."""
-    shown = select_shown(slices)
+    estimable = select_estimable(slices)
     if not slices:
         return "No query has a tag or a stratum yet."
-    if not shown or overall.value is None:
+    if not estimable or overall.value is None:
         return f"No query type has {MINIMUM_UNITS} doubly judged pairs with different grades."
-    low = [slice_ for slice_ in shown if slice_.alpha.high is not None and slice_.alpha.high < overall.value]
+    low = [row for row in estimable if row.alpha.high is not None and row.alpha.high < overall.value]
     if not low:
-        if len(shown) == 1:
-            return f"The only type, “{shown[0].name}”, is not below the whole by more than its interval."
-        return f"None of {pluralize(len(shown), 'type')} is below the whole by more than its interval."
+        if len(estimable) == 1:
+            return f"The only type, “{estimable[0].name}”, is not below the whole by more than its interval."
+        return f"None of {pluralize(len(estimable), 'type')} is below the whole by more than its interval."
     worst = min(low, key=lambda slice_: slice_.alpha.value or 0.0)
     return (
         f"Annotators agree least on “{worst.name}”: ordinal alpha {decimal(worst.alpha.value)} "
         f"({say_interval(worst.alpha)}) against {decimal(overall.value)} overall; {len(low)} of "
-        f"{pluralize(len(shown), 'type')} are below it by more than their interval."
+        f"{pluralize(len(estimable), 'type')} are below it by more than their interval."
     )
 
 
-def annotator_pair_sentence(pairs: Sequence[AnnotatorPair]) -> str:
+def describe_annotators(pairs: Sequence[AnnotatorPair]) -> str:
     """Name the two annotators who agree least, and the two whose mean grades differ most."""
     defined = [pair for pair in pairs if pair.kappa.value is not None]
     if not defined:
@@ -137,7 +133,7 @@ def annotator_pair_sentence(pairs: Sequence[AnnotatorPair]) -> str:
     return f"{lowest} Largest difference in level: {difference}."
 
 
-def query_sentence(sources: DisagreementSources) -> str:
+def describe_queries(sources: DisagreementSources) -> str:
     """State how few queries hold half of the disagreement."""
     if not sources.disagreeing:
         return "No query has any disagreement."
@@ -150,7 +146,7 @@ def query_sentence(sources: DisagreementSources) -> str:
     )
 
 
-def guide_sentence(sources: DisagreementSources) -> str:
+def describe_guide(sources: DisagreementSources) -> str:
     """Name the two grades that cause most disagreement: the guide separates them least."""
     if not sources.lines:
         return "No pair has two different grades."

@@ -185,17 +185,12 @@ def measure_work(
     decisions: decisions of reviewers (see `read_decisions`); without this argument no bias is computed.
     """
     outliers = find_outliers(grades)
-    agreement, modal = (compute_agreement_with_others(grades, outliers, seed), find_modes(grades, outliers))
+    kappas, modes = (compute_agreement_with_others(grades, outliers, seed), find_modes(grades, outliers))
     bias = {} if decisions is None else compute_biases(grades, decisions, outliers, seed)
     fast = count_fast(people, times, outliers)
     return [
         AnnotatorMetrics(
-            name,
-            agreement.get(name),
-            bias.get(name),
-            fast[name],
-            modal.get(name),
-            left_out=outliers.get(name),
+            name, kappas.get(name), bias.get(name), fast[name], modes.get(name), left_out=outliers.get(name)
         )
         for name in people
     ]

@@ -71,9 +71,8 @@ def chance_unknown(alpha: Estimate) -> str | None:
     if why or alpha.low is None or alpha.high is None:
         return why or "no interval"
     if alpha.low <= 0 and alpha.high >= TENTATIVE:
-        return (
-            f"the interval of ordinal alpha, {interval_text(alpha.low, alpha.high)}, allows chance and more"
-        )
+        interval = interval_text(alpha.low, alpha.high)
+        return f"the interval of ordinal alpha, {interval}, allows chance and more"
     return None
 
 

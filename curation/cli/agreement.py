@@ -169,7 +169,7 @@ def _print_report(
 ) -> None:
     from curation.agreement import report_sections
     from curation.agreement.report import list_findings
-    from curation.agreement.section_sentences import cannot_tell_sentence
+    from curation.agreement.section_sentences import describe_cannot_tell
     from curation.core.reports.terminal import show_sections
 
     if report.round_name:
@@ -187,7 +187,7 @@ def _print_report(
         show(quality)
     say("", *list_findings(report))
     if report.between.cannot_tell:
-        say(cannot_tell_sentence(report.between))
+        say(describe_cannot_tell(report.between))
     if report.disputed:
         say("Next: goldgrade disputes")
     if page is not None:

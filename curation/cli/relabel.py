@@ -65,7 +65,7 @@ def relabel_plan(
       goldgrade relabel plan --due --json
     """
     from curation.relabeling.plan import make_plan
-    from curation.relabeling.sections import describe_plan, describe_stored_plan
+    from curation.relabeling.planning_sections import describe_plan, describe_stored_plan
     from curation.relabeling.stored_plans import show_plan
 
     plan_options = ("fraction", "seed", "overlap", "dry_run")
@@ -83,7 +83,7 @@ def relabel_plan(
 
 
 def _print_due(today: date | None) -> None:
-    from curation.relabeling.sections import describe_due
+    from curation.relabeling.planning_sections import describe_due
     from curation.relabeling.staleness import compute_staleness
 
     set_staleness = compute_staleness(project_store(), today)

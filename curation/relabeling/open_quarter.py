@@ -18,13 +18,7 @@ from curation.core.progress import Progress, silent
 from curation.core.reports.tables import Table
 from curation.core.text import pluralize
 from curation.labeling.requests import RoundRequest
-from curation.labeling.rounds.candidates import (
-    Candidate,
-    CandidateRow,
-    Selection,
-    choose_candidates,
-    read_candidates,
-)
+from curation.labeling.rounds import candidates
 from curation.labeling.rounds.create_round import OpenedRound, open_round_over
 from curation.labeling.rounds.rounds import refuse_taken_name, refuse_unable_annotators
 from curation.people.annotators import require_annotators, require_author
@@ -55,6 +49,8 @@ WHERE (s.sample_id = $sample OR list_contains($again::TEXT[], q.normalised))
 GROUP BY q.normalised ORDER BY q.normalised
 """
 _PROPOSED = "SELECT DISTINCT query_id, document_id FROM candidate_sources WHERE pool_id = ?"
+ChoiceInputs = tuple[list[candidates.CandidateRow], set[str], set[Pair], set[str]]
+"""The candidates, the queries of the set, the pairs from the pool, and the queries that join."""
 
 
 @dataclass(frozen=True)
@@ -103,21 +99,21 @@ class _CandidateChooser:
     def __init__(self, plan: StoredPlan, pool_id: str | None) -> None:
         self.plan, self.pool_id, self.pairs = plan, pool_id, 0
 
-    def read(self, cursor: Cursor) -> tuple[list[CandidateRow], set[str], set[Pair], set[str]]:
+    def read(self, cursor: Cursor) -> ChoiceInputs:
         """Read the candidates, the queries of the set, the pairs from the pool, and the joining queries."""
-        rows, active = read_candidates(cursor)
+        rows, active = candidates.read_candidates(cursor)
         proposed = cursor.execute(_PROPOSED, [self.pool_id]).fetchall()
         texts = [change.normalised for change in self.plan.queries if change.kind == ADD]
         sql = "SELECT query_id FROM queries WHERE normalised IN (SELECT unnest(?::TEXT[]))"
         added = {row[0] for row in cursor.execute(sql, [texts]).fetchall()}
         return rows, active, set(proposed), added
 
-    def choose(self, read: tuple[list[CandidateRow], set[str], set[Pair], set[str]]) -> Selection:
+    def choose(self, inputs: ChoiceInputs) -> candidates.Selection:
         """Choose the candidates of the round from the rows that `read` returned."""
-        rows, active, proposed, added = read
+        rows, active, proposed, added = inputs
         planned = {(pair.query_id, pair.document_id) for pair in self.plan.pairs}
         planned_candidates = [
-            Candidate(row.query_id, row.document_id, row.content_hash)
+            candidates.Candidate(row.query_id, row.document_id, row.content_hash)
             for row in rows
             if (row.query_id, row.document_id) in planned
             and row.content_hash is not None
@@ -126,7 +122,7 @@ class _CandidateChooser:
         ]
         new_candidates = [
             candidate
-            for candidate in choose_candidates(rows, active, again=False).candidates
+            for candidate in candidates.choose_candidates(rows, active, again=False).candidates
             if (candidate.query_id, candidate.document_id) in proposed
         ]
         self.pairs = len(planned_candidates)
@@ -134,7 +130,7 @@ class _CandidateChooser:
         left_out = {NOT_THERE: len(planned) - len(planned_candidates), NO_POOL: len(no_document)}
         parameters = {"plan": self.plan.plan_id, "quarter": self.plan.quarter}
         counts = {reason: count for reason, count in left_out.items() if count}
-        return Selection([*planned_candidates, *new_candidates], parameters, counts)
+        return candidates.Selection([*planned_candidates, *new_candidates], parameters, counts)
 
 
 def open_plan(
@@ -164,9 +160,8 @@ def open_plan(
 
     def write(cursor: Cursor, opened: OpenedRound) -> None:
         _refuse_stale(cursor, plan)
-        cursor.execute(
-            "INSERT INTO relabeling_rounds VALUES (?, ?, ?)", [plan.plan_id, opened.round_id, plan.quarter]
-        )
+        values = [plan.plan_id, opened.round_id, plan.quarter]
+        cursor.execute("INSERT INTO relabeling_rounds VALUES (?, ?, ?)", values)
 
     opened = open_round_over(store, layout, chooser.read, chooser.choose, author, write)
     return QuarterOpened(
@@ -291,14 +286,11 @@ def _extend_sample(store: Store, plan: StoredPlan, author: str) -> None:
         if change.probability is not None
     ]
     strata = [Stratum(**stratum) for stratum in plan.parameters["strata"]]
-    old_strata = [
-        stratum for stratum in earlier.strata if stratum.name not in {stratum.name for stratum in strata}
-    ]
-    parameters: dict[str, Any] = earlier.parameters | {
-        "size": len(present) + len(new),
-        "tops_up": earlier.sample_id,
-        "relabeling": plan.quarter,
-    }
+    new_names = {stratum.name for stratum in strata}
+    old_strata = [stratum for stratum in earlier.strata if stratum.name not in new_names]
+    size = len(present) + len(new)
+    changes = {"size": size, "tops_up": earlier.sample_id, "relabeling": plan.quarter}
+    parameters: dict[str, Any] = earlier.parameters | changes
     stored_sample.store_sample(store, parameters, [*old_strata, *strata], [*present, *new], state, author)
 
 

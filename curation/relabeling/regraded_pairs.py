@@ -28,6 +28,7 @@ NO_GRADE_BEFORE = "newly graded: no grade before, disputed or unjudgeable"
 NO_GRADE_NOW = "no grade now: nobody could tell"
 DISPUTED, DISPUTED_NOW = "disputed", "disputed: its new votes disagree"
 SEALED = "a release seals it: a round of guesses would read its grade"
+UNJUDGED = (NOT_ASKED, NOT_WHOLE)
 OPEN = (NOT_WHOLE, DISPUTED_NOW, NO_GRADE_NOW)
 """Reasons why a re-labeled pair has no new grade."""
 _VOTES = """
@@ -172,9 +173,8 @@ def read_two_rounds(cursor: Cursor, first: str, second: str, closed: Collection[
         if key[0] in closed:
             pairs.append(RegradedPair(*key, *kind, "", None, None, None, SEALED))
         else:
-            why = _explain_incomparable(old.grade, new)
-            grades = (old.grade, new.grade)
-            pairs.append(RegradedPair(*key, *kind, "", None, *grades, why, find_changes(old, new)))
+            why, changes = _explain_incomparable(old.grade, new), find_changes(old, new)
+            pairs.append(RegradedPair(*key, *kind, "", None, old.grade, new.grade, why, changes))
     return QuarterResult(f"{first} → {second}", 0, tuple(pairs))
 
 
@@ -217,8 +217,6 @@ def _compute_grades(cursor: Cursor, round_id: str, decided: bool = False) -> dic
     judged_hashes: dict[Pair, tuple[str, str]] = {}
     for query_id, document_id, *hashes in zip(*columns, strict=True):
         judged_hashes.setdefault((query_id, document_id), (hashes[0], hashes[1]))
-    graded = {
-        (pair.query_id, pair.document_id): pair
-        for pair in compute_consensus(Votes(read_rule(cursor), votes)).pairs
-    }
+    consensus = compute_consensus(Votes(read_rule(cursor), votes))
+    graded = {(pair.query_id, pair.document_id): pair for pair in consensus.pairs}
     return {key: _State(graded[key].grade, graded[key].how, *hashes) for key, hashes in judged_hashes.items()}

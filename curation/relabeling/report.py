@@ -19,26 +19,18 @@ from curation.core.statistics.estimate import Estimate
 from curation.core.statistics.intervals import MINIMUM_QUERIES, Sums, percentile_interval, resample_figures
 from curation.guides.guide import current_guide
 from curation.people.seal_access import sealed_queries
-from curation.relabeling import regraded_pairs
+from curation.relabeling import regraded_pairs, wrong_labels
 from curation.relabeling.fixed_reports import ReportInputs, read_report_inputs
 from curation.relabeling.regraded_pairs import RegradedPair, read_two_rounds
 from curation.relabeling.stored_plans import find_plan
-from curation.relabeling.wrong_labels import (
-    MIN_RANDOM_PAIRS,
-    WrongLabels,
-    estimate_share,
-    estimate_wrong_labels,
-    index_queries,
-)
+from curation.relabeling.wrong_labels import MIN_RANDOM_PAIRS, WrongLabels
 from curation.store import Store
 
 SEED = 0
 NEITHER = "neither"
-TOO_FEW, FEW_QUERIES, NO_VARIATION = (
-    f"fewer than {MIN_RANDOM_PAIRS} pairs",
-    f"no interval: fewer than {MINIMUM_QUERIES} queries",
-    "undefined: no variation",
-)
+TOO_FEW = f"fewer than {MIN_RANDOM_PAIRS} pairs"
+FEW_QUERIES = f"no interval: fewer than {MINIMUM_QUERIES} queries"
+NO_VARIATION = "undefined: no variation"
 
 PARTS = ("random", "due", "stale", "control")
 """The parts of re-labeling plans, also of plans from earlier versions, in the order of the report."""
@@ -115,7 +107,7 @@ class DriftReport:
 
 def compute_drift(name: str, pairs: Sequence[RegradedPair], scale: Sequence[int]) -> DriftRow:
     """Compute the agreement of old and new grades in one group of pairs."""
-    queries, query_count = index_queries(pairs)
+    queries, query_count = wrong_labels.index_queries(pairs)
     if len(pairs) < MIN_RANDOM_PAIRS:
         none = Estimate(n=len(pairs), why=TOO_FEW)
         return DriftRow(name, len(pairs), query_count, none, none, none, none)
@@ -184,7 +176,7 @@ def _change_row(name: str, pairs: Sequence[RegradedPair]) -> ChangeRow:
     changed = [pair.changed for pair in pairs]
     estimate = Estimate(n=len(pairs), why=TOO_FEW)
     if len(pairs) >= MIN_RANDOM_PAIRS:
-        estimate = Estimate(*estimate_share(pairs, changed, np.ones(len(pairs)))[:3], len(pairs))
+        estimate = Estimate(*wrong_labels.estimate_share(pairs, changed, np.ones(len(pairs)))[:3], len(pairs))
     return ChangeRow(name, len(pairs), sum(changed), estimate)
 
 
@@ -200,9 +192,8 @@ def _make_estimate(point: float, drawn: Floats, queries: int, pairs: int) -> Est
 def _make_report(plan_id: str | None, inputs: ReportInputs, sealed: Collection[str]) -> DriftReport:
     result = inputs.result
     pairs, left_out = result.comparable, result.left_out
-    grades = tuple(
-        sorted({*inputs.scale, *(g for pair in pairs for g in (pair.before, pair.after) if g is not None)})
-    )
+    given_grades = {grade for pair in pairs for grade in (pair.before, pair.after) if grade is not None}
+    grades = tuple(sorted(given_grades.union(inputs.scale)))
 
     def group_rows(
         groups_of: Callable[[RegradedPair], Sequence[str]], order: Sequence[str] = ()
@@ -220,9 +211,7 @@ def _make_report(plan_id: str | None, inputs: ReportInputs, sealed: Collection[s
         fixed=inputs.fixed,
         scale=grades,
         planned=len(result.pairs),
-        judged=sum(
-            pair.why not in (regraded_pairs.NOT_ASKED, regraded_pairs.NOT_WHOLE) for pair in result.pairs
-        ),
+        judged=sum(pair.why not in regraded_pairs.UNJUDGED for pair in result.pairs),
         disputed=left_out.get(regraded_pairs.DISPUTED_NOW, 0),
         newly=left_out.get(regraded_pairs.NO_GRADE_BEFORE, 0),
         open=left_out.get(regraded_pairs.NOT_WHOLE, 0),
@@ -234,7 +223,7 @@ def _make_report(plan_id: str | None, inputs: ReportInputs, sealed: Collection[s
         by_tag=group_rows(lambda pair: pair.tags),
         by_part=group_rows(lambda pair: [pair.part], PARTS),
         changes=count_changes(pairs),
-        wrong=estimate_wrong_labels([result]) if result.population else None,
+        wrong=wrong_labels.estimate_wrong_labels([result]) if result.population else None,
         pooled=inputs.pooled,
         pooled_quarters=inputs.pooled_quarters,
         regraded=tuple(pair for pair in pairs if pair.query_id not in sealed),

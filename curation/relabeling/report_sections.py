@@ -61,9 +61,7 @@ def make_drift_sections(report: DriftReport, limit: int = MAX_ROWS) -> list[Sect
             else (),
             (_make_confusion(report, names),) if report.pairs else (),
         ),
-        Section(
-            "Agreement", "Agreement of old and new grades.", (), (_tabulate("All pairs", [report.overall]),)
-        ),
+        Section("Agreement", "Of old and new grades.", (), (_tabulate("All pairs", [report.overall]),)),
         Section("By type", "", (), (_tabulate("Type", report.by_type), _tabulate("Tag", report.by_tag))),
         Section("By part of the plan", "", (), (_tabulate("Part", report.by_part),)),
         Section(
@@ -197,12 +195,8 @@ def _make_regraded(report: DriftReport, limit: int) -> Table:
     rows = tuple(
         (
             QueryName(pair.query_id, pair.query_id, pair.document_id),
-            *(
-                pair.document_id,
-                pair.part,
-                f"{pair.before} → {pair.after}",
-                ", ".join(pair.changes) or "nothing known",
-            ),
+            *(pair.document_id, pair.part, f"{pair.before} → {pair.after}"),
+            ", ".join(pair.changes) or "nothing known",
         )
         for pair in changed[:limit]
     )

@@ -60,11 +60,7 @@ class RelabelingCalendar:
     @property
     def is_due(self) -> bool:
         """Whether a lead has to act: pairs are due without a plan, or a re-labeling is unfinished."""
-        if self.unfinished is not None or self.state in (
-            calendar.PLANNED,
-            calendar.OPEN,
-            calendar.UNFINISHED,
-        ):
+        if self.unfinished or self.state in (calendar.PLANNED, calendar.OPEN, calendar.UNFINISHED):
             return True
         return self.state == calendar.NOT_PLANNED and bool(self.reasons)
 
@@ -239,14 +235,13 @@ def _count_reasons(state: SetState, trends: Sequence[str]) -> dict[str, int]:
     present = [pair for pair in state.pairs if pair.document != GONE]
     ages = [pair.older_than if pair.age is None else pair.age for pair in present]
     reworded = sum(bool(pair.guide_behind) for pair in present)
+    old = sum(age is not None and age >= calendar.REVISIT for age in ages)
     counts = {
         "pairs whose document changed": sum(pair.document == CHANGED for pair in present),
         "pairs whose evidence is not in the new text": sum(pair.evidence_lost for pair in state.pairs),
         "pairs with a grade or vote whose words changed in the guide": reworded,
         "pairs last judged in an earlier quarter": sum(age is None or age > 0 for age in ages),
-        "pairs last judged two years ago or earlier": sum(
-            age is not None and age >= calendar.REVISIT for age in ages
-        ),
+        "pairs last judged two years ago or earlier": old,
         "queries that the traffic has left": sum(trend == LEFT for trend in trends),
         "queries new in the traffic": len(state.traffic.new),
     }

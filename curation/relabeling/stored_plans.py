@@ -139,9 +139,7 @@ def list_plans(cursor: Cursor) -> list[StoredPlan]:
 def read_plan_pairs(cursor: Cursor, plan_id: str) -> list[PlanPair]:
     """Read the pairs of a re-labeling plan, ordered by query id and document id."""
     sql = f"SELECT {', '.join(PAIR_COLUMNS)} FROM relabeling_pairs WHERE plan_id = ? ORDER BY ALL"  # noqa: S608
-    return [
-        pair._replace(annotators=tuple(pair.annotators)) for pair in fetch(cursor, PlanPair, sql, [plan_id])
-    ]
+    return [row._replace(annotators=tuple(row.annotators)) for row in fetch(cursor, PlanPair, sql, [plan_id])]
 
 
 def read_plan_queries(cursor: Cursor, plan_id: str) -> list[QueryChange]:

@@ -215,9 +215,8 @@ def compute_total_change(then: Ints, now: Ints) -> TotalChange:
     error = np.sqrt(1 / then[is_shared] + 1 / now[is_shared])
     median = _weighted_median(ratios, 1 / error)
     scatter = max(1.0, float(np.median(np.abs(ratios - median) / error)) / NORMAL_MEDIAN)
-    return TotalChange(
-        median, scatter * sqrt(pi / 2 / float((1 / error**2).sum())), scatter, int(is_shared.sum())
-    )
+    median_error = scatter * sqrt(pi / 2 / float((1 / error**2).sum()))
+    return TotalChange(median, median_error, scatter, int(is_shared.sum()))
 
 
 def read_traffic(cursor: Cursor) -> TrafficTable:

@@ -15,7 +15,7 @@ from curation.agreement.disagreement_sources import (
     SHOWN,
     DisagreementSources,
     count_grade_confusion,
-    find_disagreement_sources,
+    find_sources,
 )
 from curation.agreement.grades import Grades, count_values, make_grades
 from curation.agreement.inter_annotator import Overlap, compute_agreement, find_overlap
@@ -35,7 +35,7 @@ def found_in(
     sealed: str = "",
 ) -> DisagreementSources:
     access = SealAccess(frozenset(sealed))
-    return find_disagreement_sources(basis(grades), grades, SCALE, texts, decisions, access)
+    return find_sources(basis(grades), grades, SCALE, texts, decisions, access)
 
 
 @settings(max_examples=examples(40))

@@ -9,7 +9,7 @@ import pytest
 from curation.agreement.inter_annotator import NO_UNITS
 from curation.agreement.intra_annotator import NOT_JUDGED
 from curation.agreement.report import make_agreement_report
-from curation.agreement.section_sentences import boundary_sentence
+from curation.agreement.section_sentences import describe_boundary
 from curation.core.errors import InputError, NotFoundError, RefusedError
 from curation.guides.guide import store_guide
 from curation.guides.guide_text import read_guide
@@ -169,7 +169,7 @@ def test_boundaries_that_tie_are_all_named(store: Store) -> None:
     ]
     import_grades(store, rows)
     details = make_agreement_report(store, details=True).details
-    assert "between grades below 1 and from 1 on, and below 2 and from 2 on: " in boundary_sentence(
+    assert "between grades below 1 and from 1 on, and below 2 and from 2 on: " in describe_boundary(
         details.boundaries
     )
 

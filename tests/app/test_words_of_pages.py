@@ -82,7 +82,7 @@ COMMAND_LINES = (
     "labeling/rounds/create_practice.py",
     "operations/workflow/",
     "labeling/rounds/rounds.py",
-    "relabeling/sections.py",
+    "relabeling/planning_sections.py",
     "releases/card.py",
     "releases/seal.py",
     "splits/refusals.py",

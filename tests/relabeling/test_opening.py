@@ -22,9 +22,9 @@ from curation.queries.requests import DrawRequest
 from curation.queries.sampling.draw import draw_sample
 from curation.relabeling.open_quarter import NO_POOL, QuarterOpened, open_plan, preview_opening
 from curation.relabeling.plan import make_plan
+from curation.relabeling.planning_sections import list_due
 from curation.relabeling.request import PlanRequest, QuarterRequest
 from curation.relabeling.retired_queries import read_retired_queries
-from curation.relabeling.sections import list_due
 from curation.relabeling.staleness import compute_staleness
 from curation.relabeling.stored_plans import read_plan_pairs
 from curation.releases.freeze.checklist import checklist

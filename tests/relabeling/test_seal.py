@@ -11,11 +11,11 @@ import pytest
 from curation.labeling.consensus.consensus import read_consensus
 from curation.people.seal_access import sealed_queries
 from curation.relabeling.plan import make_plan
+from curation.relabeling.planning_sections import make_stale_pair_table, make_stale_query_table
 from curation.relabeling.regraded_pairs import SEALED, RegradedPair, read_plan_result
 from curation.relabeling.report import make_drift_report
 from curation.relabeling.report_sections import list_drift_findings, make_drift_page
 from curation.relabeling.request import PlanRequest
-from curation.relabeling.sections import make_stale_pair_table, make_stale_query_table
 from curation.relabeling.staleness import compute_staleness
 from curation.relabeling.stored_plans import find_plan, read_plan_pairs
 from curation.splits.request import Rules, SplitRequest

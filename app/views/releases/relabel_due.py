@@ -10,7 +10,7 @@ from app import ui
 from curation.core.errors import NotFoundError
 from curation.core.text import percent, pluralize
 from curation.relabeling.judged_pairs import CHANGED, GONE, STALE, WEIGHTS
-from curation.relabeling.sections import list_due, make_calendar_table, make_stale_pair_table
+from curation.relabeling.planning_sections import list_due, make_calendar_table, make_stale_pair_table
 from curation.relabeling.staleness import SetStaleness
 from curation.relabeling.text_changes import compare_texts
 from curation.store import Store

@@ -14,13 +14,13 @@ from curation.people.annotators import able_to_judge, usual_names
 from curation.pooling.request import SYSTEMS
 from curation.relabeling.calendar import DONE, OPEN, UNFINISHED, read_work
 from curation.relabeling.open_quarter import find_opening_problem
-from curation.relabeling.request import MAX_SHARE, MIN_SHARE, PlanRequest, QuarterRequest
-from curation.relabeling.sections import (
+from curation.relabeling.planning_sections import (
     list_plan_facts,
     make_plan_pair_table,
     make_plan_query_table,
     make_plan_tables,
 )
+from curation.relabeling.request import MAX_SHARE, MIN_SHARE, PlanRequest, QuarterRequest
 from curation.relabeling.stored_plans import StoredPlan, show_plan
 from curation.retrieval import RUN_PREFIX
 from curation.store import Store

@@ -18,8 +18,8 @@ from curation.queries.sampling.draw import draw_sample
 from curation.relabeling.calendar import Quarter
 from curation.relabeling.judged_pairs import JudgedPair, compare_versions
 from curation.relabeling.plan import ALL_GONE, RANDOM, STALE, choose_pairs, make_plan
+from curation.relabeling.planning_sections import list_plan_facts
 from curation.relabeling.request import PlanRequest
-from curation.relabeling.sections import list_plan_facts
 from curation.relabeling.staleness import compute_staleness
 from curation.relabeling.stored_plans import PlanPair, show_plan
 from curation.store import Store

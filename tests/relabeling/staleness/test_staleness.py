@@ -21,8 +21,8 @@ from curation.queries.sampling.draw import draw_sample
 from curation.relabeling.calendar import Quarter
 from curation.relabeling.judged_pairs import WEIGHTS, JudgedPair, compute_score
 from curation.relabeling.plan import make_plan
+from curation.relabeling.planning_sections import list_due, make_stale_pair_table
 from curation.relabeling.request import PlanRequest
-from curation.relabeling.sections import list_due, make_stale_pair_table
 from curation.relabeling.staleness import SetStaleness, compute_staleness
 from curation.relabeling.text_changes import compare_texts, compute_kept_share
 from curation.relabeling.traffic import compute_total_change, find_trend, read_traffic

@@ -1,4 +1,4 @@
-"""What a lead reads about a re-labeling before its round: the due pairs and queries, and the plan."""
+"""Sentences and tables for a lead who plans a re-labeling."""
 
 from __future__ import annotations
 
@@ -123,11 +123,11 @@ def describe_due(set_staleness: SetStaleness, limit: int = MAX_ROWS) -> PlainRes
 def describe_plan(plan: RelabelingPlan, dry_run: bool = False) -> PlainResult:
     """Describe a re-labeling plan that was just made."""
     report = to_json_value(plan)
+    set_pairs = pluralize(plan.set_pairs, "pair")
     following = "goldgrade relabel plan --stored PLAN, then goldgrade relabel open --annotators NAMES"
     return PlainResult(
         (
-            f"Plan {plan.plan_id[:8]} of {plan.quarter}: {plan.pairs:,} of "
-            f"{pluralize(plan.set_pairs, 'pair')} "
+            f"Plan {plan.plan_id[:8]} of {plan.quarter}: {plan.pairs:,} of {set_pairs} "
             f"({percent(plan.fraction_of_pairs, 1)} of the pairs that can be judged).",
             *list_plan_facts(report),
             f"Each pair had a probability of {plan.inclusion_probability:.3f} to be in the random part.",
@@ -150,9 +150,9 @@ def describe_stored_plan(plan: StoredPlan, limit: int = MAX_ROWS) -> PlainResult
     )
 
 
-def make_counted_title(what: str, count: int, limit: int) -> str:
+def make_counted_title(title: str, count: int, limit: int) -> str:
     """Return the caption of a table that shows at most `limit` of `count` rows."""
-    return f"{what}: the first {limit:,} of {count:,}" if count > limit else f"{what}: {count:,}"
+    return f"{title}: the first {limit:,} of {count:,}" if count > limit else f"{title}: {count:,}"
 
 
 def list_plan_facts(report: Mapping[str, Any]) -> list[str]:
@@ -173,10 +173,8 @@ def list_plan_facts(report: Mapping[str, Any]) -> list[str]:
             f"{pluralize(guide['stale'], 'pair has', 'pairs have')} a grade or a vote whose words changed in "
             f"the guide. This plan contains {guide['taken']:,} of these pairs."
         )
-    return [
-        *lines,
-        *(f"Left out: {pluralize(count, 'pair')} ({why})." for why, count in report["left_out"].items()),
-    ]
+    lines += (f"Left out: {pluralize(count, 'pair')} ({why})." for why, count in report["left_out"].items())
+    return lines
 
 
 def make_plan_tables(report: Mapping[str, Any]) -> list[Table]:
@@ -185,9 +183,7 @@ def make_plan_tables(report: Mapping[str, Any]) -> list[Table]:
     return [
         Table("Pairs by reason", ("Why", "Pairs"), parts),
         Table("Pairs by type", ("Type", "Pairs"), tuple(report["by_type"].items())),
-        Table(
-            "Pairs by quarter of the last judgment", ("Quarter", "Pairs"), (*report["by_quarter"].items(),)
-        ),
+        Table("Pairs by quarter of last judgment", ("Quarter", "Pairs"), tuple(report["by_quarter"].items())),
     ]
 
 
