@@ -111,9 +111,8 @@ class GradeTotals:
         self._queries = graded.unit_queries[graded.units]
         counts = is_compared[graded.people]
         units, unit_count = self._units[counts], int(self._units.max(initial=-1)) + 1
-        self._sums = np.stack(
-            [np.bincount(units, self._grades[counts] ** power, unit_count) for power in range(3)]
-        ).astype(np.float64)
+        sums = [np.bincount(units, self._grades[counts] ** power, unit_count) for power in range(3)]
+        self._sums = np.stack(sums).astype(np.float64)
         self._moments = _pair_moments(self._sums)
         self._total_moments = self._moments.sum(axis=1)
 

@@ -32,6 +32,8 @@ SHOWN = 10
 """Maximum number of listed queries, and of listed pairs for each query."""
 NAMED = 50
 """Maximum number of listed pairs that got the same two grades."""
+Texts = Mapping[str, str]
+"""Query id → text of the query."""
 Opinions = tuple[str, tuple[tuple[str, int | None], ...]]
 """A document id, and each annotator with the annotator's grade; None is cannot-tell."""
 
@@ -127,7 +129,7 @@ def find_sources(
     overlap: Overlap,
     grades: Grades,
     scale: Sequence[int],
-    texts: Mapping[str, str],
+    texts: Texts,
     decisions: Decisions,
     access: SealAccess,
 ) -> DisagreementSources:
@@ -175,9 +177,7 @@ def count_grade_confusion(overlap: Overlap, scale: Sequence[int]) -> GradeConfus
     )
 
 
-def _describe_query(
-    overlap: Overlap, grades: Grades, texts: Mapping[str, str], index: int, share: float
-) -> QueryShare:
+def _describe_query(overlap: Overlap, grades: Grades, texts: Texts, index: int, share: float) -> QueryShare:
     rows = np.flatnonzero(overlap.queries == index)
     query_id = grades.query_ids[grades.unit_queries[overlap.units[rows[0]]]]
     disputed = rows[(overlap.counts[rows] > 0).sum(axis=1) > 1]
@@ -211,7 +211,7 @@ def _compare_grade_pairs(
     overlap: Overlap,
     grades: Grades,
     scale: Sequence[int],
-    texts: Mapping[str, str],
+    texts: Texts,
     decisions: Decisions,
     shares: Floats,
     access: SealAccess,

@@ -13,20 +13,11 @@ from curation.store import Cursor, all_settings
 
 TABLES: Mapping[str, str | None] = {
     "judgment_events": "submitted_at",
-    "presentations": None,
-    "withdrawals": None,
-    "rounds": "opened_at",
-    "round_events": "happened_at",
-    "known_answers": None,
-    "adjudications": "decided_at",
-    "guide_questions": None,
-    "queries": None,
-    "query_tags": None,
-    "sample_queries": None,
-    "releases": None,
-    "relabeling_rounds": None,
-    "relabeling_pairs": None,
-    "corpus_snapshots": None,
+    **dict.fromkeys(("presentations", "withdrawals")),
+    **{"rounds": "opened_at", "round_events": "happened_at"},
+    **{"known_answers": None, "adjudications": "decided_at"},
+    **dict.fromkeys(("guide_questions", "queries", "query_tags", "sample_queries", "releases")),
+    **dict.fromkeys(("relabeling_rounds", "relabeling_pairs", "corpus_snapshots")),
 }
 """Table that agreement reports read → the column with the time of its newest row, or None."""
 

@@ -21,6 +21,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import date
+from typing import Any
 
 from curation.core.digests import NOT_IN_JSON
 from curation.guides.grade_meanings import find_reworded_grades, group_equivalent_guides
@@ -47,6 +48,8 @@ STALE = 0.25
 
 See `JudgedPair.is_stale`.
 """
+GRADE_FIELDS = ("grade", "confidence", "guide_behind", "guide_hash")
+"""Fields of a pair that would reveal its grade."""
 MIN_CHANGE = 0.5
 """Document part of the score if the text changed by one word. A larger share of changed words adds to it."""
 
@@ -192,18 +195,8 @@ class JudgedPair:
     def without_grade(self) -> JudgedPair:
         """Return the pair without its grade and the guide part of its score, which would reveal the grade."""
         parts = {**self.parts, "guide": None}
-        return replace(
-            self,
-            grade=None,
-            how=SEALED,
-            votes={},
-            cannot_tell=0,
-            confidence=None,
-            guide_behind=None,
-            guide_hash=None,
-            parts=parts,
-            score=compute_score(parts),
-        )
+        hidden: dict[str, Any] = {**dict.fromkeys(GRADE_FIELDS), "how": SEALED, "votes": {}, "cannot_tell": 0}
+        return replace(self, **hidden, parts=parts, score=compute_score(parts))
 
 
 def compute_score(parts: Mapping[str, float | None]) -> float:

@@ -205,13 +205,9 @@ def make_round_request(cursor: Cursor, plan: StoredPlan, request: QuarterRequest
 
     Refuse annotators who cannot judge, and a round name that is taken.
     """
+    name, overlap, seed = request.name or plan.quarter, plan.parameters["overlap"], plan.parameters["seed"]
     layout = RoundRequest(
-        request.name or plan.quarter,
-        request.annotators,
-        plan.parameters["overlap"],
-        request.duplicates,
-        per_day=request.per_day,
-        seed=plan.parameters["seed"],
+        name, request.annotators, overlap, request.duplicates, per_day=request.per_day, seed=seed
     ).checked()
     refuse_unable_annotators(require_annotators(cursor, layout.annotators))
     refuse_taken_name(cursor, layout.name)

@@ -113,13 +113,10 @@ def choose_query_changes(state: SetState, seed: int) -> tuple[list[QueryChange],
         if traffic.trend == LEFT:
             reason = f"the traffic has left it: asked {traffic.then or 0:,} times at sampling, 0 since"
             leaving.append(QueryChange(text, RETIRE, reason))
-    returning = [
-        QueryChange(text, ADD, RETURNED)
-        for text in sorted(state.retired)
-        if state.traffic.counts.get(text, (0,))[-1]
-    ]
+    counts = state.traffic.counts
+    returning = [QueryChange(text, ADD, RETURNED) for text in state.retired if counts.get(text, (0,))[-1]]
     joining, strata = _draw_new(state.traffic.new, max(0, len(leaving) - len(returning)), seed, state.quarter)
-    return [*sorted(leaving), *returning, *joining], strata
+    return [*sorted(leaving), *sorted(returning), *joining], strata
 
 
 def choose_pairs(pairs: Sequence[JudgedPair], fraction: float, seed: int) -> list[PlanPair]:
@@ -265,7 +262,6 @@ def _make_record(
     queries = {pair.query_id for pair in state.pairs}
     new_pairs = round(joining * len(state.pairs) / len(queries)) if queries else 0
     probabilities = [pair.inclusion_probability or 0.0 for pair in pairs if pair.part == RANDOM]
-    by_quarter = Counter(pair.judged or "unknown" for pair in pairs)
     planned = {(pair.query_id, pair.document_id) for pair in pairs}
     outdated = [pair.pair for pair in judgeable if pair.guide_behind]
     chosen = [[*pair[:3], pair.content_hash, pair.grade] for pair in pairs]
@@ -279,7 +275,7 @@ def _make_record(
         graded_pairs=sum(pair.grade is not None for pair in judgeable),
         parts=dict(sorted(Counter(pair.part for pair in pairs).items())),
         by_type=dict(sorted(Counter(pair.stratum.rpartition(BETWEEN)[0] for pair in pairs).items())),
-        by_quarter=dict(sorted(by_quarter.items())),
+        by_quarter=dict(sorted(Counter(pair.judged or "unknown" for pair in pairs).items())),
         inclusion_probability=probabilities[0] if probabilities else 0.0,
         new_queries=kinds[ADD],
         retired=kinds[RETIRE],

@@ -43,10 +43,8 @@ def list_due(calendar: RelabelingCalendar) -> list[str]:
     earlier, work = calendar.unfinished, calendar.work
     if earlier is not None:
         pairs = f"of {pluralize(earlier.pairs, 'pair')}"
-        done = pluralize(earlier.whole, f"{pairs} is", f"{pairs} are")
-        lines.append(
-            f"The re-labeling of {earlier.quarter} is still open: {done} done. Finish the round, or close it."
-        )
+        done = pluralize(earlier.whole, f"{pairs} is done.", f"{pairs} are done.")
+        lines.append(f"The re-labeling of {earlier.quarter} is still open: {done} Finish or close the round.")
     if work is not None and work.state == UNFINISHED:
         lines.append(
             f"The round {work.round!r} was closed with {work.whole:,} of "

@@ -61,7 +61,7 @@ def make_drift_sections(report: DriftReport, limit: int = MAX_ROWS) -> list[Sect
             else (),
             (_make_confusion(report, names),) if report.pairs else (),
         ),
-        Section("Agreement", "Of old and new grades.", (), (_tabulate("All pairs", [report.overall]),)),
+        Section("Agreement", "Between old and new grades.", (), (_tabulate("All pairs", [report.overall]),)),
         Section("By type", "", (), (_tabulate("Type", report.by_type), _tabulate("Tag", report.by_tag))),
         Section("By part of the plan", "", (), (_tabulate("Part", report.by_part),)),
         Section(

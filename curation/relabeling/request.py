@@ -30,9 +30,7 @@ class PlanRequest:
         maximum=MAX_SHARE,
     )
     seed: Seed = 0
-    overlap: int = option(
-        2, "People for each pair", "How many different annotators judge each pair.", minimum=1
-    )
+    overlap: int = option(2, "People for each pair", "How many annotators judge each pair.", minimum=1)
 
 
 @dataclass(frozen=True)

@@ -32,10 +32,8 @@ def _write_retirement(cursor: Cursor, query_id: str, retired: bool, reason: str,
     before, revision = cursor.execute(sql, [query_id]).fetchall()[0]
     if bool(before) == retired:
         return False
-    cursor.execute(
-        "INSERT INTO query_retirements VALUES (?, ?, ?, ?, ?, ?)",
-        [query_id, revision + 1, retired, reason, author, utc_now()],
-    )
+    values = [query_id, revision + 1, retired, reason, author, utc_now()]
+    cursor.execute("INSERT INTO query_retirements VALUES (?, ?, ?, ?, ?, ?)", values)
     action = "retire query" if retired else "return query"
     record_event(cursor, action, {"query": query_id, "reason": reason}, author)
     return True

@@ -119,13 +119,13 @@ def find_plan(cursor: Cursor, name: str | None = None) -> StoredPlan:
     plans = list_plans(cursor)
     if not plans:
         raise NotFoundError(NO_PLAN, command="`goldgrade relabel plan --share 0.15 --seed 0` makes a plan.")
-    wanted = [plan for plan in plans if name is None or plan.quarter == name or plan.plan_id.startswith(name)]
-    if not wanted:
-        have = ", ".join(f"{plan.quarter} ({plan.plan_id[:8]})" for plan in plans)
-        raise NotFoundError(f"There is no re-labeling plan {name!r}. Plans of this project: {have}.")
-    quarter = max(plan.quarter for plan in wanted)
-    of_quarter = [plan for plan in wanted if plan.quarter == quarter]
-    return next((plan for plan in of_quarter if plan.round_id is not None), of_quarter[-1])
+    hits = [plan for plan in plans if name is None or plan.quarter == name or plan.plan_id.startswith(name)]
+    if not hits:
+        plan_names = ", ".join(f"{plan.quarter} ({plan.plan_id[:8]})" for plan in plans)
+        raise NotFoundError(f"There is no re-labeling plan {name!r}. Plans of this project: {plan_names}.")
+    quarter = max(plan.quarter for plan in hits)
+    quarter_plans = [plan for plan in hits if plan.quarter == quarter]
+    return next((plan for plan in quarter_plans if plan.round_id is not None), quarter_plans[-1])
 
 
 def list_plans(cursor: Cursor) -> list[StoredPlan]:

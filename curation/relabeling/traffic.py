@@ -173,9 +173,8 @@ class TrafficTable:
         leaders = group_spellings(texts, times).tolist()
         group_queries: dict[int, int] = {}  # leader → the most asked query of its group
         for index, leader in enumerate(leaders):
-            if texts[index] in self.known and (
-                leader not in group_queries or times[index] > times[group_queries[leader]]
-            ):
+            leading = group_queries.get(leader)
+            if texts[index] in self.known and (leading is None or times[index] > times[leading]):
                 group_queries[leader] = index
         return {
             text: text if text in self.known else texts[group_queries.get(leader, leader)]

@@ -116,9 +116,8 @@ def interpolate_wilson(share: float, n: int) -> tuple[float, float]:
     """
     count = int(share * n)
     fraction = share * n - count
-    low, high = (1 - fraction) * np.array(wilson_interval(count, n)) + fraction * np.array(
-        wilson_interval(min(n, count + 1), n)
-    )
+    below, above = (np.array(wilson_interval(number, n)) for number in (count, min(n, count + 1)))
+    low, high = (1 - fraction) * below + fraction * above
     return float(low), float(high)
 
 
@@ -147,9 +146,8 @@ def _estimate_set_share(quarters: Sequence[QuarterResult], open_changed: bool | 
     if not sum(unseen):
         share = sum(changed_counts) / population
         return share, share, share, float(population)
-    weights = np.concatenate(
-        [np.full(len(rows), others / max(1, len(rows))) for rows, others in zip(drawn, unseen, strict=True)]
-    )
+    sizes = zip(map(len, drawn), unseen, strict=True)
+    weights = np.concatenate([np.full(size, others / max(1, size)) for size, others in sizes])
     all_drawn = [row for rows in drawn for row in rows]
     value, _, _, independent = estimate_share(
         [pair for pair, _ in all_drawn], [bool(changed) for _, changed in all_drawn], weights

@@ -38,16 +38,13 @@ def read_coverage(release: FrozenRelease) -> ReleasedCoverage | None:
     if not rows:
         return None
     row = rows[0]
-    parameters = row["parameters"]
     regions = {cluster["number"] for cluster in row["clusters"] if cluster["region"]}
-    asked = {number for query in release.rows("query_coverage") for number in query["clusters"]}
+    query_clusters = {number for query in release.rows("query_coverage") for number in query["clusters"]}
     return ReleasedCoverage(
         map_id=row["map_id"],
-        resolution=parameters["resolution"],
-        seed=parameters["seed"],
-        least_documents=parameters["least_documents"],
+        **{name: row["parameters"][name] for name in ("resolution", "seed", "least_documents")},
         regions=len(regions),
-        regions_asked=len(regions & asked),
+        regions_asked=len(regions & query_clusters),
         relevant_grade=row["relevant_grade"],
         dispersion=row["dispersion"] and Tertiles(**row["dispersion"]),
         alignment=row["alignment"] and Tertiles(**row["alignment"]),
@@ -66,17 +63,14 @@ def describe_map(coverage: ReleasedCoverage) -> str:
 def describe_grid(coverage: ReleasedCoverage) -> str:
     """Describe the grid of dispersion and alignment; empty if no query has a cell of the grid."""
     figures = {"Δ": coverage.dispersion, "J": coverage.alignment}
-    cut = [f"{name} {at.lower:.3f} and {at.upper:.3f}" for name, at in figures.items() if at]
-    if not cut:
+    thirds = [f"{name} {cut.lower:.3f} and {cut.upper:.3f}" for name, cut in figures.items() if cut]
+    if not thirds:
         return ""
-    whole = "".join(
-        f" {name} has no thirds: too many queries have the same {name}."
-        for name in figures
-        if not figures[name]
-    )
+    uncut = [name for name, cut in figures.items() if not cut]
+    remarks = "".join(f" {name} has no thirds: too many queries have the same {name}." for name in uncut)
     return (
         "Dispersion Δ is high where relevant documents share few clusters. Alignment J is high where the "
         "query and its relevant documents are in the same clusters. Δ needs two relevant documents; with one "
-        f"relevant document, J alone makes the cell. Thirds end at {', and at '.join(cut)}. A document is "
-        f"relevant from grade {coverage.relevant_grade}.{whole}"
+        f"relevant document, J alone makes the cell. Thirds end at {', and at '.join(thirds)}. A document is "
+        f"relevant from grade {coverage.relevant_grade}.{remarks}"
     )

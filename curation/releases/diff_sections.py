@@ -69,7 +69,7 @@ def make_diff_sections(diff: Diff, limit: int = LIMIT) -> list[Section]:
             _document_tables(diff, limit),
         ),
         Section("Agreement", "The agreement of the labels of each release.", (), (_agreement_table(diff),)),
-        Section("Made with", "Different rules, guides, sampling, split.", (), (_setting_table(diff, limit),)),
+        Section("Made with", "Settings that differ.", (), (_setting_table(diff, limit),)),
     ]
     tables = [tuple(table for table in section.tables if table.rows) for section in sections]
     return [replace(section, tables=full) for section, full in zip(sections, tables, strict=True) if full]

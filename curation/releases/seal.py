@@ -17,7 +17,7 @@ from curation.releases.frozen_release import FrozenRelease, load_release
 from curation.store import COMMAND_LINE, Store, utc_now
 
 
-def choose_seals(parts: Collection[str], wanted: Collection[str] = ()) -> tuple[str, ...]:
+def choose_seals(parts: Collection[str], requested: Collection[str] = ()) -> tuple[str, ...]:
     """Return the parts of a split that a freeze seals: the part named test, if any, and requested parts.
 
     The part test is always sealed, even if a request names only other parts. Otherwise somebody could freeze
@@ -27,18 +27,16 @@ def choose_seals(parts: Collection[str], wanted: Collection[str] = ()) -> tuple[
     ------
     InputError: the split has no such part.
     """
-    refuse_unknown_parts(parts, wanted)
-    return tuple(sorted({*wanted, *(part for part in parts if part == TEST)}))
+    refuse_unknown_parts(parts, requested)
+    return tuple(sorted({*requested, *(part for part in parts if part == TEST)}))
 
 
-def refuse_unknown_parts(parts: Iterable[str], wanted: Iterable[str]) -> None:
+def refuse_unknown_parts(parts: Iterable[str], requested: Iterable[str]) -> None:
     """Refuse all names that are not parts of the split, in one error."""
-    known = sorted(parts)
-    problems = [
-        f"The split has no part {name!r}; it has {', '.join(known)}."
-        for name in sorted(set(wanted).difference(known))
-    ]
-    refuse_problems(problems)
+    split_parts = sorted(parts)
+    names = ", ".join(split_parts)
+    unknown_parts = sorted(set(requested).difference(split_parts))
+    refuse_problems([f"The split has no part {name!r}; it has {names}." for name in unknown_parts])
 
 
 def open_sealed(
@@ -68,11 +66,11 @@ def open_sealed(
         altered, or a newer goldgrade froze it.
     """
     release = load_release(store, name)
-    wanted = release.header["queries"] if parts is None else parts
-    refuse_unknown_parts(release.header["queries"], wanted)
-    sealed = sorted(set(sealed_parts(release.header)).intersection(wanted))
+    requested = release.header["queries"] if parts is None else parts
+    refuse_unknown_parts(release.header["queries"], requested)
+    sealed = sorted(set(sealed_parts(release.header)).intersection(requested))
     if release.file is not None:
-        refuse_not_in_file(release, wanted)
+        refuse_not_in_file(release, requested)
     if not sealed:
         return None
     name = release.row.name

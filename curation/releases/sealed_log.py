@@ -132,21 +132,11 @@ def log_sealed_evaluation(
         digest("sealed evaluation", number + offset, row.release_id, row.system, str(row.evaluated_at))
         for offset, row in enumerate(rows)
     ]
-    append_rows(
-        cursor,
-        "sealed_evaluations",
-        [row._replace(evaluation_id=name) for name, row in zip(ids, rows, strict=True)],
-    )
-    append_rows(
-        cursor,
-        "sealed_evaluation_values",
-        [
-            (name, *value)
-            for name, values_of_row in zip(ids, values, strict=False)
-            for value in values_of_row.items()
-        ],
-        ("evaluation_id", "query_id", "value"),
-    )
+    evaluations = [row._replace(evaluation_id=id) for id, row in zip(ids, rows, strict=True)]
+    append_rows(cursor, "sealed_evaluations", evaluations)
+    id_values = zip(ids, values, strict=False)
+    value_rows = [(id, *value) for id, query_values in id_values for value in query_values.items()]
+    append_rows(cursor, "sealed_evaluation_values", value_rows, ("evaluation_id", "query_id", "value"))
     detail = {
         "release": first.release_id,
         "parts": first.parts,

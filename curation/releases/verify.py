@@ -143,9 +143,7 @@ def verify_export(out: Path) -> VerifiedExport:
     sentences = [f"{name} {problem}" for name, problem in sorted(problems.items())]
     return VerifiedExport(
         out=out,
-        name=fields.get("name"),
-        release_id=fields.get("release_id"),
-        format=fields.get("format"),
+        **{name: fields.get(name) for name in ("name", "release_id", "format")},
         intact=not problems,
         files=len(fields.get("files", ())),
         altered=len(problems),

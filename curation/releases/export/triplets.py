@@ -117,9 +117,8 @@ def _find_usable_queries(
         usable = [row for row in rows if "version" not in row]
         left_out[CHANGED] += len(rows) - len(usable)
         relevant = [row["document_id"] for row in rows if row["grade"] >= source.relevant_grade]
-        positives = _find_positives(
-            [row for row in usable if row["document_id"] in relevant], documents, left_out
-        )
+        relevant_rows = [row for row in usable if row["document_id"] in relevant]
+        positives = _find_positives(relevant_rows, documents, left_out)
         irrelevant = [row["document_id"] for row in usable if row["document_id"] not in relevant]
         ranked = [(ranks[query_id, name], name) for name in irrelevant if (query_id, name) in ranks]
         left_out[UNRANKED] += len(irrelevant) - len(ranked)

@@ -66,14 +66,13 @@ def _describe_consensus(counts: ConsensusCounts, votes: Votes, numbers: Mapping[
 
 
 def _describe_errors(votes: Votes, numbers: Mapping[str, str]) -> dict[str, Any] | None:
-    annotator_errors = estimate_errors(votes)
-    if annotator_errors is None:
+    errors = estimate_errors(votes)
+    if errors is None:
         return None
     people = [
-        {**annotator._asdict(), "annotator": numbers.get(annotator.annotator, NO_NUMBER)}
-        for annotator in annotator_errors.annotators
+        row._asdict() | {"annotator": numbers.get(row.annotator, NO_NUMBER)} for row in errors.annotators
     ]
-    return asdict(annotator_errors) | {"annotators": sorted(people, key=canonical_json)}
+    return asdict(errors) | {"annotators": sorted(rows, key=canonical_json)}
 
 
 def _store_figure(name: str, value: Any, pairs: int) -> Any:

@@ -109,11 +109,8 @@ def _check_disputes(draft: ReleaseDraft) -> FreezeCheck:
     sentences = []
     if disputed:
         sentences.append(f"{pluralize(disputed, 'pair is', 'pairs are')} disputed and without a grade.")
-        sentences.append(
-            "The release leaves disputed pairs out."
-            if allowed
-            else "Adjudicate the pairs first, or leave disputed pairs out."
-        )
+        advice = "Adjudicate the pairs first, or leave disputed pairs out."
+        sentences.append("The release leaves disputed pairs out." if allowed else advice)
     elif not kept:
         sentences.append("No pair of this release is disputed.")
     if kept:

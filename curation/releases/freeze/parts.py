@@ -29,13 +29,11 @@ def make_judgments(
     Returns the part, the numbers of the annotators, the numbers of the rounds, and the hashes of the guides.
     """
     judged, guides = _digest_judgments(_iterate_judgments(rows, queries))
-    judged_rounds = {round_id for _, round_id in judged}
+    round_ids = {round_id for _, round_id in judged}
     about = {annotator: digest("pilots alone") for annotator, _ in judged}
     about |= {row.annotator: digest(round_floats(row[1:])) for row in rows.repeats}
-    about_rounds = {
-        row.round_id: digest(_describe_layout(row)) for row in rows.rounds if row.round_id in judged_rounds
-    }
-    annotators, rounds = assign_pseudonyms(about, about_rounds, judged)
+    layouts = {row.round_id: digest(_make_layout(row)) for row in rows.rounds if row.round_id in round_ids}
+    annotators, rounds = assign_pseudonyms(about, layouts, judged)
     numbered = (
         row | {"annotator": annotators[row["annotator"]], "round": rounds[row["round"]]}
         for row in _iterate_judgments(rows, queries)
@@ -46,7 +44,7 @@ def make_judgments(
 def make_rounds(rows: ProjectRows, numbers: Mapping[str, str]) -> Table:
     """Make the part of labeling rounds, from the rounds that have a number."""
     used = (row for row in rows.rounds if row.round_id in numbers)
-    described = ({"round": numbers[row.round_id], **_describe_layout(row)} for row in used)
+    described = ({"round": numbers[row.round_id], **_make_layout(row)} for row in used)
     return sorted(described, key=canonical_json)
 
 
@@ -159,15 +157,10 @@ def make_answers(rows: ProjectRows, queries: Collection[str]) -> Table:
 def make_nuggets(rows: ProjectRows, queries: Collection[str]) -> Table:
     """Make the part of answer nuggets, in the order in which people wrote the nuggets."""
     return [
-        {
-            "query_id": query_id,
-            "nugget_id": nugget.id_for(query_id),
-            "text": nugget.text,
-            "vital": nugget.vital,
-        }
-        for query_id, written in rows.nuggets.items()
-        for nugget in written
-        if query_id in queries
+        {"query_id": query, "nugget_id": nugget.id_for(query), "text": nugget.text, "vital": nugget.vital}
+        for query, nuggets in rows.nuggets.items()
+        for nugget in nuggets
+        if query in queries
     ]
 
 
@@ -239,7 +232,7 @@ def _digest_judgments(judged: Iterable[dict[str, Any]]) -> tuple[dict[tuple[str,
     return {source: digests[number].value() for source, number in numbers.items()}, frozenset(guides)
 
 
-def _describe_layout(row: Round) -> dict[str, Any]:
+def _make_layout(row: Round) -> dict[str, Any]:
     """Describe a labeling round without names: its kind, its guide, and the parameters of its layout."""
     stored = json.loads(row.parameters)
     layout = {name: stored[name] for name in ("overlap", "duplicates", "seed", "again") if name in stored}
