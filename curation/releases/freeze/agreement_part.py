@@ -69,9 +69,7 @@ def _describe_errors(votes: Votes, numbers: Mapping[str, str]) -> dict[str, Any]
     errors = estimate_errors(votes)
     if errors is None:
         return None
-    people = [
-        row._asdict() | {"annotator": numbers.get(row.annotator, NO_NUMBER)} for row in errors.annotators
-    ]
+    rows = [row._asdict() | {"annotator": numbers.get(row.annotator, NO_NUMBER)} for row in errors.annotators]
     return asdict(errors) | {"annotators": sorted(rows, key=canonical_json)}
 
 
