@@ -79,9 +79,8 @@ def to_json_value(value: Any) -> Any:
     if isinstance(value, Mapping):
         return {str(key): to_json_value(item) for key, item in value.items()}
     if isinstance(value, list | tuple | set | frozenset):
-        return [
-            to_json_value(item) for item in (sorted(value) if isinstance(value, set | frozenset) else value)
-        ]
+        items = sorted(value) if isinstance(value, set | frozenset) else value
+        return [to_json_value(item) for item in items]
     if isinstance(value, datetime | date):
         return value.isoformat()
     return str(value) if isinstance(value, Path) else value

@@ -18,27 +18,9 @@ from datetime import datetime, timedelta
 from typing import NamedTuple
 
 from curation.core.errors import InputError, NotFoundError, RefusedError, refuse_problems
-from curation.people.annotators import (
-    ROLES,
-    able_to_judge,
-    email_problems,
-    folded,
-    insert_annotator,
-    insert_identity,
-    looks_like_an_address,
-    name_problems,
-    owner_of_address,
-    require_annotators,
-    require_author,
-)
-from curation.people.sign_ins import (
-    UNKNOWN,
-    Visit,
-    forget_sign_ins,
-    hash_password,
-    open_sign_in,
-    write_password,
-)
+from curation.people import annotators, sign_ins
+from curation.people.annotators import ROLES, able_to_judge, folded, require_annotators, require_author
+from curation.people.sign_ins import UNKNOWN, Visit, forget_sign_ins, hash_password
 from curation.store import COMMAND_LINE, Annotator, Cursor, Store, fetch, record_event, utc_now
 
 _ACCOUNTS = """
@@ -219,7 +201,7 @@ def add_identity(store: Store, name: str, email: str, author: str = COMMAND_LINE
     RefusedError: the address belongs to a different annotator, the name is known only from imported
         judgments, or the author is not a lead.
     """
-    refuse_problems(email_problems(email))
+    refuse_problems(annotators.email_problems(email))
     with store.transaction() as cursor:
         require_author(cursor, author, "lead")
         if require_annotators(cursor, [name])[0].imported:
@@ -227,7 +209,7 @@ def add_identity(store: Store, name: str, email: str, author: str = COMMAND_LINE
                 f"{name} is known only from imported judgments. Add the person to let the person sign in.",
                 command=f"`goldgrade people add {name} --email {email}` lets the person sign in.",
             )
-        added = insert_identity(cursor, name, email)
+        added = annotators.insert_identity(cursor, name, email)
         record_event(cursor, "add identity", added, author)
     return added
 
@@ -243,7 +225,7 @@ def remove_identity(store: Store, name: str, email: str, author: str = COMMAND_L
     removed = {"email": folded(email), "annotator": name}
     with store.transaction() as cursor:
         require_author(cursor, author, "lead")
-        if owner_of_address(cursor, email) != name:
+        if annotators.owner_of_address(cursor, email) != name:
             raise NotFoundError(
                 f"{name} does not sign in as {email}.",
                 command="`goldgrade people list` names everybody's addresses.",
@@ -267,9 +249,9 @@ def sign_in_as(store: Store, email: str, issuer: str, subject: str, visit: Visit
     a known address.
     """
     with store.transaction(new_data_version=False) as cursor:
-        annotator, address = owner_of_address(cursor, email), folded(email)
+        annotator, address = annotators.owner_of_address(cursor, email), folded(email)
         if annotator is None:
-            if differs := looks_like_an_address(cursor, email):
+            if differs := annotators.looks_like_an_address(cursor, email):
                 raise RefusedError(
                     f"{email} differs from an address that the project knows by {differs}, so nobody here "
                     "has it. Ask the lead of the project to add the address exactly as above."
@@ -283,7 +265,7 @@ def sign_in_as(store: Store, email: str, issuer: str, subject: str, visit: Visit
                 "Ask the lead of the project to remove the address and add it again: the address then "
                 "belongs to the next account that uses it."
             )
-        return open_sign_in(cursor, annotator, visit, address)
+        return sign_ins.open_sign_in(cursor, annotator, visit, address)
 
 
 class Invitation(NamedTuple):
@@ -318,11 +300,11 @@ def invite(store: Store, name: str, role: str | None, author: str = COMMAND_LINE
     account, or the author is not a lead.
     """
     if role is not None:
-        refuse_problems(name_problems(name, role))
+        refuse_problems(annotators.name_problems(name, role))
     with store.transaction() as cursor:
         if role is not None:
             require_author(cursor, author, "lead")
-            annotator = insert_annotator(cursor, name, role, author)
+            annotator = annotators.insert_annotator(cursor, name, role, author)
         else:
             annotator = account_to_change(cursor, name, author)
         if not annotator.active:
@@ -347,9 +329,7 @@ def withdraw(store: Store, name: str, author: str = COMMAND_LINE) -> None:
     with store.transaction() as cursor:
         require_author(cursor, author, "lead")
         if not cursor.execute("DELETE FROM invitations WHERE annotator = ? RETURNING 1", [name]).fetchall():
-            raise NotFoundError(
-                f"{name} has no link that works: the link was used or withdrawn, or has expired."
-            )
+            raise NotFoundError(f"{name} has no link that works: it was used or withdrawn, or has expired.")
         record_event(cursor, "withdraw invitation", {"name": name}, author)
 
 
@@ -381,9 +361,9 @@ def accept(store: Store, token: str, password: str, visit: Visit = UNKNOWN) -> s
         cursor.execute("DELETE FROM invitations WHERE expires <= ?", [utc_now()])
         invited = invited and find_invited(cursor, token)
         if invited:
-            revision = write_password(cursor, invited.name, hashed)
+            revision = sign_ins.write_password(cursor, invited.name, hashed)
             record_event(cursor, "accept invitation", {"name": invited.name}, invited.name)
-            key = open_sign_in(cursor, invited.name, visit, revision=revision)
+            key = sign_ins.open_sign_in(cursor, invited.name, visit, revision=revision)
     if key is None:
         raise RefusedError(OVER)
     return key
@@ -397,14 +377,14 @@ def make_first_lead(store: Store, name: str, password: str, visit: Visit = UNKNO
     InputError: the name or the password breaks a rule.
     RefusedError: a lead can already sign in, or the name is taken.
     """
-    refuse_problems(name_problems(name, "lead"))
+    refuse_problems(annotators.name_problems(name, "lead"))
     hashed = hash_password(password)
     with store.transaction() as cursor:
         if any(account.role == "lead" for account in who_signs_in(cursor)):
             raise RefusedError("This project has a lead already. Sign in, or ask the lead for an invitation.")
-        insert_annotator(cursor, name, "lead", name)
-        revision = write_password(cursor, name, hashed)
-        return str(open_sign_in(cursor, name, visit, revision=revision))
+        annotators.insert_annotator(cursor, name, "lead", name)
+        revision = sign_ins.write_password(cursor, name, hashed)
+        return str(sign_ins.open_sign_in(cursor, name, visit, revision=revision))
 
 
 def _refuse_last_lead(cursor: Cursor, annotator: Annotator) -> None:

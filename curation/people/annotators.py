@@ -26,12 +26,7 @@ _LOWER = str.maketrans(string.ascii_uppercase, string.ascii_lowercase)
 
 
 def add_annotator(
-    store: Store,
-    name: str,
-    role: str,
-    password: str | None,
-    email: str | None = None,
-    author: str = COMMAND_LINE,
+    store: Store, name: str, role: str, password: str | None, email: str | None = None, by: str = COMMAND_LINE
 ) -> Annotator:
     """Add a person who signs in by password or by e-mail address; imported judgments under this name become
     the person's.
@@ -44,18 +39,16 @@ def add_annotator(
     """
     problems = name_problems(name, role)
     if password is None and email is None:
-        problems.append(
-            "neither a password nor an e-mail address: expected a password or an address to sign in with"
-        )
+        problems.append("neither a password nor an e-mail address: expected one of them to sign in with")
     problems += [] if password is None else password_problems(password)
     problems += [] if email is None else email_problems(email)
     refuse_problems(problems)
     with store.reading() as cursor:  # before the hash, which takes long
-        require_author(cursor, author, "lead")
+        require_author(cursor, by, "lead")
     hashed = None if password is None else hash_password(password)
     with store.transaction() as cursor:
-        require_author(cursor, author, "lead")
-        added = insert_annotator(cursor, name, role, author)
+        require_author(cursor, by, "lead")
+        added = insert_annotator(cursor, name, role, by)
         if hashed is not None:
             write_password(cursor, name, hashed)
         if email is not None:
@@ -207,9 +200,8 @@ def looks_like_an_address(cursor: Cursor, email: str) -> str:
     such an address.
     """
     address = folded(email)
-    return describe_lookalike(
-        address, find_lookalikes([address], known_addresses(cursor)).get(address, address)
-    )
+    lookalikes = find_lookalikes([address], known_addresses(cursor))
+    return describe_lookalike(address, lookalikes.get(address, address))
 
 
 def email_problems(email: str) -> list[str]:

@@ -214,10 +214,8 @@ def _log_opening(
         require_author(cursor, actor, *roles)
         for seal in seals:
             if parts := _find_parts(seal, queries):
-                now = utc_now()
-                write_opening(
-                    cursor, Unsealing(seal.release_id, seal.name, parts, purpose, reason, actor, now)
-                )
+                opening = Unsealing(seal.release_id, seal.name, parts, purpose, reason, actor, utc_now())
+                write_opening(cursor, opening)
 
 
 def _find_parts(seal: ReleaseSeal, queries: Iterable[str]) -> list[str]:

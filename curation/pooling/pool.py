@@ -24,7 +24,7 @@ from curation.core.digests import digest
 from curation.core.errors import RefusedError, refuse_problems
 from curation.core.operation import Operation
 from curation.core.progress import Progress, silent
-from curation.core.request import describe_out_of_bounds
+from curation.core.request import DEFAULT_MODEL, describe_out_of_bounds
 from curation.core.similarity.identical_texts import IdenticalTexts, Representatives
 from curation.core.words import TOKENIZATION, is_cut_differently
 from curation.ingest.filters import Filters, read_filters
@@ -44,7 +44,7 @@ from curation.pooling.random_negatives import (
 from curation.pooling.request import PoolRequest
 from curation.pooling.stored_pool import PoolReport, read_pool_report, report_systems, store_pool
 from curation.pooling.systems import ENGINE_PREFIX, Systems, replace_engines, require_corpus, sort_systems
-from curation.retrieval import DEFAULT_MODEL, RUN_PREFIX
+from curation.retrieval import RUN_PREFIX
 from curation.retrieval.embeddings import minutes_to_embed, refuse_without_model
 from curation.retrieval.engines.template import find_engine
 from curation.retrieval.terms import choose_stemmer

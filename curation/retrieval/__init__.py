@@ -4,22 +4,10 @@ retrievers.
 Importing this package costs little: scipy, sentence-transformers and torch are imported at the first search.
 """
 
-from curation.core.request import DEFAULT_MODEL
 from curation.retrieval.bm25 import Bm25
 from curation.retrieval.dense import Dense
 from curation.retrieval.hybrid import Hybrid, fuse
 from curation.retrieval.imported_run import RUN_PREFIX, ImportedRun
 from curation.retrieval.retriever import Hit, Hits, Retriever
 
-__all__ = [
-    "DEFAULT_MODEL",
-    "RUN_PREFIX",
-    "Bm25",
-    "Dense",
-    "Hit",
-    "Hits",
-    "Hybrid",
-    "ImportedRun",
-    "Retriever",
-    "fuse",
-]
+__all__ = ["RUN_PREFIX", "Bm25", "Dense", "Hit", "Hits", "Hybrid", "ImportedRun", "Retriever", "fuse"]

@@ -26,16 +26,8 @@ from curation.core.digests import digest
 from curation.core.errors import RefusedError
 from curation.core.progress import Progress, silent
 from curation.core.request import DEFAULT_MODEL
-from curation.retrieval.embedding_model import (
-    Kind,
-    ModelSource,
-    Vectors,
-    encode,
-    find_model,
-    half_precision,
-    load_model,
-    refuse_without_packages,
-)
+from curation.retrieval import embedding_model
+from curation.retrieval.embedding_model import Kind, ModelSource, Vectors, encode, find_model, load_model
 from curation.store import Cursor, Store, get_setting, put_setting, reading_arrow
 from curation.store.settings import MEASURED
 
@@ -62,7 +54,7 @@ def refuse_without_model(cursor: Cursor, model: str) -> None:
     source = find_model(model)
     stored = "SELECT 1 FROM embeddings WHERE model = ? LIMIT 1"
     if not cursor.execute(stored, [source.name]).fetchall():
-        refuse_without_packages()
+        embedding_model.refuse_without_packages()
 
 
 def embed(
@@ -168,7 +160,7 @@ def _embed_missing(
     by_length = longest_first(encoder, missing)
     for start in range(0, len(by_length), CHUNK):
         chunk = by_length[start : start + CHUNK]
-        with half_precision(half):
+        with embedding_model.half_precision(half):
             vectors = encode(encoder, [text for _, text in chunk], kind)
         with store.transaction(appends=True) as cursor:
             _append(cursor, name, [text_hash for text_hash, _ in chunk], vectors)
@@ -197,10 +189,8 @@ def _read(store: Store, name: str, text_hashes: Sequence[str]) -> Vectors:
     if not wanted.num_rows:
         return np.zeros((0, 0), np.float32)
     with store.reading() as cursor, reading_arrow(cursor, wanted_texts=wanted):
-        rows = cursor.sql(
-            "SELECT position, vector FROM wanted_texts JOIN embeddings USING (text_hash) WHERE model = ?",
-            params=[name],
-        ).to_arrow_table()
+        sql = "SELECT position, vector FROM wanted_texts JOIN embeddings USING (text_hash) WHERE model = ?"
+        rows = cursor.sql(sql, params=[name]).to_arrow_table()
     dimensions = sorted(pc.unique(pc.list_value_length(rows["vector"])).to_pylist())
     if len(dimensions) > 1:
         raise RefusedError(_mixed(name, dimensions[0], dimensions[1]))

@@ -275,9 +275,8 @@ class Store:
     def _close_when_idle(self) -> None:
         with self._changed:
             while self._file.running or self._opening:
-                remaining_seconds = (
-                    self._used_at + (IDLE if self._file.attached else ENGINE_IDLE) - time.monotonic()
-                )
+                idle = IDLE if self._file.attached else ENGINE_IDLE
+                remaining_seconds = self._used_at + idle - time.monotonic()
                 if self._open_leases or self._opening or remaining_seconds > 0:
                     self._changed.wait(max(remaining_seconds, IDLE / 4))
                 elif self._file.attached:

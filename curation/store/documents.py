@@ -176,14 +176,12 @@ def find_document(cursor: Cursor, words: str) -> Document | None:
 def documents_by_hash(cursor: Cursor, hashes: Iterable[str]) -> dict[str, Document]:
     """Read document versions of any snapshot by content hash. Unknown hashes are left out."""
     distinct_hashes = sorted(set(hashes))
+    if not distinct_hashes:
+        return {}
     is_few = len(distinct_hashes) <= MAX_BY_KEY
     hash_list = ", ".join("?" * len(distinct_hashes)) if is_few else "SELECT unnest(?::TEXT[])"
     sql = f"SELECT {_COLUMNS} FROM documents d WHERE content_hash IN ({hash_list})"  # noqa: S608  question marks
-    documents = (
-        fetch(cursor, Document, sql, distinct_hashes if is_few else [distinct_hashes])
-        if distinct_hashes
-        else []
-    )
+    documents = fetch(cursor, Document, sql, distinct_hashes if is_few else [distinct_hashes])
     return {document.content_hash: document for document in documents}
 
 
@@ -230,9 +228,8 @@ def ids_alike(store: Store, names: Collection[str]) -> dict[str, str]:
     normal_forms = [normalise_query(name) for name in names]
     with store.reading() as cursor:
         parameters = [current_snapshot(cursor), normal_forms]
-        return find_lookalikes(
-            names, (name for (name,) in cursor.execute(_POSSIBLE_LOOKALIKES, parameters).fetchall())
-        )
+        rows = cursor.execute(_POSSIBLE_LOOKALIKES, parameters).fetchall()
+    return find_lookalikes(names, (name for (name,) in rows))
 
 
 def snapshot_texts(cursor: Cursor, snapshot: str, document_ids: Sequence[str] | None = None) -> pa.Table:
@@ -317,9 +314,8 @@ def read_facts(store: Store, hashes: pa.StringArray) -> Iterator[pa.Table]:
     """
     blank = r"NOT regexp_matches(title || body, '[\pL\pN\pP\pS\pM]') AS blank"
     ascii = "strlen(title) + strlen(body) = length(title) + length(body) AS ascii"
-    return batches_of(
-        store, hashes, f"d.content_hash, hash(title, body) AS sum, {blank}, {ascii}", BATCH_SIZE
-    )
+    columns = f"d.content_hash, hash(title, body) AS sum, {blank}, {ascii}"
+    return batches_of(store, hashes, columns, BATCH_SIZE)
 
 
 def batches_of(store: Store, hashes: pa.Array, columns: str, size: int) -> Iterator[pa.Table]:
@@ -334,15 +330,13 @@ def batches_of(store: Store, hashes: pa.Array, columns: str, size: int) -> Itera
     with store.reading() as cursor, reading_arrow(cursor, wanted_versions=wanted_versions):
         sql = f"SELECT DISTINCT d.rowid AS row_number FROM wanted_versions JOIN {VERSION} ORDER BY ALL"  # noqa: S608
         row_numbers = cursor.sql(sql).to_arrow_table()
-        missing_versions = cursor.sql(
-            "FROM wanted_versions ANTI JOIN documents USING (content_hash)"
-        ).to_arrow_table()
+        missing = cursor.sql("FROM wanted_versions ANTI JOIN documents USING (content_hash)").to_arrow_table()
     for start in range(0, len(row_numbers), size):
         with store.reading() as cursor:
             batch = _read_rows(cursor, row_numbers.slice(start, size), columns)
         yield batch
-    for read_elsewhere in ELSEWHERE if len(missing_versions) else ():
-        for rows in read_elsewhere(store, missing_versions["content_hash"].combine_chunks()):
+    for read_elsewhere in ELSEWHERE if len(missing) else ():
+        for rows in read_elsewhere(store, missing["content_hash"].combine_chunks()):
             with store.reading() as cursor, reading_arrow(cursor, rows_elsewhere=rows):
                 batch = cursor.sql(f"SELECT {columns} FROM rows_elsewhere d").to_arrow_table()  # noqa: S608
             yield batch

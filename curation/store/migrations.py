@@ -37,10 +37,7 @@ def shipped() -> list[Migration]:
     """Read the migrations of this goldgrade, oldest first."""
     folder = files("curation.store").joinpath("migrations")
     names = sorted(item.name for item in folder.iterdir() if item.name.endswith(".sql"))
-    return [
-        Migration(name.removesuffix(".sql"), folder.joinpath(name).read_text(encoding="utf-8"))
-        for name in names
-    ]
+    return [Migration(name.removesuffix(".sql"), folder.joinpath(name).read_text("utf-8")) for name in names]
 
 
 def create(connection: duckdb.DuckDBPyConnection, known: Sequence[Migration] | None = None) -> None:

@@ -313,9 +313,8 @@ class DatabaseFile:
         if self._log.exists() and (damage := describe_log_damage(self.path)):
             raise StoreError(_describe_damaged_log(self.path, damage), command=RESTORE)
         if self._engine is None:
-            self._engine = start_engine(
-                f"{Path(gettempdir()) / self.path.name if self.read_only else self.path}.tmp"
-            )
+            path = Path(gettempdir()) / self.path.name if self.read_only else self.path
+            self._engine = start_engine(f"{path}.tmp")
         attach_file(self._engine, self.path, "project", read_only=self.read_only)
         file_lock.note_attached(self.path)
 

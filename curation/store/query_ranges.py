@@ -44,16 +44,14 @@ _VIEW_SQL = "SELECT view_name, sql FROM duckdb_views() WHERE list_contains(?::TE
 _CREATED = re.compile(r"CREATE VIEW \w+ AS ")
 
 
-def read_by_range(
-    cursor: Cursor, sql: str, presentations: int | None, **parameters: Any
-) -> Iterator[pa.Table]:
+def read_by_range(cursor: Cursor, sql: str, max_items: int | None, **parameters: Any) -> Iterator[pa.Table]:
     """Yield the rows of SQL that contains the condition `WITHIN`: one table for each range of query ids.
 
     Parameters
     ----------
-    presentations: maximum number of shown items in a range; None for a single range.
+    max_items: maximum number of shown items in a range; None for a single range.
     """
-    starts = ["", *(_find_range_starts(cursor, presentations) if presentations else ())]
+    starts = ["", *(_find_range_starts(cursor, max_items) if max_items else ())]
     for first, end in pairwise([*starts, None]):
         values = {"first": first, "end": end, **parameters}
         yield cursor.sql(sql, params=values).to_arrow_table()

@@ -87,9 +87,8 @@ def append_rows(
         return 0
     columns = {name: [value] * len(rows) for name, value in constants.items()}
     column_names = names or rows[0]._fields  # type: ignore[attr-defined]
-    return append(
-        cursor, table, columns | dict(zip(column_names, map(list, zip(*rows, strict=True)), strict=True))
-    )
+    columns |= dict(zip(column_names, map(list, zip(*rows, strict=True)), strict=True))
+    return append(cursor, table, columns)
 
 
 def append_revision(cursor: Cursor, table: str, key: str, value: str, **columns: Any) -> int:

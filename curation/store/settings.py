@@ -41,7 +41,5 @@ def all_settings(cursor: Cursor) -> list[tuple[str, str]]:
 
 def put_setting(cursor: Cursor, name: str, value: str) -> None:
     """Set a setting, or replace its value."""
-    cursor.execute(
-        "INSERT INTO settings VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value",
-        [name, value],
-    )
+    sql = "INSERT INTO settings VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value"
+    cursor.execute(sql, [name, value])

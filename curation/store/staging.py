@@ -144,12 +144,8 @@ def flush_all(folder: Path) -> None:
 
 
 def _is_leftover(path: Path) -> bool:
-    return (
-        _NAME.fullmatch(path.name) is not None
-        and not path.is_symlink()
-        and path.is_dir()
-        and not is_locked(path)
-    )
+    has_name = _NAME.fullmatch(path.name) is not None
+    return has_name and not path.is_symlink() and path.is_dir() and not is_locked(path)
 
 
 def _make_staging_path(out: Path, role: str) -> Path:

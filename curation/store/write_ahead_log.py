@@ -18,16 +18,8 @@ import struct
 import time
 from pathlib import Path
 
-from curation.store.duckdb_format import (
-    CHECKSUM_FACTOR,
-    CHECKSUM_START,
-    HEADERS,
-    describe_unknown_format,
-    log_path,
-    read_identifier,
-    read_newest_header,
-    warn_unknown,
-)
+from curation.store import duckdb_format
+from curation.store.duckdb_format import CHECKSUM_FACTOR, CHECKSUM_START, HEADERS, log_path
 from curation.store.file_lock import is_attached
 
 _HEADER = re.compile(
@@ -75,14 +67,11 @@ def _describe_damage(database: Path, content: bytes) -> str:
     if header is None:
         return _describe_header_damage(database, content)
     if header["format"][0] != _FORMAT:
-        warn_unknown(database, f"{_OTHER_HEADER}: format {header['format'][0]}")
+        duckdb_format.warn_unknown(database, f"{_OTHER_HEADER}: format {header['format'][0]}")
         return ""
     broken_entry = _find_end_of_entries(content, header.end())
-    first_lost = (
-        broken_entry
-        if _has_wrong_length_only(content, broken_entry)
-        else _find_whole_entry(content, broken_entry + 1)
-    )
+    has_wrong_length = _has_wrong_length_only(content, broken_entry)
+    first_lost = broken_entry if has_wrong_length else _find_whole_entry(content, broken_entry + 1)
     if first_lost is None:
         return ""
     lost_bytes = len(content) - first_lost
@@ -99,15 +88,15 @@ def _describe_header_damage(database: Path, content: bytes) -> str:
     if expected and altered_bytes == 1 and _find_whole_entry(content, len(expected)) == len(expected):
         return f"its header cannot be read, and {len(content) - len(expected):,} bytes follow"
     if len(content) > len(expected):
-        warn_unknown(database, _OTHER_HEADER)
+        duckdb_format.warn_unknown(database, _OTHER_HEADER)
     return ""
 
 
 def _has_known_format(database: Path) -> bool:
     headers = _read_headers(database)
-    unknown = describe_unknown_format(headers) if headers else ""
+    unknown = duckdb_format.describe_unknown_format(headers) if headers else ""
     if unknown:
-        warn_unknown(database, unknown)
+        duckdb_format.warn_unknown(database, unknown)
     return not unknown
 
 
@@ -126,10 +115,10 @@ def _build_log_header(headers: bytes) -> bytes:
     """Make the header that DuckDB 2.0 writes into the log of this file; b'' if the file's format is
     unknown.
     """
-    if describe_unknown_format(headers):
+    if duckdb_format.describe_unknown_format(headers):
         return b""
-    identifier = b"".join(map(_encode_number, read_identifier(headers)))
-    checkpoints_made = _encode_number(read_newest_header(headers)[0])
+    identifier = b"".join(map(_encode_number, duckdb_format.read_identifier(headers)))
+    checkpoints_made = _encode_number(duckdb_format.read_newest_header(headers)[0])
     return b"".join(
         (b"d\0be\0", bytes([_FORMAT]), b"f\0\x10", identifier, b"g\0", checkpoints_made, b"\xff\xff")
     )

@@ -71,7 +71,7 @@ LEADS: dict[str, Callable[[Store, str], object]] = {
     "write a query": lambda store, who: write_query(store, "one more", actor=who),
     "import": lambda store, who: import_for_page(store, make_request("traffic", Path("any.csv")), who),
     "rehearse an import": lambda store, who: dry_run(store, make_request("traffic", Path("any.csv")), who),
-    "add somebody": lambda store, who: add_annotator(store, "eve", "lead", None, "eve@x.org", author=who),
+    "add somebody": lambda store, who: add_annotator(store, "eve", "lead", None, "eve@x.org", by=who),
     "invite": lambda store, who: invite(store, "eve", "annotator", who),
     "make a link again": lambda store, who: invite(store, "dulcinea", None, who),
     "withdraw a link": lambda store, who: withdraw(store, "dulcinea", who),

@@ -15,13 +15,14 @@ from rank_bm25 import BM25Okapi
 
 from curation.core.digests import digest
 from curation.core.errors import CurationError, InputError, RefusedError
+from curation.core.request import DEFAULT_MODEL
 from curation.core.similarity.identical_texts import IdenticalTexts, Representatives
 from curation.pooling.candidates import CandidateSource
 from curation.pooling.pool import build_pool, forecast_embedding
 from curation.pooling.random_negatives import REACH, draw_negatives, make_random_order
 from curation.pooling.request import PoolRequest
 from curation.pooling.systems import MAX_DOCUMENTS, SystemLists
-from curation.retrieval import DEFAULT_MODEL, Hit, bm25_check, passages
+from curation.retrieval import Hit, bm25_check, passages
 from curation.retrieval.embeddings import minutes_to_embed
 from curation.retrieval.passages import find_cutter
 from curation.store import Store, all_settings, put_setting

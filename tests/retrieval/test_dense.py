@@ -12,7 +12,8 @@ import numpy as np
 import pytest
 
 from curation.core.errors import NotFoundError, RefusedError
-from curation.retrieval import DEFAULT_MODEL, Dense, Hit
+from curation.core.request import DEFAULT_MODEL
+from curation.retrieval import Dense, Hit
 from curation.retrieval import embeddings as stored
 from curation.retrieval.embedding_model import find_model
 from curation.retrieval.embeddings import embed, longest_first, open_model

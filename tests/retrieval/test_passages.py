@@ -11,7 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from curation.core.digests import digest
-from curation.retrieval import DEFAULT_MODEL, Bm25, Dense, Hit, Hybrid, passages
+from curation.core.request import DEFAULT_MODEL
+from curation.retrieval import Bm25, Dense, Hit, Hybrid, passages
 from curation.retrieval.embeddings import embed
 from curation.retrieval.passages import Cutter, cut, cut_documents, find_cutter, passage_text
 from curation.store import Store

@@ -7,11 +7,11 @@ from pathlib import Path
 
 from curation.core.characters import normalise_query
 from curation.core.digests import digest
+from curation.core.request import DEFAULT_MODEL
 from curation.ingest.importers.corpus import import_corpus
 from curation.ingest.importers.query_import import import_queries
 from curation.ingest.importers.run_import import import_run
 from curation.labeling.imported import import_judgments
-from curation.retrieval import DEFAULT_MODEL
 from curation.store import Store, append, append_rows
 from tests.support.evaluated_project import write_run
 from tests.support.gold_project import write_corpus

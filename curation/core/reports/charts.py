@@ -178,9 +178,8 @@ def _add_labels(
     height += LINE if references else 0
     for reference in references:
         near = [other for other in references if 0 < abs(x(reference) - x(other)) < _TICK]
-        labels.append(
-            (reference, "middle" if not near else "end" if reference < near[0] else "start", height - 8)
-        )
+        anchor = "middle" if not near else "end" if reference < near[0] else "start"
+        labels.append((reference, anchor, height - 8))
     return {**places, "height": height, "labels": labels}
 
 

@@ -104,9 +104,8 @@ def find_similar_pairs(
     first_of = order[np.cumsum(times) - times]
     collected = PairCollector(len(class_of), single, apart)
     for links in search(sets, threshold, progress):
-        first, second, similarity = links.at(
-            collected.comparable(first_of[links.first], first_of[links.second])
-        )
+        comparable = collected.comparable(first_of[links.first], first_of[links.second])
+        first, second, similarity = links.at(comparable)
         pairs = int((times[first] * times[second]).sum())
         ends = np.sort(np.column_stack((first_of[first], first_of[second])), axis=1)
         collected.add(Links(ends[:, 0], ends[:, 1], similarity), pairs)

@@ -63,9 +63,8 @@ class ShingleSets(NamedTuple):
         `second`.
         """
         shared = np.asarray(self.matrix[first].multiply(self.matrix[second]).sum(axis=1)).ravel()
-        similarities: NDArray[np.float64] = shared / np.maximum(
-            self.sizes[first] + self.sizes[second] - shared, 1
-        )
+        union = self.sizes[first] + self.sizes[second] - shared
+        similarities: NDArray[np.float64] = shared / np.maximum(union, 1)
         return similarities
 
 
@@ -80,10 +79,8 @@ def word_shingles(text: str) -> Shingles:
 
     In scripts without spaces words are grams, so that a shingle is four signs: see `curation.core.words`.
     """
-    text_words = split_words(text)
-    grams = [
-        " ".join(text_words[start : start + WORDS]) for start in range(max(1, len(text_words) - WORDS + 1))
-    ]
+    words = split_words(text)
+    grams = [" ".join(words[start : start + WORDS]) for start in range(max(1, len(words) - WORDS + 1))]
     return frozenset(grams) - {""}
 
 
@@ -140,11 +137,8 @@ def find_near_duplicate(
     first by id.
     """
     document_shingles = shingles[document_id]
-    scores = [
-        (-jaccard(document_shingles, shingles[other_id]), other_id)
-        for other_id in positives
-        if other_id in shingles
-    ]
+    ids = [positive_id for positive_id in positives if positive_id in shingles]
+    scores = [(-jaccard(document_shingles, shingles[positive_id]), positive_id) for positive_id in ids]
     negated, nearest = min(scores, default=(0.0, ""))
     return NearDuplicate(document_id, nearest, -negated) if scores and -negated >= threshold else None
 

@@ -241,16 +241,12 @@ def widen_for_uncommon(
     from scipy.special import betaincinv
 
     common, uncommon = find_most_common(values)
-    widened = (
-        (uncommon < np.minimum(FEW_UNCOMMON, n / 2)) & (common > 0) & (common < highest - 10.0**-EQUAL_WITHIN)
-    )
-    missed = betaincinv(uncommon + 1.0, np.where(widened, n - uncommon, 1.0), 0.975) - uncommon / np.maximum(
-        n, 1
-    )
-    low, high = (
-        np.minimum(ends[0], mean - missed * common),
-        np.maximum(ends[1], mean + missed * (highest - common)),
-    )
+    is_between = (common > 0) & (common < highest - 10.0**-EQUAL_WITHIN)
+    widened = (uncommon < np.minimum(FEW_UNCOMMON, n / 2)) & is_between
+    upper_share = betaincinv(uncommon + 1.0, np.where(widened, n - uncommon, 1.0), 0.975)
+    missed = upper_share - uncommon / np.maximum(n, 1)
+    low = np.minimum(ends[0], mean - missed * common)
+    high = np.maximum(ends[1], mean + missed * (highest - common))
     return np.where(widened, np.clip([low, high], 0, highest), ends)
 
 
@@ -259,13 +255,10 @@ def find_most_common(values: Floats) -> tuple[Floats, Ints]:
     without NaN.
     """
     common, uncommon = np.full(values.shape[1], np.nan), np.zeros(values.shape[1], np.int64)
-    for column_index, column in enumerate(np.round(values, EQUAL_WITHIN).T):
+    for index, column in enumerate(np.round(values, EQUAL_WITHIN).T):
         distinct, times = np.unique(column[~np.isnan(column)], return_counts=True)
         if len(distinct):
-            common[column_index], uncommon[column_index] = (
-                distinct[times.argmax()],
-                times.sum() - times.max(),
-            )
+            common[index], uncommon[index] = distinct[times.argmax()], times.sum() - times.max()
     return common, uncommon
 
 

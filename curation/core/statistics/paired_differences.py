@@ -34,10 +34,8 @@ def wilcoxon_ps(differences: Floats) -> Floats:
     """
     from scipy.stats import wilcoxon
 
-    columns = [round_to_steps(column) for column in differences.T]  # rounded, so that equal sizes are equal
-    return np.array(
-        [float(wilcoxon(column[column != 0]).pvalue) if column.any() else 1.0 for column in columns]
-    )
+    pairs = [round_to_steps(column) for column in differences.T]  # rounded, so that equal sizes are equal
+    return np.array([float(wilcoxon(pair[pair != 0]).pvalue) if pair.any() else 1.0 for pair in pairs])
 
 
 class PairedMoments(NamedTuple):

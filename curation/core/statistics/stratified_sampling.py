@@ -114,11 +114,9 @@ def describe_impossible_quota(name: str, quota: int, names: Sequence[str], popul
     if quota < 0:
         return f"the quota of {name!r} is {quota}; expected 0 or more"
     population = populations[names.index(name)]
-    return (
-        f"{name!r} has {pluralize(population, 'query', 'queries')} and a quota of {quota:,}"
-        if quota > population
-        else ""
-    )
+    if quota > population:
+        return f"{name!r} has {pluralize(population, 'query', 'queries')} and a quota of {quota:,}"
+    return ""
 
 
 def find_certain(traffic: NDArray[np.int64], size: int) -> NDArray[np.bool_]:

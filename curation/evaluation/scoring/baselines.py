@@ -32,6 +32,7 @@ from curation import __version__
 from curation.core.errors import InputError, RefusedError, refuse_problems
 from curation.core.progress import Progress, silent
 from curation.core.reports.tables import Table
+from curation.core.request import DEFAULT_MODEL
 from curation.core.text import pluralize
 from curation.evaluation.scoring import baseline_systems
 from curation.evaluation.scoring.baseline_systems import ChunkedSystem, EngineLists
@@ -43,7 +44,7 @@ from curation.pooling.systems import sort_systems
 from curation.releases.export.trec import encode_ids
 from curation.releases.frozen_release import FrozenRelease, load_release
 from curation.releases.seal import refuse_unknown_parts
-from curation.retrieval import DEFAULT_MODEL, RUN_PREFIX, Hit, Retriever
+from curation.retrieval import RUN_PREFIX, Hit, Retriever
 from curation.retrieval.engines.client import EngineClient
 from curation.store import COMMAND_LINE, Document, Query, Store, note_event
 from curation.store.staging import staging_folder

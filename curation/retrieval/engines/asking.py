@@ -308,7 +308,7 @@ def _store_run(
     progress: Progress,
 ) -> int:
     """Fetch the missing documents and store the run; return the number of fetched documents."""
-    name, engine = plan.name, plan.engine
+    name, engine, depth = plan.name, plan.engine, plan.request.depth
     wanted = {document_id for answer in lists for document_id in answer.document_ids}
     brought, known, missed = bring_missing(store, client, wanted, progress)
     entries = list(_entries(lists, known))

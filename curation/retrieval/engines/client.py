@@ -21,17 +21,10 @@ from urllib.request import Request
 
 from pydantic import SecretStr
 
+from curation.core import web
 from curation.core.errors import InputError, RefusedError, refuse_problems
 from curation.core.text import pluralize
-from curation.core.web import (
-    RequestFailure,
-    RetryPolicy,
-    WebAnswer,
-    find_address_problems,
-    find_key_problems,
-    send,
-    send_with_retries,
-)
+from curation.core.web import RequestFailure, RetryPolicy, WebAnswer
 from curation.ingest.importers.personal_data import redact
 from curation.ingest.readers.values import to_text
 from curation.retrieval.engines import RATE
@@ -94,15 +87,13 @@ class EngineClient:
     """
 
     def __init__(self, engine: Engine, rate: float = RATE, patience: RetryPolicy = PATIENCE) -> None:
-        self.url_name, key_name = (
-            f"GOLDGRADE_ENGINE_{engine.name.upper()}_{part}" for part in ("URL", "KEY")
-        )
+        self.url_name, key_name = (f"GOLDGRADE_ENGINE_{engine.name.upper()}_{end}" for end in ("URL", "KEY"))
         url, key = (os.environ.get(name, "").strip() for name in (self.url_name, key_name))
         example = "https://search.example.org"
         problems = [] if url else [f"{self.url_name} is not set; expected the address of the engine."]
         if url:
-            problems += find_address_problems(self.url_name, url, key_name, example)
-        refuse_problems([*problems, *find_key_problems(key_name, key)], way_out=f"Such as {example}.")
+            problems += web.find_address_problems(self.url_name, url, key_name, example)
+        refuse_problems([*problems, *web.find_key_problems(key_name, key)], way_out=f"Such as {example}.")
         refuse_problems([] if rate > 0 else [f"Rate {rate:g}: expected more than 0 requests a second."])
         self.engine, self._patience, self._pace = engine, patience, Pace(rate)
         self._rate, self._seconds = rate, 0.0
@@ -234,7 +225,7 @@ class EngineClient:
 
     def _answer(self, call: WebCall, absent: bool = False) -> Any:
         """Send a request and parse the JSON answer. With `absent`, return None for a missing document."""
-        outcome, sent = send_with_retries(lambda: self._send_once(call), self._patience, Event())
+        outcome, sent = web.send_with_retries(lambda: self._send_once(call), self._patience, Event())
         if isinstance(outcome, RequestFailure):
             raise RefusedError(
                 f"{self._named} gave no answer: {outcome.reason} ({pluralize(sent, 'request')}). "
@@ -270,7 +261,7 @@ class EngineClient:
             body = call.body.encode()
         request = Request(f"{self._url}{call.path}", body, headers, method=call.method)  # noqa: S310  checked
         began = perf_counter()
-        response = send(request, self._patience.seconds, MAX_ANSWER_BYTES)
+        response = web.send(request, self._patience.seconds, MAX_ANSWER_BYTES)
         self._seconds = round(perf_counter() - began, 6)
         if isinstance(response, WebAnswer) and response.is_busy:
             return RequestFailure(f"it answered HTTP {response.status}{self._quote(response)}", response.wait)

@@ -16,14 +16,8 @@ from typing import Any
 from curation.core.errors import CurationError, InputError, RefusedError
 from curation.core.progress import Progress, silent
 from curation.core.text import join_names, pluralize
-from curation.ingest.importers.corpus import (
-    KnownVersions,
-    build_document,
-    build_document_table,
-    drop_group,
-    read_known_versions,
-    write_corpus,
-)
+from curation.ingest.importers import corpus
+from curation.ingest.importers.corpus import KnownVersions, read_known_versions
 from curation.ingest.readers.fields import CorpusFields, file_fields, find_column
 from curation.ingest.readers.values import to_text
 from curation.people.annotators import require_author
@@ -168,11 +162,8 @@ def refresh(
         )
     versions = {key: value for key, value in before.versions.items() if key not in ids or key in brought}
     versions |= {document.document_id: document.content_hash for document in brought.values()}
-    changed = [
-        document
-        for document in brought.values()
-        if before.versions[document.document_id] != document.content_hash
-    ]
+    old = before.versions
+    changed = [version for version in brought.values() if old[version.document_id] != version.content_hash]
     gone, snapshot = len(ids) - len(brought), before.snapshot or ""
     if gone or changed:
         with store.transaction(appends=True) as cursor:
@@ -183,9 +174,7 @@ def refresh(
 
 
 def _add(cursor: Cursor, engine: str, before: KnownVersions, brought: Mapping[str, Document]) -> None:
-    versions = before.versions | {
-        document_id: document.content_hash for document_id, document in brought.items()
-    }
+    versions = before.versions | {version.document_id: version.content_hash for version in brought.values()}
     is_held = before.held or before.snapshot is None
     _write(cursor, engine, before, versions, list(brought.values()), is_held)
     known = {row[0] for row in cursor.execute(_BROUGHT, [engine]).fetchall()}
@@ -205,7 +194,9 @@ def _write(
         (document for document in brought if document.content_hash not in before.hashes),
         key=lambda document: document[:2],
     )
-    return write_corpus(cursor, before, versions, [build_document_table(new)], f"engine {engine}", held)
+    return corpus.write_corpus(
+        cursor, before, versions, [corpus.build_document_table(new)], f"engine {engine}", held
+    )
 
 
 def _document(document_id: str, source: Mapping[str, Any], chosen: Any) -> Document:
@@ -223,5 +214,5 @@ def _document(document_id: str, source: Mapping[str, Any], chosen: Any) -> Docum
         names = ((usual,) if usual else ()) if not given else given if field.several else (given,)
         columns[field.name] = names if field.several else next(iter(names), None)
         values |= {name: at for name in names if (at := value_at(source, name)) is not MISSING}
-    document = build_document({**values, _ID: document_id}, CorpusFields(**columns))
-    return drop_group(document, columns["group"])  # else every document fetched again would be another
+    document = corpus.build_document({**values, _ID: document_id}, CorpusFields(**columns))
+    return corpus.drop_group(document, columns["group"])  # else every document fetched again would be another

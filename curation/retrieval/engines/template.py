@@ -181,16 +181,12 @@ def read_template(kind: str, path: Path) -> EngineTemplate:
         raise InputError(f"is not YAML: {' '.join(str(error).split())}", path=path) from None
     if given is not None and not isinstance(given, dict):
         raise InputError("is no mapping; expected names such as values, search and fields", path=path)
-    shipped = (
-        "" if kind == "http" else files(__package__).joinpath("kinds", f"{kind}.yaml").read_text("utf-8")
-    )
-    merged = _merged(yaml.safe_load(shipped) or {}, given or {})
+    base = "" if kind == "http" else files(__package__).joinpath("kinds", f"{kind}.yaml").read_text("utf-8")
+    merged = _merged(yaml.safe_load(base) or {}, given or {})
     try:
         engine_template = EngineTemplate.model_validate(merged)
     except ValidationError as error:
-        problems = [
-            f"{'.'.join(map(str, detail['loc']))}: {detail['msg'].lower()}" for detail in error.errors()
-        ]
+        problems = [f"{'.'.join(map(str, issue['loc']))}: {issue['msg'].lower()}" for issue in error.errors()]
         refuse_problems(problems, path=path, way_out=_WAY_OUT)
         raise
     refuse_problems(_wrong_places(engine_template), path=path, way_out=_WAY_OUT)

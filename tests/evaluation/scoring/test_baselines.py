@@ -14,6 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from curation.core.errors import InputError, RefusedError
+from curation.core.request import DEFAULT_MODEL
 from curation.evaluation.scoring.baseline_systems import (
     ChunkedSystem,
     write_decreasing_scores,
@@ -25,7 +26,7 @@ from curation.evaluation.scoring.system_files import SystemFile
 from curation.evaluation.scoring.system_runs import read_run as evaluated_run
 from curation.ingest.importers.corpus import import_corpus
 from curation.people.seal_access import openings
-from curation.retrieval import DEFAULT_MODEL, Hit
+from curation.retrieval import Hit
 from curation.retrieval.bm25 import Bm25
 from curation.store import Store
 from curation.store.row_types import Document, Query

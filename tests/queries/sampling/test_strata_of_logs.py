@@ -9,6 +9,7 @@ import pytest
 from curation.core.characters import normalise_query
 from curation.core.digests import digest
 from curation.core.errors import InputError, RefusedError
+from curation.core.request import DEFAULT_MODEL
 from curation.ingest.importers.query_tags import declare_tags
 from curation.operations.registry import OPERATIONS
 from curation.queries.requests import DrawRequest, TopUpRequest
@@ -19,7 +20,6 @@ from curation.queries.sampling.strata import Labels, cross_dimensions
 from curation.queries.sampling.top_up import top_up
 from curation.queries.stored_tags import set_tags
 from curation.releases.release_rows import read_released_queries
-from curation.retrieval import DEFAULT_MODEL
 from curation.store import Store, utc_now
 from tests.support.logged import Asked, drawn, log
 from tests.support.stored_parts import add_texts
