@@ -16,7 +16,7 @@ from typing import Any
 from curation.core.digests import digest
 from curation.evaluation.evaluate import submit as submit_runs
 from curation.evaluation.request import EvaluateRequest
-from curation.evaluation.scoring.baselines import write_baselines
+from curation.evaluation.scoring.baselines import BaselineRequest, write_baselines
 from curation.guides.drafts import save_draft
 from curation.guides.guide_text import read_guide
 from curation.guides.questions import answer_question, ask_about_item
@@ -113,7 +113,7 @@ def build(folder: Path) -> Path:
 
 def evaluated(store: Store, folder: Path) -> None:
     """Score BM25's run and two others that are made of it: its first five places turned, and shuffled."""
-    write_baselines(store, "sample", ["bm25"], folder / "runs", depth=20)
+    write_baselines(store, BaselineRequest("sample", ["bm25"], folder / "runs", depth=20))
     with (folder / "runs" / "bm25.trec").open(encoding="utf-8") as file:
         lines = [line.split() for line in file]
     systems = {

@@ -120,9 +120,10 @@ class Release:
         """Search the release's documents with baselines, and write a run file of each system into the
         folder `out`.
         """
-        from curation.evaluation.scoring.baselines import write_baselines
+        from curation.evaluation.scoring.baselines import BaselineRequest, write_baselines
 
-        return write_baselines(self._store, self.name, systems, Path(out), depth=depth)
+        request = BaselineRequest(self.name, systems, Path(out), depth)
+        return write_baselines(self._store, request)
 
     def export(
         self, format: str, out: str | Path, parts: Sequence[str] = (), *, reason: str | None = None

@@ -51,7 +51,7 @@ def baseline(
       goldgrade baseline v1 --systems bm25,dense --chunks 200/50,sentence,heading --depth 100 --out runs/v1
       goldgrade baseline v1 --engine shop --depth 100 --out runs/v1
     """
-    from curation.evaluation.scoring.baselines import write_baselines
+    from curation.evaluation.scoring.baselines import BaselineRequest, write_baselines
     from curation.retrieval.engines.client import EngineClient
     from curation.retrieval.engines.template import find_engine
 
@@ -65,18 +65,7 @@ def baseline(
     if not {"dense", "hybrid"}.intersection(system_names):
         refuse_unused(context, "only dense and hybrid use a model; name one in --systems", "model")
     with progress_bar() as progress:
-        baseline_runs = write_baselines(
-            store,
-            name,
-            system_names,
-            out,
-            depth=depth,
-            part=part,
-            model=model,
-            replace=overwrite,
-            engine=client,
-            chunks=split_list(chunks or ""),
-            say=note,
-            progress=progress,
-        )
+        chunk_names = split_list(chunks or "")
+        request = BaselineRequest(name, system_names, out, depth, part, model, overwrite, client, chunk_names)
+        baseline_runs = write_baselines(store, request, say=note, progress=progress)
     show(baseline_runs)

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from curation.core.errors import NotFoundError, RefusedError
 from curation.core.reports.tables import NOT_JUDGED
 from curation.core.spans import Span, Spans, count_characters, difference, intersection, union
-from curation.evaluation.report.system_sections import QueryValues
+from curation.evaluation.report.run_sections import QueryValues
 from curation.evaluation.scoring.chunk_measures import UNKNOWN
 from curation.evaluation.scoring.facets import CLUSTER, make_facets
 from curation.evaluation.stored_evaluations import read_json

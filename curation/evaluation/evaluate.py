@@ -212,34 +212,35 @@ def evaluate(work: PreparedEvaluation) -> EvaluationOutcome:
     if work.rounded:
         return _evaluate_headlines(work), None, None, None
     store, release, request, reading = work.store, work.release, work.request, work.reading
+    author, progress = work.author, work.progress
     answers = judged = runs = None
     if request.answers:
+        files, grades, fields = work.answers, _read_grades(work), work.answer_fields
         answers = evaluate_answers(
-            *(store, release, work.answers, request, work.author, work.progress),
-            grades=_read_grades(work),
-            reading=reading,
-            fields=work.answer_fields,
+            store, release, files, request, author, progress, grades=grades, reading=reading, fields=fields
         )
     if request.runs and request.judge is not None:
-        judged = estimate_with_judge(store, release, work.runs, request, reading, work.progress)
+        judged = estimate_with_judge(store, release, work.runs, request, reading, progress)
     if request.runs:
         runs = evaluate_runs(
-            *(store, release, work.runs, request, work.author, work.progress),
-            reading=reading,
-            by_query=work.by_query,
+            store, release, work.runs, request, author, progress, reading=reading, by_query=work.by_query
         )
     return (), answers, judged, runs
 
 
 def _evaluate_headlines(work: PreparedEvaluation) -> list[HeadlineEvaluation]:
     """Compute one rounded figure of each run, and of each file of answers."""
-    store, release, options = work.store, work.release, (work.request, work.author, work.progress)
-    reading, fields, headlines = work.reading, work.answer_fields, []
-    if work.runs:
-        headlines.append(evaluate_headline_of_runs(store, release, work.runs, *options, reading=reading))
+    store, release, request, reading = work.store, work.release, work.request, work.reading
+    author, progress, fields = work.author, work.progress, work.answer_fields
+    headlines = []
+    if runs := work.runs:
+        headline = evaluate_headline_of_runs(store, release, runs, request, author, progress, reading=reading)
+        headlines.append(headline)
     if work.answers:
-        source = (store, release, work.answers)
-        headlines.append(evaluate_headline_of_answers(*source, *options, reading=reading, fields=fields))
+        headline = evaluate_headline_of_answers(
+            store, release, work.answers, request, author, progress, reading=reading, fields=fields
+        )
+        headlines.append(headline)
     return headlines
 
 
@@ -294,7 +295,7 @@ def _make_candidates(work: PreparedEvaluation) -> list[str]:
         return []
     try:
         pool, unjudged, left_out = pool_runs(
-            *(work.store, work.release, work.runs, work.request, work.author, work.progress, work.reading)
+            work.store, work.release, work.runs, work.request, work.author, work.progress, work.reading
         )
     except CurationError as error:
         return [f"No document became a candidate: {error}"]

@@ -19,17 +19,16 @@ from curation.core.progress import Progress, silent
 from curation.core.statistics.arrays import Mask
 from curation.core.statistics.intervals import RESAMPLES
 from curation.evaluation import sealed_access
-from curation.evaluation.evaluation import EvaluatedSystem, Evaluation, RunFacts, values_by_measure
+from curation.evaluation.evaluation import EvaluatedSystem, Evaluation, values_by_measure
 from curation.evaluation.figures.aggregations import StrataSummary, summarize_strata
 from curation.evaluation.figures.candidate_lists import measure_hard_negatives
 from curation.evaluation.figures.compare_scores import compare_scores
 from curation.evaluation.figures.comparison import refuse_unknown_test
 from curation.evaluation.figures.means import compute_facet_figures, compute_means, compute_other_means
-from curation.evaluation.figures.refusal import measure_refusal
 from curation.evaluation.figures.traffic_estimates import estimate_traffic_figures
 from curation.evaluation.protected_figures import protect_evaluation, protect_figures
 from curation.evaluation.request import EvaluateRequest
-from curation.evaluation.run_remarks import write_run_remarks
+from curation.evaluation.run_facts import describe_run
 from curation.evaluation.scored_system import ScoredSystem, score_system
 from curation.evaluation.scoring import measure_names
 from curation.evaluation.scoring.facets import COVERAGE, Facet, choose_facets
@@ -104,7 +103,7 @@ def _evaluated_systems(
         EvaluatedSystem(
             name=system.name,
             files=tuple(
-                _describe_run(run, scores, release, seed)
+                describe_run(run, scores, release, seed)
                 for run, scores in zip(system.runs, system.scores, strict=True)
             ),
             overall=overall,
@@ -135,21 +134,6 @@ def _summarize_facets(
         )
         for facet in facets
         if facet.name in COVERAGE
-    )
-
-
-def _describe_run(run: SystemRun, scores: RunScores, release: EvaluatedRelease, seed: int) -> RunFacts:
-    return RunFacts(
-        source=run.source,
-        places=run.places,
-        missing=int((scores.returned == 0).sum()),
-        unknown_documents=run.unknown_documents,
-        against_scores=run.against_scores,
-        ties=scores.ties,
-        left_out=run.left_out,
-        refusal=measure_refusal(run.rows, release.qrels, release.facets, seed),
-        chunks=run.chunks,
-        remarks=tuple(write_run_remarks(run, scores.measures)),
     )
 
 

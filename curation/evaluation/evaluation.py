@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from math import isnan
-from typing import Any, NamedTuple
+from typing import Any
 
 from curation.core.digests import NOT_IN_JSON
 from curation.core.statistics.arrays import Floats
@@ -15,11 +15,9 @@ from curation.evaluation.figures.candidate_lists import HardNegativeEffect
 from curation.evaluation.figures.comparison import Comparison
 from curation.evaluation.figures.means import MeasureFigure, OtherMeans, StratumFigures
 from curation.evaluation.figures.ranks import LeaderboardRow
-from curation.evaluation.figures.refusal import AbstentionFigures
 from curation.evaluation.llm_judges.estimates import JudgedEvaluation
+from curation.evaluation.run_facts import RunFacts
 from curation.evaluation.scoring.facets import SOURCE, SYNTHETIC
-from curation.evaluation.scoring.rankings import TieCounts
-from curation.evaluation.scoring.run_chunks import ChunkCounts
 from curation.releases.coverage import ReleasedCoverage
 from curation.releases.sealed_log import SealedCount
 
@@ -29,29 +27,6 @@ of evidence.
 """
 FirstPlaces = Mapping[str, Mapping[str, Any]]
 """Name of the store's table of lists or of chunks → columns of the first places of one system, by query."""
-
-
-class RunFacts(NamedTuple):
-    """Facts about a run file for the evaluated queries; see `SystemRun` and `TieCounts`.
-
-    Attributes
-    ----------
-    missing: the number of evaluated queries without a document; they score 0.
-    refusal: figures on unanswerable queries.
-    chunks: the counts of a run of chunks; None for a run of documents.
-    remarks: sentences on columns and chunks.
-    """
-
-    source: str
-    places: int
-    missing: int
-    unknown_documents: int
-    against_scores: int
-    ties: TieCounts
-    left_out: dict[str, int]
-    refusal: AbstentionFigures
-    chunks: ChunkCounts | None = None
-    remarks: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -64,14 +64,9 @@ def protect_refusal(refusal: AbstentionFigures) -> AbstentionFigures:
     refusal = replace(refusal, curve=(), threshold=None)
     if min(refusal.answerable, refusal.unanswerable) >= MIN_QUERIES:
         return refusal
-    return replace(
-        refusal,
-        area=Estimate(why=FEW_ANSWERABLE),
-        kept=None,
-        refused=Estimate(),
-        empty_unanswerable=Estimate(),
-        empty_answerable=Estimate(),
-    )
+    unknown = Estimate()
+    refusal = replace(refusal, area=Estimate(why=FEW_ANSWERABLE), kept=None, refused=unknown)
+    return replace(refusal, empty_unanswerable=unknown, empty_answerable=unknown)
 
 
 def protect_effect(effect: HardNegativeEffect) -> HardNegativeEffect:

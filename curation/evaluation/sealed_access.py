@@ -210,7 +210,5 @@ def log_figures(
 def select_sealed_values(release: EvaluatedRelease, values: Floats) -> dict[str, float | None]:
     """Keep the values of sealed queries; `values` has the shape (Q,), and NaN becomes None."""
     ids = release.qrels.query_ids
-    return {
-        ids[query]: None if np.isnan(values[query]) else float(values[query])
-        for query in np.flatnonzero(release.sealed_queries).tolist()
-    }
+    sealed = np.flatnonzero(release.sealed_queries).tolist()
+    return {ids[query]: None if np.isnan(values[query]) else float(values[query]) for query in sealed}

@@ -19,7 +19,7 @@ from pathlib import Path
 from curation.core.progress import Progress, silent
 from curation.evaluation.evaluate import submit
 from curation.evaluation.request import EvaluateRequest
-from curation.evaluation.scoring.baselines import write_baselines
+from curation.evaluation.scoring.baselines import BaselineRequest, write_baselines
 from curation.guides.guide import current_guide
 from curation.guides.guide_editing import replace_values
 from curation.guides.guide_text import parse_guide
@@ -126,9 +126,8 @@ def _import_sample_grades(store: Store, sample: Path) -> None:
 
 def _evaluate_chunk_sizes(store: Store, folder: Path, progress: Progress) -> None:
     """Score BM25 runs over chunks of two sizes against the evidence of the release."""
-    written = write_baselines(
-        store, RELEASE, ["bm25"], folder, depth=100, chunks=CHUNKS, actor="lead", progress=progress
-    )
+    request = BaselineRequest(RELEASE, ["bm25"], folder, depth=100, chunks=CHUNKS)
+    written = write_baselines(store, request, actor="lead", progress=progress)
     runs = tuple((run.system, str(run.file)) for run in written.runs)
     submit(store, EvaluateRequest(RELEASE, part="dev", runs=runs), "lead", progress)
 

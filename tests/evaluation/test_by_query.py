@@ -16,7 +16,7 @@ from curation.evaluation.by_query import (
 )
 from curation.evaluation.evaluate import submit
 from curation.evaluation.leaderboard import collect_histories
-from curation.evaluation.report.system_sections import QueryValues
+from curation.evaluation.report.run_sections import QueryValues
 from curation.evaluation.request import EvaluateRequest
 from curation.ingest.importers.imported_judgment import ImportedJudgment
 from curation.labeling.imported import add_judgments

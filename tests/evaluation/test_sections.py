@@ -13,7 +13,7 @@ from curation.evaluation.pool_runs import pool_runs
 from curation.evaluation.protected_figures import FEW_ANSWERABLE
 from curation.evaluation.report.judgment_sections import write_refusal
 from curation.evaluation.request import EvaluateRequest
-from curation.evaluation.scoring.baselines import write_baselines
+from curation.evaluation.scoring.baselines import BaselineRequest, write_baselines
 from curation.evaluation.scoring.system_files import parse_run_files
 from curation.ingest.importers.corpus import import_corpus
 from curation.ingest.importers.imported_judgment import ImportedJudgment
@@ -55,7 +55,7 @@ project = built_once(fill)
 
 @pytest.fixture
 def run(project: Store, tmp_path: Path) -> Path:
-    return write_baselines(project, "v1", ["bm25"], tmp_path / "runs").runs[0].file
+    return write_baselines(project, BaselineRequest("v1", ["bm25"], tmp_path / "runs")).runs[0].file
 
 
 def score(store: Store, *runs: Path, split: str = "all") -> Evaluation:

@@ -20,7 +20,7 @@ from curation.core.digests import to_json_value
 from curation.core.errors import CurationError, InputError, NotFoundError, RefusedError
 from curation.evaluation.evaluate_runs import evaluate_runs
 from curation.evaluation.request import EvaluateRequest
-from curation.evaluation.scoring.baselines import write_baselines
+from curation.evaluation.scoring.baselines import BaselineRequest, write_baselines
 from curation.evaluation.scoring.system_files import parse_run_files
 from curation.releases.diff import compare_releases
 from curation.releases.export.pack import export_zip, pack_release
@@ -103,7 +103,7 @@ def test_python_reads_a_file_without_a_project(project: Project, tmp_path: Path)
 
 def test_a_run_on_a_file_is_that_of_the_project(project: Project, nowhere: Store, tmp_path: Path) -> None:
     for store, name in ((nowhere, str(project.packed)), (project.store, "v1")):
-        write_baselines(store, name, ["bm25"], tmp_path / str(store is nowhere))
+        write_baselines(store, BaselineRequest(name, ["bm25"], tmp_path / str(store is nowhere)))
     found, expected = ((tmp_path / name / "bm25.trec").read_bytes() for name in ("True", "False"))
     assert found == expected
 

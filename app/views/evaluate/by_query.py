@@ -19,7 +19,7 @@ from curation.core.reports.plots import PlotPoint, scatter
 from curation.core.reports.tables import GradeCell, QueryName
 from curation.core.text import decimal, percent, pluralize
 from curation.evaluation import by_query
-from curation.evaluation.report.system_sections import QUERY_BY_QUERY, QUERY_RESULTS, QueryValues
+from curation.evaluation.report.run_sections import QUERY_BY_QUERY, QUERY_RESULTS, QueryValues
 from curation.evaluation.scored_system import STORED_RANKS
 from curation.evaluation.stored_evaluations import SubmittedEvaluation
 from curation.guides.guide import current_guide

@@ -16,14 +16,8 @@ from typing import NamedTuple
 from curation.core.digests import digest
 from curation.core.errors import InputError
 from curation.core.progress import Progress, silent
-from curation.evaluation.answers.citations import (
-    CITATION_FIELDS,
-    Citation,
-    CitedChunks,
-    CitedCorpus,
-    locate_citations,
-    parse_citations,
-)
+from curation.evaluation.answers import citations
+from curation.evaluation.answers.citations import Citation, CitedChunks, CitedCorpus
 from curation.evaluation.scoring.system_files import SystemFile
 from curation.ingest.importers.known_queries import KnownQueries, QueryColumn
 from curation.ingest.importers.reference_answers import parse_answer_texts
@@ -108,7 +102,7 @@ def read_answer_file(
         records.require_column("--map query", fields.query, QUERY_FIELDS, "the queries", ids=True),
         records.require_column("--map answer", fields.answer, ANSWER_FIELDS, "the answers"),
         records.choose_column("--map context", fields.contexts, CONTEXT_FIELDS),
-        records.choose_column("--map citation", fields.citations, CITATION_FIELDS),
+        records.choose_column("--map citation", fields.citations, citations.CITATION_FIELDS),
     )
     rows = _AnswerRows(records, used_fields, known)
     with suppress(InputError):  # noted with the file's problems: raised below with what else is found
@@ -119,7 +113,9 @@ def read_answer_file(
     if not rows.answers:
         records.refuse_empty("answer", rows.left_out)
     cited_corpus = corpus if used_fields.citations else None
-    cited = None if cited_corpus is None else locate_citations(rows.citations, cited_corpus, records.problems)
+    cited = None
+    if cited_corpus is not None:
+        cited = citations.locate_citations(rows.citations, cited_corpus, records.problems)
     return SystemAnswers(source.name, records.source, rows.answers, dict(rows.left_out), cited)
 
 
@@ -154,7 +150,7 @@ class _AnswerRows:
             )
         else:
             query_id, self.lines[query.query_id] = query.query_id, record.line
-            _, answer, contexts, citations = (record.fields.get(field or "") for field in self.fields)
+            _, answer, contexts, cited = (record.fields.get(field or "") for field in self.fields)
             context_texts = tuple(filter(None, parse_answer_texts(contexts)))
             self.answers[query_id] = SystemAnswer(query_id, to_text(answer).strip(), context_texts)
-            self.citations.extend((record.line, query_id, name) for name in parse_citations(citations))
+            self.citations.extend((record.line, query_id, name) for name in citations.parse_citations(cited))

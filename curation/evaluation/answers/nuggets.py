@@ -78,9 +78,7 @@ def score_answer(
 
 
 def score_answers(
-    answer_ids: Mapping[str, str | None],
-    nuggets: Mapping[str, Sequence[Nugget]],
-    shares: Mapping[tuple[str, str], float],
+    answer_ids: Mapping[str, str | None], nuggets: Nuggets, shares: Mapping[Pair, float]
 ) -> Floats:
     """Score a system's answers, shape (Q, scores), in the order of `answer_ids`, which map query id → answer
     id."""

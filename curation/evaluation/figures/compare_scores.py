@@ -68,11 +68,8 @@ def compare_scores(
     boards, traffic = {}, dict[tuple[str, str, str], Estimate]()
     for measure, measure_values in zip(measures, np.moveaxis(values, 2, 0), strict=True):
         if not baseline:
-            means = {
-                name: mean
-                for name, row in zip(names, measure_values, strict=True)
-                if (mean := average(row)) is not None
-            }
+            averages = zip(names, map(average, measure_values), strict=True)
+            means = {name: mean for name, mean in averages if mean is not None}
             boards[measure] = rank_systems(means, comparison.select_overall(comparisons, measure))
         if len(drawn.queries):
             estimates = estimate_traffic_differences(comparison.subtract_pairs(measure_values, pairs), drawn)
@@ -91,8 +88,5 @@ def _choose_strata(facet: Facet, sealed: Mask) -> dict[StratumName, Mask]:
     """
     suppressed = find_suppressed_strata(facet, sealed) if sealed.any() else {}
     minimum = MIN_QUERIES if facet.name in COVERAGE else 0
-    return {
-        StratumName(facet.name, value): mask
-        for value, mask in facet.values.items()
-        if value not in suppressed and mask.sum() >= minimum
-    }
+    masks = {value: mask for value, mask in facet.values.items() if mask.sum() >= minimum}
+    return {StratumName(facet.name, value): mask for value, mask in masks.items() if value not in suppressed}

@@ -112,10 +112,8 @@ def estimate_means(values: Floats, highest: Floats | None = None) -> list[Estima
     """
     limits = find_highest(values, np.ones(values.shape) if highest is None else highest)
     ends = intervals.mean_intervals(values, limits).T
-    return [
-        _mean_estimate(column[~np.isnan(column)], *column_ends.tolist())
-        for column, column_ends in zip(values.T, ends, strict=True)
-    ]
+    columns = zip(values.T, ends.tolist(), strict=True)
+    return [_mean_estimate(column[~np.isnan(column)], low, high) for column, (low, high) in columns]
 
 
 def find_highest(values: Floats, highest: Floats) -> Floats:

@@ -49,10 +49,8 @@ def estimate_traffic_figures(scores: RunScores, drawn: DrawnQueries) -> dict[str
     """Estimate each measure for all searches; a total has no estimate."""
     values, highest = (to_mean_scales(scores.measures, column) for column in (scores.values, scores.highest))
     estimates = estimate_for_traffic(values, drawn, highest)
-    return {
-        measure.name: _convert_to_measure_scale(measure, estimate)
-        for measure, estimate in zip(scores.measures, estimates, strict=True)
-    }
+    figures = zip(scores.measures, estimates, strict=True)
+    return {measure.name: _convert_to_measure_scale(measure, estimate) for measure, estimate in figures}
 
 
 def estimate_for_traffic(values: Floats, drawn: DrawnQueries, highest: Floats) -> list[Estimate]:
@@ -64,10 +62,8 @@ def estimate_for_traffic(values: Floats, drawn: DrawnQueries, highest: Floats) -
     highest: shape (Q, P), the highest value that a query could have.
     """
     limits = find_highest(values[drawn.queries], highest[drawn.queries])
-    return [
-        _with_score_interval(column, drawn, end)
-        for column, end in zip(values[drawn.queries].T, limits.tolist(), strict=True)
-    ]
+    columns = zip(values[drawn.queries].T, limits.tolist(), strict=True)
+    return [_with_score_interval(column, drawn, end) for column, end in columns]
 
 
 def estimate_traffic_differences(differences: Floats, drawn: DrawnQueries) -> list[Estimate]:

@@ -115,11 +115,8 @@ def estimate_with_judge(
         known = KnownQueries.read(cursor)
     rows = [(*pair, grade) for pair, grade in judged.items() if grade is not None]
     qrels = make_qrels(rows, sample.query_ids, release.qrels.scale, release.qrels.relevant)
-    measures = [
-        measure
-        for measure in choose_measures(release.qrels.scale, request.measures)
-        if measure.compares and not measure.of_chunks
-    ]
+    chosen = choose_measures(release.qrels.scale, request.measures)
+    measures = [measure for measure in chosen if measure.compares and not measure.of_chunks]
     by_judge = _score_runs(runs, replace(release, qrels=qrels, known=known), measures, reading, progress)
     by_people = _score_runs(runs, release, measures, reading, progress)
     systems = [

@@ -33,20 +33,12 @@ from curation.store.documents import current_snapshot, snapshot_versions
 from curation.store.planned_writes import write_if_unchanged
 
 CHANGED_MEANWHILE = "The corpus, guide or judge's judgments changed during the import. Import the file again."
-_StoredJudgments = Mapping[tuple[str, str, str], tuple[int, int | None, str]]
-"""Query, document and version → revision, grade and guide."""
-_Inputs = tuple[str, Mapping[str, str], _StoredJudgments, frozenset[tuple[str, str]]]
-"""The current guide, document → version, the judge's stored judgments, and the pooled pairs."""
-_Plan = tuple[Sequence[tuple[object, ...]], int, int]
-"""The rows to write, the number of rows with new pairs, and the number of pairs outside pools."""
 _JUDGE_NAME = re.compile(r"\w[\w.:@+/-]{0,62}")
 NO_JUDGE = (
     "No judge has judgments yet: `goldgrade import judgments FILE --judge NAME` imports judgments of a judge."
 )
-_COLUMNS = (
-    *("query_id", "document_id", "content_hash", "revision", "grade", "note", "guide_hash"),
-    *("submitted_at", "imported_at"),
-)
+_IMPORT_COLUMNS = ("note", "submitted_at", "imported_at")
+"""The columns of an imported judgment besides those of `JudgeJudgment`."""
 _JUDGES = """
 SELECT judge, count(DISTINCT (query_id, document_id)) AS judgments,
        count(DISTINCT (query_id, document_id)) FILTER (grade IS NULL) AS cannot_tell,
@@ -58,6 +50,37 @@ _JUDGMENTS = """
 SELECT query_id, document_id, content_hash, revision, grade, guide_hash FROM current_judge_judgments
 WHERE judge = ? ORDER BY query_id, document_id, content_hash
 """
+
+
+class StoredJudge(NamedTuple):
+    """A judge with counts of its stored judgments.
+
+    Attributes
+    ----------
+    judgments: the number of pairs that the judge judged, in any version.
+    cannot_tell: the number of these pairs without a grade.
+    queries: the number of queries of these pairs.
+    guides: the number of guides under which the judgments were imported.
+    last_import: the time of the last import.
+    """
+
+    judge: str
+    judgments: int
+    cannot_tell: int
+    queries: int
+    guides: int
+    last_import: datetime
+
+
+class JudgeJudgment(NamedTuple):
+    """A judge's judgment of one version of a document; the grade None is cannot-tell."""
+
+    query_id: str
+    document_id: str
+    content_hash: str
+    revision: int
+    grade: int | None
+    guide_hash: str
 
 
 @dataclass(frozen=True)
@@ -137,14 +160,14 @@ def import_judge(
     except InputError as error:
         raise InputError(error.problems, path=path, way_out=error.way_out) from error
     rows = list(by_key.values())
-    written, new, outside_pools = _write_judgments(store, judge, rows, file.source, author)
+    plan = _write_judgments(store, judge, rows, file.source, author)
     return JudgeImport(
         judge=judge,
-        judgments=new,
-        changed=len(written) - new,
-        unchanged=len(rows) - len(written),
+        judgments=plan.new,
+        changed=len(plan.rows) - plan.new,
+        unchanged=len(rows) - len(plan.rows),
         cannot_tell=sum(row.grade is None for row in rows),
-        outside_pools=outside_pools,
+        outside_pools=plan.outside_pools,
         left_out=left_out,
         unknown=file.unknown,
         unread=file.unread,
@@ -197,21 +220,58 @@ def _drop_unknown(file: JudgmentFile, skip_unknown: bool, left_out: dict[str, in
     return known
 
 
+class _ImportPlan(NamedTuple):
+    """The rows to write, the number of rows with new pairs, and the number of pairs outside pools."""
+
+    rows: Sequence[tuple[object, ...]]
+    new: int
+    outside_pools: int
+
+
+class _ProjectState:
+    """The judgments of a file, and the data of the project on which their import depends."""
+
+    def __init__(self, cursor: Cursor, judge: str, judgments: Sequence[ImportedJudgment]) -> None:
+        self.judgments, self.guide_hash = judgments, current_guide(cursor).guide_hash
+        document_ids = sorted({judgment.document_id for judgment in judgments})
+        self.versions = snapshot_versions(cursor, current_snapshot(cursor), document_ids)
+        self.stored = {row[:3]: row for row in read_judge_judgments(cursor, judge)}
+        self.pooled = set(cursor.execute("SELECT query_id, document_id FROM candidates").fetchall())
+
+    def plan_rows(self) -> _ImportPlan:
+        """Plan a revision for each judgment whose grade or guide differs from the stored judgment."""
+        rows, now = [], utc_now()
+        new = outside_pools = 0
+        for judgment in self.judgments:
+            pair, grade = (judgment.query_id, judgment.document_id), judgment.grade
+            version = self.versions[judgment.document_id]
+            outside_pools += pair not in self.pooled
+            previous = self.stored.get((*pair, version))
+            if previous and (previous.grade, previous.guide_hash) == (grade, self.guide_hash):
+                continue
+            new += previous is None
+            revision = previous.revision + 1 if previous else 0
+            row = JudgeJudgment(*pair, version, revision, grade, self.guide_hash)
+            rows.append((*row, judgment.note, judgment.submitted_at, now))
+        return _ImportPlan(rows, new, outside_pools)
+
+
 def _write_judgments(
     store: Store, judge: str, judgments: list[ImportedJudgment], source: str, author: str
-) -> _Plan:
-    def write(cursor: Cursor, plan: _Plan) -> None:
-        rows, new, _ = plan
-        if rows:
-            append_rows(cursor, "judge_judgments", rows, _COLUMNS, judge=judge, source=source)
-            counts = {"judgments": new, "changed": len(rows) - new, "unchanged": len(judgments) - len(rows)}
+) -> _ImportPlan:
+    def write(cursor: Cursor, plan: _ImportPlan) -> None:
+        if plan.rows:
+            columns, changed = (*JudgeJudgment._fields, *_IMPORT_COLUMNS), len(plan.rows) - plan.new
+            append_rows(cursor, "judge_judgments", plan.rows, columns, judge=judge, source=source)
+            unchanged = len(judgments) - len(plan.rows)
+            counts = {"judgments": plan.new, "changed": changed, "unchanged": unchanged}
             record_event(cursor, "import judge", {"judge": judge, "source": source, **counts}, author)
 
     return write_if_unchanged(
         store,
         fingerprint=lambda cursor: _fingerprint(cursor, judge),
-        read=lambda cursor: _read_inputs(cursor, judge, judgments),
-        plan=lambda inputs: _plan_rows(judgments, inputs),
+        read=lambda cursor: _ProjectState(cursor, judge, judgments),
+        plan=_ProjectState.plan_rows,
         write=write,
         busy=CHANGED_MEANWHILE,
     )
@@ -221,65 +281,6 @@ def _fingerprint(cursor: Cursor, judge: str) -> tuple[object, ...]:
     sql = "SELECT count(*) FROM judge_judgments WHERE judge = ?"
     judged = cursor.execute(sql, [judge]).fetchall()
     return current_snapshot(cursor), current_guide(cursor).guide_hash, judged
-
-
-def _read_inputs(cursor: Cursor, judge: str, judgments: Sequence[ImportedJudgment]) -> _Inputs:
-    known = {
-        (row.query_id, row.document_id, row.content_hash): (row.revision, row.grade, row.guide_hash)
-        for row in read_judge_judgments(cursor, judge)
-    }
-    pooled = cursor.execute("SELECT query_id, document_id FROM candidates").fetchall()
-    document_ids = sorted({judgment.document_id for judgment in judgments})
-    versions = snapshot_versions(cursor, current_snapshot(cursor), document_ids)
-    return current_guide(cursor).guide_hash, versions, known, frozenset(pooled)
-
-
-def _plan_rows(judgments: Sequence[ImportedJudgment], inputs: _Inputs) -> _Plan:
-    guide, versions, stored, pooled = inputs
-    rows, now = [], utc_now()
-    new = outside_pools = 0
-    for judgment in judgments:
-        version, grade = versions[judgment.document_id], judgment.grade
-        pair = (judgment.query_id, judgment.document_id)
-        outside_pools += pair not in pooled
-        previous = stored.get((*pair, version))
-        if previous is not None and previous[1:] == (grade, guide):
-            continue
-        new += previous is None
-        revision = 0 if previous is None else previous[0] + 1
-        rows.append((*pair, version, revision, grade, judgment.note, guide, judgment.submitted_at, now))
-    return rows, new, outside_pools
-
-
-class StoredJudge(NamedTuple):
-    """A judge with counts of its stored judgments.
-
-    Attributes
-    ----------
-    judgments: the number of pairs that the judge judged, in any version.
-    cannot_tell: the number of these pairs without a grade.
-    queries: the number of queries of these pairs.
-    guides: the number of guides under which the judgments were imported.
-    last_import: the time of the last import.
-    """
-
-    judge: str
-    judgments: int
-    cannot_tell: int
-    queries: int
-    guides: int
-    last_import: datetime
-
-
-class JudgeJudgment(NamedTuple):
-    """A judge's judgment of one version of a document; the grade None is cannot-tell."""
-
-    query_id: str
-    document_id: str
-    content_hash: str
-    revision: int
-    grade: int | None
-    guide_hash: str
 
 
 def list_judges(cursor: Cursor) -> list[StoredJudge]:

@@ -13,15 +13,9 @@ from curation.core.reports.tables import Table
 from curation.core.statistics.estimate import Estimate
 from curation.core.text import p_cell, pluralize
 from curation.evaluation.evaluation import EvaluatedSystem, Evaluation
+from curation.evaluation.figures import comparison
 from curation.evaluation.figures.aggregations import AGGREGATIONS, StrataSummary, describe_summary
-from curation.evaluation.figures.comparison import (
-    HOLM_COLUMN,
-    TARGET_DIFFERENCE,
-    TESTS,
-    Comparison,
-    describe_deciding_test,
-    select_overall,
-)
+from curation.evaluation.figures.comparison import HOLM_COLUMN, TARGET_DIFFERENCE, TESTS, Comparison
 from curation.evaluation.figures.means import choose_values
 from curation.evaluation.report.cells import format_figure, format_with_n, interval, make_mark
 from curation.evaluation.scoring.facets import CLUSTER, GRID
@@ -44,12 +38,9 @@ def write_comparison(evaluation: Evaluation) -> list[Section]:
     if not evaluation.comparisons:
         return []
     measure = evaluation.comparisons[0].measure
-    strata = [
-        row
-        for row in evaluation.comparisons
-        if row.measure == measure and row.stratum is not None and row.no_verdict is None
-    ]
-    overall = select_overall(evaluation.comparisons, measure)
+    verdicts = [row for row in evaluation.comparisons if row.measure == measure and row.no_verdict is None]
+    strata = [row for row in verdicts if row.stratum is not None]
+    overall = comparison.select_overall(evaluation.comparisons, measure)
     sections = [_compare_overall(evaluation, measure, overall)]
     return [*sections, _compare_strata(measure, strata)] if strata else sections
 
@@ -81,7 +72,7 @@ def _compare_overall(evaluation: Evaluation, measure: str, compared: Sequence[Co
 
 
 def _compare_strata(measure: str, compared: Sequence[Comparison]) -> Section:
-    distinguished = [comparison for comparison in compared if comparison.distinguished]
+    distinguished = [row for row in compared if row.distinguished]
     sentence = (
         f"{len(compared):,} comparisons of {measure} were tested together; in {len(distinguished):,} of them "
         "the systems can be distinguished."
@@ -93,16 +84,16 @@ def _compare_strata(measure: str, compared: Sequence[Comparison]) -> Section:
 
 def _draw_differences(title: str, compared: Sequence[Comparison]) -> tuple[Markup, ...]:
     rows = []
-    for comparison in compared[:MAX_ROWS]:
-        if comparison.difference is not None:
-            difference = Estimate(comparison.difference, comparison.low, comparison.high)
-            rows.append(DotRow(_pair_name(comparison), "", [Mark("", difference)]))
+    for row in compared[:MAX_ROWS]:
+        if row.difference is not None:
+            difference = Estimate(row.difference, row.low, row.high)
+            rows.append(DotRow(_pair_name(row), "", [Mark("", difference)]))
     return (dot_plot(title, [""], rows, line=0.0),) if rows else ()
 
 
-def _pair_name(comparison: Comparison) -> str:
-    stratum = "" if comparison.stratum is None else f", {comparison.stratum.value}"
-    return f"{comparison.system} − {comparison.other}{stratum}"
+def _pair_name(pair: Comparison) -> str:
+    stratum = "" if pair.stratum is None else f", {pair.stratum.value}"
+    return f"{pair.system} − {pair.other}{stratum}"
 
 
 def _differences_table(caption: str, compared: Sequence[Comparison]) -> Table:
@@ -111,7 +102,9 @@ def _differences_table(caption: str, compared: Sequence[Comparison]) -> Table:
     for row in compared:
         ps = (p_cell(row.p), p_cell(row.p_corrected))
         rows.append((_pair_name(row), row.difference, interval(row), *ps, row.n, row.note))
-    return Table(f"{caption}; {describe_deciding_test(compared[0].deciding)}", columns, tuple(rows))
+    return Table(
+        f"{caption}; {comparison.describe_deciding_test(compared[0].deciding)}", columns, tuple(rows)
+    )
 
 
 def describe_p(deciding: str, pairs: int) -> str:
@@ -187,10 +180,8 @@ def write_other_means(evaluation: Evaluation) -> list[Section]:
 def _write_summary(evaluation: Evaluation, summary: StrataSummary) -> Section:
     sentences = [describe_map(evaluation.coverage)] if evaluation.coverage is not None else []
     sentences.append(describe_summary(summary))
-    figures = tuple(
-        (system, *(format_figure(means[name]) for name in AGGREGATIONS))
-        for system, means in summary.figures.items()
-    )
+    means_of = {system: [means[name] for name in AGGREGATIONS] for system, means in summary.figures.items()}
+    figures = tuple((system, *map(format_figure, means)) for system, means in means_of.items())
     rates = tuple(
         (f"{system} against {other}", *map(_win_rate_cell, rates.values()))
         for system, others in summary.win_rates.items()

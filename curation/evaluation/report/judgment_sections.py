@@ -31,10 +31,7 @@ def write_judged(evaluation: Evaluation) -> list[Section]:
         judged = system.overall[headline].judged
         note = "no document was returned" if judged is None else f"{percent(judged, 1)} judged"
         rows.append(Mark(system.name, Estimate(judged), note))
-    caption = (
-        "Share of judged documents among the documents that a measure looks at; without a depth, "
-        "in the whole list"
-    )
+    caption = "Share of judged documents among those a measure looks at; without a depth, in the whole list"
     tables = [by_measure(caption, evaluation, lambda figure: share(figure.judged)), _bounds_table(evaluation)]
     if tied_rows := [
         (system.name, figure.worst, figure.value, figure.best)
@@ -44,11 +41,9 @@ def write_judged(evaluation: Evaluation) -> list[Section]:
         columns = ("system", "worst order", "by document id", "best order")
         tables.append(Table(f"{headline} with equal scores in another order", columns, tuple(tied_rows)))
     unjudged = evaluation.pool_unjudged
-    pool = (
-        "The release has no pool."
-        if unjudged is None
-        else f"{percent(unjudged)} of the pairs that systems proposed for the pool have no grade."
-    )
+    pool = "The release has no pool."
+    if unjudged is not None:
+        pool = f"{percent(unjudged)} of the pairs that systems proposed for the pool have no grade."
     sentence = "Unjudged documents count as not relevant. The fewer are judged, the less a figure says."
     drawing = shares(f"Judged documents that {headline} looks at", ("judged", "not judged"), rows)
     return [Section("What was judged", f"{sentence} {pool}", (drawing,), tuple(tables))]

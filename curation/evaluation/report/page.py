@@ -15,31 +15,26 @@ from curation.core.reports.tables import QueryName, Table
 from curation.core.text import pluralize
 from curation.evaluation.evaluation import AnswerEvaluation, Evaluation
 from curation.evaluation.llm_judges.estimates import JudgedEvaluation
-from curation.evaluation.report import (
-    answer_sections,
-    comparison_sections,
-    judgment_sections,
-    system_sections,
-)
+from curation.evaluation.report import answer_sections, comparison_sections, judgment_sections, run_sections
 from curation.evaluation.report.cells import choose_headlines, explain_gains, format_figure
 from curation.releases.card import say_synthetic
 from curation.releases.gate_override import mark_name, warn_of_override
 
 SECTIONS: tuple[Callable[[Evaluation], Sequence[Section]], ...] = (
-    system_sections.write_systems,
-    system_sections.write_context,
+    run_sections.write_systems,
+    run_sections.write_context,
     comparison_sections.write_comparison,
     comparison_sections.write_strata,
     comparison_sections.write_other_means,
-    system_sections.write_queries,
+    run_sections.write_queries,
     judgment_sections.write_refusal,
     judgment_sections.write_judged,
     judgment_sections.write_hard_negatives,
-    system_sections.write_sealed,
-    system_sections.write_method,
+    run_sections.write_sealed,
+    run_sections.write_method,
 )
 """The writers of sections in reading order; a writer returns no section if it has nothing to show."""
-DETAILS = (system_sections.write_queries, judgment_sections.write_judged, system_sections.write_method)
+DETAILS = (run_sections.write_queries, judgment_sections.write_judged, run_sections.write_method)
 """Writers of sections that only the page shows, and the terminal leaves out."""
 
 

@@ -105,10 +105,8 @@ def write_run_lines(query_id: str, hits: Sequence[Hit], tag: str, ids: Mapping[s
     ids: document id → the id that is written.
     """
     scores = write_decreasing_scores(hit.score or 0.0 for hit in hits)
-    return [
-        f"{query_id} Q0 {ids[hit.document_id]} {rank} {score} {tag}"
-        for rank, (hit, score) in enumerate(zip(hits, scores, strict=True), 1)
-    ]
+    ranked = enumerate(zip(hits, scores, strict=True), 1)
+    return [f"{query_id} Q0 {ids[hit.document_id]} {rank} {score} {tag}" for rank, (hit, score) in ranked]
 
 
 def write_decreasing_scores(scores: Iterable[float]) -> list[str]:

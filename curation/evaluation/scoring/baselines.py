@@ -26,7 +26,7 @@ from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
 from time import perf_counter
-from typing import Any
+from typing import Any, NamedTuple
 
 from curation import __version__
 from curation.core.errors import InputError, RefusedError, refuse_problems
@@ -59,6 +59,32 @@ TIMED_SEARCH = (
     "of the queries, were made before"
 )
 """The meaning of the seconds of a run."""
+
+
+class BaselineRequest(NamedTuple):
+    """The runs of baseline systems, or of an engine, to write for a release.
+
+    Attributes
+    ----------
+    release: the name of the release.
+    systems: names out of `pooling.request.SYSTEMS`.
+    out: the folder for the run files.
+    part: a part of the split, or 'all'.
+    model: the embedding model of dense and hybrid.
+    replace: whether files of the same names are overwritten.
+    engine: an engine that is asked instead of `systems`.
+    chunks: names of splitters; the systems search chunks instead of whole documents.
+    """
+
+    release: str
+    systems: Sequence[str]
+    out: Path
+    depth: int = DEFAULT_DEPTH
+    part: str = ALL
+    model: str = DEFAULT_MODEL
+    replace: bool = False
+    engine: EngineClient | None = None
+    chunks: Sequence[str] = ()
 
 
 @dataclass(frozen=True)
@@ -119,50 +145,34 @@ class BaselineRuns:
         if self.mapped:
             lines.append(f"{self.mapped:,} ids hold white space and were encoded, as in the TREC export.")
         for run in self.runs:
-            lines += [
-                f"{run.system}: nothing for {pluralize(number, 'query', 'queries')}: {why}"
-                for why, number in run.empty.items()
-            ]
+            counts = {why: pluralize(count, "query", "queries") for why, count in run.empty.items()}
+            lines += [f"{run.system}: nothing for {queries}: {why}" for why, queries in counts.items()]
         return [*lines, f"release id: {self.release_id}"]
 
     @property
     def tables(self) -> tuple[Table, ...]:
         """A table of the run files."""
         columns = ("file", "queries", "lines", "without a result", "ms a query")
-        rows = tuple(
-            (run.file.name, run.queries, run.results, sum(run.empty.values()), 1000 * run.seconds)
-            for run in self.runs
-        )
-        return (Table(f"Runs of {self.name} ({self.part}) in {self.out}", columns, rows),)
+        rows = []
+        for run in self.runs:
+            empty, milliseconds = sum(run.empty.values()), 1000 * run.seconds
+            rows.append((run.file.name, run.queries, run.results, empty, milliseconds))
+        return (Table(f"Runs of {self.name} ({self.part}) in {self.out}", columns, tuple(rows)),)
 
 
 def write_baselines(
     store: Store,
-    name: str,
-    systems: Sequence[str],
-    out: Path,
-    *,
-    depth: int = DEFAULT_DEPTH,
-    part: str = ALL,
-    model: str = DEFAULT_MODEL,
-    replace: bool = False,
-    engine: EngineClient | None = None,
-    chunks: Sequence[str] = (),
+    request: BaselineRequest,
     say: Callable[[str], object] = lambda _: None,
     actor: str = COMMAND_LINE,
     progress: Progress = silent,
 ) -> BaselineRuns:
-    """Search a release's corpus for its queries and write one run file for each system into the folder `out`.
+    """Search a release's corpus for its queries and write one run file for each system.
+
     All files are written to temporary paths and moved to the folder when all files are complete.
 
     Parameters
     ----------
-    systems: names out of `pooling.request.SYSTEMS`.
-    part: a part of the split, or 'all'.
-    model: the embedding model of dense and hybrid.
-    replace: whether files of the same names are overwritten.
-    engine: an engine that is asked instead of `systems`.
-    chunks: names of splitters; the systems search chunks instead of whole documents.
     say: a function that is told which data is sent to which engine, before the data is sent.
 
     Raises
@@ -173,26 +183,26 @@ def write_baselines(
     RefusedError: the release or one of its documents has changed since the freeze, a newer goldgrade froze
     the release, the corpus is held, the model cannot be used, or the engine gives no answer.
     """
-    names = _choose_systems(systems if engine is None else SYSTEMS, depth)
+    engine, part, depth, out = request.engine, request.part, request.depth, request.out.resolve()
+    names = _choose_systems(request.systems if engine is None else SYSTEMS, depth)
     names = names if engine is None else [engine.engine.name]
-    splitters = parse_splitters(chunks)
-    release = load_release(store, name)
+    splitters = parse_splitters(request.chunks)
+    release = load_release(store, request.release)
     if engine is None and release.header.get("held"):
         raise RefusedError(
-            f"Not possible on the release {name!r}: it has the documents that engines brought, and "
-            f"{', '.join(names)} would take these documents for the whole corpus. Ask the engine "
+            f"Not possible on the release {request.release!r}: it has the documents that engines brought, "
+            f"and {', '.join(names)} would take these documents for the whole corpus. Ask the engine "
             "instead, with --engine."
         )
     queries = _read_queries(release, part)
-    out = out.resolve()
-    labels = [
-        baseline_systems.name_chunked_run(name, splitter) for splitter in splitters for name in names
-    ] or names
-    _refuse_existing(out, labels, CHUNK_SUFFIX if splitters else RUN_SUFFIX, replace)
+    chunked = [baseline_systems.name_chunked_run(name, splitter) for splitter in splitters for name in names]
+    labels = chunked or names
+    _refuse_existing(out, labels, CHUNK_SUFFIX if splitters else RUN_SUFFIX, request.replace)
     documents = [] if engine is not None else _read_documents(store, release, progress)
+    release_id = release.row.release_id
     about = {
-        "release": name,
-        "release_id": release.row.release_id,
+        "release": request.release,
+        "release_id": release_id,
         "split": part,
         "depth": depth,
         "queries": len(queries),
@@ -202,17 +212,17 @@ def write_baselines(
     }
     ids = _ExportedIds(release)
     with (
-        baseline_systems.open_searchers(store, release, names, documents, splitters, model)
+        baseline_systems.open_searchers(store, release, names, documents, splitters, request.model)
         if engine is None
         else baseline_systems.open_engine_searchers(store, release, engine, queries, depth, say, progress)
     ) as searchers:
         runs = _write_runs(out, searchers, queries, ids, about, progress)
     if release.file is None:
-        detail = {"release": release.row.release_id, "name": name, "split": part}
+        detail = {"release": release_id, "name": request.release, "split": part}
         note_event(store, "run baselines", {**detail, "systems": labels, "depth": depth}, actor)
     return BaselineRuns(
-        name=name,
-        release_id=release.row.release_id,
+        name=request.release,
+        release_id=release_id,
         part=part,
         depth=depth,
         queries=len(queries),
@@ -275,14 +285,12 @@ def _read_documents(store: Store, release: FrozenRelease, progress: Progress) ->
 def _refuse_existing(out: Path, names: Sequence[str], ending: str, replace: bool) -> None:
     if out.exists() and not out.is_dir():
         raise InputError("is a file; expected a folder for the runs", path=out)
-    files = [f"{name}{suffix}" for name in names for suffix in (ending, SIDECAR_SUFFIX)]
-    existing = [] if replace else [name for name in files if (out / name).exists()]
+    paths = [f"{name}{suffix}" for name in names for suffix in (ending, SIDECAR_SUFFIX)]
+    existing = [] if replace else [name for name in paths if (out / name).exists()]
     if existing:
-        raise InputError(
-            f"holds {', '.join(existing)} already; choose another folder, or write over them with "
-            "--overwrite",
-            path=out,
-        )
+        files = ", ".join(existing)
+        fault = f"holds {files} already; choose another folder, or write over them with --overwrite"
+        raise InputError(fault, path=out)
 
 
 def _write_runs(

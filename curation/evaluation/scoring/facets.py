@@ -171,10 +171,8 @@ def _cluster_facet(rows: Sequence[Row], clusters: Sequence[Mapping[str, Any]]) -
 
     clusters_of = [frozenset(row["clusters"]) for row in rows]
     regions = {cluster["number"]: cluster["name"] for cluster in clusters if cluster["region"]}
-    values = {
-        f"{number} {name}": np.array([number in numbers for numbers in clusters_of])
-        for number, name in regions.items()
-    }
+    masks = {number: np.array([number in numbers for numbers in clusters_of]) for number in regions}
+    values = {f"{number} {name}": masks[number] for number, name in regions.items()}
     outside = np.array([not numbers.intersection(regions) for numbers in clusters_of])
     unassigned = np.array([not numbers for numbers in clusters_of])
     other_values = {SMALL_ONLY: outside & ~unassigned, NO_CLUSTER: unassigned}

@@ -12,7 +12,7 @@ import pytest
 from curation.core.text import percent
 from curation.evaluation.evaluate_runs import evaluate_runs
 from curation.evaluation.evaluation import Evaluation
-from curation.evaluation.report import comparison_sections, judgment_sections, system_sections
+from curation.evaluation.report import comparison_sections, judgment_sections, run_sections
 from curation.evaluation.report.page import SECTIONS, list_detail_headings, write_report, write_sections
 from curation.evaluation.request import EvaluateRequest
 from curation.evaluation.scoring.system_files import SystemFile
@@ -132,7 +132,7 @@ def test_one_system_alone_has_a_report(store: Store, tmp_path: Path) -> None:
 def test_each_function_that_writes_sections_is_named_once() -> None:
     written = [
         getattr(module, name)
-        for module in (comparison_sections, judgment_sections, system_sections)
+        for module in (comparison_sections, judgment_sections, run_sections)
         for name in vars(module)
         if name.startswith("write_")
     ]

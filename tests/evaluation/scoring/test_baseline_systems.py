@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from curation.core.errors import InputError, RefusedError
 from curation.core.words import find_word_starts
-from curation.evaluation.scoring.baselines import write_baselines
+from curation.evaluation.scoring.baselines import BaselineRequest, write_baselines
 from curation.evaluation.scoring.splitters import parse_splitters
 from curation.retrieval.engines.client import EngineClient
 from curation.retrieval.engines.template import add_engine, find_engine
@@ -109,12 +109,12 @@ def test_lists_that_are_not_whole_are_left_out_and_no_answer_leaves_no_file(
     with gold.reading() as cursor:
         client = EngineClient(find_engine(cursor, "shop"), 1e6)
     engine.faults = [HttpAnswer(400), *[HttpAnswer(body={"partial": True, "results": []})] * 4]
-    [run] = write_baselines(gold, "v1", [], tmp_path / "runs", engine=client).runs
+    [run] = write_baselines(gold, BaselineRequest("v1", [], tmp_path / "runs", engine=client)).runs
     assert run.empty["queries that the engine rejected"] == 1
     assert run.empty["queries without a whole answer (partial is true)"] == 1
     engine.faults = [None, HttpAnswer(401)]
     with pytest.raises(RefusedError, match="HTTP 401"):
-        write_baselines(gold, "v1", [], tmp_path / "others", engine=client)
+        write_baselines(gold, BaselineRequest("v1", [], tmp_path / "others", engine=client))
     assert not (tmp_path / "others").exists()
 
 
@@ -125,5 +125,5 @@ def test_a_release_of_engines_documents_is_not_searched_as_if_it_were_the_whole_
         put_setting(cursor, HELD, get_setting(cursor, "corpus") or "")
     freeze(gold, "held")
     with pytest.raises(RefusedError, match="bm25 would take these documents for the whole corpus"):
-        write_baselines(gold, "held", ["bm25"], tmp_path / "runs")
-    assert write_baselines(gold, "v1", ["bm25"], tmp_path / "runs").runs
+        write_baselines(gold, BaselineRequest("held", ["bm25"], tmp_path / "runs"))
+    assert write_baselines(gold, BaselineRequest("v1", ["bm25"], tmp_path / "runs")).runs

@@ -20,7 +20,7 @@ from curation.evaluation.scoring.baseline_systems import (
     write_decreasing_scores,
     write_run_lines,
 )
-from curation.evaluation.scoring.baselines import write_baselines
+from curation.evaluation.scoring.baselines import BaselineRequest, write_baselines
 from curation.evaluation.scoring.release import read_release
 from curation.evaluation.scoring.system_files import SystemFile
 from curation.evaluation.scoring.system_runs import read_run as evaluated_run
@@ -50,7 +50,7 @@ def read_run(path: Path) -> dict[str, list[tuple[str, int, float]]]:
 
 
 def test_each_query_finds_its_topic_and_the_file_says_how(gold: Store, tmp_path: Path) -> None:
-    written = write_baselines(gold, "v1", ["bm25"], tmp_path / "runs", depth=5)
+    written = write_baselines(gold, BaselineRequest("v1", ["bm25"], tmp_path / "runs", depth=5))
     [run] = written.runs
     found = read_run(run.file)
     assert found.keys() == {f"q-{topic}" for topic in TOPICS}
@@ -65,15 +65,15 @@ def test_each_query_finds_its_topic_and_the_file_says_how(gold: Store, tmp_path:
 
 
 def test_the_release_is_searched_and_not_the_project(gold: Store, tmp_path: Path) -> None:
-    first = write_baselines(gold, "v1", ["bm25"], tmp_path / "before").runs[0]
+    first = write_baselines(gold, BaselineRequest("v1", ["bm25"], tmp_path / "before")).runs[0]
     rows = [*documents()[2:], {"id": "new", "title": "violin violin", "text": "violin", "url": "u"}]
     import_corpus(gold, write_corpus(tmp_path / "other.jsonl", rows))
-    again = write_baselines(gold, "v1", ["bm25"], tmp_path / "after").runs[0]
+    again = write_baselines(gold, BaselineRequest("v1", ["bm25"], tmp_path / "after")).runs[0]
     assert again.file.read_bytes() == first.file.read_bytes()
 
 
 def test_runs_need_no_reason_and_open_no_seal(gold: Store, tmp_path: Path) -> None:
-    written = write_baselines(gold, "v1", ["bm25"], tmp_path / "runs", part="test")
+    written = write_baselines(gold, BaselineRequest("v1", ["bm25"], tmp_path / "runs", part="test"))
     with gold.reading() as cursor:
         assert openings(cursor, written.release_id) == []
     assert 0 < written.queries < len(TOPICS)
@@ -105,7 +105,7 @@ def test_queries_without_a_result_are_counted_with_the_reason_and_ids_are_those_
     tmp_path: Path,
 ) -> None:
     store = awkward(tmp_path)
-    written = write_baselines(store, "v1", ["bm25"], tmp_path / "runs")
+    written = write_baselines(store, BaselineRequest("v1", ["bm25"], tmp_path / "runs"))
     store.close()
     [run] = written.runs
     assert run.empty == {"no word of the query occurs in the corpus": 1}
@@ -118,12 +118,12 @@ def test_queries_without_a_result_are_counted_with_the_reason_and_ids_are_those_
 
 def test_files_that_are_there_are_replaced_only_when_asked(gold: Store, tmp_path: Path) -> None:
     out = tmp_path / "runs"
-    write_baselines(gold, "v1", ["bm25"], out, depth=1)
+    write_baselines(gold, BaselineRequest("v1", ["bm25"], out, depth=1))
     before = (out / "bm25.trec").read_bytes()
     with pytest.raises(InputError, match=r"bm25\.trec, bm25\.json already.*--overwrite"):
-        write_baselines(gold, "v1", ["bm25"], out, depth=5)
+        write_baselines(gold, BaselineRequest("v1", ["bm25"], out, depth=5))
     assert (out / "bm25.trec").read_bytes() == before
-    write_baselines(gold, "v1", ["bm25"], out, depth=5, replace=True)
+    write_baselines(gold, BaselineRequest("v1", ["bm25"], out, depth=5, replace=True))
     assert (out / "bm25.trec").read_bytes() != before
     assert sorted(path.name for path in tmp_path.glob("*runs*")) == ["runs"]
 
@@ -131,25 +131,25 @@ def test_files_that_are_there_are_replaced_only_when_asked(gold: Store, tmp_path
 def test_nothing_is_left_where_the_runs_cannot_be_written(gold: Store, tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(InputError, match="could not be written"):
-        write_baselines(gold, "v1", ["bm25"], tmp_path / "file" / "runs")
+        write_baselines(gold, BaselineRequest("v1", ["bm25"], tmp_path / "file" / "runs"))
     with pytest.raises(InputError, match="expected a folder"):
-        write_baselines(gold, "v1", ["bm25"], tmp_path / "file")
+        write_baselines(gold, BaselineRequest("v1", ["bm25"], tmp_path / "file"))
     assert not list(tmp_path.glob(".*new*"))
 
 
 def test_all_that_is_wrong_with_the_request_is_named(gold: Store, tmp_path: Path) -> None:
     with pytest.raises(InputError) as caught:
-        write_baselines(gold, "v1", ["run:ours"], tmp_path / "runs", depth=0)
+        write_baselines(gold, BaselineRequest("v1", ["run:ours"], tmp_path / "runs", depth=0))
     assert len(caught.value.problems) == 2
     with pytest.raises(InputError, match="no part 'train'; it has dev, test"):
-        write_baselines(gold, "v1", ["bm25"], tmp_path / "runs", part="train")
+        write_baselines(gold, BaselineRequest("v1", ["bm25"], tmp_path / "runs", part="train"))
 
 
 def test_an_altered_document_is_not_searched(gold: Store, tmp_path: Path) -> None:
     with gold.transaction() as cursor:
         cursor.execute("UPDATE documents SET body = 'other' WHERE document_id = 'violin-1'")
     with pytest.raises(RefusedError, match=r"violin-1.*goldgrade verify v1"):
-        write_baselines(gold, "v1", ["bm25"], tmp_path / "runs")
+        write_baselines(gold, BaselineRequest("v1", ["bm25"], tmp_path / "runs"))
 
 
 @pytest.mark.costly("the first test of a run that uses it loads the embedding model")
@@ -157,7 +157,9 @@ def test_dense_and_hybrid_are_written_with_the_same_bytes_each_time(
     gold: Store, tmp_path: Path, embedding_model: None
 ) -> None:
     systems = ["hybrid", "dense", "bm25"]
-    one, two = (write_baselines(gold, "v1", systems, tmp_path / name) for name in ("one", "two"))
+    one, two = (
+        write_baselines(gold, BaselineRequest("v1", systems, tmp_path / name)) for name in ("one", "two")
+    )
     assert [run.system for run in one.runs] == ["bm25", "dense", "hybrid"]
     assert [run.file.read_bytes() for run in one.runs] == [run.file.read_bytes() for run in two.runs]
     assert {row[0] for row in read_run(one.runs[2].file)["q-glacier"][:2]} == {"glacier-1", "glacier-2"}
@@ -168,7 +170,7 @@ def test_embeddings_of_chunks_are_kept_in_the_project(
 ) -> None:
     stored = []
     for folder in ("one", "two"):
-        write_baselines(gold, "v1", ["dense"], tmp_path / folder, chunks=["3/1"])
+        write_baselines(gold, BaselineRequest("v1", ["dense"], tmp_path / folder, chunks=["3/1"]))
         stored.append(rows_of(gold, "SELECT count(*) FROM embeddings WHERE model = ?", DEFAULT_MODEL)[0][0])
     assert stored[0] == stored[1] > len(documents())
 
@@ -187,9 +189,13 @@ def test_systems_search_the_chunks_of_each_splitter_and_evaluate_reads_them(
     gold: Store, tmp_path: Path
 ) -> None:
     folder = tmp_path / "runs"
-    written = write_baselines(gold, "v1", ["bm25"], folder, depth=9, chunks=["3/1", "sentence"])
+    written = write_baselines(
+        gold, BaselineRequest("v1", ["bm25"], folder, depth=9, chunks=["3/1", "sentence"])
+    )
     assert [run.file.name for run in written.runs] == ["bm25-3-1.csv", "bm25-sentence.csv"]
-    again = write_baselines(gold, "v1", ["bm25"], tmp_path / "again", depth=9, chunks=["3/1", "sentence"])
+    again = write_baselines(
+        gold, BaselineRequest("v1", ["bm25"], tmp_path / "again", depth=9, chunks=["3/1", "sentence"])
+    )
     assert [run.sha256 for run in again.runs] == [run.sha256 for run in written.runs]
     settings = json.loads(written.runs[0].sidecar.read_text())["settings"]
     assert (settings["splitter"], settings["chunks"] > len(documents())) == ("3/1", True)

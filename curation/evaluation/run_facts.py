@@ -1,18 +1,63 @@
-"""Remarks on a run that a reader needs besides its figures."""
+"""The facts about a run that a report gives besides its figures."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 import numpy as np
 
 from curation.core.text import pluralize
+from curation.evaluation.figures.refusal import AbstentionFigures, measure_refusal
 from curation.evaluation.scoring.chunk_measures import UNKNOWN, count_read_words
 from curation.evaluation.scoring.measure_names import CONTEXT, WITHIN, Measure
+from curation.evaluation.scoring.rankings import TieCounts
+from curation.evaluation.scoring.release import EvaluatedRelease
+from curation.evaluation.scoring.run_chunks import ChunkCounts
+from curation.evaluation.scoring.run_scores import RunScores
 from curation.evaluation.scoring.system_runs import SystemRun
 
 
-def write_run_remarks(run: SystemRun, measures: Sequence[Measure]) -> Iterator[str]:
+class RunFacts(NamedTuple):
+    """Facts about a run file for the evaluated queries; see `SystemRun` and `TieCounts`.
+
+    Attributes
+    ----------
+    missing: the number of evaluated queries without a document; they score 0.
+    refusal: figures on unanswerable queries.
+    chunks: the counts of a run of chunks; None for a run of documents.
+    remarks: sentences on columns and chunks.
+    """
+
+    source: str
+    places: int
+    missing: int
+    unknown_documents: int
+    against_scores: int
+    ties: TieCounts
+    left_out: dict[str, int]
+    refusal: AbstentionFigures
+    chunks: ChunkCounts | None = None
+    remarks: tuple[str, ...] = ()
+
+
+def describe_run(run: SystemRun, scores: RunScores, release: EvaluatedRelease, seed: int) -> RunFacts:
+    """Describe a run and its file on the evaluated queries."""
+    return RunFacts(
+        source=run.source,
+        places=run.places,
+        missing=int((scores.returned == 0).sum()),
+        unknown_documents=run.unknown_documents,
+        against_scores=run.against_scores,
+        ties=scores.ties,
+        left_out=run.left_out,
+        refusal=measure_refusal(run.rows, release.qrels, release.facets, seed),
+        chunks=run.chunks,
+        remarks=tuple(_write_remarks(run, scores.measures)),
+    )
+
+
+def _write_remarks(run: SystemRun, measures: Sequence[Measure]) -> Iterator[str]:
     """Yield remarks that a reader needs besides the figures of a run."""
     if run.unread:
         yield run.unread

@@ -32,10 +32,8 @@ def write_systems(evaluation: Evaluation) -> list[Section]:
     if evaluation.without_relevant:
         singular = "query has no relevant document: it is"
         plural = "queries have no relevant document: they are"
-        sentence += (
-            f"\n{pluralize(evaluation.without_relevant, singular, plural)} in no figure of a measure "
-            "that needs a relevant document."
-        )
+        queries = pluralize(evaluation.without_relevant, singular, plural)
+        sentence += f"\n{queries} in no figure of a measure that needs a relevant document."
     for remark in _file_remarks(evaluation):
         sentence += f"\n{remark}"
     rows = []
@@ -211,15 +209,10 @@ def _compare_two_systems(evaluation: Evaluation) -> Section:
     worse = [row for row in by_difference[:NAMED_QUERIES] if row.difference < 0]
     better = [row for row in by_difference[::-1][:NAMED_QUERIES] if row.difference > 0]
     labels = {row.query_id: str(number) for number, row in enumerate([*better, *worse], 1)}
-    points = [
-        PlotPoint(
-            row.first,
-            row.second,
-            f"{row.text}: {row.first:.3f}, {row.second:.3f}",
-            labels.get(row.query_id, ""),
-        )
-        for row in rows
-    ]
+    points = []
+    for row in rows:
+        text = f"{row.text}: {row.first:.3f}, {row.second:.3f}"
+        points.append(PlotPoint(row.first, row.second, text, labels.get(row.query_id, "")))
     equal_count = sum(row.difference == 0 for row in rows)
     sentence = (
         f"Each point is a query: {headline} of {first} on the horizontal axis, of {second} on the "
