@@ -81,10 +81,8 @@ def store_run(
     run = Run(digest("run", name, entries), name, source)
     stored_run = {stored.name: stored for stored in read_stored_runs(cursor)}.get(name)
     if stored_run is not None and stored_run.run_id != run.run_id:
-        raise RefusedError(
-            f"The project has a different run {name!r} (from {stored_run.source}), which pools may use. "
-            "Give this run a different name."
-        )
+        problem = f"The project has a different run {name!r} (from {stored_run.source}), which pools may use."
+        raise RefusedError(f"{problem} Give this run a different name.")
     if stored_run is None:
         cursor.execute("INSERT INTO runs VALUES (?, ?, ?, ?, ?)", [*run, canonical_json(left_out), utc_now()])
         append_rows(cursor, "run_entries", entries, run_id=run.run_id)

@@ -42,9 +42,8 @@ def read_decision_lines(
     used = records.resolve(fields or DecisionFields())
     lines = []
     for record in records:
-        query, document_id, grade, own_reason = (
-            field_to_text(record.fields, name).strip()
-            for name in (used.query, used.document, used.grade, used.reason)
-        )
+        columns = (used.query, used.document, used.grade, used.reason)
+        cells = (field_to_text(record.fields, name).strip() for name in columns)
+        query, document_id, grade, own_reason = cells
         lines.append(DecisionLine(record.line, query, document_id, grade, own_reason or reason.strip(), used))
     return lines

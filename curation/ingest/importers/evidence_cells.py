@@ -104,11 +104,7 @@ def locate_evidence(stated: Sequence[StatedEvidence], document_id: str, body: st
 
 def select_evidence_in_text(stated: Sequence[StatedEvidence], body: str) -> tuple[StatedEvidence, ...]:
     """Return the ranges of evidence, except ranges that have only a quote which is not in the body."""
-    return tuple(
-        stated_range
-        for stated_range in stated
-        if stated_range.start is not None or find_quote(stated_range.quote, body)
-    )
+    return tuple(span for span in stated if span.start is not None or find_quote(span.quote, body))
 
 
 def _located_span(evidence: StatedEvidence, body: str) -> Span:

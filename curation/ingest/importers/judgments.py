@@ -207,10 +207,8 @@ class JudgmentFile:
         known_grades = {text: format_grade(grade) for text, grade in self._grade_map.items()}
         scale = ", ".join(f"{grade.value} {grade.name}" for grade in self._guide.scale)
         map_text = format_map(known_grades | {text: "?" for text, _ in self._bad})
-        return (
-            f"Map these grades to the guide's scale ({scale}), or to no-grade or cannot-tell: "
-            f"--grade-map {map_text}"
-        )
+        targets = f"the guide's scale ({scale}), or to no-grade or cannot-tell"
+        return f"Map these grades to {targets}: --grade-map {map_text}"
 
     def _cells(self, record: Record) -> Iterator[_Cell]:
         values, fields = record.fields, self.fields
@@ -223,10 +221,8 @@ class JudgmentFile:
         names = ("query", "query_text", "document", "annotator", "note", "cannot_tell")
         texts = {name: field_to_text(values, getattr(fields, name)).strip() for name in names}
         cannot_tell = texts["cannot_tell"].casefold() in _YES
-        graders = fields.annotator_columns or {
-            fields.grade or "": fields.annotator_name or texts["annotator"]
-        }
-        for column, annotator in graders.items():
+        raters = fields.annotator_columns or {fields.grade or "": fields.annotator_name or texts["annotator"]}
+        for column, annotator in raters.items():
             grade = " + ".join(field_to_text(values, column).strip().splitlines())
             yield _Cell(
                 record.line,

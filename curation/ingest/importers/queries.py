@@ -243,7 +243,5 @@ def _refuse_known(known: KnownQueries, query: Query) -> None:
         )
     same_id = known.find_by_id(query.query_id)
     if same_id is not None:
-        raise RefusedError(
-            f"The id {query.query_id!r} belongs to the query {same_id.text!r}. Give another.",
-            command="--id gives one.",
-        )
+        problem = f"The id {query.query_id!r} belongs to the query {same_id.text!r}. Give another."
+        raise RefusedError(problem, command="--id gives one.")

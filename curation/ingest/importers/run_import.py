@@ -83,9 +83,8 @@ class RunImport:
         places = f"{pluralize(self.entries, 'place')} for {pluralize(self.queries, 'query', 'queries')}"
         sentence = f"Nothing changed: the project has this run {self.name!r} with {places}."
         if self.is_new:
-            sentence = (
-                f"Imported the run {self.name!r}: {places}. A pool refers to the run as run:{self.name}."
-            )
+            reference = f"A pool refers to the run as run:{self.name}."
+            sentence = f"Imported the run {self.name!r}: {places}. {reference}"
         figures = {"places": self.entries, "queries": self.queries}
         return ImportOutcome(self.is_new, sentence, "lines", figures, self.left_out, list(self._remarks()))
 

@@ -73,9 +73,8 @@ def _open_topics(path: Path, progress: Progress) -> Records:
 def _query_id(known: KnownQueries, name: str, text: str, query_id_of: dict[str, str]) -> str | None:
     """Return the query id of a topic; None if its text is unknown."""
     if not name or not text:
-        raise InputError(
-            f"no {' and no '.join(what for what, has in (('id', name), ('text', text)) if not has)}"
-        )
+        missing = [what for what, value in (("id", name), ("text", text)) if not value]
+        raise InputError(f"no {' and no '.join(missing)}")
     query = known.find(text, "text")
     if query is None:
         return None

@@ -98,12 +98,10 @@ def column_to_microseconds(column: pa.Array) -> tuple[Numbers, Mask, list[int]]:
     """
     numbers, is_valid, unit = _time_numbers(column)
     margin = 0 if getattr(column.type, "tz", None) is None else _DAY  # a zone may push it out
-    inside = (
-        _is_within(numbers, unit, _FIRST + margin, _LAST - margin) & is_valid & (abs(numbers) != _INFINITE)
-    )
+    fits = _is_within(numbers, unit, _FIRST + margin, _LAST - margin) & is_valid & (abs(numbers) != _INFINITE)
     times = np.zeros(len(numbers), np.int64)
-    times[inside] = _as_microseconds(numbers[inside], unit)
-    return times, inside, np.flatnonzero(is_valid & ~inside).tolist()
+    times[fits] = _as_microseconds(numbers[fits], unit)
+    return times, fits, np.flatnonzero(is_valid & ~fits).tolist()
 
 
 def format_odd_time(column: pa.Array, index: int) -> str:

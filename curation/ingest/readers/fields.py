@@ -209,10 +209,8 @@ class FileColumns:
         """Return for each field the column that a person chose, or the first of several columns; '' for the
         fields in `except_fields`.
         """
-        return {
-            name: "" if name in except_fields else next(iter(columns), None)
-            for name, columns in self._named_as.items()
-        }
+        first_columns = {name: next(iter(columns), None) for name, columns in self._named_as.items()}
+        return {name: "" if name in except_fields else column for name, column in first_columns.items()}
 
     @property
     def unused(self) -> list[str]:
@@ -222,11 +220,8 @@ class FileColumns:
     @property
     def _named_as(self) -> dict[str, Sequence[str | None]]:
         """Return for each field the columns that a person chose, or (None,)."""
-        given = {field.name: getattr(self, field.name) for field in file_fields(type(self))}
-        return {
-            name: columns if isinstance(columns, tuple | list) else (columns,)
-            for name, columns in given.items()
-        }
+        picks = {field.name: getattr(self, field.name) for field in file_fields(type(self))}
+        return {name: value if isinstance(value, tuple | list) else (value,) for name, value in picks.items()}
 
     @property
     def _read_columns(self) -> set[str | None]:

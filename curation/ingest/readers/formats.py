@@ -62,10 +62,8 @@ def choose_format(
         problems.stop(f"there is no format {requested!r}", f"Formats: {', '.join(formats)}.")
     format = requested or find()
     if format is None:
-        problems.stop(
-            "neither the file's name nor its beginning shows the format",
-            f"Name the format with --format ({', '.join(formats)}).",
-        )
+        way_out = f"Name the format with --format ({', '.join(formats)})."
+        problems.stop("neither the file's name nor its beginning shows the format", way_out)
     return format
 
 

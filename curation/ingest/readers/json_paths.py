@@ -89,11 +89,8 @@ def select_unused(fields: Mapping[str, Any], used: Collection[str | None], place
         return {name: value for name, value in fields.items() if name not in used}
     root = place.split(".")[0]
     dropped = {*used, root, *(_OF_A_HIT if root == "_source" else ())}
-    outside = {
-        name: value
-        for name, value in fields.items()
-        if name not in dropped and not name.startswith(("_", f"{root}."))
-    }
+    names = [name for name in fields if name not in dropped and not name.startswith(("_", f"{root}."))]
+    outside = {name: fields[name] for name in names}
     [inside] = find_value(fields, place) or ({},)
     paths = {name: f"{place}.{name}" for name in _opened_object(place, inside) or {}}
     return outside | {name: find_value(fields, path)[0] for name, path in paths.items() if path not in used}

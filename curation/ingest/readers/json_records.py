@@ -170,11 +170,8 @@ def find_hits(value: dict[str, Any]) -> list[Any] | None:
     responses = outer.get("responses", [outer]) if isinstance(outer, dict) else []
     if not isinstance(responses, list) or not responses:
         return None
-    results = [
-        response["hits"]
-        for response in responses
-        if isinstance(response, dict) and isinstance(response.get("hits"), dict)
-    ]
+    objects = [response for response in responses if isinstance(response, dict)]
+    results = [response["hits"] for response in objects if isinstance(response.get("hits"), dict)]
     lists = [result["hits"] for result in results if isinstance(result.get("hits"), list)]
     hits = [hit for result in lists for hit in result]
     return hits if len(lists) == len(responses) and all(isinstance(hit, dict) for hit in hits) else None

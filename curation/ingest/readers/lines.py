@@ -159,9 +159,7 @@ def read_lines(
                     line = line.replace("\0", REPLACEMENT)
                 yield line
     except LookupError:
-        problems.stop(
-            f"there is no text encoding {encoding!r}", "Usual ones: utf-8, latin-1, cp1252, utf-16."
-        )
+        problems.stop(f"there is no text encoding {encoding!r}", "Try utf-8, latin-1, cp1252 or utf-16.")
     except OutOfBoundsError as error:
         problems.stop(f"{error} after line {number}", "Expected one record a line: look at this place.")
     except UnicodeError as error:

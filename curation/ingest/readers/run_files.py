@@ -39,7 +39,7 @@ _SUFFIXES = SUFFIXES | {
 }
 _ONE_OBJECT = "Expected one object {query: {document: score}}; for JSON lines use --format jsonl."
 _HEADER = "For a file without a header use --no-header --columns query,document,rank,score."
-_RECORDS = re.compile(r'\s*(\[|\{\s*"[^"]*"\s*:\s*\[\s*(\{|$))')
+_RECORD = re.compile(r'\s*(\[|\{\s*"[^"]*"\s*:\s*\[\s*(\{|$))')
 """Pattern of a first line of JSON that has a list of ranked documents, unlike ranx's object of scores."""
 _TICK = 10_000
 
@@ -150,9 +150,7 @@ class RunFile:
 
     def _find_format(self) -> str:
         format = choose_format(self._layout.format, FORMATS, self._format_of_file, self.problems)
-        is_list = (
-            format == "ranx-json" and not self._layout.format and _RECORDS.match(next(self._lines(), ""))
-        )
+        is_list = format == "ranx-json" and not self._layout.format and _RECORD.match(next(self._lines(), ""))
         return "jsonl" if is_list else format
 
     def _format_of_file(self) -> str | None:
@@ -174,10 +172,8 @@ class RunFile:
         used = records.resolve(requested)
         self.unread = records.describe_unread(used.used.values())
         if used.rank is None and used.score is None:
-            records.refuse_columns(
-                "no column is known to hold ranks or scores: name one with --map rank=COLUMN or --map "
-                "score=COLUMN"
-            )
+            options = "--map rank=COLUMN or --map score=COLUMN"
+            records.refuse_columns(f"no column is known to hold ranks or scores: name one with {options}")
         lacks = None in (used.query, used.document) or used.rank is used.score is None
         if lacks and format in ("tsv", "csv") and self._layout.header:
             self.problems.add_general("the first line was read as a header with names of columns", _HEADER)

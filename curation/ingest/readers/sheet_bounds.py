@@ -115,10 +115,8 @@ class _PartChecker:
         self._height = max(self._height, row + 1)
         self._left, self._right = min(self._left, column), max(self._right, column + 1)
         if max(self._cells, self._height * (self._right - self._left)) > MAX_CELLS:
-            raise OutOfBoundsError(
-                f"has a cell in row {row + 1:,} and column {column + 1:,}, which makes a sheet of more than "
-                f"{MAX_CELLS:,} cells"
-            )
+            problem = f"has a cell in row {row + 1:,} and column {column + 1:,}"
+            raise OutOfBoundsError(f"{problem}, which makes a sheet of more than {MAX_CELLS:,} cells")
 
 
 def _column_number(letters: str) -> int:

@@ -147,11 +147,8 @@ def _flat_questions(fields: Fields) -> list[str]:
     """Return the questions in a flattened record of Argilla, in which each question has lists of values and
     users.
     """
-    return [
-        name.removesuffix(_RESPONSES)
-        for name in fields
-        if name.endswith(_RESPONSES) and f"{name.removesuffix(_RESPONSES)}{_USERS}" in fields
-    ]
+    questions = [name.removesuffix(_RESPONSES) for name in fields if name.endswith(_RESPONSES)]
+    return [question for question in questions if f"{question}{_USERS}" in fields]
 
 
 def _flat_argilla(fields: Fields) -> Parts:

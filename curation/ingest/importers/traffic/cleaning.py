@@ -288,9 +288,8 @@ def find_repeats(sessions: Codes, times: Ints, queries: Codes, single: Mask, rul
     """Return the rows that repeat the previous query of their session within the minutes of the rule."""
     is_repeat = np.zeros(len(times), bool)
     if rules.repeat_minutes and len(is_repeat):
-        is_repeat[1:] = (
-            (sessions[1:] == sessions[:-1]) & (queries[1:] == queries[:-1]) & single[1:] & single[:-1]
-        )
+        is_repeat[1:] = (sessions[1:] == sessions[:-1]) & (queries[1:] == queries[:-1])
+        is_repeat[1:] &= single[1:] & single[:-1]
         is_repeat[1:] &= times[1:] - times[:-1] <= rules.repeat_minutes * _MINUTE
     return is_repeat
 

@@ -199,10 +199,8 @@ def choose_columns(records: Records, requested: TrafficFields) -> TrafficFields:
     used = records.resolve(requested)
     if identifying := {name for name in requested.metadata if name in (used.session, *_SESSIONS)}:
         names = ", ".join(map(repr, sorted(identifying)))
-        records.refuse_columns(
-            f"{_METADATA} names {names}, which identifies people: goldgrade keeps only a keyed hash of "
-            "sessions (--map session)"
-        )
+        problem = f"{_METADATA} names {names}, which identifies people"
+        records.refuse_columns(f"{problem}: goldgrade keeps only a keyed hash of sessions (--map session)")
     return replace(used, metadata=tuple(sorted(set(used.metadata))))
 
 
