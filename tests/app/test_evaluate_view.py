@@ -16,8 +16,9 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from app import context, uploads
+from app.views.evaluate.by_query import mark_evidence
 from curation.core.errors import InputError, NotFoundError, RefusedError
-from curation.evaluation.by_query import compare_by_query
+from curation.evaluation.by_query import Passage, compare_by_query
 from curation.evaluation.evaluate import RunSubmission
 from curation.evaluation.evaluate import submit as submit_files
 from curation.evaluation.leaderboard import list_runs, rank_runs
@@ -131,6 +132,19 @@ def test_chunks_of_a_query_show_the_evidence_in_them_and_what_none_brought(
     assert "far: evidence in none of its first 2 chunks" in shown
     assert re.search(r'href="[^"]*/query\?[^"]*">4–9, ', shown)
     assert "not in top" not in shown, "no lists of documents"
+
+
+def test_evidence_has_words_before_and_after_it_and_long_gaps_are_shortened() -> None:
+    text = f"{'a' * 90}<b>{'c' * 170}d{'e' * 20}f{'g' * 90}"
+    spans = ((10 + 90, 10 + 93), (10 + 263, 10 + 264), (10 + 284, 10 + 285))
+    passage = Passage("D1", "Title", 10, 10 + len(text), text, spans)
+    assert mark_evidence(passage) == (
+        f" … {'a' * 80}<mark>&lt;b&gt;</mark>{'c' * 80} … {'c' * 80}<mark>d</mark>{'e' * 20}<mark>f</mark>"
+        f"{'g' * 80} … "
+    )
+    assert mark_evidence(passage._replace(evidence=())) == f"{text[:80]} … "
+    assert mark_evidence(Passage("D1", "Title", 0, 5, "a & b", ())) == "a &amp; b"
+    assert mark_evidence(Passage("D1", "Title", 0, 5, "", ())) == "<small>text not known</small>"
 
 
 def test_unjudged_documents_of_two_lists_go_to_a_round(project: Store, tmp_path: Path) -> None:

@@ -29,7 +29,7 @@ from curation.store import Annotator, Store
 MAX_QUERIES = 500
 """Maximum number of queries in the plot."""
 CONTEXT = 80
-"""Number of characters of a chunk to show before its evidence, or from its beginning without evidence."""
+"""Number of characters of a chunk to show before and after its evidence, or from its beginning."""
 ALL = "All"
 NO_RUN: by_query.EvaluatedRun = ("", "")
 Lists = Sequence[Sequence[by_query.ListedDocument]]
@@ -86,6 +86,19 @@ def show(
             _show_chunks(query, name, by_id, passages, colours)
     if any(lists) and annotator.role == "lead":
         _offer_round(store, Acts(annotator), query, [system for _, system in runs], lists)
+
+
+def mark_evidence(passage: by_query.Passage) -> Markup:
+    """Mark the evidence of a passage, with some words around it; without evidence, give the first words."""
+    if not passage.text:
+        return Markup("<small>text not known</small>")
+    html, position = Markup(), 0
+    for start, end in passage.evidence:
+        first, last = start - passage.start, end - passage.start
+        html += _shorten(passage.text[position:first], CONTEXT if html else 0, CONTEXT)  # escaped
+        html += Markup("<mark>{}</mark>").format(passage.text[first:last])
+        position = last
+    return html + _shorten(passage.text[position:], CONTEXT, 0)
 
 
 def _read_values(
@@ -169,7 +182,7 @@ def _show_chunks(
     rows, missing = [], []
     for chunk in passages:
         document = documents.get(chunk.document_id)
-        cells = (_name_passage(query, chunk), _mark_evidence(chunk))
+        cells = (_name_passage(query, chunk), mark_evidence(chunk))
         if chunk.rank is None:
             missing.append(cells)
             continue
@@ -189,20 +202,9 @@ def _name_passage(query: QueryValues, passage: by_query.Passage) -> QueryName:
     return QueryName(f"{passage.start:,}–{passage.end:,}, {title}", query.query_id, passage.document_id)
 
 
-def _mark_evidence(passage: by_query.Passage) -> Markup:
-    """Mark the evidence of a passage and show some words around the evidence; without evidence, show the
-    first words.
-    """
-    if not passage.text:
-        return Markup("<small>text not known</small>")
-    parts: list[str] = [] if passage.evidence else [passage.text[:CONTEXT], "…"]
-    cut = 0
-    for start, end in passage.evidence:
-        first, last = start - passage.start, end - passage.start
-        marked = Markup("<mark>{}</mark>").format(passage.text[first:last])
-        parts += ["…" * (first - CONTEXT > cut), passage.text[max(cut, first - CONTEXT) : first], marked]
-        cut = last
-    return Markup(" ").join(parts)  # escaped
+def _shorten(text: str, head: int, tail: int) -> str:
+    """Shorten a text to its first `head` and its last `tail` characters if the text is longer than both."""
+    return text if len(text) <= head + tail else f"{text[:head]} … {text[len(text) - tail :]}"
 
 
 def _make_row(
