@@ -9,13 +9,9 @@ from curation.store import Annotator
 
 REVIEWERS = ("reviewer", "lead")
 LEADS = ("lead",)
-DATA, JUDGE, QUALITY, RELEASE, SETTINGS = GROUPS = (
-    "Data",
-    "Judge",
-    "Quality",
-    "Release",
-    ":material/settings: Settings",
-)
+DATA, JUDGE, QUALITY, RELEASE = "Data", "Judge", "Quality", "Release"
+SETTINGS = ":material/settings: Settings"
+GROUPS = (DATA, JUDGE, QUALITY, RELEASE, SETTINGS)
 """The menus of the navigation, in their order."""
 
 

@@ -40,9 +40,8 @@ def allow_images_from(hosts: Sequence[str]) -> None:
     """
     invalid = [host for host in hosts if not _HOST.fullmatch(host.lower())]
     if invalid:
-        raise InputError(
-            [f"--images-from {host!r}: expected a host such as images.example.org" for host in invalid]
-        )
+        expected = "expected a host such as images.example.org"
+        raise InputError([f"--images-from {host!r}: {expected}" for host in invalid])
     os.environ[IMAGES_FROM] = ",".join(sorted({host.lower() for host in hosts}))
 
 
@@ -66,9 +65,8 @@ def project_name() -> str:
     """Return the project's name: the name of its file, or of the folder if the file has a default name."""
     path = find_project_file().absolute()
     names = [path.stem, path.parent.name, path.parent.parent.name]
-    return next(
-        (name for name in names if name not in {"", "goldgrade", "goldset", "project", "data"}), path.stem
-    )
+    default_names = {"", "goldgrade", "goldset", "project", "data"}
+    return next((name for name in names if name not in default_names), path.stem)
 
 
 def unreadable(error: CurationError) -> str:

@@ -44,7 +44,7 @@ def list_menus(role: str) -> dict[str, list[AppPage]]:
     if len(pages) <= MAX_ROW_LINKS:
         return {"": pages}
     menus = {group: [page for page in pages if page.group == group] for group in ("", *GROUPS)}
-    return {group: members for group, members in menus.items() if members}
+    return {group: menu_pages for group, menu_pages in menus.items() if menu_pages}
 
 
 def find_menu_index(role: str, title: str) -> int | None:
@@ -64,11 +64,11 @@ def streamlit_pages(annotator: Annotator) -> dict[str, list[st.Page]]:
     first_page, *_ = pages = list_pages(annotator.role)
     st.session_state[OFFERED_PAGES] = {page.address for page in pages}
     menus = {"": [page for page in pages if page.listed is None]}
-    for group, members in list_menus(annotator.role).items():
-        menus[group] = menus.get(group, []) + members
+    for group, menu_pages in list_menus(annotator.role).items():
+        menus[group] = menus.get(group, []) + menu_pages
     return {
-        group: [_streamlit_page(page, annotator, page is first_page) for page in members]
-        for group, members in menus.items()
+        group: [_streamlit_page(page, annotator, page is first_page) for page in menu_pages]
+        for group, menu_pages in menus.items()
     }
 
 
@@ -76,8 +76,8 @@ def palette_pages(menus: Mapping[str, Sequence[st.Page]]) -> list[dict[str, str]
     """Return the title, menu and address of each page in these menus, for the command palette."""
     return [
         {"title": page.title, "about": group.rpartition(" ")[2], "address": f"/{page.url_path}"}
-        for group, members in menus.items()
-        for page in members
+        for group, menu_pages in menus.items()
+        for page in menu_pages
         if page.visibility == "visible"
     ]
 

@@ -99,20 +99,18 @@ def write_upload(path: Path, upload: UploadedFile) -> None:
             file.write(chunk)
 
 
-def read_small_text(upload: UploadedFile, max_bytes: int) -> str:
+def read_small_text(file: UploadedFile, max_bytes: int) -> str:
     """Read an upload as text in UTF-8 of at most `max_bytes` bytes.
 
     Raises
     ------
     InputError: the file is too large or is not UTF-8.
     """
-    if upload.size > max_bytes:
-        raise InputError(
-            f"The file has {upload.size:,} bytes. Expected {max_bytes:,} at most; choose another file."
-        )
-    upload.seek(0)
+    if file.size > max_bytes:
+        raise InputError(f"The file has {file.size:,} bytes. Expected {max_bytes:,} at most; choose another.")
+    file.seek(0)
     try:
-        return upload.read().decode("utf-8-sig").replace("\r\n", "\n")
+        return file.read().decode("utf-8-sig").replace("\r\n", "\n")
     except UnicodeDecodeError as error:
         raise InputError(f"The file is not UTF-8 (byte {error.start}). Save the file as UTF-8.") from error
 

@@ -74,8 +74,8 @@ def test_the_app_never_talks_to_the_database_itself() -> None:
 def test_uploads_are_read_in_the_server_by_one_module_and_only_where_a_page_can_wait() -> None:
     """Their bytes in app/uploads.py alone; their rows by `read_if_small`, else by a job.
 
-    The page Import also looks at the first rows of a lead's file. Whatever a variable is called, a method that reads
-    a file may read an upload, so that elsewhere only the readers of cookies may have a method of that name.
+    The page Import also looks at the first rows of a lead's file. Whatever a variable is called, a method
+    that reads a file may read an upload: elsewhere only readers of cookies may have a method of that name.
     """
     file_methods = {"read", "read1", "readinto", "readline", "readlines", "getvalue", "getbuffer"}
     cookie_readers = {"sessions()", "PENDING", "SIGNED_IN_BY"}

@@ -69,9 +69,8 @@ class Form(Generic[Request]):
         Fields that have no effect get their defaults.
         """
         values = self._values | other_values
-        defaults = {
-            option.name: option.default for option in find_unused_options(build_request(self._record, values))
-        }
+        options = find_unused_options(build_request(self._record, values))
+        defaults = {option.name: option.default for option in options}
         return build_request(self._record, values | defaults)
 
     def _ask_option(self, option: Option, value: Any) -> Any:

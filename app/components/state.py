@@ -79,12 +79,10 @@ def draw_team(work: Sequence[AnnotatorWork], now: datetime) -> str:
     if not active:
         return ""
     highest = max((grade for person in active for grade in person.grades), default=0)
-    people = "".join(_draw_person(person, now, highest) for person in active[:MAX_PEOPLE])
-    rest = f"<li>and {len(active) - MAX_PEOPLE:,} more</li>" if len(active) > MAX_PEOPLE else ""
-    legend = f"Bars show the share of each grade, from 0 (pale) to {highest} (full)." if highest else ""
-    return (
-        f'<ul class="gs-team" aria-label="Who is at work">{people}{rest}</ul><p class="gs-quiet">{legend}</p>'
-    )
+    rows = "".join(_draw_person(person, now, highest) for person in active[:MAX_PEOPLE])
+    more = f"<li>and {len(active) - MAX_PEOPLE:,} more</li>" if len(active) > MAX_PEOPLE else ""
+    note = f"Bars show the share of each grade, from 0 (pale) to {highest} (full)." if highest else ""
+    return f'<ul class="gs-team" aria-label="Who is at work">{rows}{more}</ul><p class="gs-quiet">{note}</p>'
 
 
 def _draw_person(work: AnnotatorWork, now: datetime, highest: int) -> str:

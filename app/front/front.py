@@ -91,9 +91,7 @@ class Front:
         if path.startswith(SCRIPTS):
             return await serve_script(path, headers)
         if path == ICON:
-            return Response(
-                self._icon, media_type="image/svg+xml", headers={"Cache-Control": "max-age=86400"}
-            )
+            return Response(self._icon, 200, {"Cache-Control": "max-age=86400"}, "image/svg+xml")
         if account is None:
             return None
         if path.startswith(API) and not any(pattern.match(path) for pattern in self._route_patterns):

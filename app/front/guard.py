@@ -37,7 +37,7 @@ from app.context import image_hosts, unreadable
 from app.entry import ICON, SCRIPTS
 from app.front.front import SCRIPT_SOURCES
 from app.front.tabs import OpenTabs, Tab
-from app.front.upload_limits import UPLOAD_ADDRESS
+from app.front.upload_limits import UPLOAD_PATH
 from app.signin.auth_settings import providers
 from app.signin.current_user import accounts, sign_in_of
 from app.signin.providers import PATHS
@@ -170,7 +170,7 @@ def _find_refusal(scope: Scope, headers: Headers, account: Annotator | None) -> 
     path = scope["path"]
     if scope["method"] not in SAFE_METHODS and not is_same_origin(headers):
         return JSONResponse({"message": "This request did not come from a page of this app."}, 403)
-    if account is not None and path.startswith(UPLOAD_ADDRESS) and account.role not in EVALUATING:
+    if account is not None and path.startswith(UPLOAD_PATH) and account.role not in EVALUATING:
         return JSONResponse({"message": "None of your pages accepts files."}, 403)
     if path == METRICS and account is not None and account.role != "lead":
         return JSONResponse({"message": "Only leads may read the metrics of the server."}, 403)

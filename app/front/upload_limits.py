@@ -25,7 +25,7 @@ MEGABYTE = 1 << 20
 MAX_BYTES, MAX_BYTES_OF_PERSON = 1000 * MEGABYTE, 500 * MEGABYTE
 MAX_SILENCE = 60.0
 """Seconds without a new byte after which the server ends an upload."""
-UPLOAD_ADDRESS = "/_stcore/upload_file/"
+UPLOAD_PATH = "/_stcore/upload_file/"
 
 
 class UploadLimits:
@@ -47,11 +47,7 @@ class UploadLimits:
         self._sessions: dict[str, set[str]] = defaultdict(set)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if (
-            scope["type"] != "http"
-            or scope["method"] != "PUT"
-            or not scope["path"].startswith(UPLOAD_ADDRESS)
-        ):
+        if scope["type"] != "http" or scope["method"] != "PUT" or not scope["path"].startswith(UPLOAD_PATH):
             await self._app(scope, receive, send)
             return
         length = Headers(scope=scope).get("content-length", "")
@@ -87,7 +83,7 @@ class UploadLimits:
             yield
         finally:
             self._arriving[name] -= length
-            self._sessions[name].add(path.removeprefix(UPLOAD_ADDRESS).partition("/")[0])
+            self._sessions[name].add(path.removeprefix(UPLOAD_PATH).partition("/")[0])
 
 
 class _Upload:

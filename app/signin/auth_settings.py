@@ -127,9 +127,7 @@ def _find_problems(auth: Mapping[str, Any], sections: Mapping[str, Mapping[str, 
     ]
     redirect_uri, secret = str(auth.get("redirect_uri", "")), str(auth.get("cookie_secret", ""))
     if not redirect_uri.endswith(CALLBACK):
-        problems.append(
-            f"redirect_uri in [auth] is {redirect_uri!r}: expected an address ending in {CALLBACK}"
-        )
+        problems.append(f"redirect_uri in [auth] is {redirect_uri!r}: expected a URL ending in {CALLBACK}")
     if len(secret) < MIN_SECRET_LENGTH:
         problems.append(
             f"cookie_secret in [auth] has {pluralize(len(secret), 'character')}: expected "

@@ -50,9 +50,7 @@ async def _finish(request: Request, pending: oidc.PendingSignIn) -> Response:
     if answer is None:
         return sign_in_page(pending.target, problem="The sign-in was not completed. Try again.")
     if not (answer.email and answer.verified):
-        problem = (
-            "Your provider did not say that it verified your e-mail address. You need a verified address."
-        )
+        problem = "Your provider did not say that it verified your e-mail address. You need a verified one."
         return sign_in_page(pending.target, status=403, problem=problem)
     account = (answer.email, answer.issuer, answer.subject, visit_of(request))
     try:

@@ -29,9 +29,7 @@ _HELP = '<p class="help">If you have no account, ask the lead of your project fo
 _OPEN_LINK = "Open the set-up link that <code>goldgrade app</code> printed in the terminal."
 NO_ACCOUNT = f'<p class="notice">This project has no account yet. {_OPEN_LINK}</p>'
 NO_LEAD = f'<p class="notice">This project has no lead who can sign in yet. {_OPEN_LINK}</p>'
-_THIS_BROWSER_ONLY = (
-    "This browser is signed out, but the project could not record that the sign-in has ended."
-)
+_THIS_BROWSER_ONLY = "This browser is signed out, but the project could not record the end of the sign-in."
 
 
 async def sign_in(request: Request) -> Response:

@@ -13,13 +13,13 @@ from app.acts import Acts, FormState
 from app.app_page import LEADS, SETTINGS, AppPage
 from app.components.links import PageLink, page_link
 from app.context import project_store
+from app.signin import current_user
 from app.signin.auth_settings import auth_settings
-from app.signin.current_user import accounts
 from curation.core.text import percent, pluralize
 from curation.labeling.rounds import practice
 from curation.labeling.rounds.leaving import ReturnedWork, change_role, deactivate_annotator
 from curation.labeling.rounds.status import count_workloads
-from curation.people import accounts as members
+from curation.people import accounts
 from curation.people.annotators import ROLES, add_annotator
 from curation.people.sign_ins import list_sign_ins
 from curation.store import Annotator, Store
@@ -39,15 +39,15 @@ ROLE_DESCRIPTIONS = {
 def show(annotator: Annotator) -> None:
     acts, store = Acts(annotator), project_store()
     with store.reading() as cursor:
-        accounts = members.list_accounts(cursor)
+        all_accounts = accounts.list_accounts(cursor)
         workload_by_name = count_workloads(cursor)
-    chosen = next((account for account in accounts if account.name == st.query_params.get(PERSON)), None)
+    chosen = next((account for account in all_accounts if account.name == st.query_params.get(PERSON)), None)
     left, right = st.columns([2, 1], gap="medium")
     with left:
         ui.table(
             "Everybody",
             COLUMNS,
-            [_make_row(account, workload_by_name.get(account.name, (0, 0))) for account in accounts],
+            [_make_row(account, workload_by_name.get(account.name, (0, 0))) for account in all_accounts],
         )
         ui.quiet("Choose a name to change the account. The judgments of deactivated people stay.")
     with right:
@@ -73,7 +73,7 @@ def _show_last_act(last_act: AccountAct | None) -> None:
             st.code(last_act.link, language=None, wrap_lines=True)
 
 
-def _make_row(account: members.Account, workload: tuple[int, int]) -> tuple[object, ...]:
+def _make_row(account: accounts.Account, workload: tuple[int, int]) -> tuple[object, ...]:
     return (
         PageLink(account.name, f"{ADDRESS}?{urlencode({PERSON: account.name})}"),
         account.role,
@@ -97,7 +97,7 @@ def get_form(acts: Acts) -> FormState:
     return acts.form(f"people {st.query_params.get(PERSON)}")
 
 
-def show_account(store: Store, acts: Acts, chosen: members.Account, open_items: int) -> None:
+def show_account(store: Store, acts: Acts, chosen: accounts.Account, open_items: int) -> None:
     """Show an account with the forms by which a lead changes it."""
     if chosen.imported:
         ui.quiet("Imported judgments name this person. An invitation by this name transfers the judgments.")
@@ -107,7 +107,7 @@ def show_account(store: Store, acts: Acts, chosen: members.Account, open_items: 
     elif not chosen.active:
         if _show_button(acts, "Activate", type="primary"):
             sentence = f"{chosen.name} can sign in again. Items taken over by other people stay with them."
-            run(acts, sentence, members.activate, store, chosen.name)
+            run(acts, sentence, accounts.activate, store, chosen.name)
     else:
         _ask_role(store, acts, chosen, open_items)
         if auth_settings().passwords:
@@ -129,13 +129,11 @@ def ask_invitation(store: Store, acts: Acts) -> None:
         address_help = "A person with an address signs in through the identity provider, and gets no link."
         email = st.text_input("E-mail address", help=address_help).strip() if by_provider else ""
         submitted = st.form_submit_button("Invite", type="primary")
-    ui.quiet(
-        f"You get a link to send, which works once, for {members.LINK_DAYS} days. They choose a password."
-    )
+    ui.quiet(f"You get a link to send; it works once, for {accounts.LINK_DAYS} days. They choose a password.")
     if submitted and (email or not by_password):
         run(acts, f"{name} is {role} now.", add_annotator, store, name, role, None, email or None)
     elif submitted:
-        run(acts, _make_link_outcome(), members.invite, store, name, role)
+        run(acts, _make_link_outcome(), accounts.invite, store, name, role)
 
 
 def run(
@@ -151,7 +149,7 @@ def run(
 
     def act() -> AccountAct:
         result = action(*arguments, acts.by)
-        accounts().expire()
+        current_user.accounts().expire()
         return AccountAct(outcome) if isinstance(outcome, str) else outcome(result)
 
     acts.do(get_form(acts), act)
@@ -161,22 +159,22 @@ def _show_button(acts: Acts, label: str, key: str = "", **options: Any) -> bool:
     return st.button(label, key=f"{label} {key} {get_form(acts).key}", **options)
 
 
-def _make_link_outcome() -> Callable[[members.Invitation], AccountAct]:
+def _make_link_outcome() -> Callable[[accounts.Invitation], AccountAct]:
     """Return a function that describes an invitation, with a link to the address of the lead's browser."""
     address = urlsplit(st.context.url or "")._replace(path="", query="", fragment="").geturl()
 
-    def describe(invitation: members.Invitation) -> AccountAct:
+    def describe(invitation: accounts.Invitation) -> AccountAct:
         until = f"{invitation.expires:%d %b %Y %H:%M} UTC"
         sentence = f"{invitation.name} is invited as {invitation.role}."
         sentence += f" Send this link: it works once, until {until}."
         if address.startswith(("http://localhost", "http://127.0.0.1")):
             sentence += "\nFor people on other machines, replace localhost by this machine's address."
-        return AccountAct(sentence, members.link_of(address, invitation.token))
+        return AccountAct(sentence, accounts.link_of(address, invitation.token))
 
     return describe
 
 
-def _ask_role(store: Store, acts: Acts, chosen: members.Account, open_items: int) -> None:
+def _ask_role(store: Store, acts: Acts, chosen: accounts.Account, open_items: int) -> None:
     with st.container(horizontal=True, vertical_alignment="bottom"):
         role = st.selectbox(
             "Role", ROLES, ROLES.index(chosen.role), key=f"role {get_form(acts).key}", width=180
@@ -188,15 +186,15 @@ def _ask_role(store: Store, acts: Acts, chosen: members.Account, open_items: int
         run(acts, _describe_change(f"{chosen.name} is {role} now."), change_role, store, chosen.name, role)
 
 
-def _offer_link(store: Store, acts: Acts, chosen: members.Account) -> None:
+def _offer_link(store: Store, acts: Acts, chosen: accounts.Account) -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
         if _show_button(acts, "Reset password by a link" if chosen.password else "Make a new link"):
-            run(acts, _make_link_outcome(), members.invite, store, chosen.name, None)
+            run(acts, _make_link_outcome(), accounts.invite, store, chosen.name, None)
         if chosen.link_until and _show_button(acts, "Withdraw the link"):
-            run(acts, f"The link of {chosen.name} no longer works.", members.withdraw, store, chosen.name)
+            run(acts, f"The link of {chosen.name} no longer works.", accounts.withdraw, store, chosen.name)
 
 
-def _ask_addresses(store: Store, acts: Acts, chosen: members.Account) -> None:
+def _ask_addresses(store: Store, acts: Acts, chosen: accounts.Account) -> None:
     with st.form(f"address {get_form(acts).key}"):
         new_address = st.text_input("E-mail address for the identity provider", placeholder="ada@example.org")
         submitted = st.form_submit_button("Add address")
@@ -204,7 +202,7 @@ def _ask_addresses(store: Store, acts: Acts, chosen: members.Account) -> None:
         run(
             acts,
             f"{chosen.name} signs in as {new_address.strip()}.",
-            members.add_identity,
+            accounts.add_identity,
             store,
             chosen.name,
             new_address,
@@ -212,10 +210,10 @@ def _ask_addresses(store: Store, acts: Acts, chosen: members.Account) -> None:
     for email in chosen.emails:
         if _show_button(acts, f"Remove {ui.plain(email)}"):
             sentence = f"{chosen.name} no longer signs in as {email}."
-            run(acts, sentence, members.remove_identity, store, chosen.name, email)
+            run(acts, sentence, accounts.remove_identity, store, chosen.name, email)
 
 
-def _list_sign_ins(store: Store, acts: Acts, chosen: members.Account) -> None:
+def _list_sign_ins(store: Store, acts: Acts, chosen: accounts.Account) -> None:
     with store.reading() as cursor:
         sign_ins = list_sign_ins(cursor, chosen.name)
     if sign_ins:
@@ -232,10 +230,10 @@ def _list_sign_ins(store: Store, acts: Acts, chosen: members.Account) -> None:
         def describe(count: int) -> AccountAct:
             return AccountAct(f"{pluralize(count, 'sign-in')} of {chosen.name} ended.")
 
-        run(acts, describe, members.end_sign_ins, store, chosen.name, ended_id)
+        run(acts, describe, accounts.end_sign_ins, store, chosen.name, ended_id)
 
 
-def _show_practice(store: Store, acts: Acts, chosen: members.Account) -> None:
+def _show_practice(store: Store, acts: Acts, chosen: accounts.Account) -> None:
     with store.reading() as cursor:
         statuses = practice.read_practice_statuses(cursor, chosen.name)
     if statuses:
@@ -269,7 +267,7 @@ def _offer_practice_decision(store: Store, acts: Acts, status: practice.Practice
         run(acts, sentence, practice.waive_practice, store, status.round, status.annotator, reason)
 
 
-def _ask_deactivation(store: Store, acts: Acts, chosen: members.Account, open_items: int) -> None:
+def _ask_deactivation(store: Store, acts: Acts, chosen: accounts.Account, open_items: int) -> None:
     effect = f"; {open_items:,} open items go to the others in their rounds" if open_items else ""
     with st.form(f"deactivate {get_form(acts).key}"):
         confirmed = st.checkbox(f"Sign {ui.plain(chosen.name)} out everywhere and block the account{effect}")

@@ -67,7 +67,7 @@ def dry_run(store: Store, request: ImportRequest, by: str, progress: Progress = 
     return DryRun(reword_outcome(outcome, request), [])
 
 
-def write_parameters(request: ImportRequest, **others: str) -> dict[str, Any]:
+def dump_job(request: ImportRequest, **others: str) -> dict[str, Any]:
     """Write the parameters of a job that checks or imports a file."""
     return {"what": request.what, "request": dump_request(request), **others}
 

@@ -179,7 +179,7 @@ def test_a_file_in_another_encoding_is_read_with_one_click(project: Store) -> No
 def test_a_double_click_imports_once(project: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     shown = press(sent(page(), "a.csv", b"id,text\n1,x\n"), "Check the file")
     button(shown, "Import").click()
-    twice(shown, dry_run_view, "write_parameters", monkeypatch)
+    twice(shown, dry_run_view, "dump_job", monkeypatch)
     jobs_of(project).wait(30)
     assert rows_of(project, "SELECT count(*) FROM jobs WHERE kind = 'import'") == [(1,)]
 

@@ -18,7 +18,7 @@ from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileMan
 from streamlit.runtime.uploaded_file_manager import UploadedFileRec
 
 from app.components.refused_uploads import INTERRUPTED, NO_LENGTH, PERSON_LIMIT, SERVER_LIMIT
-from app.front.upload_limits import UPLOAD_ADDRESS, UploadLimits, measure_uploads
+from app.front.upload_limits import UPLOAD_PATH, UploadLimits, measure_uploads
 
 OF_ALL, OF_ONE = 100, 60
 
@@ -38,7 +38,7 @@ class NamedInHeader:
 @pytest.fixture
 def server() -> Iterator[TestClient]:
     """Streamlit's own manager of uploads behind the limits."""
-    manager = MemoryUploadedFileManager(UPLOAD_ADDRESS)
+    manager = MemoryUploadedFileManager(UPLOAD_PATH)
 
     async def keep(request: Request) -> Response:
         session, file = request.path_params["session"], request.path_params["file"]
@@ -52,13 +52,13 @@ def server() -> Iterator[TestClient]:
         Middleware(NamedInHeader),
         Middleware(UploadLimits, OF_ALL, OF_ONE, lambda: measure_uploads(manager)),
     ]
-    paths = [Route(UPLOAD_ADDRESS + "{session}/{file}", keep, methods=["PUT", "DELETE"])]
+    paths = [Route(UPLOAD_PATH + "{session}/{file}", keep, methods=["PUT", "DELETE"])]
     with TestClient(Starlette(routes=paths, middleware=around)) as client:
         yield client
 
 
 def put(server: TestClient, person: str, path: str, size: int) -> tuple[int, str]:
-    answer = server.put(UPLOAD_ADDRESS + path, content=b"x" * size, headers={"Person": person})
+    answer = server.put(UPLOAD_PATH + path, content=b"x" * size, headers={"Person": person})
     return answer.status_code, answer.text
 
 
@@ -66,7 +66,7 @@ def test_one_person_has_a_limit_over_all_tabs_and_room_again_after_removing(serv
     assert put(server, "eve", "tab1/a", 40) == (204, "")
     assert put(server, "eve", "tab2/b", 21) == (413, PERSON_LIMIT)
     assert put(server, "eve", "tab2/b", 20) == (204, "")
-    server.delete(UPLOAD_ADDRESS + "tab1/a", headers={"Person": "eve"})
+    server.delete(UPLOAD_PATH + "tab1/a", headers={"Person": "eve"})
     assert put(server, "eve", "tab3/c", 40) == (204, "")
 
 
@@ -78,7 +78,7 @@ def test_all_people_together_have_a_limit(server: TestClient) -> None:
 
 def test_an_upload_without_a_length_is_refused(server: TestClient) -> None:
     pieces = iter([b"x" * 10, b"x" * 10])
-    answer = server.put(UPLOAD_ADDRESS + "tab1/a", content=pieces, headers={"Person": "eve"})
+    answer = server.put(UPLOAD_PATH + "tab1/a", content=pieces, headers={"Person": "eve"})
     assert (answer.status_code, answer.text) == (411, NO_LENGTH)
 
 
@@ -104,7 +104,7 @@ def test_an_upload_of_which_nothing_more_comes_is_over_and_takes_no_room() -> No
     started: list[bool] = []
     answers: list[Message] = []
     limits = UploadLimits(keep, OF_ALL, OF_ONE, dict, silence=0.01)
-    scope = {"type": "http", "method": "PUT", "path": UPLOAD_ADDRESS + "tab/a", "state": {"annotator": "eve"}}
+    scope = {"type": "http", "method": "PUT", "path": UPLOAD_PATH + "tab/a", "state": {"annotator": "eve"}}
     scope["headers"] = [(b"content-length", b"60")]
     with ThreadPoolExecutor(1) as apart:  # a browser test before this one keeps an event loop in this thread
         for receive in (broken_off, whole):

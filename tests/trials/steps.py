@@ -35,7 +35,7 @@ from curation.core.request import dump_request
 from curation.evaluation.request import EvaluateRequest
 from curation.ingest.requests import make_request
 from curation.operations.doctor import examine
-from curation.operations.import_jobs import write_parameters
+from curation.operations.import_jobs import dump_job
 from curation.operations.jobs import worker
 from curation.operations.jobs.stored import find_job, last_job, store_job
 from curation.operations.whole_file import Rows, read_all_rows
@@ -118,7 +118,7 @@ def jobs_of(files: Path) -> dict[str, tuple[str, dict[str, Any]]]:
         "evaluate v1": ("evaluate", run),
         "relabel plan": ("plan re-labeling", PlanRequest(0.2, 1)),
     }
-    corpus = write_parameters(make_request("corpus", files / "corpus.jsonl"), folder="")
+    corpus = dump_job(make_request("corpus", files / "corpus.jsonl"), folder="")
     return {
         "import corpus": ("import", corpus),
         **{words: (kind, dump_request(request)) for words, (kind, request) in requests.items()},

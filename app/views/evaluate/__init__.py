@@ -67,19 +67,15 @@ PAGE = AppPage(42, "Evaluate", "evaluate", EVALUATING, show, group=RELEASE)
 def _ask_release(store: Store, rows: Sequence[ReleaseRow], overrides: Mapping[str, str]) -> EvaluableRelease:
     """Ask for a release; `overrides` says which rows were frozen against the gate."""
     by_name = {row.name: row for row in reversed(rows)}
-    name = st.selectbox(
-        "Release", list(by_name), format_func=lambda name: mark_name(name, overrides.get(name))
-    )
+    name = st.selectbox("Release", [*by_name], format_func=lambda name: mark_name(name, overrides.get(name)))
     with store.reading() as cursor:
         return read_choices(cursor, by_name[name])
 
 
 def _ask_part(release: EvaluableRelease) -> str:
     """Ask for a part of the release; the list marks sealed parts."""
-    parts = release.parts
-    part: str = st.selectbox(
-        "Part", list(parts), format_func=lambda part: f"{part} (sealed)" if parts[part] else part
-    )
+    labels = {name: f"{name} (sealed)" if sealed else name for name, sealed in release.parts.items()}
+    part: str = st.selectbox("Part", [*labels], format_func=labels.__getitem__)
     return part
 
 

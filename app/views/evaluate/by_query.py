@@ -189,8 +189,8 @@ def _show_chunks(
         grade = "–" if document is None else _grade(document, colours)
         rows.append((chunk.rank, grade, *cells, percent(chunk.recall), chunk.words))
     if missing:
-        count = pluralize(len(rows), "chunk")
-        ui.table(f"{name}: evidence in none of its first {count}", ["Place", "Evidence"], missing, words=True)
+        caption = f"{name}: evidence in none of its first {pluralize(len(rows), 'chunk')}"
+        ui.table(caption, ["Place", "Evidence"], missing, words=True)
     columns = ["Rank", "Grade", "Chunk", "Text, evidence marked", "Evidence so far", "Words so far"]
     ui.table(name, columns, rows, words=True)
 

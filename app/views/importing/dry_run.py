@@ -17,14 +17,7 @@ from curation.core.reports.tables import Table
 from curation.core.text import pluralize_label
 from curation.ingest.outcome import ImportOutcome
 from curation.ingest.requests import ImportRequest
-from curation.operations.import_jobs import (
-    CHECK,
-    IMPORT,
-    dry_run,
-    read_dry_run,
-    write_dry_run,
-    write_parameters,
-)
+from curation.operations.import_jobs import CHECK, IMPORT, dry_run, dump_job, read_dry_run, write_dry_run
 from curation.operations.import_wording import DryRun, describe_refusal
 
 MAX_PROBLEMS = 50
@@ -82,7 +75,7 @@ def show_unreadable(error: CurationError, file: HeldFile, request: ImportRequest
 def _start_check(context: PageContext, file: HeldFile, request: ImportRequest, findings_path: Path) -> None:
     findings = read_if_small([file.path], lambda: dry_run(context.store, request, context.annotator.name))
     if findings is None:
-        context.begin(CHECK, write_parameters(request, result=str(findings_path)))
+        context.begin(CHECK, dump_job(request, result=str(findings_path)))
     else:
         write_dry_run(findings_path, findings)
 
@@ -90,7 +83,7 @@ def _start_check(context: PageContext, file: HeldFile, request: ImportRequest, f
 def _start_import(context: PageContext, file: HeldFile, request: ImportRequest) -> None:
     if read_dry_run(file.folder / f"{request.key}.json") is None:
         raise InputError("The file has changed since it was checked. Check it again.")
-    context.begin(IMPORT, write_parameters(request, folder=str(file.folder)))
+    context.begin(IMPORT, dump_job(request, folder=str(file.folder)))
     hand_over(context.store.path, context.annotator.name)
 
 

@@ -144,8 +144,8 @@ def _ask_tasks(context: PageContext, state: CoverageState) -> None:
         submitted = submit_button("Open the tasks", "open tasks", form, state.map.map_id)
     result: writing_tasks.OpenedTasks | None = form.result
     if submitted:
-        args = (int(queries), writers, int(seed), TASK_KINDS[kind], context.acts.by)
-        context.acts.do(form, lambda: writing_tasks.open_tasks(context.store, *args, fill=kind == FILL_FEW))
+        values = (int(queries), writers, int(seed), TASK_KINDS[kind], context.acts.by)
+        context.acts.do(form, lambda: writing_tasks.open_tasks(context.store, *values, fill=kind == FILL_FEW))
     elif result is not None:
         first_sentence, *sentences = result.sentences
         ui.confirmation(f"{first_sentence} The tasks are on the page Write.")
@@ -175,9 +175,7 @@ def _ask_measuring(context: PageContext, state: CoverageState | None) -> None:
         submitted = context.submit_button("Measure again" if state else "Measure coverage", MEASURING)
     context.show_result(MEASURING)
     if state and (settings["extractor"]["name"] != "phrases" or "model" in settings["matching"]):
-        ui.quiet(
-            "A language model helped to make the current map. This page measures without a language model."
-        )
+        ui.quiet("A language model helped to make the current map. This page measures without one.")
     if submitted:
         context.start(MEASURING, form.request())
 

@@ -85,9 +85,8 @@ def _describe_requests(cursor: Cursor, engine: str) -> str:
 
 def _offer_dense(context: PageContext, last: Job) -> None:
     """Offer to build the last pool again with the slow systems dense and hybrid."""
-    request = last.parameters | {
-        "systems": list(dict.fromkeys([*last.parameters.get("systems", ()), *SYSTEMS]))
-    }
+    systems = list(dict.fromkeys([*last.parameters.get("systems", ()), *SYSTEMS]))
+    request = last.parameters | {"systems": systems}
     reason = context.find_problem("pool", request)
     if st.button("Add dense and hybrid", key=f"add dense {context.last_job_id}", disabled=reason is not None):
         context.start("pool", request)

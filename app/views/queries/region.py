@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 
 import streamlit as st
 
@@ -119,12 +120,10 @@ def _ask_name(context: PageContext, state: CoverageState, number: int) -> None:
 
 
 def _offer_task(context: PageContext, number: int) -> None:
-    form = context.acts.form("write for region")
+    acts, by = context.acts, context.acts.by
+    form = acts.form("write for region")
     if st.button("Write a query", key=f"write {number} {form.key}"):
-        by = context.acts.by
-        context.acts.do(
-            form, lambda: (number, open_tasks(context.store, 1, [by], 0, author=by, region=number))
-        )
+        acts.do(form, lambda: (number, open_tasks(context.store, 1, [by], 0, author=by, region=number)))
     elif form.result and form.result[0] == number:
         st.markdown("A task is open for you on the page [Write](/write).")
 
@@ -145,11 +144,8 @@ def show_map(context: PageContext, state: CoverageState) -> None:
         ui.heading(section.heading)
         ui.section(section)
     show(context, state, results.systems if results else None)
-    ui.download(
-        "Download the map",
-        lambda: coverage_report.write_coverage_page(context.store, results),
-        "coverage.html",
-    )
+    write_page = partial(coverage_report.write_coverage_page, context.store, results)
+    ui.download("Download the map", write_page, "coverage.html")
 
 
 def _make_link(number: int) -> str:
@@ -169,10 +165,8 @@ def _ask_results(context: PageContext) -> coverage_report.EvaluatedValues | None
         evaluation.evaluation_id: f"{evaluation.made_at:%d %b %Y %H:%M} UTC: "
         f"{', '.join(evaluation.systems)} on {evaluation.name}, {', '.join(evaluation.parts)}"
         for evaluation in evaluations
-    }
-    evaluation_id = st.selectbox(
-        "Results", [*labels, NO_RUN], format_func=lambda choice: labels.get(choice, choice)
-    )
+    } | {NO_RUN: NO_RUN}
+    evaluation_id = st.selectbox("Results", [*labels], format_func=labels.__getitem__)
     if evaluation_id == NO_RUN:
         return None
     try:

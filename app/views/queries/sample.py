@@ -114,9 +114,7 @@ def _ask_top_up(context: PageContext, sample: SampleReport, strata: Sequence[str
 
 def _ask_quotas(label: str, strata: Sequence[str]) -> str:
     example = "\n".join(f"{name}=40" for name in strata[:2]) or "head=40\ntail=60"
-    return st.text_area(
-        label, placeholder=example, height=88, help="A quota a line, such as tail=40 or tail=30%."
-    )
+    return st.text_area(label, placeholder=example, height=88, help="A quota a line: tail=40 or tail=30%.")
 
 
 def _make_request(form: Form[Request], text: str) -> Request | None:

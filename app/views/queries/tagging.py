@@ -128,16 +128,14 @@ def _offer_rules(context: PageContext) -> None:
 
 
 def _ask_new_tag(context: PageContext) -> None:
-    form = context.acts.form("declare tags")
+    acts, form = context.acts, context.acts.form("declare tags")
     with st.form("declare tags"):
         st.markdown("**A tag of your own**")
         name = st.text_input("Name of the tag", placeholder="such as error-code", key=f"tag {form.key}")
         submitted = st.form_submit_button("Add the tag", key=f"declare {form.key}")
     if submitted:
-        by = context.acts.by
-        context.acts.do(
-            form, lambda: query_tags.declare_tags(context.store, [query_tags.to_tag_name(name)], by, by)
-        )
+        by = acts.by
+        acts.do(form, lambda: query_tags.declare_tags(context.store, [query_tags.to_tag_name(name)], by, by))
     elif form.result is not None:
         ui.sentences("Added. Choose it above." if form.result else "The project had this tag already.")
 

@@ -81,11 +81,8 @@ def _find_result(job_id: str, folder: str, annotator: str) -> tuple[Path, str] |
             job = find_job(cursor, job_id)
     except CurationError:
         return None
-    if (
-        job.kind not in MEDIA_TYPES
-        or job.started_by != annotator
-        or Path(job.parameters["folder"]).name != folder
-    ):
+    is_own = job.kind in MEDIA_TYPES and job.started_by == annotator
+    if not is_own or Path(job.parameters["folder"]).name != folder:
         return None
     file = find_file(job)
     return None if file is None else (file, job.kind)

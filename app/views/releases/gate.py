@@ -59,24 +59,24 @@ def _read_sentence(check: agreement_gate.GateCheck) -> str:
 def _ask_thresholds(context: PageContext) -> None:
     form = context.acts.form(FORM)
     with context.store.reading() as cursor:
-        current = agreement_gate.read_demand(cursor)
-    with st.expander("Change the thresholds"), st.form(f"gate {form.key} {current}", width=640, border=False):
+        demand = agreement_gate.read_demand(cursor)
+    with st.expander("Change the thresholds"), st.form(f"gate {form.key} {demand}", width=640, border=False):
         alpha = st.number_input(
-            "Lower end of alpha's interval must reach", -1.0, 1.0, current.alpha, 0.01, format="%.3f"
+            "Lower end of alpha's interval must reach", -1.0, 1.0, demand.alpha, 0.01, format="%.3f"
         )
         consistency = st.number_input(
             "Lower end of consistency's interval must reach",
             0.0,
             1.0,
-            current.consistency,
+            demand.consistency,
             0.01,
             format="%.3f",
         )
-        is_single = st.checkbox("One person judges this project", current.single_judge, help=SINGLE_HELP)
+        is_single = st.checkbox("One person judges this project", demand.single_judge, help=SINGLE_HELP)
         ui.quiet(READING)
         submitted = st.form_submit_button("Set the gate", type="primary", key=f"set gate {form.key}")
     if submitted:
-        demand = agreement_gate.Demand(round(alpha, 4), round(consistency, 4), is_single)
-        context.acts.do(form, lambda: agreement_gate.set_demand(context.store, demand, context.acts.by))
+        new_demand = agreement_gate.Demand(round(alpha, 4), round(consistency, 4), is_single)
+        context.acts.do(form, lambda: agreement_gate.set_demand(context.store, new_demand, context.acts.by))
     elif form.number:
         ui.confirmation("The gate is set.")

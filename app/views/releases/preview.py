@@ -104,6 +104,6 @@ def _explain_refusal(preview: SplitPreview) -> list[str]:
     """
     lines = [line for line in preview.refused.splitlines() if not line.startswith(" ") and line[-1:] != ":"]
     if preview.groups:
-        cut = "Choose ties to cut in “Which queries stay together”."
-        lines.append(f"The page shows the groups with their ties below. {cut}")
+        advice = "Choose ties to cut in “Which queries stay together”."
+        lines.append(f"The page shows the groups with their ties below. {advice}")
     return lines

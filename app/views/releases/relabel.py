@@ -30,10 +30,7 @@ def show(context: PageContext) -> None:
         set_staleness = figures.figure(data_state, compute_staleness, utc_now().date())
     ui.data_time(data_state)
     if not set_staleness.pairs:
-        st.info(
-            "Nothing is judged yet. Once people have judged a round, this page shows which labels are out of "
-            "date."
-        )
+        st.info("Nothing is judged yet. Once people have judged a round, this page shows outdated labels.")
         show_missing_stage(context.store, context.annotator, "round")
         return
     part = ui.choose_part("Part", PARTS, "quarter")

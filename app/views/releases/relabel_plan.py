@@ -12,14 +12,9 @@ from curation.ingest.stored_runs import read_stored_runs
 from curation.operations.jobs.figures import figures_of
 from curation.people.annotators import able_to_judge, usual_names
 from curation.pooling.request import SYSTEMS
+from curation.relabeling import planning_sections
 from curation.relabeling.calendar import DONE, OPEN, UNFINISHED, read_work
 from curation.relabeling.open_quarter import find_opening_problem
-from curation.relabeling.planning_sections import (
-    list_plan_facts,
-    make_plan_pair_table,
-    make_plan_query_table,
-    make_plan_tables,
-)
 from curation.relabeling.request import MAX_SHARE, MIN_SHARE, PlanRequest, QuarterRequest
 from curation.relabeling.stored_plans import StoredPlan, show_plan
 from curation.retrieval import RUN_PREFIX
@@ -80,16 +75,16 @@ def _show_summary(plan: StoredPlan) -> None:
     ui.quiet(f"Plan {plan.plan_id[:8]}, seed {report['seed']}, {state}.")
     pairs = f"{report['pairs']:,} of {report['set_pairs']:,}"
     ui.metrics({"Pairs": pairs, "Judgments": f"{report['judgments']:,}"})
-    ui.sentences(*list_plan_facts(report))
-    ui.tables(*make_plan_tables(report))
+    ui.sentences(*planning_sections.list_plan_facts(report))
+    ui.tables(*planning_sections.make_plan_tables(report))
 
 
 def _show_pairs(plan: StoredPlan) -> None:
     with st.expander(f"All pairs of the plan ({len(plan.pairs):,})"):
-        ui.tables(make_plan_pair_table(plan, MAX_ROWS))
+        ui.tables(planning_sections.make_plan_pair_table(plan, MAX_ROWS))
     if plan.queries:
         with st.expander(f"Queries that leave or join ({len(plan.queries):,})"):
-            ui.tables(make_plan_query_table(plan, MAX_ROWS))
+            ui.tables(planning_sections.make_plan_query_table(plan, MAX_ROWS))
 
 
 def _offer_opening(context: PageContext, plan: StoredPlan) -> None:

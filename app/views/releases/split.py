@@ -66,9 +66,7 @@ def _show_state(state: SplitState) -> None:
             icon=":material/info:",
         )
     else:
-        ui.quiet(
-            f"The split {state.split_id[:12]} is the current split. All {graded} are assigned to a part."
-        )
+        ui.quiet(f"The split {state.split_id[:12]} is the current split. All {graded} have a part.")
 
 
 def _choose_start(job: Job | None, state: SplitState) -> tuple[SplitRequest, str]:
@@ -118,6 +116,7 @@ def _ask_parts(
     parts: list[tuple[str, float]] = []
     for number, row in enumerate(rows, 1):
         name, share = start_parts[row] if row < len(start_parts) else ("", 0.0)
+        initial_percent = round(100 * share, 4)
         with st.container(horizontal=True, vertical_alignment="bottom"):
             new_name = st.text_input(
                 f"Name of part {number}", name, max_chars=31, width=150, key=f"part {row} {key}"
@@ -126,7 +125,7 @@ def _ask_parts(
                 f"Part {number}, % of queries",
                 0.0,
                 100.0,
-                round(100 * share, 4),
+                initial_percent,
                 5.0,
                 width=150,
                 key=f"percent {row} {key}",
@@ -147,10 +146,8 @@ def _ask_parts(
         on_click=st.session_state.update,
         args=({rows_key: [*rows, max(rows) + 1]},),
     )
-    names = [name for name, _ in parts]
-    problems = (
-        find_part_problems(dict(parts)) if len(set(names)) == len(names) else ["two parts have the same name"]
-    )
+    shares = dict(parts)
+    problems = find_part_problems(shares) if len(shares) == len(parts) else ["two parts have the same name"]
     return tuple(parts), [f"{problem[0].upper()}{problem[1:]}." for problem in problems]
 
 
@@ -216,7 +213,7 @@ def _ask_cuts(rules: Rules, cuts: Mapping[tuple[str, str], str], key: str) -> di
     pairs = list(dict.fromkeys([*rules.cut, *cuts]))
     if not pairs:
         return {}
-    cut = st.multiselect(
+    ties = st.multiselect(
         "Ties to cut",
         pairs,
         default=list(rules.cut),
@@ -224,7 +221,7 @@ def _ask_cuts(rules: Rules, cuts: Mapping[tuple[str, str], str], key: str) -> di
         format_func=lambda pair: cuts.get(pair, " ~ ".join(pair)),
         help="Ties that you do not count as leakage. The certificate reports them as residual leakage.",
     )
-    return {"cut": tuple(cut)}
+    return {"cut": tuple(ties)}
 
 
 def _ask_assignment(

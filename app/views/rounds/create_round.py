@@ -28,7 +28,7 @@ def show(store: Store, acts: Acts, annotator: Annotator) -> None:
     with left:
         start = RoundRequest(annotators=usual_names(people))
         choices = {"annotators": [person.name for person in people]}
-        _ask_round(store, acts, Form(RoundRequest, start, choices=choices), len(rounds), problem)
+        _ask_round(store, acts, Form(RoundRequest, start, choices=choices), f"after {len(rounds)}", problem)
     with right:
         if names := [row.name for row in rounds if row.kind != "practice"]:
             _show_newest_round(store, acts, names[-1])
@@ -37,7 +37,7 @@ def show(store: Store, acts: Acts, annotator: Annotator) -> None:
             show_missing_stage(store, annotator, "pool")
 
 
-def _ask_round(store: Store, acts: Acts, fields: Form[RoundRequest], count: int, problem: str | None) -> None:
+def _ask_round(store: Store, acts: Acts, fields: Form[RoundRequest], key: str, problem: str | None) -> None:
     with st.form("round"):
         name = st.text_input("Name of the round", placeholder="such as 2026-q4").strip()
         fields.ask("annotators", "overlap", "duplicates")
@@ -45,7 +45,7 @@ def _ask_round(store: Store, acts: Acts, fields: Form[RoundRequest], count: int,
             fields.ask_rest("lists", "seed", "again")
         fields.ask("lists", "seed", "again")
         form = acts.form("round")
-        submitted = submit_button("Open the round", "open round", form, f"after {count}", problem is not None)
+        submitted = submit_button("Open the round", "open round", form, key, problem is not None)
         if problem is not None:
             ui.quiet(problem)
     request = fields.request(name=name)

@@ -35,7 +35,7 @@ ACTIONS = {
     "Reopen": ("open", "“{}” opens again with its unanswered items."),
 }
 """Button → the state of the round after the click, and a sentence about the effect."""
-PERSON_PLACEHOLDER = "Choose a person"
+PROMPT = "Choose a person"
 FORM = "manage"
 """The form state that all forms of this part share, so that each action renews all fields and buttons."""
 
@@ -137,7 +137,7 @@ def _ask_extension(store: Store, status: RoundStatus, acts: Acts, non_members: l
         new_members = st.multiselect(
             "New members",
             non_members,
-            placeholder=PERSON_PLACEHOLDER if non_members else "every annotator is in the round",
+            placeholder=PROMPT if non_members else "every annotator is in the round",
             disabled=not non_members,
         )
         adds_candidates = is_labeling and st.checkbox("Add the candidates that no round has shown yet")
@@ -156,17 +156,13 @@ def _ask_reassignment(store: Store, status: RoundStatus, acts: Acts, non_members
     if not people:
         return
     ui.heading("Reassign unstarted items")
-    giver = st.selectbox(
-        "From", people, index=None, width=320, key=f"from {status.round}", placeholder=PERSON_PLACEHOLDER
-    )
+    giver = st.selectbox("From", people, None, width=320, key=f"from {status.round}", placeholder=PROMPT)
     if giver is None:
         return
     colleagues = [annotator.annotator for annotator in status.annotators if annotator.annotator != giver]
     with st.form(f"hand over {acts.form(FORM).key} {status.round} {giver}", width=640):
         takers = st.multiselect("To", [*colleagues, *non_members], default=colleagues)
-        confirmed = st.checkbox(
-            f"{ui.plain(giver)} loses the items that they have not started; the others keep them"
-        )
+        confirmed = st.checkbox(f"{ui.plain(giver)} loses the unstarted items; the others keep them")
         submitted = st.form_submit_button("Reassign", type="primary")
     if not submitted:
         return

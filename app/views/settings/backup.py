@@ -71,14 +71,12 @@ def _ask_schedule(context: PageContext) -> None:
             with column:
                 schedule_form.ask(name)
         with st.container(horizontal=True):
-            save_clicked = st.form_submit_button(
-                "Change the schedule" if schedule else "Take backups by schedule"
-            )
-            end_clicked = schedule is not None and st.form_submit_button("End the schedule")
-    if save_clicked or end_clicked:
-        new_schedule = schedule_form.request() if save_clicked else None
+            saving = st.form_submit_button("Change the schedule" if schedule else "Take backups by schedule")
+            ending = schedule is not None and st.form_submit_button("End the schedule")
+    if saving or ending:
+        new_schedule = schedule_form.request() if saving else None
         context.acts.do(
-            form, lambda: backup_schedule.set_schedule(context.store, new_schedule, context.annotator.name)
+            form, lambda: backup_schedule.set_schedule(context.store, new_schedule, context.acts.by)
         )
     ui.quiet(
         "Backups are files on the server. Copy the files to a different machine."

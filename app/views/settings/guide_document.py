@@ -50,11 +50,9 @@ def show(store: Store, acts: Acts, editor: GuideEditor | None) -> None:
         if not is_changed:
             ui.quiet("Annotators see documents as in the preview. The preview shows your changes at once.")
         elif editor is not None:
-            ui.quiet(
-                "You have a draft of the guide. Save your choice in the draft; publishing includes both."
-            )
-            args = (lambda source: replace_presentation_entry(source, template),)
-            st.button("Save in my draft", type="primary", on_click=editor.change, args=args)
+            ui.quiet("You have a draft of the guide. Save your choice in it; publishing includes both.")
+            arguments = (lambda source: replace_presentation_entry(source, template),)
+            st.button("Save in my draft", type="primary", on_click=editor.change, args=arguments)
         else:
             new_guide = replace_presentation(guide, template)
             effects = compute_guide_effects(store, new_guide)
@@ -66,9 +64,8 @@ def show(store: Store, acts: Acts, editor: GuideEditor | None) -> None:
 
 def _list_fields(documents: Sequence[Document]) -> list[str]:
     """Return the names of the documents' fields, the most frequent field first."""
-    counter = Counter(
-        name for document in documents for name, value in json.loads(document.metadata).items() if value
-    )
+    records = (json.loads(document.metadata) for document in documents)
+    counter = Counter(name for record in records for name, value in record.items() if value)
     counter["url"] += sum(bool(document.url) for document in documents)
     counter["date"] += sum(bool(document.published) for document in documents)
     return [name for name, count in counter.most_common() if count]

@@ -62,25 +62,19 @@ def _show_start(store: Store, acts: Acts, others: Sequence[GuideDraft], editor: 
     """Ask for a text from which to start; the text replaces the author's draft."""
     with store.reading() as cursor:
         guide = current_guide(cursor)
-    sources: dict[str, Callable[[], str]] = {
-        f"The current guide: {guide.title}": lambda: compose_source(guide)
-    }
+    sources: dict[str, Callable[[], str]] = {f"Current guide: {guide.title}": lambda: compose_source(guide)}
     for other in others:
         sources[f"The draft of {other.author}, {other.saved_at:%d %b %H:%M} UTC"] = partial(str, other.source)
     for shipped in read_shipped_guides():
         sources[f"Comes with goldgrade: {shipped.title}"] = partial(str, shipped.source)
     form = acts.form(GUIDE)
     name = st.selectbox("Begin with", [*sources, FILE], key=f"begin {form.key}", width=420)
-    uploaded = None
+    file = None
     if name == FILE:
-        uploaded = st.file_uploader("Guide", type=["md", "markdown", "txt"], key=f"file {form.key}")
+        file = st.file_uploader("Guide", type=["md", "markdown", "txt"], key=f"file {form.key}")
     label = "Write the next guide" if editor is None else "Replace my draft"
-    if st.button(label, type="primary", disabled=name == FILE and uploaded is None, key=f"start {form.key}"):
-        source = (
-            partial(read_small_text, uploaded, 4 * MAX_SOURCE_LENGTH)
-            if uploaded is not None
-            else sources[name]
-        )
+    if st.button(label, type="primary", disabled=name == FILE and file is None, key=f"start {form.key}"):
+        source = sources[name] if file is None else partial(read_small_text, file, 4 * MAX_SOURCE_LENGTH)
         acts.do(form, lambda: replace_draft(store, source(), acts.by, editor))
     if editor is not None:
         ui.quiet("Your text so far stays in the project's record.")

@@ -83,15 +83,13 @@ def ask_to_publish(
     if submitted and not reason.strip():
         st.error("Say why: the list of versions and the record show the reason.", icon=":material/error:")
     elif submitted:
-        expected_hash = effects.difference.before.guide_hash
-        acts.do(
-            form,
-            lambda: "\n".join(
-                use_guide(
-                    store, guide, acts.by, choice, reason, expected_hash, same_grades=effects.same_grades
-                ).sentences
-            ),
-        )
+        guide_hash, same_grades = effects.difference.before.guide_hash, effects.same_grades
+
+        def publish() -> str:
+            use = use_guide(store, guide, acts.by, choice, reason, guide_hash, same_grades=same_grades)
+            return "\n".join(use.sentences)
+
+        acts.do(form, publish)
 
 
 def show_difference(guide_difference: GuideDifference) -> None:

@@ -55,9 +55,8 @@ def _describe_question(question: GuideQuestion) -> str:
 def _show_answer(store: Store, acts: Acts, question: GuideQuestion) -> None:
     readers = "everyone reads it" if question.everyone else "the author reads the answer"
     ui.sentences(question.answer or "")
-    ui.quiet(
-        f"{question.answered_by}, {question.answered_at:%d %b %Y}; {readers}." if question.answered_at else ""
-    )
+    if question.answered_at:
+        ui.quiet(f"{question.answered_by}, {question.answered_at:%d %b %Y}; {readers}.")
     with st.expander("Change the answer"):
         _ask_answer(store, acts, question)
 
@@ -75,14 +74,10 @@ def _ask_answer(store: Store, acts: Acts, question: GuideQuestion) -> None:
         )
         submitted = st.form_submit_button("Answer" if question.answer is None else "Change")
     if submitted:
-        acts.do(
-            form,
-            lambda: _name_readers(answer_question(store, question.question_id, answer, acts.by, everyone)),
-        )
+        new_answer = (question.question_id, answer, acts.by, everyone)
+        acts.do(form, lambda: _name_readers(answer_question(store, *new_answer)))
 
 
 def _name_readers(question: GuideQuestion) -> str:
-    return (
-        f"{'Everyone' if question.everyone else 'Who asked'} reads the answer to "
-        f"“{isolate(question.words[:80])}” now."
-    )
+    readers = "Everyone" if question.everyone else "Who asked"
+    return f"{readers} reads the answer to “{isolate(question.words[:80])}” now."

@@ -75,9 +75,8 @@ def _ask_documents(item: writing.WritingItem, acts: Acts, desk: Desk) -> list[in
     for index, document in enumerate(item.documents):
         body = document.passage
         if index in desk.whole_documents:
-            body = writing.draw_shown_document(
-                project_store(), acts.by, item.assignment_id, index, image_hosts()
-            )
+            store, hosts = project_store(), image_hosts()
+            body = writing.draw_shown_document(store, acts.by, item.assignment_id, index, hosts)
         with st.container(key=f"evidence-{index}", gap="xsmall"):
             facts = (f"Document {index + 1}", document.published, document.url)
             ui.document(document.title, body, facts, document.facts)

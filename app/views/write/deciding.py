@@ -14,13 +14,7 @@ from curation.core.digests import digest
 from curation.core.text import pluralize
 from curation.guides.guide import current_guide
 from curation.labeling.presentation.drawing import draw_document
-from curation.labeling.written_answers import decisions
-from curation.labeling.written_answers.disputes import (
-    AnswerCase,
-    DistinctAnswer,
-    find_answer_disputes,
-    read_answer_case,
-)
+from curation.labeling.written_answers import decisions, disputes
 from curation.labeling.written_answers.writing import MAX_ANSWER_LENGTH
 from curation.people.seal_access import reviewer_access
 from curation.store import Store
@@ -29,30 +23,29 @@ NO_ANSWER = "The corpus does not answer the query"
 
 
 def show(store: Store, acts: Acts) -> None:
-    desk, disputes = get_desk("decide"), find_answer_disputes(store, acts.by)
+    desk, queue = get_desk("decide"), disputes.find_answer_disputes(store, acts.by)
     if desk.current is None:
-        desk.current = desk.choose_next([(dispute.task, dispute.query_id) for dispute in disputes.waiting])
+        desk.current = desk.choose_next([(dispute.task, dispute.query_id) for dispute in queue.waiting])
     if desk.current is None:
         keys("", "", sent=desk.sent_draft)
         desk.show_confirmation()
         sentence = "No answers differ. A query appears here when people's answers differ."
-        st.info(sentence + _count_own(disputes.own))
+        st.info(sentence + _mention_own(queue.own))
     else:
         task, query_id = desk.current
-        case = read_answer_case(
-            store, task, query_id, acts.by, access=reviewer_access(store, acts.by, [query_id])
-        )
-        waiting = pluralize(len(disputes.waiting), "query waits", "queries wait")
-        _show_case(case, f"{waiting} for a decision.{_count_own(disputes.own)}", acts, desk)
+        access = reviewer_access(store, acts.by, [query_id])
+        case = disputes.read_answer_case(store, task, query_id, acts.by, access=access)
+        waiting = pluralize(len(queue.waiting), "query waits", "queries wait")
+        _show_case(case, f"{waiting} for a decision.{_mention_own(queue.own)}", acts, desk)
     _show_recent(store, acts, desk)
 
 
-def _count_own(count: int) -> str:
+def _mention_own(count: int) -> str:
     waiting = pluralize(count, "query waits", "queries wait")
     return f" {waiting} for a reviewer who did not answer the query." if count else ""
 
 
-def _show_case(case: AnswerCase, progress: str, acts: Acts, desk: Desk) -> None:
+def _show_case(case: disputes.AnswerCase, progress: str, acts: Acts, desk: Desk) -> None:
     if desk.revision is None:
         desk.revision = case.revision
     ui.query(case.query, case.information_need)
@@ -71,7 +64,7 @@ def _show_case(case: AnswerCase, progress: str, acts: Acts, desk: Desk) -> None:
         _ask_decision(case, acts, desk)
 
 
-def _show_documents(case: AnswerCase, desk: Desk) -> None:
+def _show_documents(case: disputes.AnswerCase, desk: Desk) -> None:
     with project_store().reading() as cursor:
         template = current_guide(cursor).presentation
     for index, (document, cited) in enumerate(zip(case.documents, case.cited, strict=True)):
@@ -85,7 +78,7 @@ def _show_documents(case: AnswerCase, desk: Desk) -> None:
                 desk.show_whole_button(index, _make_key(case))
 
 
-def _ask_decision(case: AnswerCase, acts: Acts, desk: Desk) -> None:
+def _ask_decision(case: disputes.AnswerCase, acts: Acts, desk: Desk) -> None:
     key, previous = _make_key(case), case.decision
     with st.form(f"decide answers {key}", border=False):
         ruling = _ask_ruling(case, key)
@@ -108,16 +101,16 @@ def _ask_decision(case: AnswerCase, acts: Acts, desk: Desk) -> None:
         acts.do(acts.form("decide answers"), lambda: desk.leave("") if previous else desk.put_off(ids))
 
 
-def _ask_ruling(case: AnswerCase, key: str) -> decisions.AnswerRuling:
+def _ask_ruling(case: disputes.AnswerCase, key: str) -> decisions.AnswerRuling:
     """Ask for the reviewer's decision (the picked answers, a new answer, or “no answer”) and for its
     reason.
     """
     previous = case.decision
     chosen = previous.answers if previous else ()
-    written = [(voice.text, voice) for voice in case.voices if voice.text is not None]
+    answers = [(voice.text, voice) for voice in case.voices if voice.text is not None]
     picked = [
         text
-        for index, (text, voice) in enumerate(written)
+        for index, (text, voice) in enumerate(answers)
         if _ask_voice(voice, text in chosen, f"{index} {key}")
     ]
     silent_count = next((voice.times for voice in case.voices if voice.text is None), 0)
@@ -144,7 +137,7 @@ def _ask_ruling(case: AnswerCase, key: str) -> decisions.AnswerRuling:
     return decisions.AnswerRuling(picked, merged, is_unanswerable, reason)
 
 
-def _ask_voice(voice: DistinctAnswer, chosen: bool, key: str) -> bool:
+def _ask_voice(voice: disputes.DistinctAnswer, chosen: bool, key: str) -> bool:
     """Show a checkbox that picks an answer, with the number of people who gave the answer and the documents
     they cited.
     """
@@ -155,7 +148,7 @@ def _ask_voice(voice: DistinctAnswer, chosen: bool, key: str) -> bool:
     return picked
 
 
-def _make_key(case: AnswerCase) -> str:
+def _make_key(case: disputes.AnswerCase) -> str:
     return f"{digest(case.task, case.query_id)[:12]} {case.revision}"
 
 

@@ -61,10 +61,8 @@ def _show_task(task: writing_queue.WritingTask, acts: Acts) -> None:
         document = task.document
         with project_store().reading() as cursor:
             template = current_guide(cursor).presentation
-        drawing = draw_document(
-            DocumentText.of(document), "", template, longest=None, image_hosts=image_hosts()
-        )
-        ui.document(drawing.title, drawing.passage, (drawing.url, drawing.published), drawing.facts)
+        body = draw_document(DocumentText.of(document), "", template, longest=None, image_hosts=image_hosts())
+        ui.document(body.title, body.passage, (body.url, body.published), body.facts)
         ui.quiet(f"Topics of its region: {', '.join(map(isolate, task.entities))}.")
     with right:
         ui.heading("Write an unanswerable query" if task.kind == UNANSWERABLE else "Write a query")
@@ -84,13 +82,11 @@ def _ask_query(task: writing_queue.WritingTask, acts: Acts) -> None:
         if is_warned:
             st.warning("\n\n".join(map(ui.plain, warnings)), icon=":material/rule:")
         label = "Save the query unchanged" if is_warned else "Save the query"
-        is_saved = st.form_submit_button(
-            f"{label} `Ctrl Enter`", type="primary", key=f"save {form.key} {key}"
-        )
-    is_skipped = st.button("Skip this document", key=f"pass {form.key} {key}")
-    if is_saved:
+        saving = st.form_submit_button(f"{label} `Ctrl Enter`", type="primary", key=f"save {form.key} {key}")
+    skipping = st.button("Skip this document", key=f"pass {form.key} {key}")
+    if saving:
         _save_unless_warned(task, acts, " ".join(text.split()), draft)
-    elif is_skipped:
+    elif skipping:
         st.session_state[_SENT_DRAFT] = draft
         acts.do(form, lambda: _skip(task, acts.by))
     keys("query", key, draft=Draft(f"query-{key}", draft), sent=st.session_state.get(_SENT_DRAFT, ""))
