@@ -59,12 +59,13 @@ NO_PAGE = (
     "operations/doctor.py",
     "releases/packed.py",
     "evaluation/scoring/baseline",
+    "evaluation/scoring/chunk_map.py",
     "evaluation/scoring/splitters.py",
 )
 """Where errors are raised that no page shows: what they do is done by commands alone."""
 FILES = (
     "evaluation/scoring/run_",
-    "evaluation/scoring/system_runs.py",
+    "evaluation/scoring/system_",
     "labeling/import",
     "ingest/",
     "operations/import_file.py",
