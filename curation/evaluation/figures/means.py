@@ -12,7 +12,6 @@ queries, the report gives only the number of queries and the reason.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import sqrt
@@ -42,8 +41,6 @@ FEW_QUERIES_WARNING = (
 TOO_FEW_QUERIES = f"fewer than {MIN_QUERIES} queries"
 FEW_SEALED = f"fewer than {MIN_QUERIES} sealed queries"
 EMPTY = "no query, so unknown"
-MAX_LISTED_VALUES = 50
-"""Maximum number of facet values that a table lists."""
 StratumFigure = TypeVar("StratumFigure", bound=tuple[object, ...])
 
 
@@ -218,27 +215,6 @@ def find_suppressed_strata(facet: Facet, sealed: Mask) -> dict[str, str]:
         elif 0 < (mask & sealed).sum() < MIN_QUERIES:
             reasons[value] = TOO_FEW_QUERIES if mask.sum() < MIN_QUERIES else FEW_SEALED
     return reasons
-
-
-def choose_values(strata: Sequence[Mapping[str, StratumFigures[MeasureFigure]]]) -> tuple[list[str], str]:
-    """Choose the values of a facet that tables list, and count the remaining values in a sentence ('' if none
-    remain).
-
-    If a facet has more than `MAX_LISTED_VALUES` values, the values with the most queries and with figures of
-    any run are listed.
-    """
-    first = strata[0]
-    if len(first) <= MAX_LISTED_VALUES:
-        return list(first), ""
-    shown = [value for value in first if any(run_strata[value].figures for run_strata in strata)]
-    largest = set(sorted(shown, key=lambda value: -first[value].queries)[:MAX_LISTED_VALUES])
-    smaller = len(shown) - len(largest)
-    shown = [value for value in shown if value in largest]
-    reasons = Counter(first[value].left_out for value in first if not first[value].figures)
-    if smaller:
-        reasons[f"fewer queries than the {MAX_LISTED_VALUES} largest"] = smaller
-    listed = "; ".join(f"{count:,} ({reason})" for reason, count in sorted(reasons.items()) if reason)
-    return shown, f"Not listed: {listed}." if listed else ""
 
 
 def compute_other_means(

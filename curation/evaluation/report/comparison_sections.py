@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 
 from markupsafe import Markup
 
@@ -16,7 +17,7 @@ from curation.evaluation.evaluation import EvaluatedSystem, Evaluation
 from curation.evaluation.figures import comparison
 from curation.evaluation.figures.aggregations import AGGREGATIONS, StrataSummary, describe_summary
 from curation.evaluation.figures.comparison import HOLM_COLUMN, TARGET_DIFFERENCE, TESTS, Comparison
-from curation.evaluation.figures.means import choose_values
+from curation.evaluation.figures.means import MeasureFigure, StratumFigures
 from curation.evaluation.report.cells import format_figure, format_with_n, interval, make_mark
 from curation.evaluation.scoring.facets import CLUSTER, GRID
 from curation.evaluation.scoring.measure_names import parse_measures
@@ -26,6 +27,8 @@ from curation.releases.coverage import describe_grid, describe_map
 
 MAX_ROWS = 30
 """Maximum number of differences in a drawing; the tables have all differences."""
+MAX_LISTED_VALUES = 50
+"""Maximum number of facet values that a table lists."""
 AGGREGATION_REMARK = (
     "Overall is the mean over queries. Macro and median are over the strata's means, worst is the lowest "
     "mean of a stratum with ten queries or more. A stratum with few queries has an uncertain mean, so "
@@ -134,7 +137,7 @@ def _write_facet(evaluation: Evaluation, facet: str) -> Section:
         sentence += f"\nKinds with fewer than {MIN_QUERIES} sealed queries show only the number of queries."
     if len(evaluation.runs) > MAX_SERIES:
         sentence += f"\nThe chart shows the first {MAX_SERIES} systems; the table shows all of them."
-    values, remark = choose_values([system.strata[facet] for system in evaluation.runs])
+    values, remark = _choose_values([system.strata[facet] for system in evaluation.runs])
     sentence += f"\n{remark}" if remark else ""
     sentence += "\nA query counts in every region that the query is about." if facet == CLUSTER else ""
     if facet == GRID and evaluation.coverage is not None:
@@ -156,6 +159,27 @@ def _write_facet(evaluation: Evaluation, facet: str) -> Section:
     drawings = (dot_plot(title, systems[:MAX_SERIES], dot_rows),) if dot_rows else ()
     table = Table(title, (facet, "queries", *systems, "note"), tuple(rows))
     return Section(f"By {facet}", sentence, drawings, (table,))
+
+
+def _choose_values(strata: Sequence[Mapping[str, StratumFigures[MeasureFigure]]]) -> tuple[list[str], str]:
+    """Choose the values of a facet that tables list, and count the remaining values in a sentence ('' if none
+    remain).
+
+    If a facet has more than `MAX_LISTED_VALUES` values, the values with the most queries and with figures of
+    any run are listed.
+    """
+    first = strata[0]
+    if len(first) <= MAX_LISTED_VALUES:
+        return list(first), ""
+    shown = [value for value in first if any(run_strata[value].figures for run_strata in strata)]
+    largest = set(sorted(shown, key=lambda value: -first[value].queries)[:MAX_LISTED_VALUES])
+    smaller = len(shown) - len(largest)
+    shown = [value for value in shown if value in largest]
+    reasons = Counter(first[value].left_out for value in first if not first[value].figures)
+    if smaller:
+        reasons[f"fewer queries than the {MAX_LISTED_VALUES} largest"] = smaller
+    listed = "; ".join(f"{count:,} ({reason})" for reason, count in sorted(reasons.items()) if reason)
+    return shown, f"Not listed: {listed}." if listed else ""
 
 
 def write_other_means(evaluation: Evaluation) -> list[Section]:
