@@ -155,9 +155,7 @@ class CoverageRequest:
     resolution: float | None = None
     least_documents: int = MIN_DOCUMENTS
     model: str = option(
-        DEFAULT_MODEL,
-        "Embedding model of entities",
-        "Embedding model that joins entities: a name or a folder.",
+        DEFAULT_MODEL, "Embedding model of entities", "Embedding model of entities: a name or a folder."
     )
 
 

@@ -204,22 +204,19 @@ def import_tags(
     with store.transaction(appends=True) as cursor:
         known, tags = KnownQueries.read(cursor), query_tags.read_known_tags(cursor)
         for line, name, cell in lines:
-            query_id = _read_query(known, name, find_name_kind(query_column or ""), line, records)
+            query_id = _read_id(known, name, find_name_kind(query_column or ""), line, records)
             for tag, present in _read_tags(cell, tags, line, records):
-                first_statement = statements.setdefault((query_id or name, tag), (line, present))
-                if first_statement[1] != present:
+                earlier = statements.setdefault((query_id or name, tag), (line, present))
+                if earlier[1] != present:
                     records.problems.add(
-                        line,
-                        f"says the opposite of {records.unit} {first_statement[0]} on {tag!r} of {name!r}",
+                        line, f"says the opposite of {records.unit} {earlier[0]} on {tag!r} of {name!r}"
                     )
         records.problems.check()
         tag_statements = [TagStatement(*pair, present) for pair, (_, present) in statements.items()]
         return write_persons_tags(cursor, tag_statements, author)
 
 
-def _read_query(
-    known: KnownQueries, name: str, kind: NamedBy | None, line: int, records: Records
-) -> str | None:
+def _read_id(known: KnownQueries, name: str, kind: NamedBy | None, line: int, records: Records) -> str | None:
     try:
         query = known.find(name, kind) if name else None
     except InputError as error:

@@ -24,8 +24,9 @@ MAX_PAIRS_SHOWN = 200
 def make_certificate_page(certificate: Certificate, name: str | None = None) -> str:
     """Make the HTML page of a split's certificate. `name` is the name of the release with the split."""
     title = f"Certificate of the split of release {name}" if name else "Certificate of the split"
-    hashes = f"Queries {certificate.query_hash}. Corpus {certificate.corpus_hash}."
-    remark = f"Split {certificate.split_id}. {hashes}"
+    remark = (
+        f"Split {certificate.split_id}. Queries {certificate.query_hash}. Corpus {certificate.corpus_hash}."
+    )
     return html_page(title, summarize_certificate(certificate), build_sections(certificate), remark)
 
 

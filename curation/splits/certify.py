@@ -389,8 +389,7 @@ def _list_document_crossings(
         for a, b in uncut_pairs[:1] or query_pairs:
             ends = sorted([(a, first_document[0]), (b, second_document[0])])
             (query_a, document_a), (query_b, document_b) = ends
-            documents = (document_a, document_b)
-            crossings.append(Crossing(query_a, query_b, NEAR_DUPLICATE, similarity, documents))
+            crossings.append(Crossing(query_a, query_b, NEAR_DUPLICATE, similarity, (document_a, document_b)))
     return crossings
 
 

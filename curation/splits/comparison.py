@@ -74,9 +74,8 @@ def _build_incidence_matrix(sets: Sequence[frozenset[str]], sizes: Ints) -> spar
     rows = np.repeat(np.arange(len(sets)), sizes)
     column_of_each = (vocabulary[shingle] for shingles in sets for shingle in shingles)
     columns = np.fromiter(column_of_each, np.int64, int(sizes.sum()))
-    ones = np.ones(len(rows), dtype=np.int32)
     shape = (len(sets), max(1, len(vocabulary)))
-    return sparse.coo_array((ones, (rows, columns)), shape=shape).tocsr()
+    return sparse.coo_array((np.ones(len(rows), dtype=np.int32), (rows, columns)), shape=shape).tocsr()
 
 
 class PairSieve:

@@ -61,9 +61,9 @@ def check_request(request: SplitRequest) -> None:
     InputError: fractions, part names, rules or the largest group are wrong. The error lists all problems.
     """
     problems = find_part_problems(request.fractions) + find_rule_problems(request.rules)
-    if request.largest_group is not None and not 0 < request.largest_group <= 1:
-        share = f"{request.largest_group:g}"
-        problems.append(f"A largest group of {share}: expected a share above 0 and at most 1")
+    share = request.largest_group
+    if share is not None and not 0 < share <= 1:
+        problems.append(f"A largest group of {share:g}: expected a share above 0 and at most 1")
     refuse_problems(problems)
 
 

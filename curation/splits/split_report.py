@@ -69,9 +69,7 @@ class SplitReport:
             *describe_cuts(self.cut, self.remaining_ties, self.certificate.texts),
         ]
         if self.disagreeing:
-            lines.append(
-                f"Releases differ in the part of {self.disagreeing:,} of these queries: the newest decides."
-            )
+            lines.append(f"Releases give {self.disagreeing:,} queries different parts: the newest decides.")
         if self.by_time is not None:
             lines += self.by_time.sentences
         for group in self.large_groups:

@@ -305,8 +305,6 @@ SAME_KEY_TIE = TieKind(
     if_absent=(),
     when_on=lambda rules: {"told_apart_by": GROUP} if GROUP in rules.keys else {},
 )
-KINDS: dict[str, TieKind] = {
-    kind.label: kind
-    for kind in (QUERY_TEXT_TIE, PARAPHRASE_TIE, SHARED_DOCUMENT_TIE, NEAR_DUPLICATE_TIE, SAME_KEY_TIE)
-}
+_KINDS = (QUERY_TEXT_TIE, PARAPHRASE_TIE, SHARED_DOCUMENT_TIE, NEAR_DUPLICATE_TIE, SAME_KEY_TIE)
+KINDS: dict[str, TieKind] = {kind.label: kind for kind in _KINDS}
 """Map from label to kind of tie, in the order of tables and of stored counts."""

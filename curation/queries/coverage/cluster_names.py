@@ -92,14 +92,12 @@ def choose_naming_entities(
     return chosen
 
 
-def count_documents_about(
-    labels: Ints, document_entities: Mapping[str, Sequence[int]]
-) -> tuple[Ints, Floats]:
+def count_documents_about(labels: Ints, entities_of: Mapping[str, Sequence[int]]) -> tuple[Ints, Floats]:
     """Count each entity's documents, and compute from 0 to 1 how far these documents are about the entity's
     cluster.
     """
     documents, co_entities, co_entities_inside = np.zeros((3, len(labels)), np.int64)
-    for indices in map(list, document_entities.values()):
+    for indices in map(list, entities_of.values()):
         documents[indices] += 1
         co_entities[indices] += len(indices) - 1
         co_entities_inside[indices] += (labels[indices, None] == labels[indices]).sum(axis=1) - 1

@@ -280,10 +280,7 @@ def _choose_heaviest(counted: Mapping[str, int], weights: Floats, limit: int) ->
     """Choose the heaviest phrases of a document with their weights. `counted` maps a phrase to its count."""
     rounded = dict(zip(counted, np.round(weights, 9).tolist(), strict=True))
     contained = _find_contained(counted)
-    ordered = sorted(
-        (phrase for phrase in rounded if phrase not in contained),
-        key=lambda phrase: (-rounded[phrase], phrase),
-    )
+    ordered = sorted(rounded.keys() - contained, key=lambda phrase: (-rounded[phrase], phrase))
     return {phrase: rounded[phrase] for phrase in ordered[:limit]}
 
 

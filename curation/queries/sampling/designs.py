@@ -58,7 +58,7 @@ def draw_stratified(
     order = np.argsort(strata.codes, kind="stable")
     starts = np.cumsum([0, *populations[:-1]])
     rows = np.concatenate([order[start : start + count] for start, count in zip(starts, sizes, strict=True)])
-    counts = _summarize_strata(traffic, strata, sizes, sizes)
+    counts = _list_strata(traffic, strata, sizes, sizes)
     return Drawing(rows, np.repeat([stratum.probability or 0.0 for stratum in counts], sizes), counts)
 
 
@@ -70,12 +70,10 @@ def draw_pps(traffic: Ints, strata: Labels, size: int, seed: int) -> Drawing:
     strata_count = len(strata.names)
     sizes = np.bincount(strata.codes[rows], minlength=strata_count).tolist()
     expected = np.bincount(strata.codes[order], weights=probability, minlength=strata_count).tolist()
-    return Drawing(rows, probability[drawn], _summarize_strata(traffic, strata, sizes, expected))
+    return Drawing(rows, probability[drawn], _list_strata(traffic, strata, sizes, expected))
 
 
-def _summarize_strata(
-    traffic: Ints, strata: Labels, sizes: Sequence[int], expected: Sequence[float]
-) -> list[Stratum]:
+def _list_strata(traffic: Ints, strata: Labels, sizes: list[int], expected: Sequence[float]) -> list[Stratum]:
     """Make the counts of each stratum from the drawn and the expected numbers of queries."""
     populations, stratum_traffic = count_strata(traffic, strata)
     probabilities = [

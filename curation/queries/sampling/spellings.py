@@ -130,9 +130,7 @@ def _squeeze_text(text: str) -> str:
 
 def _is_one_edit(short: str, long: str) -> bool:
     """Tell whether two words differ by one added or different letter, or by two swapped letters."""
-    at = next(
-        (index for index, pair in enumerate(zip(short, long, strict=False)) if pair[0] != pair[1]), len(short)
-    )
+    at = next((index for index, (a, b) in enumerate(zip(short, long, strict=False)) if a != b), len(short))
     if len(short) < len(long):
         return short[at:] == long[at + 1 :]
     swapped = short[at + 1 : at + 2] + short[at : at + 1] + short[at + 2 :]
@@ -159,10 +157,8 @@ def _find_candidate_pairs(texts: Sequence[str], progress: Progress) -> Ints:
         owners = np.array(by_length[length], np.int64)
         text_hashes, shortened_hashes = _hash_texts([squeezed[owner] for owner in by_length[length]], length)
         salts = codes_of[owners] * np.uint64(_SALT)
-        keys, key_owners = (
-            [(shortened_hashes + salts[:, None]).ravel()],
-            [np.repeat(owners, shortened_hashes.shape[1])],
-        )
+        keys = [(shortened_hashes + salts[:, None]).ravel()]
+        key_owners = [np.repeat(owners, shortened_hashes.shape[1])]
         if shorter[0] == length - 1:
             keys.append(shorter[1])
             key_owners.append(shorter[2])

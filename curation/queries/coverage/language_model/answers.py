@@ -37,10 +37,7 @@ CHARACTERS = 4
 REFUSED = "the language model refused"
 MALFORMED = "the language model gave no answer of the form asked for"
 NOT_ASKED = "not asked yet"
-_COLUMNS = (
-    *("call_id", "attempt", "model", "prompt_hash"),
-    *("kind", "text", "tokens_read", "tokens_written"),
-)
+_COLUMNS = ("call_id", "attempt", "model", "prompt_hash", "kind", "text", "tokens_read", "tokens_written")
 Check = Callable[[str], object]
 """A function that reads an answer, and raises a `MalformedAnswerError` if the answer has another form."""
 _Replies = dict[str, list[chat.ModelReply]]

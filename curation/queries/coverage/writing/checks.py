@@ -107,10 +107,8 @@ def find_copied_phrases(text: str, title: str, body: str) -> list[str]:
     """
     query_words = _locate_words(text)
     title_words = [word.word for word in _locate_words(title)]
-    runs = {
-        *_word_runs(title_words, MIN_COPIED_WORDS),
-        *_word_runs([word.word for word in _locate_words(body)], MIN_COPIED_WORDS),
-    }
+    body_words = [word.word for word in _locate_words(body)]
+    runs = {*_word_runs(title_words, MIN_COPIED_WORDS), *_word_runs(body_words, MIN_COPIED_WORDS)}
     if len(title_words) == MIN_COPIED_WORDS - 1:
         runs.add(tuple(title_words))
     is_copied = [False] * len(query_words)
@@ -125,11 +123,8 @@ def find_copied_phrases(text: str, title: str, body: str) -> list[str]:
 def find_similar_queries(text: str, queries: Iterable[Query]) -> list[str]:
     """List the texts of queries that nearly equal a text, as written or with reordered words."""
     normalised = normalise_query(text)
-    shingles, reworded, query_essentials = (
-        character_shingles(normalised),
-        reworded_shingles(text),
-        list_essentials(text),
-    )
+    shingles, reworded = character_shingles(normalised), reworded_shingles(text)
+    query_essentials = list_essentials(text)
     similar = []
     for query in queries:
         likeness = jaccard(shingles, character_shingles(query.normalised))

@@ -178,9 +178,7 @@ def compute_task_id(batch_id: str, position: int) -> str:
     return digest("writing task", batch_id, position)
 
 
-def list_unused(
-    documents: Iterable[str], used: Iterable[str], cluster: int, seed: int, kind: str
-) -> list[str]:
+def list_unused(documents: Iterable[str], used: list[str], cluster: int, seed: int, kind: str) -> list[str]:
     """List the documents of a region without a task, in an order by seed."""
     used_documents = set(used)
     unused = (document for document in documents if document not in used_documents)
