@@ -69,7 +69,8 @@ class SplitReport:
             *describe_cuts(self.cut, self.remaining_ties, self.certificate.texts),
         ]
         if self.disagreeing:
-            lines.append(f"Releases give {self.disagreeing:,} queries different parts: the newest decides.")
+            queries = pluralize(self.disagreeing, "query", "queries")
+            lines.append(f"Releases give {queries} different parts: the newest decides.")
         if self.by_time is not None:
             lines += self.by_time.sentences
         for group in self.large_groups:
