@@ -58,13 +58,11 @@ def compute_evidence_agreement(marks: Mapping[Pair, PairMarks]) -> EvidenceAgree
 def sum_f1(spans_by_annotator: Sequence[Iterable[Span]]) -> tuple[float, int]:
     """Sum the F1 of each two annotators of one text, and count the comparisons."""
     comparisons = list(combinations([list(spans) for spans in spans_by_annotator], 2))
-    return (
-        sum(
-            2 * count_characters(intersection(*two)) / (count_characters(two[0]) + count_characters(two[1]))
-            for two in comparisons
-        ),
-        len(comparisons),
+    f1_values = (
+        2 * count_characters(intersection(*pair)) / (count_characters(pair[0]) + count_characters(pair[1]))
+        for pair in comparisons
     )
+    return sum(f1_values), len(comparisons)
 
 
 def _estimate_f1(sums: Floats, units: int) -> Estimate:

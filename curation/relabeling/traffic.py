@@ -173,8 +173,8 @@ class TrafficTable:
         leaders = group_spellings(texts, times).tolist()
         group_queries: dict[int, int] = {}  # leader → the most asked query of its group
         for index, leader in enumerate(leaders):
-            leading = group_queries.get(leader)
-            if texts[index] in self.known and (leading is None or times[index] > times[leading]):
+            top_query = group_queries.get(leader)
+            if texts[index] in self.known and (top_query is None or times[index] > times[top_query]):
                 group_queries[leader] = index
         return {
             text: text if text in self.known else texts[group_queries.get(leader, leader)]

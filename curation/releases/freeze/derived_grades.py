@@ -107,8 +107,8 @@ def _make_shared_qrels(draft: ReleaseDraft, identical: IdenticalTexts) -> tuple[
         ids = sorted(identical.all_ids([first]))
         shared = {"how": SHARED, "from": source["document_id"], "votes": {}, "cannot_tell": 0}
         names = ("query_id", "grade", "confidence")
-        grade: dict[str, Any] = {name: source[name] for name in names if name in source}
-        rows += [{**grade, "document_id": id, **shared} for id in ids if (query_id, id) not in judged]
+        fields: dict[str, Any] = {name: source[name] for name in names if name in source}
+        rows += [{**fields, "document_id": id, **shared} for id in ids if (query_id, id) not in judged]
     return rows, conflicts
 
 

@@ -315,10 +315,8 @@ def _make_texts(
         "split": [split | {"certificate": round_floats(asdict(certificate))}],
         "release": make_header(draft, override),
     }
-    return {
-        table: rows if isinstance(rows, PartText) else PartText.of_rows(rows)
-        for table, rows in sorted(tables.items())
-    }
+    parts = sorted(tables.items())
+    return {part: rows if isinstance(rows, PartText) else PartText.of_rows(rows) for part, rows in parts}
 
 
 def _store_release(
