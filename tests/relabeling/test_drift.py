@@ -369,7 +369,7 @@ def test_opening_the_next_quarter_closes_the_report_of_the_one_before(relabeled:
     assert (again.pooled, again.pooled_quarters) == (None, 1), "a later quarter is not in its year"
 
 
-CLOSES = re.compile(r'\bset_round\([^)]*"closed"')
+CLOSES = re.compile(r'\bset_round_state\([^)]*"closed"')
 
 
 def test_every_page_and_command_closes_rounds_with_their_report() -> None:
