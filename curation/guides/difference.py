@@ -16,13 +16,8 @@ _SOFT_BREAK = re.compile(r"(?<!\n)\n[ \t]*(?![\n#|>*\-\d])")
 """Pattern of a line end within a paragraph of Markdown."""
 _CONTEXT_WORDS = 20
 """Number of unchanged words on each side of a change in a summary."""
-_SUMMARIES = {
-    "name": "renamed",
-    "definition": "redefined",
-    "key": "another key",
-    "colour": "another colour",
-    "examples": "other examples",
-}
+_SUMMARIES = {"name": "renamed", "definition": "redefined", "key": "another key"}
+_SUMMARIES |= {"colour": "another colour", "examples": "other examples"}
 """Entry of a grade → the words for its change."""
 
 

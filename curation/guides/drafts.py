@@ -50,10 +50,8 @@ def save_draft(store: Store, source: str, author: str, seen_revision: int | None
     lead.
     """
     if len(source) > MAX_SOURCE_LENGTH:
-        raise InputError(
-            f"The guide has {pluralize(len(source), 'character')}; expected at most {MAX_SOURCE_LENGTH:,}. "
-            "Shorten it."
-        )
+        length = pluralize(len(source), "character")
+        raise InputError(f"The guide has {length}; expected at most {MAX_SOURCE_LENGTH:,}. Shorten it.")
     with store.transaction(new_data_version=False) as cursor:
         require_author(cursor, author, "lead")
         draft = find_draft(cursor, author)

@@ -177,10 +177,8 @@ def read_values(front: str) -> Any | GuideProblem:
         yaml_line = error.problem_mark.line + _FIRST_LINE if error.problem_mark else 1
         return GuideProblem((), yaml_line, f"the front matter is not YAML: {error.problem}")
     except yaml.reader.ReaderError as error:
-        sentence = (
-            f"the front matter holds the character U+{ord(front[error.position]):04X}, which YAML does not "
-            "allow; remove it"
-        )
+        character = f"U+{ord(front[error.position]):04X}"
+        sentence = f"the front matter holds the character {character}, which YAML does not allow; remove it"
         return GuideProblem((), _find_line_at(front, error.position), sentence)
     except RecursionError:
         brackets = [bracket.start() for bracket in _BRACKETS.finditer(front)]

@@ -180,10 +180,8 @@ def find_question(cursor: Cursor, prefix: str) -> GuideQuestion:
     questions = list_questions(cursor)
     matching = [question for question in questions if prefix and question.question_id.startswith(prefix)]
     if not matching:
-        raise NotFoundError(
-            f"There is no question {prefix!r} about the guide.",
-            command="`goldgrade guide show --questions` lists all questions.",
-        )
+        command = "`goldgrade guide show --questions` lists all questions."
+        raise NotFoundError(f"There is no question {prefix!r} about the guide.", command=command)
     if len(matching) > 1:
         raise InputError(f"{len(matching):,} questions begin with {prefix!r}; give more characters of the id")
     return matching[0]
@@ -228,10 +226,8 @@ def _insert_question(
 ) -> str:
     question_id = digest("guide question", guide, query_id, document_id, words, author)
     row = [question_id, guide, query_id, document_id, words, author, utc_now()]
-    inserted = cursor.execute(
-        "INSERT INTO guide_questions VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING RETURNING 1", row
-    ).fetchall()
-    if inserted:
+    sql = "INSERT INTO guide_questions VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING RETURNING 1"
+    if cursor.execute(sql, row).fetchall():
         detail = {"guide": guide, "query_id": query_id, "document_id": document_id}
         record_event(cursor, "guide unclear", detail, author)
     return question_id

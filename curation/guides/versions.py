@@ -72,10 +72,8 @@ def find_version(cursor: Cursor, prefix: str) -> Guide:
     versions = list_versions(cursor)
     matching = [version for version in versions if prefix and version.guide_hash.startswith(prefix.lower())]
     if not matching:
-        raise NotFoundError(
-            f"The project has no guide {prefix!r}.",
-            command="goldgrade guide show --versions lists all guides.",
-        )
+        command = "goldgrade guide show --versions lists all guides."
+        raise NotFoundError(f"The project has no guide {prefix!r}.", command=command)
     if len(matching) > 1:
         hashes = ", ".join(version.guide_hash[: len(prefix) + 4] for version in matching)
         raise InputError(f"{prefix!r} begins several guides: {hashes}. Give more characters of the hash.")

@@ -6,7 +6,7 @@ All functions are pure: they do not read or write the database.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import NamedTuple
@@ -74,6 +74,11 @@ class _Target(NamedTuple):
     same_pass: bool
 
 
+_Judgments = Mapping[JudgmentKey, ImportedJudgment]
+_Targets = dict[JudgmentKey, _Target]
+_TargetsByKey = dict[JudgmentKey, list[_Target]]
+
+
 @dataclass
 class ImportPlan:
     """The rows that an import of judgments writes.
@@ -97,7 +102,7 @@ class ImportPlan:
 
 
 def plan_import(
-    judgments: Mapping[JudgmentKey, ImportedJudgment],
+    judgments: _Judgments,
     inputs: ImportInputs,
     round_id: str,
     new_queries: Sequence[Query],
@@ -116,63 +121,104 @@ def plan_import(
     """
     hashes = dict(inputs.documents)
     _refuse_unknown(judgments, inputs.guide, hashes)
-    known_queries = {row[0] for row in inputs.queries}
+    stored_queries = {row[0] for row in inputs.queries}
     plan = ImportPlan(
         guide_hash=inputs.guide.guide_hash,
         round_exists=inputs.round_exists,
-        queries=[query for query in new_queries if query.query_id not in known_queries],
+        queries=[query for query in new_queries if query.query_id not in stored_queries],
         annotators=sorted({key.annotator for key in judgments} - set(inputs.annotators)),
         pairs=sorted({key.pair for key in judgments} - set(inputs.pairs)),
     )
-    shown: dict[JudgmentKey, list[_Target]] = {key: [] for key in judgments}
-    for row in inputs.presentations:
-        shown.get(JudgmentKey(*row[:3]), []).append(_Target(*row[3:]))  # type: ignore[arg-type]
-    targets: dict[JudgmentKey, _Target] = {}
-    for key, showings in shown.items():
-        of_pass = [showing for showing in showings if showing.same_pass]
-        if (target := _choose_target(of_pass, hashes[key.document_id], about)) is not None:
-            if judgments[key].evidence and not target.labeling:  # the guide of an import may know of none
-                target = target._replace(guide_hash=inputs.guide.guide_hash)
-            targets[key] = target
+    stored = _group_presentations(judgments, inputs.presentations)
+    targets = _choose_stored_targets(judgments, stored, inputs, about)
     _refuse_moved(judgments, targets, inputs.moved)
-    taken = {showing.presentation_id for showings in shown.values() for showing in showings}
-    positions: dict[str, int] = defaultdict(int, inputs.positions)
-    for key in judgments:
-        if key not in targets:
-            text_read = CURRENT if is_pass and not about else about
-            read = _choose_target(shown[key], hashes[key.document_id], text_read)
-            text = hashes[key.document_id] if read is None else read.content_hash
-            presentation = _make_presentation(round_id, key, text, positions, taken)
-            plan.presentations.append(presentation)
-            opened = (presentation.presentation_id, 0, False, None, False, inputs.guide.guide_hash, False)
-            targets[key] = _Target(*opened, text, same_pass=True)
-    changed = {
-        key
-        for key, showings in shown.items()
-        if any(
-            showing.content_hash != hashes[key.document_id]
-            for showing in showings
-            if showing.same_pass or not is_pass
-        )
-    }
+    new_keys = [key for key in judgments if key not in targets]
+    about_text = CURRENT if is_pass and not about else about
+    texts = {key: _choose_text(stored[key], hashes[key.document_id], about_text) for key in new_keys}
+    plan.presentations = _make_presentations(round_id, texts, inputs, stored)
+    for key, row in zip(new_keys, plan.presentations, strict=True):
+        unanswered = (row.presentation_id, 0, False, None, False, plan.guide_hash, False)
+        targets[key] = _Target(*unanswered, row.content_hash, same_pass=True)
     evidence = _locate_evidence(plan, judgments, targets, inputs, skip_unknown)
-    _plan_events(plan, judgments, targets, inputs, evidence, unclear=changed if about is None else set())
+    unclear = set() if about else _find_changed_texts(stored, hashes, is_pass)
+    _plan_events(plan, judgments, targets, inputs, evidence, unclear)
     return plan
 
 
-def _choose_target(showings: Sequence[_Target], content_hash: str, about: str | None) -> _Target | None:
+def _group_presentations(keys: Iterable[JudgmentKey], rows: Sequence[tuple[object, ...]]) -> _TargetsByKey:
+    """Group the stored presentations by judgment, in the order of `rows`."""
+    stored: _TargetsByKey = {key: [] for key in keys}
+    for row in rows:
+        stored.get(JudgmentKey(*row[:3]), []).append(_Target(*row[3:]))  # type: ignore[arg-type]
+    return stored
+
+
+def _choose_stored_targets(
+    judgments: _Judgments, stored: _TargetsByKey, inputs: ImportInputs, about: str | None
+) -> _Targets:
+    """Choose the stored presentations of the same pass that judgments answer."""
+    hashes, targets = dict(inputs.documents), {}
+    for key, presentations in stored.items():
+        candidates = [target for target in presentations if target.same_pass]
+        if (target := _choose_target(candidates, hashes[key.document_id], about)) is not None:
+            if judgments[key].evidence and not target.labeling:  # an import's guide may not ask for evidence
+                target = target._replace(guide_hash=inputs.guide.guide_hash)
+            targets[key] = target
+    return targets
+
+
+def _choose_target(targets: Sequence[_Target], content_hash: str, about: str | None) -> _Target | None:
     """Choose the presentation to answer: the last answered, else an open presentation; None if there is no
     presentation."""
-    now = [showing for showing in showings if showing.content_hash == content_hash]
-    earlier = [showing for showing in showings if showing.content_hash != content_hash]
-    chosen = {CURRENT: now, EARLIER: earlier or now}.get(about or "", showings)
-    return chosen[-1] if chosen else None
+    current = [target for target in targets if target.content_hash == content_hash]
+    earlier = [target for target in targets if target.content_hash != content_hash]
+    candidates = {CURRENT: current, EARLIER: earlier or current}.get(about or "", targets)
+    return candidates[-1] if candidates else None
+
+
+def _choose_text(targets: Sequence[_Target], content_hash: str, about: str | None) -> str:
+    """Choose the version that a judgment without a presentation is about: a version shown before, else the
+    corpus's version."""
+    target = _choose_target(targets, content_hash, about)
+    return content_hash if target is None else target.content_hash
+
+
+def _make_presentations(
+    round_id: str, texts: Mapping[JudgmentKey, str], inputs: ImportInputs, stored: _TargetsByKey
+) -> list[Presentation]:
+    """Make presentations for judgments that answer no stored presentation; `texts` are versions."""
+    stored_ids = {target.presentation_id for targets in stored.values() for target in targets}
+    positions: dict[str, int] = defaultdict(int, inputs.positions)
+    presentations = []
+    for key, text in texts.items():
+        presentation_id = digest("presentation", round_id, *key)
+        if presentation_id in stored_ids:  # by an earlier text, from a file of this name
+            presentation_id = digest("presentation", round_id, *key, text)
+        position = positions[key.annotator]
+        positions[key.annotator] += 1
+        presentations.append(Presentation(presentation_id, round_id, *key, text, position, None))
+    return presentations
+
+
+def _find_changed_texts(stored: _TargetsByKey, hashes: Mapping[str, str], is_pass: bool) -> set[JudgmentKey]:
+    """Find judgments whose annotators saw a different text than the corpus has.
+
+    Parameters
+    ----------
+    is_pass: only presentations of this pass count.
+    """
+    return {
+        key
+        for key, targets in stored.items()
+        for target in targets
+        if target.content_hash != hashes[key.document_id] and (target.same_pass or not is_pass)
+    }
 
 
 def _plan_events(
     plan: ImportPlan,
-    judgments: Mapping[JudgmentKey, ImportedJudgment],
-    targets: Mapping[JudgmentKey, _Target],
+    judgments: _Judgments,
+    targets: _Targets,
     inputs: ImportInputs,
     evidence: Mapping[JudgmentKey, Spans],
     unclear: Collection[JudgmentKey],
@@ -191,50 +237,45 @@ def _plan_events(
         inputs.guides,
         {targets[key].presentation_id: inputs.bodies[targets[key].content_hash] for key in marked},
     )
-    last = {(name, revision + 1): key for key, (_, name, revision) in context.used_keys.items()}
+    last_keys = {(name, revision + 1): key for key, (_, name, revision) in context.used_keys.items()}
     submissions: dict[str, list[Submission]] = defaultdict(list)
-    unsaid: list[JudgmentKey] = []
+    unclear_keys: list[JudgmentKey] = []
     lines: dict[str, int] = {}
     for key, judgment in judgments.items():
         target = targets[key]
         client_key = _make_client_key(target, judgment.grade)
-        again = _make_client_key(target, judgment.grade, target.next_revision)
-        secret = target.answered and key.query_id in inputs.sealed
-        plan.counts["sealed"] += secret
+        is_sealed = target.answered and key.query_id in inputs.sealed
+        plan.counts["sealed"] += is_sealed
         marks = inputs.marks.get(target.presentation_id, ())
         if target.answered and (target.grade, marks) == (judgment.grade, evidence.get(key, marks)):
-            plan.counts["unchanged"] += not secret
-        elif client_key in context.used_keys and not _is_imported(target, last):
-            plan.counts["superseded"] += not secret
+            plan.counts["unchanged"] += not is_sealed
+        elif client_key in context.used_keys and not _is_imported(target, last_keys):
+            plan.counts["superseded"] += not is_sealed
         elif key in unclear:
-            unsaid.append(key)
+            unclear_keys.append(key)
         else:
-            client_key = again if client_key in context.used_keys else client_key
+            if client_key in context.used_keys:
+                client_key = _make_client_key(target, judgment.grade, target.next_revision)
             plan.counts["judgments"] += not target.answered
-            plan.counts["changed"] += target.answered and not secret
+            plan.counts["changed"] += target.answered and not is_sealed
             plan.counts["filled"] += target.labeling and not target.answered
-            submissions[key.annotator].append(
-                _make_submission(judgment, target, client_key, evidence.get(key, ()))
-            )
+            spans = evidence.get(key, ())
+            submissions[key.annotator].append(_make_submission(judgment, target, client_key, spans))
             lines[client_key] = judgment.line
-    _refuse_unclear(judgments, unsaid)
+    _refuse_unclear(judgments, unclear_keys)
     problems: list[str] = []
     for annotator, items in submissions.items():
-        outcomes, events, written = judge_submissions(annotator, items, context)
+        outcomes, events, event_marks = judge_submissions(annotator, items, context)
         refused = [outcome for outcome in outcomes if outcome.status != "saved"]
         problems += [f"line {lines[outcome.client_key]}: {outcome.message}" for outcome in refused]
-        plan.marks += written
-        known = {item.client_key: item.submitted_at is not None for item in items}
-        plan.events += [event._replace(time_known=known[event.client_key]) for event in events]
+        plan.marks += event_marks
+        has_time = {item.client_key: item.submitted_at is not None for item in items}
+        plan.events += [event._replace(time_known=has_time[event.client_key]) for event in events]
     refuse_problems(problems, way_out=EVIDENCE_WAY_OUT)
 
 
 def _locate_evidence(
-    plan: ImportPlan,
-    judgments: Mapping[JudgmentKey, ImportedJudgment],
-    targets: Mapping[JudgmentKey, _Target],
-    inputs: ImportInputs,
-    skip_unknown: bool,
+    plan: ImportPlan, judgments: _Judgments, targets: _Targets, inputs: ImportInputs, skip_unknown: bool
 ) -> dict[JudgmentKey, Spans]:
     """Locate the file's evidence in the texts, by judgment; refuse with a list of all evidence that cannot be
     stored."""
@@ -253,30 +294,25 @@ def _locate_evidence(
     return spans
 
 
-def _refuse_unknown(
-    judgments: Mapping[JudgmentKey, ImportedJudgment], guide: Guide, hashes: Mapping[str, str]
-) -> None:
-    scale = [
+def _refuse_unknown(judgments: _Judgments, guide: Guide, hashes: Mapping[str, str]) -> None:
+    off_scale = [
         f"line {judgment.line}: {guide.outside(judgment.grade)}"
         for judgment in judgments.values()
         if judgment.grade is not None and guide.outside(judgment.grade)
     ]
-    refuse_problems(scale, way_out="Map other scales with --grade-map, for example 100=3,10=2,1=1,0=0.")
-    first = {judgment.document_id: judgment.line for judgment in reversed([*judgments.values()])}
-    documents = [
+    refuse_problems(off_scale, way_out="Map other scales with --grade-map, for example 100=3,10=2,1=1,0=0.")
+    first_lines = {judgment.document_id: judgment.line for judgment in reversed([*judgments.values()])}
+    unknown = [
         f"line {line}: the corpus has no document {document_id!r}"
-        for document_id, line in sorted(first.items(), key=lambda item: item[1])
+        for document_id, line in sorted(first_lines.items(), key=lambda item: item[1])
         if document_id not in hashes
     ]
-    refuse_problems(
-        documents, way_out="Import the judged corpus, or leave these judgments out with --skip-unknown."
-    )
+    way_out = "Import the judged corpus, or leave these judgments out with --skip-unknown."
+    refuse_problems(unknown, way_out=way_out)
 
 
 def _refuse_moved(
-    judgments: Mapping[JudgmentKey, ImportedJudgment],
-    targets: Collection[JudgmentKey],
-    moved: Sequence[tuple[str, str, str, str]],
+    judgments: _Judgments, targets: Collection[JudgmentKey], moved: Sequence[tuple[str, str, str, str]]
 ) -> None:
     rounds = {JudgmentKey(*row[:3]): row[3] for row in moved}
     problems = [
@@ -285,12 +321,11 @@ def _refuse_moved(
         for key, judgment in judgments.items()
         if key in rounds and key not in targets
     ]
-    refuse_problems(
-        problems, way_out="The current annotator of these pairs judges the pairs. Leave these rows out."
-    )
+    way_out = "The current annotator of these pairs judges the pairs. Leave these rows out."
+    refuse_problems(problems, way_out=way_out)
 
 
-def _refuse_unclear(judgments: Mapping[JudgmentKey, ImportedJudgment], keys: Collection[JudgmentKey]) -> None:
+def _refuse_unclear(judgments: _Judgments, keys: Collection[JudgmentKey]) -> None:
     problems = [
         f"line {judgments[key].line}: {key.annotator} judged a different text of the document "
         f"{key.document_id!r} than the corpus has now (query {key.query_id!r})"
@@ -303,40 +338,27 @@ def _refuse_unclear(judgments: Mapping[JudgmentKey, ImportedJudgment], keys: Col
     refuse_problems(problems, way_out=way_out)
 
 
-def _make_presentation(
-    round_id: str, key: JudgmentKey, content_hash: str, positions: dict[str, int], taken: Collection[str]
-) -> Presentation:
-    position = positions[key.annotator]
-    positions[key.annotator] += 1
-    presentation_id = digest("presentation", round_id, *key)
-    if presentation_id in taken:  # by an earlier text, from a file of this name
-        presentation_id = digest("presentation", round_id, *key, content_hash)
-    return Presentation(presentation_id, round_id, *key, content_hash, position, None)
-
-
 def _make_client_key(target: _Target, grade: int | None, *revision: int) -> str:
     """Make the client key of an imported judgment; the key of a later answer contains the revision."""
     return digest("import", target.presentation_id, grade, *revision)
 
 
-def _is_imported(target: _Target, last: Mapping[tuple[str, int], str]) -> bool:
+def _is_imported(target: _Target, last_keys: Mapping[tuple[str, int], str]) -> bool:
     """Return whether the last answer came from a file, not from the screen."""
     revision = target.next_revision
     keys = (_make_client_key(target, target.grade), _make_client_key(target, target.grade, revision - 1))
-    return target.answered and last.get((target.presentation_id, revision)) in keys
+    return target.answered and last_keys.get((target.presentation_id, revision)) in keys
 
 
-def _make_submission(
-    judgment: ImportedJudgment, target: _Target, client_key: str, evidence: Spans
-) -> Submission:
+def _make_submission(judgment: ImportedJudgment, target: _Target, key: str, spans: Spans) -> Submission:
     return Submission(
         presentation_id=target.presentation_id,
         revision=target.next_revision,
         kind="cannot_tell" if judgment.grade is None else "grade",
-        client_key=client_key,
+        client_key=key,
         grade=judgment.grade,
         reason=judgment.reason,
         note=judgment.note,
         submitted_at=judgment.submitted_at,
-        evidence=evidence,
+        evidence=spans,
     )

@@ -274,22 +274,20 @@ def _clip_active_time(active_ms: int | None) -> int | None:
     return None if active_ms is None or active_ms < 0 else min(active_ms, MAX_ACTIVE_MS)
 
 
-def _make_event(
-    submission: Submission, author: str, state: PresentationState, written_at: datetime
-) -> JudgmentEvent:
+def _make_event(item: Submission, author: str, state: PresentationState, now: datetime) -> JudgmentEvent:
     return JudgmentEvent(
-        presentation_id=submission.presentation_id,
+        presentation_id=item.presentation_id,
         revision=state.next_revision,
-        kind=submission.kind,
-        grade=submission.grade,
-        reason=submission.reason or None,
-        note=submission.note or None,
-        flagged=submission.flagged,
-        guide_hash=state.read_under(submission.guide_hash),
+        kind=item.kind,
+        grade=item.grade,
+        reason=item.reason or None,
+        note=item.note or None,
+        flagged=item.flagged,
+        guide_hash=state.read_under(item.guide_hash),
         author=author,
-        client_key=submission.client_key,
-        shown_at=submission.shown_at,
-        submitted_at=submission.submitted_at or written_at,
-        active_ms=_clip_active_time(submission.active_ms),
+        client_key=item.client_key,
+        shown_at=item.shown_at,
+        submitted_at=item.submitted_at or now,
+        active_ms=_clip_active_time(item.active_ms),
         late=state.closed,
     )

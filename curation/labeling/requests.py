@@ -168,12 +168,9 @@ class PracticeRequest:
         InputError: the numbers do not fit together; the error lists all problems.
         """
         names = tuple(dict.fromkeys(self.annotators))
-        refuse_problems(
-            [
-                *_find_name_problems(self.name, names),
-                *describe_out_of_bounds(PracticeRequest, flatten_request(self)),
-            ]
-        )
+        problems = _find_name_problems(self.name, names)
+        problems += describe_out_of_bounds(PracticeRequest, flatten_request(self))
+        refuse_problems(problems)
         return replace(self, annotators=names)
 
 
@@ -232,7 +229,7 @@ class AnswerTaskRequest:
     )
     tag: str | None = option(None, "Queries with the tag", "Only queries with the tag.", unset="any")
     most: int | None = option(
-        None, "Queries to draw", "Queries to draw.", flag="--queries", minimum=1, unset="all"
+        None, "Queries to draw", "Number of queries to draw.", flag="--queries", minimum=1, unset="all"
     )
     show: str = option(
         RELEVANT,

@@ -253,12 +253,9 @@ def read_case_context(
         withheld = read_withheld_pairs(cursor, reviewer)
         anchors = fetch(cursor, Anchor, _ANCHORS, [query_id, case.dispute.document_id])
         comments_read = list_comments(cursor, reviewer, query_id, document_id)
-    comparable = [
-        anchor
-        for anchor in anchors
-        if (query_id, anchor.document_id) not in withheld and anchor.grade in guide.values
-    ]
-    return comparable, comments_read
+    on_scale = [anchor for anchor in anchors if anchor.grade in guide.values]
+    anchors = [anchor for anchor in on_scale if (query_id, anchor.document_id) not in withheld]
+    return anchors, comments_read
 
 
 def make_pair_id(query_id: str, document_id: str) -> str:

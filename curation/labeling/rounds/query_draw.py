@@ -97,11 +97,8 @@ def draw_candidates(
     pooled_queries = {row.query_id for row in rows if row.content_hash is not None} & active
     draw = draw_queries({name: strata.get(name, NO_STRATUM) for name in pooled_queries}, count, seed, units)
     drawn_candidates = [candidate for candidate in chosen.candidates if candidate.query_id in draw.drawn]
-    left_out = {
-        **chosen.left_out,
-        NOT_DRAWN: len(chosen.candidates) - len(drawn_candidates),
-        NO_POOL: len(active - pooled_queries),
-    }
+    undrawn_count = len(chosen.candidates) - len(drawn_candidates)
+    left_out = {**chosen.left_out, NOT_DRAWN: undrawn_count, NO_POOL: len(active - pooled_queries)}
     stored_draw = {"strata": dict(sorted(draw.strata.items())), "drawn": sorted(draw.drawn)}
     stored_draw |= {"units": dict(sorted(draw.units.items()))} if draw.units else {}
     counts = {reason: count for reason, count in left_out.items() if count}

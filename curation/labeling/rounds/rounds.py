@@ -295,10 +295,8 @@ def refuse_closed(state: RoundState) -> None:
     if state.kind == "imported":
         raise RefusedError(f"{state.round} holds imported judgments, and has no items for annotators.")
     if state.closed:
-        raise RefusedError(
-            f"{state.round} is closed. Reopen it first.",
-            command=f"{_build_command(state.round, 'open')} does.",
-        )
+        command = f"{_build_command(state.round, 'open')} does."
+        raise RefusedError(f"{state.round} is closed. Reopen it first.", command=command)
 
 
 def refuse_unable_annotators(annotators: Sequence[Annotator]) -> None:

@@ -308,15 +308,13 @@ def _find_too_near(items: Sequence[QueueItem]) -> set[str]:
     }
 
 
-def _sort(
-    showable: Sequence[QueueItem], items: Sequence[QueueItem], rounds: Sequence[str]
-) -> list[QueueItem]:
+def _sort(showable: Sequence[QueueItem], items: Sequence[QueueItem], order: Sequence[str]) -> list[QueueItem]:
     """Sort open items: untouched items, then skipped items in the order of skipping, then repeats of skipped
     items."""
     skipped_ids = {item.presentation_id for item in items if item.was_put_off}
     if not skipped_ids:
         return list(showable)  # in order already
-    round_indexes = {round_id: index for index, round_id in enumerate(rounds)}
+    round_indexes = {round_id: index for index, round_id in enumerate(order)}
 
     def sort_key(item: QueueItem) -> tuple[int, int, int, int]:
         group = 2 if item.duplicate_of in skipped_ids else 0

@@ -112,9 +112,7 @@ class SessionCache:
             self._practice = read_practice_statuses(cursor, self.annotator)
         return self._practice
 
-    def texts(
-        self, cursor: Cursor, items: Sequence[QueueItem], upcoming: Sequence[QueueItem]
-    ) -> list[ItemText]:
+    def texts(self, cursor: Cursor, items: Sequence[QueueItem], queue: Sequence[QueueItem]) -> list[ItemText]:
         """Return the texts of the needed items; if a text is missing, read the texts of `READ_AHEAD`
         items."""
         missing_items = [item for item in items if item.presentation_id not in self._texts]
@@ -123,9 +121,9 @@ class SessionCache:
             version = read_texts_version(cursor)
             if version != self._texts_state:
                 self._texts_state, texts, missing_items = version, {}, list(items)
-            items_ahead = [item for item in upcoming[:READ_AHEAD] if item.presentation_id not in texts]
+            items_ahead = [item for item in queue[:READ_AHEAD] if item.presentation_id not in texts]
             texts.update(read_texts(cursor, missing_items, items_ahead))
-            ids_ahead = {item.presentation_id for item in upcoming[:READ_AHEAD]}
+            ids_ahead = {item.presentation_id for item in queue[:READ_AHEAD]}
             self._texts = {
                 key: text
                 for key, text in texts.items()

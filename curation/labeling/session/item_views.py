@@ -133,7 +133,7 @@ class ItemRow(NamedTuple):
     put_off: bool = False
     list_id: str = ""
 
-    def drawn(self, image_hosts: Hosts) -> ItemView:
+    def drawn(self, image_hosts: frozenset[str]) -> ItemView:
         """Draw the view."""
         text, guide, *_ = self
         drawing = draw_document(
@@ -154,7 +154,7 @@ AnswerRow = tuple[ItemRow, dict[str, Any]]
 """An answered presentation before drawing, and its answer keyed by the field names of `AnsweredItem`."""
 
 
-def draw_answers(rows: Iterable[AnswerRow], image_hosts: Hosts) -> list[AnsweredItem]:
+def draw_answers(rows: Iterable[AnswerRow], image_hosts: frozenset[str]) -> list[AnsweredItem]:
     """Draw answered presentations."""
     return [AnsweredItem(row.drawn(image_hosts), **answer) for row, answer in rows]
 
@@ -183,7 +183,9 @@ def read_rows(
     return item_rows
 
 
-def read_previous_answer(store: Store, annotator: str, hosts: Hosts = NO_IMAGE_HOSTS) -> AnsweredItem | None:
+def read_previous_answer(
+    store: Store, annotator: str, hosts: frozenset[str] = NO_IMAGE_HOSTS
+) -> AnsweredItem | None:
     """Read the presentation that the annotator answered last and can undo; None without an answer.
 
     An undone answer is withheld, because the item is open again. Note and flag are still sent.
@@ -219,7 +221,7 @@ def read_answered(cursor: Cursor, sql: str, parameters: list[str] | dict[str, An
 
 
 def draw_whole_document(
-    store: Store, annotator: str, presentation_id: str, image_hosts: Hosts = NO_IMAGE_HOSTS
+    store: Store, annotator: str, presentation_id: str, image_hosts: frozenset[str] = NO_IMAGE_HOSTS
 ) -> list[Node]:
     """Draw the whole document of an annotator's presentation, with the query's words highlighted.
 
@@ -255,9 +257,7 @@ def _number_items(
     return [(ids.index(item.presentation_id) + 1, len(ids)) for item, ids in zip(items, members, strict=True)]
 
 
-def _find_last_items(
-    cursor: Cursor, annotator: str, work: UpcomingWork, items: Sequence[QueueItem]
-) -> set[str]:
+def _find_last_items(cursor: Cursor, author: str, work: UpcomingWork, items: Sequence[QueueItem]) -> set[str]:
     """Find the items on which the screen asks whether the corpus answers the query.
 
     Repeats count among the items of a query; otherwise a missing question would reveal the repeats.
@@ -271,5 +271,5 @@ def _find_last_items(
             last_items.append(item)
     if not last_items:
         return set()
-    answered = set(cursor.execute(_SAID, [annotator, [item.query_id for item in last_items]]).fetchall())
+    answered = set(cursor.execute(_SAID, [author, [item.query_id for item in last_items]]).fetchall())
     return {item.presentation_id for item in last_items if (item.round_id, item.query_id) not in answered}

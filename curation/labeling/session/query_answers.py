@@ -40,20 +40,18 @@ def answer_query(store: Store, annotator: str, presentation_id: str, answer: str
     return Outcome(client_key, status, message, presentation_id=presentation_id)
 
 
-def _check_answer(
-    cursor: Cursor, annotator: str, item_id: str, answer: str, client_key: str
-) -> tuple[str, str]:
+def _check_answer(cursor: Cursor, annotator: str, item_id: str, answer: str, key: str) -> tuple[str, str]:
     rows = cursor.execute(_FIND_QUERY, [item_id, annotator]).fetchall()
     if not rows:
         return "refused", "this item is not assigned to you"
     round_id, query_id, kind, ask_from = rows[0]
-    stored = cursor.execute(_USED_KEY, [client_key]).fetchall()
+    stored = cursor.execute(_USED_KEY, [key]).fetchall()
     if stored:
         is_same = stored[0] == (round_id, annotator, query_id)
         return ("repeated", "") if is_same else ("refused", "the client key of this action is already in use")
     if answer not in ANSWERS:
         return "refused", f"unknown answer {answer!r}; expected one of {', '.join(ANSWERS)}"
-    if not 8 <= len(client_key) <= 128:
+    if not 8 <= len(key) <= 128:
         return "refused", "a client key has 8 to 128 characters"
     if kind not in ASKING_KINDS or not ask_from:
         return "refused", "this round does not ask whether the corpus answers a query"

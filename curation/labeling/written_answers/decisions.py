@@ -194,10 +194,8 @@ def _refuse_not_ready(cursor: Cursor, task_id: str, task_name: str, query_id: st
         raise unanswered_error(query_id, task_name)
     writers, answered, closed = rows[0]
     if answered < writers and not closed:
-        raise RefusedError(
-            f"{answered} of {writers} writers have answered this query. Wait for all writers, or close "
-            "the task."
-        )
+        progress = f"{answered} of {writers} writers have answered this query."
+        raise RefusedError(f"{progress} Wait for all writers, or close the task.")
 
 
 def _find_ruling_problems(ruling: AnswerRuling, written_answers: Sequence[str]) -> list[str]:

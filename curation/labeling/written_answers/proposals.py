@@ -192,9 +192,7 @@ def store_proposals(store: Store, calls: Mapping[str, ModelCall], author: str) -
         stored_answers = read_answers(cursor, [*calls.values()])
         stored = set(cursor.execute(_STORED).fetchall())
         answers = {query_id: stored_answers.answer(call) for query_id, call in calls.items()}
-        proposed = {
-            query_id: parse_nuggets(answer) for query_id, answer in answers.items() if answer is not None
-        }
+        proposed = {query_id: parse_nuggets(text) for query_id, text in answers.items() if text is not None}
         for query_id, nuggets in proposed.items():
             call = calls[query_id]
             if nuggets and (query_id, call.call_id) not in stored:

@@ -141,7 +141,7 @@ def read_writing_queue(store: Store, writer: str) -> tuple[list[str], int]:
 
 
 def read_writing_item(
-    store: Store, writer: str, assignment_id: str, image_hosts: Hosts = NO_IMAGE_HOSTS
+    store: Store, writer: str, assignment_id: str, image_hosts: frozenset[str] = NO_IMAGE_HOSTS
 ) -> WritingItem:
     """Read the data of an assignment for the writer's screen.
 
@@ -169,7 +169,7 @@ def read_writing_item(
 
 
 def draw_shown_document(
-    store: Store, writer: str, assignment_id: str, index: int, image_hosts: Hosts = NO_IMAGE_HOSTS
+    store: Store, writer: str, assignment_id: str, index: int, image_hosts: frozenset[str] = NO_IMAGE_HOSTS
 ) -> list[Node]:
     """Draw the whole body of a document on the writer's screen, with the query's words highlighted.
 
