@@ -272,11 +272,8 @@ def read_round_states(cursor: Cursor) -> list[RoundState]:
 
 def read_open_states(cursor: Cursor) -> list[RoundState]:
     """Read the states of active rounds (not closed, not imported, with open items), oldest first."""
-    return [
-        state
-        for state in read_round_states(cursor)
-        if state.kind != "imported" and not state.closed and state.open_items
-    ]
+    active_states = [state for state in read_round_states(cursor) if not state.closed and state.open_items]
+    return [state for state in active_states if state.kind != "imported"]
 
 
 def append_event(cursor: Cursor, round_id: str, kind: str, detail: Mapping[str, Any], author: str) -> None:

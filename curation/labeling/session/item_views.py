@@ -17,13 +17,7 @@ from curation.core.spans import Spans
 from curation.guides.guide import Guide, load_guide
 from curation.ingest.filters import NEED
 from curation.labeling.judging import read_evidence_marks
-from curation.labeling.presentation.drawing import (
-    NO_IMAGE_HOSTS,
-    DocumentText,
-    Hosts,
-    draw_body,
-    draw_document,
-)
+from curation.labeling.presentation.drawing import NO_IMAGE_HOSTS, DocumentText, draw_body, draw_document
 from curation.labeling.presentation.excerpts import Segment
 from curation.labeling.presentation.markup import Fact, Node
 from curation.labeling.rounds.upcoming import QueueItem, UpcomingWork

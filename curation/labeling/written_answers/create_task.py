@@ -158,11 +158,8 @@ def choose_evidence(inputs: EvidenceInputs, show: str, max_documents: int) -> Sh
     for candidate in sorted(candidates, key=best_rank):
         candidates_by_query.setdefault(candidate.query_id, []).append(candidate)
     if show != RELEVANT:
-        return (
-            {query_id: ranked[:max_documents] for query_id, ranked in candidates_by_query.items()},
-            frozenset(),
-            frozenset(),
-        )
+        pooled = {query_id: ranked[:max_documents] for query_id, ranked in candidates_by_query.items()}
+        return pooled, frozenset(), frozenset()
     sealed = inputs.access.closed.intersection(candidates_by_query)
     documents, with_relevant = {}, set()
     for query_id, ranked in candidates_by_query.items():

@@ -22,13 +22,7 @@ from curation.guides.guide import current_guide
 from curation.ingest.importers.personal_data import redact
 from curation.ingest.readers.lines import clean_text
 from curation.labeling.answer_matching import tokenize_answer
-from curation.labeling.presentation.drawing import (
-    NO_IMAGE_HOSTS,
-    DocumentText,
-    DrawnDocument,
-    Hosts,
-    draw_document,
-)
+from curation.labeling.presentation.drawing import NO_IMAGE_HOSTS, DocumentText, DrawnDocument, draw_document
 from curation.labeling.presentation.markup import Node
 from curation.labeling.written_answers.create_task import read_shown_documents
 from curation.labeling.written_answers.tasks import update_references
