@@ -28,6 +28,7 @@ from curation.labeling.judging import (
 )
 from curation.store import Presentation, Query
 
+_Judgments = Mapping[JudgmentKey, ImportedJudgment]
 TEXTS = (CURRENT, EARLIER)
 """Choices for a document whose text changed: the file's judgments are about the current or the earlier
 text."""
@@ -74,7 +75,6 @@ class _Target(NamedTuple):
     same_pass: bool
 
 
-_Judgments = Mapping[JudgmentKey, ImportedJudgment]
 _Targets = dict[JudgmentKey, _Target]
 _TargetsByKey = dict[JudgmentKey, list[_Target]]
 
