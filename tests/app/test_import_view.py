@@ -158,7 +158,7 @@ def test_a_corpus_without_text_is_imported_only_where_the_lead_says_so(project: 
     assert "judge documents by their titles alone" in words(shown.warning)
     shown = press(shown, "Check the file")
     assert "Choose a column as Text" in words(shown.warning)
-    assert "say so with “Judge documents by their title alone”" in html(shown)
+    assert "or use “Judge documents by their title alone”" in html(shown)
     assert button(shown, "Import").disabled
     shown = press(
         field(shown, "Judge documents by their title alone").set_value(True).run(), "Check the file"
