@@ -90,5 +90,8 @@ class ExportRequest:
         maximum=1_000,
     )
     licence: str = option(
-        "unknown", "Licence of the data set", "Licence of the data, as its owner names it.", flag="--license"
+        "unknown",
+        "Licence of the data set",
+        "Licence of the data set, as its owner names it.",
+        flag="--license",
     )

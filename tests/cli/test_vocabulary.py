@@ -48,7 +48,7 @@ SHARED = {
     "--negatives": ("hard negatives", "int"),
     "--no-header": ("no header line", "bool"),
     "--out": ("write", "Path"),
-    "--overlap": ("how many different annotators", "int"),
+    "--overlap": ("how many annotators", "int"),
     "--part": ("part", "str"),
     "--per-day": ("answers expected of an annotator per day", "int"),
     "--queries": ("queries", "int"),
