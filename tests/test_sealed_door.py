@@ -36,7 +36,7 @@ from curation.core.reports.page import Section
 from curation.core.reports.tables import Table
 from curation.labeling.consensus import queue
 from curation.releases.export.formats import FORMATS
-from curation.releases.overview import show_release
+from curation.releases.overview import read_overview
 from curation.releases.sealed_log import set_monthly_limit
 from curation.store import Annotator, open_store
 from docs import make_commands
@@ -348,10 +348,10 @@ def test_no_table_of_a_command_breaks_a_figure_a_name_or_an_id(ran: dict[str, Ra
 
 @pytest.mark.parametrize("name", [name for name, call in COMMANDS.items() if call.reason])
 def test_with_a_reason_a_command_shows_them_and_the_log_says_so(planted: SealedProject, name: str) -> None:
-    before = len(show_release(planted.store, "v1").log)
+    before = len(read_overview(planted.store, "v1").log)
     _, text = run(planted, name, COMMANDS[name], "c", ["--reason", f"why {name}", "--json"])
     assert leaks(planted, text, pairs=False), "then this test would not see a leak, either"
-    log = show_release(planted.store, "v1").log
+    log = read_overview(planted.store, "v1").log
     assert [one.reason for one in log[before:]] == [f"why {name}"]
     assert [one.opened_by for one in log[before:]] == ["command line"]
 
@@ -375,7 +375,7 @@ REFUSED = [
 
 def test_no_refusal_tells_a_sealed_grade_and_the_log_has_each(planted: SealedProject) -> None:
     set_monthly_limit(planted.store, 1_000)
-    before = len(show_release(planted.store, "v2").sealed_evaluations)
+    before = len(read_overview(planted.store, "v2").sealed_evaluations)
     for who in ("vera", "ada"):
         for line in REFUSED:
             run_file = "" if "--answers" in line else "--run old=$/old.trec"
@@ -384,7 +384,7 @@ def test_no_refusal_tells_a_sealed_grade_and_the_log_has_each(planted: SealedPro
                 exit, text = run(planted, "evaluate", call, "a", more)
                 assert exit in (1, 2), f"{line} by {who}: {text}"
                 assert not leaks(planted, text, pairs=False), f"{line} by {who}"
-    log = show_release(planted.store, "v2").sealed_evaluations[before:]
+    log = read_overview(planted.store, "v2").sealed_evaluations[before:]
     assert all(row.refused and not row.shown for row in log)
     assert len(log) >= 2 * 2 * len(REFUSED)
     assert not leaks(planted, "\n".join(row.refused or "" for row in log), pairs=False)
@@ -427,7 +427,7 @@ def test_a_packed_release_tells_no_sealed_grade_and_one_with_them_is_logged(plan
     assert invoke([*pack, str(whole), "--reason", "archive"]).exit_code == 0
     assert leaks(planted, content(whole), pairs=True), "then this test would not see a leak, either"
     assert MARKED.search(content(whole)), "evidence is among what is sealed"
-    assert show_release(planted.store, "v2").log[-1].reason == "archive"
+    assert read_overview(planted.store, "v2").log[-1].reason == "archive"
 
 
 def test_practice_takes_sealed_pairs_from_nowhere_without_a_reason(planted: SealedProject) -> None:
@@ -441,7 +441,7 @@ def test_practice_takes_sealed_pairs_from_nowhere_without_a_reason(planted: Seal
     reason = ["--reason", "They wrote the guide", "--as", "lee"]
     opened = invoke(["--project", str(planted.store.path), *arguments, *reason])
     assert opened.exit_code == 0, opened.exception
-    last = show_release(planted.store, "v1").log[-1]
+    last = read_overview(planted.store, "v1").log[-1]
     assert (last.opened_by, last.purpose, last.reason) == ("lee", "practise in early", "They wrote the guide")
 
 
@@ -502,7 +502,7 @@ def test_no_route_shows_a_sealed_grade_but_to_a_reviewer_whom_the_log_names(
 ) -> None:
     client.cookies.set(*cookie_of(planted.store, who))
     known, query = ids(planted, who), planted.sealed[0]
-    found, before = [], len(show_release(planted.store, "v1").log)
+    found, before = [], len(read_overview(planted.store, "v1").log)
     for path, address in GETS.items():
         asked = address.replace("@", query).format_map(known)
         answer = client.get(asked)
@@ -512,7 +512,7 @@ def test_no_route_shows_a_sealed_grade_but_to_a_reviewer_whom_the_log_names(
         sent = json.loads(json.dumps(body).replace("@", query).replace("{practised}", known["practised"]))
         answer = client.post(path, json=sent)
         found += [(path, leak) for leak in leaks(planted, answer.text, pairs=True)]
-    seen, log = {path for path, _ in found}, show_release(planted.store, "v1").log[before:]
+    seen, log = {path for path, _ in found}, read_overview(planted.store, "v1").log[before:]
     if who in ("ada", "vera"):
         assert not found
         assert not log
@@ -551,7 +551,7 @@ def test_no_page_shows_a_sealed_grade(
             drawn = draw(address, name, role, {key: queries.get(one, one) for key, one in parameters.items()})
             found = leaks(planted, drawn, pairs=True)
             if found and role != "annotator" and address in REVIEWERS_READ:
-                log = show_release(planted.store, "v1").log
+                log = read_overview(planted.store, "v1").log
                 assert (name, "adjudication") in {(one.opened_by, one.purpose) for one in log}
                 continue
             assert not found, f"{address} {parameters} as {name}: {found}"

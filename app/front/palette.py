@@ -11,7 +11,7 @@ from starlette.routing import Route
 from app.components.links import query_address
 from app.context import project_store
 from app.json_routes import json_route
-from curation.operations.find_by_words import FoundItem, find_by_words
+from curation.operations.find_by_words import FoundItem, find_items
 from curation.operations.query_facts import READER_ROLES
 
 MAX_SEARCH_LENGTH = 200
@@ -25,7 +25,7 @@ def search(request: Request) -> Any:
     with project_store().reading() as cursor:
         return [
             {"title": item.title, "about": item.kind, "address": _make_address(item)}
-            for item in find_by_words(cursor, search_text, request.state.account)
+            for item in find_items(cursor, search_text, request.state.account)
         ]
 
 

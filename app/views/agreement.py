@@ -10,9 +10,9 @@ from app import ui
 from app.app_page import LEADS, QUALITY, REVIEWERS, AppPage
 from app.context import project_store
 from app.next_stage import show_missing_stage
-from curation.agreement import report as agreement_report
-from curation.agreement import report_sections, round_findings
+from curation.agreement import report_findings, report_sections, round_findings
 from curation.agreement.disagreement_sources import NAMED, DisagreementSources, GuideLine, QueryShare
+from curation.agreement.report import AgreementReport, make_agreement_report
 from curation.agreement.signals import DURING_ROUND, compute_annotator_details
 from curation.agreement.verdict import judge_alpha
 from curation.core.reports.page import Section
@@ -44,13 +44,13 @@ def show(annotator: Annotator) -> None:
     with st.spinner("Computing the verdict…"):
         report, quality = figures.figure(data_state, compute_verdict, round_name)
     ui.data_time(data_state)
-    if missing_checks := agreement_report.list_unchecked(report):
+    if missing_checks := report_findings.list_unchecked(report):
         ui.sentences(*missing_checks)
     verdict = judge_alpha(report.between)
     ui.verdict(verdict.figure, verdict.state.capitalize(), verdict.sentence)
     if not report.between.units:
         show_missing_stage(store, annotator, "round")
-    ui.findings(agreement_report.list_other_findings(report))
+    ui.findings(report_findings.list_other_findings(report))
     if quality is not None and annotator.role in LEADS:
         _show_checks(quality)
     with st.spinner("Computing the sources of disagreement…"):
@@ -174,16 +174,16 @@ class AgreementDetails(NamedTuple):
 
 def compute_verdict(
     store: Store, round_name: str | None
-) -> tuple[agreement_report.AgreementReport, round_findings.RoundQuality | None]:
+) -> tuple[AgreementReport, round_findings.RoundQuality | None]:
     """Compute the report without its details, in an eighth of the time, so that the verdict appears first."""
-    report = agreement_report.make_agreement_report(store, round_name)
+    report = make_agreement_report(store, round_name)
     return report, round_findings.check_round(store, round_name, report) if round_name else None
 
 
 def compute_details(store: Store, round_name: str | None) -> AgreementDetails:
     """Compute the whole agreement report."""
     report, people = (
-        agreement_report.make_agreement_report(store, round_name, details=True),
+        make_agreement_report(store, round_name, details=True),
         compute_annotator_details(store, round_name),
     )
     return AgreementDetails(

@@ -1,4 +1,4 @@
-"""The agreement report of a project or of one round, with its findings as sentences."""
+"""The agreement report: the agreement and consistency of the labels of a project or of one round."""
 
 from __future__ import annotations
 
@@ -8,15 +8,13 @@ from dataclasses import dataclass
 from curation.agreement import breakdowns, disagreement_sources
 from curation.agreement.bias import Decisions, read_decisions
 from curation.agreement.evidence_agreement import EvidenceAgreement, compute_evidence_agreement
-from curation.agreement.fast_answers import MIN_AT_FLOOR, AnswerPace, read_paces
+from curation.agreement.fast_answers import AnswerPace, read_paces
 from curation.agreement.grades import Grades, count_values, read_grades
-from curation.agreement.inter_annotator import InterAgreement, compute_agreement, find_overlap, why_not_shown
-from curation.agreement.intra_annotator import IntraAgreement, pool_consistency, read_repeats, score_repeats
+from curation.agreement.inter_annotator import InterAgreement, compute_agreement, find_overlap
+from curation.agreement.intra_annotator import IntraAgreement, read_repeats, score_repeats
 from curation.agreement.outliers import find_uninformative
-from curation.agreement.verdict import judge_alpha
 from curation.core.statistics.intervals import RESAMPLES
-from curation.core.text import interval_text, join_names, percent, pluralize
-from curation.guides.guide import Guide, current_guide, load_guide
+from curation.guides.guide import current_guide, load_guide
 from curation.labeling.consensus.consensus import ConsensusCounts, compute_consensus
 from curation.labeling.consensus.marks import read_marks
 from curation.labeling.consensus.votes import read_votes
@@ -51,13 +49,20 @@ class Details:
 
 @dataclass(frozen=True)
 class AgreementReport:
-    """Agreement and consistency of the labels of a project or of one round (`round_name`).
+    """Agreement and consistency of the labels of a project or of one round.
 
-    The bootstrap used `seed` and `resamples`; `scale` are the guide's values, `steps` its names for them.
-    `details` is None in a report without details. `uninformative` are the annotators who agree with nobody,
-    or give one grade only, so that their consistency says nothing. `pace` has the pace of each annotator by
-    name. `evidence` is the agreement on marks in the whole project; None for a round, and without marks.
-    `disputed` is the number of pairs that wait for a reviewer because of grades or only because of evidence.
+    Attributes
+    ----------
+    round_name: the name of the round; None for the project.
+    seed, resamples: the seed and the number of resamples of the bootstrap.
+    scale, steps: the values of the guide's grades, and their names.
+    between, within: the agreement between annotators, and the consistency of each annotator.
+    disputed: the number of pairs that wait for a reviewer because of grades or only because of evidence.
+    details: None in a report without details.
+    uninformative: the annotators who agree with nobody, or give one grade only, so that their consistency
+        says nothing.
+    pace: the pace of each annotator, ordered by name.
+    evidence: the agreement on marks in the whole project; None for a round, and without marks.
     """
 
     round_name: str | None
@@ -73,6 +78,11 @@ class AgreementReport:
     uninformative: tuple[str, ...] = ()
     pace: tuple[AnswerPace, ...] = ()
     evidence: EvidenceAgreement | None = None
+
+    @property
+    def informative(self) -> tuple[IntraAgreement, ...]:
+        """The consistency of the annotators who are not uninformative."""
+        return tuple(row for row in self.within if row.annotator not in self.uninformative)
 
 
 def make_agreement_report(
@@ -97,7 +107,9 @@ def make_agreement_report(
     RefusedError: a grade is outside the scale of the current guide, or of the round's guide.
     """
     with store.reading() as cursor:
-        round_id, guide = _find_guide(cursor, round_name)
+        round_row = None if round_name is None else find_round(cursor, round_name)
+        round_id = round_row and round_row.round_id
+        guide = load_guide(cursor, round_row.guide_hash) if round_row else current_guide(cursor)
         access, grades = access_or_closed(cursor, access), read_grades(cursor, round_id)
         within = tuple(map(score_repeats, read_repeats(cursor, round_id)))
         votes, pace = read_votes(cursor, round_id), read_paces(cursor, round_id)
@@ -122,58 +134,6 @@ def make_agreement_report(
     )
 
 
-def list_findings(report: AgreementReport) -> list[str]:
-    """List the checks that could not be made, then the findings, one sentence each."""
-    why = why_not_shown(report.between.ordinal)
-    unknown = [f"Not checked: agreement between annotators is not known, {why}."] if why else []
-    verdict = [] if why else [judge_alpha(report.between).sentence]
-    return [*unknown, *list_unchecked(report), *verdict, *list_other_findings(report)]
-
-
-def list_other_findings(report: AgreementReport) -> list[str]:
-    """List the findings besides the verdict, one sentence each."""
-    sentences = [row.sentence for row in report.pace if row.unread]
-    if report.between.older:
-        sentences.append(
-            f"Not compared: {pluralize(report.between.older, 'judgment')} about an older text of their "
-            "document. Agreement compares only judgments of the same text."
-        )
-    informative = _select_informative(report)
-    consistency = pool_consistency(informative)
-    if consistency.why is None:
-        annotators = pluralize(sum(row.n > 0 for row in informative), "annotator")
-        sentences.append(
-            f"{annotators} repeated {percent(consistency.identical)} of {pluralize(consistency.n, 'grade')} "
-            "on blind duplicates (95 % interval "
-            f"{interval_text(consistency.low, consistency.high)}).{_name_uninformative(report)}"
-        )
-    return [*sentences, _state_disputes(report)]
-
-
-def list_unchecked(report: AgreementReport) -> list[str]:
-    """List the checks that could not be made besides the verdict, with reasons, one sentence each."""
-    sentences = []
-    why = pool_consistency(_select_informative(report)).why
-    if why is not None:
-        sentences.append(
-            f"Not checked: consistency of annotators with themselves: {why}.{_name_uninformative(report)}"
-        )
-    few = [row.annotator for row in report.pace if not row.enough]
-    if few:
-        sentences.append(
-            f"Not checked: the pace of {join_names(few)}, with fewer than {MIN_AT_FLOOR} timed answers each."
-        )
-    return sentences
-
-
-def _find_guide(cursor: Cursor, round_name: str | None) -> tuple[str | None, Guide]:
-    """Find the id and the guide of a round; without a name, None and the current guide."""
-    if round_name is None:
-        return None, current_guide(cursor)
-    round_row = find_round(cursor, round_name)
-    return round_row.round_id, load_guide(cursor, round_row.guide_hash)
-
-
 def _read_detail_inputs(cursor: Cursor) -> DetailInputs:
     """Read the query types, the texts of the queries, and the reviewers' decisions."""
     types = breakdowns.read_query_types(cursor)
@@ -195,25 +155,3 @@ def _compute_details(
         confusion=disagreement_sources.count_grade_confusion(overlap, scale),
         sources=disagreement_sources.find_sources(overlap, grades, scale, texts, decisions, access),
     )
-
-
-def _select_informative(report: AgreementReport) -> tuple[IntraAgreement, ...]:
-    return tuple(row for row in report.within if row.annotator not in report.uninformative)
-
-
-def _name_uninformative(report: AgreementReport) -> str:
-    """Name the annotators who are left out of consistency because their grades agree with nobody's."""
-    if not report.uninformative:
-        return ""
-    return (
-        f" This leaves out {', '.join(report.uninformative)}, whose grades agree with nobody's or are nearly "
-        "always the same: repeating such grades shows no consistency."
-    )
-
-
-def _state_disputes(report: AgreementReport) -> str:
-    pairs = report.consensus.pairs
-    if report.disputed:
-        disputed = f"{report.disputed:,} of {pairs:,} judged pairs are disputed"
-        return f"{disputed} and wait for a reviewer's decision."
-    return f"None of the {pairs:,} judged pairs is disputed." if pairs else "No pair is judged yet."

@@ -18,7 +18,8 @@ from curation.agreement.disagreement_sources import DisagreementSources, GradeCo
 from curation.agreement.evidence_agreement import EvidenceAgreement
 from curation.agreement.inter_annotator import MINIMUM_UNITS, why_not_shown
 from curation.agreement.intra_annotator import IntraAgreement
-from curation.agreement.report import AgreementReport, Details, list_findings
+from curation.agreement.report import AgreementReport, Details
+from curation.agreement.report_findings import list_findings
 from curation.agreement.signals import FALSE_SHARE, AnnotatorMetrics
 from curation.agreement.verdict import READING, RELIABLE, TENTATIVE
 from curation.core.reports.charts import HeatCell, Mark, heat_map, intervals

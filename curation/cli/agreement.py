@@ -168,7 +168,7 @@ def _print_report(
     page: Path | None,
 ) -> None:
     from curation.agreement import report_sections
-    from curation.agreement.report import list_findings
+    from curation.agreement.report_findings import list_findings
     from curation.agreement.section_sentences import describe_cannot_tell
     from curation.core.reports.terminal import show_sections
 

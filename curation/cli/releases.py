@@ -147,9 +147,9 @@ def releases(
     elif card:
         _print_card(name, licence)
     else:
-        from curation.releases.overview import show_release
+        from curation.releases.overview import read_overview
 
-        show(show_release(project_store(), name))
+        show(read_overview(project_store(), name))
 
 
 def _limit_sentence(limit: int) -> str:

@@ -88,9 +88,7 @@ class SealedRequest(NamedTuple):
 
 
 def _figures_as_json(figures: Mapping[str, ShownFigure]) -> str:
-    rows = {
-        name: [getattr(figure, field, None) for field in LOGGED_FIELDS] for name, figure in figures.items()
-    }
+    rows = {name: [getattr(figure, key, None) for key in LOGGED_FIELDS] for name, figure in figures.items()}
     return json.dumps({name: dict(zip(LOGGED_FIELDS, row, strict=True)) for name, row in rows.items()})
 
 

@@ -1,6 +1,7 @@
-"""The search of the palette: items whose text, title, name or id contains all words of a text.
+"""The search of the palette: items whose text, title, name or id contains each word of a text.
 
-Items are queries, documents that are candidates of a query, and people.
+A word is found also within a longer word: "graph" finds "paragraph". Items are queries, documents that are
+candidates of a query, and people.
 """
 
 from __future__ import annotations
@@ -48,8 +49,8 @@ class FoundItem(NamedTuple):
     document_id: str
 
 
-def find_by_words(cursor: Cursor, text: str, reader: Annotator) -> list[FoundItem]:
-    """Find items that contain all words of a text, the shortest first; only a lead finds people.
+def find_items(cursor: Cursor, text: str, reader: Annotator) -> list[FoundItem]:
+    """Find items that contain each word as a substring, the shortest first; only a lead finds people.
 
     Raises
     ------

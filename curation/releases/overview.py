@@ -133,7 +133,7 @@ def list_release_overviews(store: Store) -> list[ListedRelease]:
     ]
 
 
-def show_release(store: Store, name: str) -> ShownRelease:
+def read_overview(store: Store, name: str) -> ShownRelease:
     """Read the content of a release, with the logs of its seal.
 
     Raises

@@ -12,7 +12,8 @@ from curation.agreement.bias import compute_biases
 from curation.agreement.gate import compute_gate
 from curation.agreement.grades import Grades, make_grades
 from curation.agreement.outliers import find_outliers, find_uninformative
-from curation.agreement.report import list_findings, make_agreement_report
+from curation.agreement.report import make_agreement_report
+from curation.agreement.report_findings import list_findings
 from curation.agreement.signals import compute_annotator_details, find_feedback, measure_work
 from curation.store import Store
 from tests.support.grades import import_grades

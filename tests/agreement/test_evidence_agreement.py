@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from curation.agreement.evidence_agreement import compute_evidence_agreement
-from curation.agreement.report import list_findings, make_agreement_report
+from curation.agreement.report import make_agreement_report
+from curation.agreement.report_findings import list_findings
 from curation.agreement.report_sections import make_evidence_sections
 from curation.core.spans import Spans
 from curation.guides.guide_text import parse_guide

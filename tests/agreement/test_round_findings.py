@@ -14,7 +14,8 @@ import pytest
 from curation.agreement.fast_answers import MIN_AT_FLOOR, AnswerPace
 from curation.agreement.grades import make_grades
 from curation.agreement.inter_annotator import compute_agreement
-from curation.agreement.report import list_findings, make_agreement_report
+from curation.agreement.report import make_agreement_report
+from curation.agreement.report_findings import list_findings
 from curation.agreement.round_findings import check_round
 from curation.agreement.verdict import judge_alpha, near_chance
 from curation.core.digests import digest

@@ -30,7 +30,7 @@ from curation.operations.jobs.files import uploads_root
 from curation.operations.jobs.running import JobProgress
 from curation.operations.jobs.stored import store_ending, store_job
 from curation.operations.query_documents import read_documents
-from curation.releases.overview import show_release
+from curation.releases.overview import read_overview
 from curation.store import Annotator, Store
 from tests.support.evaluated_project import (
     QUERIES,
@@ -218,10 +218,10 @@ def test_evaluators_say_why_and_see_one_rounded_figure_of_a_sealed_part_and_how_
     assert "You have 10 sealed evaluations left this month" in html(page)
     page = submitted(page, ("a.trec", run_bytes(tmp_path, "a")))
     assert "say why you evaluate on it" in page.error[0].value
-    assert show_release(project, "v1").sealed_evaluations == (), "a form that is not sent is no request"
+    assert read_overview(project, "v1").sealed_evaluations == (), "a form that is not sent is no request"
     page = submitted(page, ("a.trec", run_bytes(tmp_path, "a")), reason="May")
     assert not page.error
-    (row,) = show_release(project, "v1").sealed_evaluations
+    (row,) = read_overview(project, "v1").sealed_evaluations
     assert (row.evaluated_by, row.reason, row.system, row.rounded) == ("vera", "May", "a", True)
     assert "a: ndcg_exp@10 0." in html(page)
     assert ">Query by query<" not in html(page)
@@ -415,8 +415,8 @@ def test_no_option_gives_an_evaluator_grades_of_a_sealed_part(
     runs = [write_run(tmp_path / f"{name}.trec", lists_of(name)) for name in "ab"]
     with pytest.raises((RefusedError, InputError), match=refused):
         submit_files(project, sealed_request(*runs, **asked), "vera")
-    assert all(row.refused for row in show_release(project, "v1").sealed_evaluations)
-    assert len(show_release(project, "v1").sealed_evaluations) == 2, "a row for each run"
+    assert all(row.refused for row in read_overview(project, "v1").sealed_evaluations)
+    assert len(read_overview(project, "v1").sealed_evaluations) == 2, "a row for each run"
 
 
 def test_what_leads_see_of_a_sealed_part_names_no_query_and_no_document(

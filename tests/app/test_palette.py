@@ -8,7 +8,7 @@ import pytest
 
 from app.front import palette
 from curation.core.errors import RefusedError
-from curation.operations.find_by_words import MAX_HITS, find_by_words
+from curation.operations.find_by_words import MAX_HITS, find_items
 from curation.store import Store
 from curation.store.row_types import Annotator
 from tests.support.projects import add_names, add_pairs, grid, new_project
@@ -28,17 +28,17 @@ def store(tmp_path: Path) -> Store:
 
 def test_queries_documents_and_people_are_found_by_all_words_so_many_of_each(store: Store) -> None:
     with store.reading() as cursor:
-        found = find_by_words(cursor, "Q", LEE)
+        found = find_items(cursor, "Q", LEE)
         assert [one.kind for one in found] == ["person", *["query"] * MAX_HITS]
-        assert [one.title for one in find_by_words(cursor, "3 QUERY", LEE)] == ["query 3"]
-        (document,) = find_by_words(cursor, "3.1", LEE)
-        assert find_by_words(cursor, "  ", LEE) == find_by_words(cursor, "% _", LEE) == []
+        assert [one.title for one in find_items(cursor, "3 QUERY", LEE)] == ["query 3"]
+        (document,) = find_items(cursor, "3.1", LEE)
+        assert find_items(cursor, "  ", LEE) == find_items(cursor, "% _", LEE) == []
     assert palette._make_address(document) == "/query?id=query+3&document=document+3.1"
     assert palette._make_address(found[0]) == "/team?person=quincy"
 
 
 def test_reviewers_find_no_people_and_annotators_nothing(store: Store) -> None:
     with store.reading() as cursor:
-        assert {one.kind for one in find_by_words(cursor, "q", ROSA)} == {"query"}
+        assert {one.kind for one in find_items(cursor, "q", ROSA)} == {"query"}
         with pytest.raises(RefusedError, match="reviewer"):
-            find_by_words(cursor, "q", ANN)
+            find_items(cursor, "q", ANN)

@@ -18,7 +18,7 @@ from curation.evaluation.evaluation import Evaluation
 from curation.evaluation.request import EvaluateRequest
 from curation.evaluation.rounded_figures import HeadlineEvaluation, evaluate_headline_of_runs
 from curation.evaluation.scoring.system_files import SystemFile
-from curation.releases.overview import list_release_overviews, show_release
+from curation.releases.overview import list_release_overviews, read_overview
 from curation.releases.sealed_log import read_monthly_limit, read_query_values, set_monthly_limit
 from curation.store import Store
 from tests.support.command_line import invoke
@@ -58,7 +58,7 @@ def test_an_evaluation_is_counted_and_its_figures_are_logged(store: Store, score
     first = score(("dense@may", ranked("a")))
     second = score(("bm25", ranked("b")), ("dense@june", ranked("c")), reason="June")
     assert (first.sealed_count.evaluations, second.sealed_count.evaluations) == (1, 3)
-    log = show_release(store, "v1").sealed_evaluations
+    log = read_overview(store, "v1").sealed_evaluations
     assert [(one.system, one.evaluated_by, one.reason) for one in log] == [
         ("dense@may", "lee", "May"),
         ("bm25", "lee", "June"),
@@ -77,7 +77,7 @@ def test_the_log_is_written_before_figures_are_handed_out(store: Store, tmp_path
     rounded(store, tmp_path, "a")
     with pytest.raises(RefusedError):
         rounded(store, tmp_path, "b")
-    assert [one.refused is None for one in show_release(store, "v1").sealed_evaluations] == [True, False]
+    assert [one.refused is None for one in read_overview(store, "v1").sealed_evaluations] == [True, False]
 
 
 def test_only_evaluators_and_leads_evaluate_and_say_why_and_each_refusal_is_logged(
@@ -95,7 +95,7 @@ def test_only_evaluators_and_leads_evaluate_and_say_why_and_each_refusal_is_logg
     bad.write_text("q0 Q0 d0.0 1 high run\n")
     with pytest.raises(InputError, match="line 1"):
         evaluate_runs(store, "v1", [SystemFile("bad", bad)], replace(TEST, reason="May"), "lee")
-    log = show_release(store, "v1").sealed_evaluations
+    log = read_overview(store, "v1").sealed_evaluations
     assert [one.evaluated_by for one in log] == ["anna", "nobody", "lee", "vera", "lee"]
     assert all(one.refused and not one.shown for one in log)
     count = score(("dense", ranked("a"))).sealed_count
@@ -138,7 +138,7 @@ def test_requests_at_the_same_moment_do_not_pass_the_limit(store: Store, tmp_pat
 
     with ThreadPoolExecutor(6) as pool:
         answered = list(pool.map(asks, "abcdef"))
-    log = show_release(store, "v1").sealed_evaluations
+    log = read_overview(store, "v1").sealed_evaluations
     assert sum(answered) == sum(row.refused is None for row in log) <= 3
     assert len(log) == 6, "each request is in the log"
 
@@ -188,7 +188,7 @@ def test_no_figure_of_a_sealed_part_is_of_a_single_query(score: Score) -> None:
 
 def test_values_are_stored_of_sealed_queries_alone(store: Store, score: Score) -> None:
     score(("dense", ranked("a")), options=replace(TEST, part="all"))
-    (row,) = show_release(store, "v1").sealed_evaluations
+    (row,) = read_overview(store, "v1").sealed_evaluations
     assert (row.parts, row.evaluated) == (["test"], ["dev", "test"])
     with store.reading() as cursor:
         stored = read_query_values(cursor, [row.evaluation_id])

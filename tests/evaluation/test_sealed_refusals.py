@@ -30,7 +30,7 @@ from curation.ingest.importers.imported_judgment import ImportedJudgment
 from curation.ingest.importers.reference_answers import import_answers
 from curation.labeling.imported import add_judgments
 from curation.operations.project import init_project
-from curation.releases.overview import show_release
+from curation.releases.overview import read_overview
 from curation.releases.sealed_log import set_monthly_limit
 from curation.splits.request import Rules, SplitRequest
 from curation.splits.split import make_split
@@ -257,7 +257,7 @@ def test_projects_that_differ_in_sealed_labels_alone_refuse_in_the_same_words(
     one, other = (
         [
             (row.system, row.evaluated_by, row.reason, row.refused)
-            for row in show_release(store, "v1").sealed_evaluations
+            for row in read_overview(store, "v1").sealed_evaluations
         ]
         for store in twins
     )

@@ -20,7 +20,7 @@ from curation.releases.export.export_format import Written
 from curation.releases.export.export_source import ExportSource
 from curation.releases.export.formats import FORMATS
 from curation.releases.frozen_release import load_release
-from curation.releases.overview import list_release_overviews, show_release
+from curation.releases.overview import list_release_overviews, read_overview
 from curation.releases.release_rows import list_releases
 from curation.releases.seal import open_sealed
 from curation.releases.verify import verify
@@ -61,7 +61,7 @@ def test_releases_and_openings_are_in_the_order_of_writing_whatever_the_clock_sa
 
 
 def log(store: Store) -> list[Unsealing]:
-    return list(show_release(store, "v1").log)
+    return list(read_overview(store, "v1").log)
 
 
 def sealed_pairs(store: Store) -> list[tuple[str, str]]:
@@ -81,7 +81,7 @@ def test_what_is_sealed_leaves_by_no_other_split_without_a_logged_reason(gold: S
     assert log(gold) == []
     assert freeze(gold, "sealed", override="A draft.", seal=["dev"]).sealed == ("dev",)
     assert freeze(gold, "v2", override="A draft.", reason="The test is over").sealed == ()
-    opening = show_release(gold, "v1").log[-1]
+    opening = read_overview(gold, "v1").log[-1]
     assert (opening.purpose, opening.reason) == ("freeze v2 with them in an open part", "The test is over")
 
 
@@ -108,7 +108,7 @@ def test_who_took_sealed_grades_when_for_what_and_why_is_logged(gold: Store, tmp
     assert opening == exported.opening
     assert (opening.opened_by, opening.purpose, opening.reason) == ("zoe", "export as csv", "the May report")
     assert (opening.name, opening.parts) == ("v1", ["test"])
-    shown = show_release(gold, "v1")
+    shown = read_overview(gold, "v1")
     assert (shown.openings, shown.log) == (1, (opening,))
     assert [row.openings for row in list_release_overviews(gold)] == [1]
     assert "zoe" not in (tmp_path / "out" / "manifest.json").read_text()
@@ -118,7 +118,7 @@ def test_who_took_sealed_grades_when_for_what_and_why_is_logged(gold: Store, tmp
 def test_another_name_of_the_same_content_shares_its_log(gold: Store, tmp_path: Path) -> None:
     freeze(gold, "final")
     export(gold, "final", "csv", tmp_path / "out", reason="a look")
-    shown = show_release(gold, "v1")
+    shown = read_overview(gold, "v1")
     assert ([opening.name for opening in shown.log], shown.also_named) == (["final"], ("final",))
 
 

@@ -8,7 +8,7 @@ from app import ui
 from app.app_page import LEADS, RELEASE, AppPage
 from app.components.state import draw_stage
 from app.page_context import read_context
-from app.views.releases import freezing, gate, relabel, release, rule, split
+from app.views.releases import export, freezing, gate, relabel, release, rule, split
 from curation.agreement.gate import compute_gate
 from curation.operations.jobs.figures import figures_of
 from curation.operations.jobs.files import remove_old_results
@@ -24,7 +24,7 @@ STAGES = {
     "Freeze": freezing.show,
     RELABEL: relabel.show,
 }
-JOBS = (split.PREVIEWING, split.STORING, freezing.FREEZE, release.EXPORT, *relabel.JOBS)
+JOBS = (split.PREVIEWING, split.STORING, freezing.FREEZE, export.EXPORT, *relabel.JOBS)
 
 
 def show(annotator: Annotator) -> None:

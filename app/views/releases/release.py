@@ -1,44 +1,30 @@
-"""Releases, one release: the views of a frozen release, such as its summary, its card and its exports."""
+"""The views of a frozen release, such as its summary, its card and its access log."""
 
 from __future__ import annotations
 
 import streamlit as st
 
 from app import ui
-from app.components.forms import Form
 from app.components.markdown import markdown_to_html
-from app.context import BY_PATH
 from app.next_stage import show_missing_stage
 from app.page_context import PageContext
+from app.views.releases import difference, export
 from app.views.releases.bars import draw_part_bars
 from app.views.releases.certificate import show_findings, show_kinds, show_tables
-from app.views.releases.downloads import show_result
-from curation.core.errors import CurationError, refuse_problems
+from curation.core.errors import CurationError
 from curation.core.reports.tables import Table
 from curation.core.text import pluralize
-from curation.operations.jobs import Job
 from curation.people.seal_access import openings
 from curation.releases import overview
 from curation.releases.card import UNKNOWN, write_card
-from curation.releases.diff import Diff, compare_releases
-from curation.releases.diff_sections import list_diff_findings, make_diff_sections, make_title
-from curation.releases.export.export import choose_parts
-from curation.releases.export.formats import FORMATS
 from curation.releases.frozen_release import load_release
 from curation.releases.gate_override import mark_name, read_overrides
 from curation.releases.release_rows import ReleaseRow, list_releases
-from curation.releases.requests import ExportRequest
 from curation.releases.sealed_log import read_monthly_limit, read_sealed_evaluations, set_monthly_limit
 from curation.releases.verify import Verified, verify
 from curation.splits.certificate import read_visible_certificate
 from curation.splits.certificate_page import make_certificate_page
 from curation.store import Store
-
-MAX_CACHED = 4
-OPEN_SECTIONS = 2
-"""Number of sections of a release comparison that are initially open."""
-EXPORT = "export"
-"""The kind of background job that exports a release."""
 
 
 def show(context: PageContext) -> None:
@@ -75,7 +61,7 @@ def _show_summary(context: PageContext, release: ReleaseRow) -> None:
     """Show the parts of a release, whether its content was altered, and the certificate of its split."""
     store = context.store
     try:
-        shown_release = overview.show_release(store, release.name)
+        shown_release = overview.read_overview(store, release.name)
         ui.warnings(overview.explain_override(shown_release))
         _show_parts(shown_release)
     except CurationError as error:
@@ -167,89 +153,10 @@ def _show_verified(verified: Verified) -> None:
         st.error(text)
 
 
-def show_difference(context: PageContext, release: ReleaseRow) -> None:
-    """Compare a release with another release; the release that was frozen first comes first."""
-    store = context.store
-    with store.reading() as cursor:
-        releases = list_releases(cursor)
-    order = [row.name for row in releases]
-    index = order.index(release.name)
-    other_releases = [*reversed(releases[:index]), *releases[index + 1 :]]
-    if not other_releases:
-        ui.quiet("There is no other release to compare with this release.")
-        return
-    by_name = {row.name: row for row in other_releases}
-    other = by_name[st.selectbox("Compare with", list(by_name), width=320, key=f"with {release.name}")]
-    before, after = sorted((other, release), key=lambda row: order.index(row.name))
-    difference = _compare(store, (before.name, before.release_id), (after.name, after.release_id))
-    ui.heading(make_title(difference))
-    ui.findings(list_diff_findings(difference))
-    ui.folded(make_diff_sections(difference), OPEN_SECTIONS, words=True)
-
-
-@st.cache_resource(max_entries=MAX_CACHED, show_spinner="Comparing the releases…", hash_funcs=BY_PATH)
-def _compare(store: Store, before: tuple[str, str], after: tuple[str, str]) -> Diff:
-    """Compare two releases, given by name and id. The result is cached, because a frozen release never
-    changes.
-    """
-    return compare_releases(store, before[0], after[0])
-
-
-def show_export(context: PageContext, release: ReleaseRow) -> None:
-    shown_release = overview.show_release(context.store, release.name)
-    left, right = st.columns([2, 3], gap="large")
-    with left:
-        format = st.radio(
-            "Format",
-            list(FORMATS),
-            captions=[f"{record.readers}." for record in FORMATS.values()],
-            key="format",
-        )
-    with right:
-        _ask_export(context, shown_release, format)
-        show_result(context, context.read_own_job(EXPORT, name=release.name))
-
-
-def _make_export_form(release: overview.ShownRelease, format: str) -> Form[ExportRequest]:
-    """Make the export form with the parts and options that a format offers."""
-    record = FORMATS[format]
-    offered = [part for part in release.queries if not (record.never_sealed and part in release.sealed)]
-    header = {"queries": release.queries, "sealed": list(release.sealed)}
-    initial = tuple(part for part in offered if part in choose_parts(ExportRequest(format=format), header))
-    start = ExportRequest(release.name, format=format, parts=initial)
-    return Form(ExportRequest, start, f"{release.release_id} {format}", {"parts": offered})
-
-
-def _ask_export(context: PageContext, shown_release: overview.ShownRelease, format: str) -> None:
-    form = _make_export_form(shown_release, format)
-    form.ask("parts")
-    if FORMATS[format].takes_unjudged:
-        form.ask("unjudged")
-    if FORMATS[format].takes_negatives:
-        form.ask("negatives")
-    form.ask("licence")
-    sealed = [part for part in form.request().parts if part in shown_release.sealed]
-    with st.form(f"export {context.form.key}", border=False):
-        if sealed:
-            ui.quiet(f"The grades of {', '.join(sealed)} are sealed. Your name and your reason are logged.")
-            form.ask("reason")
-        request = form.request()
-        problem = None if request.parts else "Choose a part to include."
-        submitted = context.submit_button("Prepare the export", EXPORT, problem)
-    if submitted:
-        context.do(lambda: _start_export(context, request, bool(sealed)))
-
-
-def _start_export(context: PageContext, request: ExportRequest, is_sealed: bool) -> Job:
-    if is_sealed and request.reason is None:
-        refuse_problems(["The export has sealed grades: say why you take sealed grades."])
-    return context.begin_with_result(EXPORT, request, context.read_own_job(EXPORT, name=request.name))
-
-
 VIEWS = {
     "Summary": _show_summary,
     "Card": _show_card,
-    "Export": show_export,
-    "Difference": show_difference,
+    "Export": export.show,
+    "Difference": difference.show,
     "Access log": _show_access_log,
 }

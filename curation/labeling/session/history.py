@@ -25,23 +25,23 @@ LAST_ITEMS = CLOSEST_DUPLICATE // 2
 """Number of listed items while the annotator has open items; the browser holds fewer upcoming items."""
 PAGE_SIZE = 20
 """The number of answers on a page."""
-_MATCHING = f"""
+_ANSWERS = f"""
 WITH first_answers AS (
-    SELECT presentation_id, min(rowid) AS written, count(*) > 1 AS changed FROM judgment_events
+    SELECT presentation_id, min(rowid) AS first_rowid, count(*) > 1 AS changed FROM judgment_events
     WHERE author = $who AND kind IN ('grade', 'cannot_tell') GROUP BY presentation_id),
-mine AS (
-    SELECT p.*, f.written, f.changed, r.guide_hash, r.kind AS round_kind
+latest_answers AS (
+    SELECT p.*, f.first_rowid, f.changed, r.guide_hash, r.kind AS round_kind
     FROM first_answers f
     JOIN presentations p USING (presentation_id)
     JOIN round_states r USING (round_id)
     WHERE p.annotator = $who AND r.kind NOT IN ('practice', 'imported')
-    QUALIFY CASE WHEN $withheld THEN row_number() OVER (ORDER BY f.written DESC) <= $last
-            ELSE row_number() OVER (PARTITION BY p.query_id, p.document_id ORDER BY f.written DESC) = 1 END),
-fitting AS (
-    SELECT m.presentation_id, s.next_revision, q.text, {NEED}, d.title, d.body, d.url,
-           d.published, d.metadata, m.guide_hash, m.round_kind, false AS asks, s.kind, s.grade, s.reason,
-           s.note, s.flagged, m.changed, s.guide_hash AS given_under, m.written
-    FROM mine m
+    QUALIFY CASE WHEN $withheld THEN row_number() OVER (ORDER BY f.first_rowid DESC) <= $last
+            ELSE row_number() OVER (PARTITION BY query_id, document_id ORDER BY f.first_rowid DESC) = 1 END),
+filtered AS (
+    SELECT l.presentation_id, s.next_revision, q.text, {NEED}, d.title, d.body, d.url,
+           d.published, d.metadata, l.guide_hash, l.round_kind, false AS asks, s.kind, s.grade, s.reason,
+           s.note, s.flagged, l.changed, s.guide_hash AS given_under, l.first_rowid
+    FROM latest_answers l
     JOIN presentation_states s USING (presentation_id)
     JOIN queries q USING (query_id)
     JOIN {VERSION}
@@ -50,14 +50,14 @@ fitting AS (
                                   strip_accents(lower($text))))
       AND ($grade::INTEGER IS NULL OR s.grade = $grade)
       AND (NOT $cannot_tell OR s.kind = 'cannot_tell')
-      AND (NOT $changed OR m.changed)
+      AND (NOT $changed OR l.changed)
       AND (NOT $noted OR coalesce(s.note, '') != '')
       AND (NOT $flagged OR s.flagged))
 """  # noqa: S608
-_COUNT = f"{_MATCHING} SELECT count(*) FROM fitting"  # noqa: S608
+_COUNT = f"{_ANSWERS} SELECT count(*) FROM filtered"  # noqa: S608
 _PAGE = f"""
-{_MATCHING}
-SELECT * EXCLUDE (written) FROM fitting ORDER BY written DESC LIMIT $limit OFFSET $offset
+{_ANSWERS}
+SELECT * EXCLUDE (first_rowid) FROM filtered ORDER BY first_rowid DESC LIMIT $limit OFFSET $offset
 """  # noqa: S608
 _GUIDES = """
 SELECT e.guide_hash
@@ -141,14 +141,14 @@ def read_history_page(
         page = min(history_filter.page, pages - 1)
         limits = {"limit": PAGE_SIZE, "offset": page * PAGE_SIZE}
         rows = read_answered(cursor, _PAGE, {**parameters, **limits}) if total else []
-        grades = [] if withheld else _read_grades(cursor, annotator)
+        grades = [] if withheld else _read_grade_choices(cursor, annotator)
     answers = draw_answers(rows, image_hosts)
     if withheld:
         answers = [AnsweredItem(answer.showing) for answer in answers]
     return HistoryPage(answers, total, page, pages, PAGE_SIZE, grades, withheld)
 
 
-def _read_grades(cursor: Cursor, annotator: str) -> list[dict[str, Any]]:
+def _read_grade_choices(cursor: Cursor, annotator: str) -> list[dict[str, Any]]:
     rows = cursor.execute(_GUIDES, [annotator]).fetchall()
     guides = [load_guide(cursor, guide_hash) for (guide_hash,) in rows]
     return [

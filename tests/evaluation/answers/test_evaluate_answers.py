@@ -34,7 +34,7 @@ from curation.people.seal_access import openings
 from curation.pooling.pool import build_pool
 from curation.pooling.request import PoolRequest
 from curation.releases.frozen_release import load_release
-from curation.releases.overview import show_release
+from curation.releases.overview import read_overview
 from curation.splits.request import SplitRequest
 from curation.splits.split import make_split
 from curation.store import Store
@@ -198,7 +198,7 @@ def test_answers_on_a_sealed_part_are_a_sealed_evaluation_with_a_reason(many: St
     assert (evaluation.query_ids, evaluation.systems[0].per_query) == (None, None)
     assert evaluation.systems[0].overall["exact_match"].value == 1
     assert evaluation.sealed_count[1:3] == (1, 1)
-    refused, stored = show_release(many, "v1").sealed_evaluations
+    refused, stored = read_overview(many, "v1").sealed_evaluations
     assert (stored.parts, stored.reason, stored.of_answers) == (["test"], "May", True)
     assert list(stored.shown) == ["exact_match", "f1"]
     assert (refused.shown, refused.reason) == ({}, "")
@@ -296,7 +296,11 @@ def test_of_a_sealed_part_faithfulness_alone_is_graded_and_shown_as_one_figure(
     )
     assert evaluation.systems[0].ungraded == {"faithfulness": 0}
     assert (evaluation.query_ids, evaluation.systems[0].per_query) == (None, None)
-    assert list(show_release(many, "v1").sealed_evaluations[0].shown) == ["exact_match", "f1", "faithfulness"]
+    assert list(read_overview(many, "v1").sealed_evaluations[0].shown) == [
+        "exact_match",
+        "f1",
+        "faithfulness",
+    ]
 
 
 def test_the_command_shows_retrieval_answers_and_faithfulness_together(

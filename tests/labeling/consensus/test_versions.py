@@ -7,7 +7,8 @@ from collections.abc import Sequence
 import pytest
 
 from curation.agreement.grades import read_grades
-from curation.agreement.report import list_findings, make_agreement_report
+from curation.agreement.report import make_agreement_report
+from curation.agreement.report_findings import list_findings
 from curation.core.digests import digest
 from curation.ingest.importers.imported_judgment import ImportedJudgment
 from curation.labeling.consensus.adjudication import decide_pair

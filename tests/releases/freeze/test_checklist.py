@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from curation.agreement.report import list_unchecked, make_agreement_report
+from curation.agreement.report import make_agreement_report
+from curation.agreement.report_findings import list_unchecked
 from curation.labeling.consensus.disputes import find_disputes
 from curation.labeling.judging import Submission
 from curation.labeling.requests import RoundRequest

@@ -1,0 +1,72 @@
+"""The export of a frozen release: the choice of format and parts, and the background job."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from app import ui
+from app.components.forms import Form
+from app.page_context import PageContext
+from app.views.releases.downloads import show_result
+from curation.core.errors import refuse_problems
+from curation.operations.jobs import Job
+from curation.releases.export.export import choose_parts
+from curation.releases.export.formats import FORMATS
+from curation.releases.overview import ShownRelease, read_overview
+from curation.releases.release_rows import ReleaseRow
+from curation.releases.requests import ExportRequest
+
+EXPORT = "export"
+"""The kind of background job that exports a release."""
+
+
+def show(context: PageContext, release: ReleaseRow) -> None:
+    shown_release = read_overview(context.store, release.name)
+    left, right = st.columns([2, 3], gap="large")
+    with left:
+        format_name = st.radio(
+            "Format",
+            list(FORMATS),
+            captions=[f"{record.readers}." for record in FORMATS.values()],
+            key="format",
+        )
+    with right:
+        _ask_export(context, shown_release, format_name)
+        show_result(context, context.read_own_job(EXPORT, name=release.name))
+
+
+def _ask_export(context: PageContext, shown_release: ShownRelease, format_name: str) -> None:
+    form = _make_form(shown_release, format_name)
+    form.ask("parts")
+    if FORMATS[format_name].takes_unjudged:
+        form.ask("unjudged")
+    if FORMATS[format_name].takes_negatives:
+        form.ask("negatives")
+    form.ask("licence")
+    sealed = [part for part in form.request().parts if part in shown_release.sealed]
+    with st.form(f"export {context.form.key}", border=False):
+        if sealed:
+            ui.quiet(f"The grades of {', '.join(sealed)} are sealed. Your name and your reason are logged.")
+            form.ask("reason")
+        request = form.request()
+        problem = None if request.parts else "Choose a part to include."
+        submitted = context.submit_button("Prepare the export", EXPORT, problem)
+    if submitted:
+        context.do(lambda: _start_export(context, request, bool(sealed)))
+
+
+def _make_form(release: ShownRelease, format_name: str) -> Form[ExportRequest]:
+    """Make the export form with the parts and options that a format offers."""
+    never_sealed = FORMATS[format_name].never_sealed
+    offered = [part for part in release.queries if not (never_sealed and part in release.sealed)]
+    header = {"queries": release.queries, "sealed": list(release.sealed)}
+    default_parts = choose_parts(ExportRequest(format=format_name), header)
+    parts = tuple(part for part in offered if part in default_parts)
+    initial = ExportRequest(release.name, format=format_name, parts=parts)
+    return Form(ExportRequest, initial, f"{release.release_id} {format_name}", {"parts": offered})
+
+
+def _start_export(context: PageContext, request: ExportRequest, is_sealed: bool) -> Job:
+    if is_sealed and request.reason is None:
+        refuse_problems(["The export has sealed grades: say why you take sealed grades."])
+    return context.begin_with_result(EXPORT, request, context.read_own_job(EXPORT, name=request.name))

@@ -1,0 +1,71 @@
+"""The findings of an agreement report, as sentences."""
+
+from __future__ import annotations
+
+from curation.agreement.fast_answers import MIN_AT_FLOOR
+from curation.agreement.inter_annotator import why_not_shown
+from curation.agreement.intra_annotator import pool_consistency
+from curation.agreement.report import AgreementReport
+from curation.agreement.verdict import judge_alpha
+from curation.core.text import interval_text, join_names, percent, pluralize
+
+
+def list_findings(report: AgreementReport) -> list[str]:
+    """List the checks that could not be made, then the findings, one sentence each."""
+    why = why_not_shown(report.between.ordinal)
+    unknown = [f"Not checked: agreement between annotators is not known, {why}."] if why else []
+    verdict = [] if why else [judge_alpha(report.between).sentence]
+    return [*unknown, *list_unchecked(report), *verdict, *list_other_findings(report)]
+
+
+def list_other_findings(report: AgreementReport) -> list[str]:
+    """List the findings besides the verdict, one sentence each."""
+    sentences = [row.sentence for row in report.pace if row.unread]
+    if report.between.older:
+        sentences.append(
+            f"Not compared: {pluralize(report.between.older, 'judgment')} about an older text of their "
+            "document. Agreement compares only judgments of the same text."
+        )
+    consistency = pool_consistency(report.informative)
+    if consistency.why is None:
+        annotators = pluralize(sum(row.n > 0 for row in report.informative), "annotator")
+        sentences.append(
+            f"{annotators} repeated {percent(consistency.identical)} of {pluralize(consistency.n, 'grade')} "
+            "on blind duplicates (95 % interval "
+            f"{interval_text(consistency.low, consistency.high)}).{_name_uninformative(report)}"
+        )
+    return [*sentences, _state_disputes(report)]
+
+
+def list_unchecked(report: AgreementReport) -> list[str]:
+    """List the checks that could not be made besides the verdict, with reasons, one sentence each."""
+    sentences = []
+    why = pool_consistency(report.informative).why
+    if why is not None:
+        sentences.append(
+            f"Not checked: consistency of annotators with themselves: {why}.{_name_uninformative(report)}"
+        )
+    few = [row.annotator for row in report.pace if not row.enough]
+    if few:
+        sentences.append(
+            f"Not checked: the pace of {join_names(few)}, with fewer than {MIN_AT_FLOOR} timed answers each."
+        )
+    return sentences
+
+
+def _name_uninformative(report: AgreementReport) -> str:
+    """Name the annotators who are left out of consistency because their grades agree with nobody's."""
+    if not report.uninformative:
+        return ""
+    return (
+        f" This leaves out {', '.join(report.uninformative)}, whose grades agree with nobody's or are nearly "
+        "always the same: repeating such grades shows no consistency."
+    )
+
+
+def _state_disputes(report: AgreementReport) -> str:
+    pairs = report.consensus.pairs
+    if report.disputed:
+        disputed = f"{report.disputed:,} of {pairs:,} judged pairs are disputed"
+        return f"{disputed} and wait for a reviewer's decision."
+    return f"None of the {pairs:,} judged pairs is disputed." if pairs else "No pair is judged yet."
