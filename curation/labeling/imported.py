@@ -127,9 +127,9 @@ class JudgmentImport:
         sentence = "Nothing changed: all judgments of the file are already stored."
         if changes:
             where = f" in the round “{self.round}”" if self.round else ""
-            answered = pluralize(self.filled, "of them answers", "of them answer")
+            one, several = "of them answers an open presentation", "of them answer open presentations"
             judgments = pluralize(self.judgments, "new judgment")
-            sentence = f"{judgments}{where}, {answered} open presentations."
+            sentence = f"{judgments}{where}, {pluralize(self.filled, one, several)}."
         remarks = describe_judgment_columns(self.fields, self.unread)
         if self.marks:
             remarks.append(f"With {pluralize(self.marks, 'range')} of evidence.")

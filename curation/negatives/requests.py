@@ -53,7 +53,7 @@ class AuditRequest:
     )
     size: int = option(100, "Pairs to draw", "Number of pairs to draw.", minimum=1)
     seed: Seed = 0
-    overlap: int = option(1, "Annotators of a pair", "How many different annotators judge each pair.")
+    overlap: int = option(1, "Annotators of a pair", "How many annotators judge each pair.")
     depth: int = option(
         100, "Depth of lists", "Rank down to which listed documents are assumed negatives.", minimum=1
     )

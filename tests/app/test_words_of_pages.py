@@ -70,6 +70,7 @@ FILES = (
     "ingest/",
     "operations/import_file.py",
     "operations/import_jobs.py",
+    "operations/import_wording.py",
     "operations/import_collection.py",
 )
 """Where sentences name options that a page calls by its own labels (`operations.import_jobs`,
