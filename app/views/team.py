@@ -181,7 +181,7 @@ def _ask_role(store: Store, acts: Acts, chosen: accounts.Account, open_items: in
         )
         submitted = _show_button(acts, "Change role")
     if open_items:
-        ui.quiet(f"An evaluator does not judge: {open_items:,} open items would go to other people.")
+        ui.quiet(f"Evaluators do not judge, so other people would get the {open_items:,} open items.")
     if submitted:
         run(acts, _describe_change(f"{chosen.name} is {role} now."), change_role, store, chosen.name, role)
 

@@ -24,7 +24,7 @@ def list_other_findings(report: AgreementReport) -> list[str]:
     if report.between.older:
         sentences.append(
             f"Not compared: {pluralize(report.between.older, 'judgment')} about an older text of their "
-            "document. Agreement compares only judgments of the same text."
+            "document. Agreement is computed only from judgments of the same text."
         )
     consistency = pool_consistency(report.informative)
     if consistency.why is None:

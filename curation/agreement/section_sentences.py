@@ -32,7 +32,9 @@ def describe_coefficients(agreement: InterAgreement) -> str:
         equal = percent(raw.value, 1)
         return f"Equal grades: {equal}. Alpha is undefined ({agreement.ordinal.why}; {counts})."
     if why_not_shown(raw) or raw.value is None or ac2.value is None:
-        return f"Agreement between annotators has no figure: {why_not_shown(raw) or why_not_shown(ac2)}."
+        return (
+            f"Agreement between annotators could not be computed: {why_not_shown(raw) or why_not_shown(ac2)}."
+        )
     return (
         f"{percent(raw.value, 1)} of {pluralize(agreement.pairs, 'pair')} of grades are equal "
         f"({say_interval(raw)}). Alpha corrects for the agreement that chance would give; Gwet's AC2 "
@@ -58,7 +60,7 @@ def describe_cannot_tell(agreement: InterAgreement) -> str:
     alpha = judged.nominal
     how = why_not_shown(alpha) or f"alpha {decimal(alpha.value)} ({say_interval(alpha)})"
     return (
-        f"“Cannot tell” was the answer {judged.cannot_tell:,} times, "
+        f"Annotators answered “cannot tell” {judged.cannot_tell:,} times, "
         f"{percent(judged.cannot_tell / judged.judgments, 1)} of the judgments; on "
         f"{pluralize(judged.mixed, 'pair')} another annotator gave a grade. Agreement on what can be judged: "
         f"{how}."
@@ -104,7 +106,7 @@ def describe_query_type(slices: Sequence[Breakdown], overall: Estimate) -> str:
     low = [row for row in estimable if row.alpha.high is not None and row.alpha.high < overall.value]
     if not low:
         if len(estimable) == 1:
-            return f"The only type, “{estimable[0].name}”, is not below the whole by more than its interval."
+            return f"The only type, “{estimable[0].name}”, is not clearly below the whole."
         return f"None of {pluralize(len(estimable), 'type')} is below the whole by more than its interval."
     worst = min(low, key=lambda slice_: slice_.alpha.value or 0.0)
     return (

@@ -45,7 +45,7 @@ def judge_alpha(result: InterAgreement) -> Verdict:
     alpha = result.ordinal
     why = why_not_shown(alpha)
     if why or alpha.value is None:
-        return Verdict("no figure", f"Agreement between annotators has no figure: {why}.")
+        return Verdict("no figure", f"Agreement between annotators could not be computed: {why}.")
     if alpha.low is None or alpha.high is None:
         sentence = f"Ordinal alpha is {decimal(alpha.value)} on {pluralize(alpha.n, 'pair')}; {alpha.why}."
         return Verdict("no interval", sentence, decimal(alpha.value))

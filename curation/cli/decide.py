@@ -176,7 +176,7 @@ def decide(
     dry_run: Annotated[bool, switch("--dry-run", "With --file: say what would be decided.")] = False,
     task: Annotated[str | None, typer.Option(help="Decide the answers of QUERY in this answer task.")] = None,
     pick: Annotated[
-        list[str] | None, typer.Option(help="With --task: a written answer to take. Repeatable.")
+        list[str] | None, typer.Option(help="With --task: a written answer to accept. Repeatable.")
     ] = None,
     merged: Annotated[str, typer.Option(help="With --task: one more answer, in the reviewer's words.")] = "",
     unanswerable: Annotated[bool, switch("--unanswerable", "With --task: the corpus has no answer.")] = False,

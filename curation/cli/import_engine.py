@@ -30,7 +30,9 @@ def import_engine_command(
     name: Annotated[str, typer.Argument(help="Name of the engine, such as shop.")],
     file: Annotated[
         Path | None,
-        typer.Argument(help="YAML with changes to the kind's template. None with --try.", show_default=False),
+        typer.Argument(
+            help="YAML file that changes the template of this engine. None with --try.", show_default=False
+        ),
     ] = None,
     kind: Annotated[
         str | None, typer.Option(help="Kind: opensearch, solr, vespa, typesense, or http (other).")

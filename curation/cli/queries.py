@@ -26,7 +26,7 @@ query = command_group("query", "Write queries by hand.")
 def tags(
     context: typer.Context,
     queries: Annotated[
-        list[str] | None, typer.Argument(help="Ids or texts of queries to tag with --set and --unset.")
+        list[str] | None, typer.Argument(help="Queries whose tags --set and --unset change: ids or texts.")
     ] = None,
     find: Annotated[bool, switch("--find", "Tag all current queries by rule.")] = False,
     set_: Annotated[list[str] | None, typer.Option("--set", help="A tag of the queries. Repeatable.")] = None,

@@ -36,7 +36,7 @@ class EvaluableRelease(NamedTuple):
 
 
 def read_choices(cursor: Cursor, row: ReleaseRow) -> EvaluableRelease:
-    """Read the choices for an evaluation on a release. The full verification of the release happens at the
+    """Read the choices for an evaluation on a release. The release is verified in full at the
     evaluation.
 
     Raises

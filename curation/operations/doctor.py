@@ -177,7 +177,9 @@ def check_leftovers(folders: Sequence[Path], clean: bool) -> Iterator[DoctorFind
             sentence = f"A process that was killed left {path}. {remark}"
             yield DoctorFinding("fine" if clean else "problem", "leftovers", sentence, command)
     for path in remove_old_results() if clean else list_old_results():
-        sentence = f"A result of a job, older than an hour or of a killed process, is in {path}. {remark}"
+        sentence = (
+            f"{path} has a job result that is older than an hour, or that a killed process left. {remark}"
+        )
         # The server of a different project may have left the result, so this is no problem of this project.
         yield DoctorFinding("fine" if clean else "note", "leftovers", sentence, command)
 

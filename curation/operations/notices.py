@@ -252,7 +252,7 @@ def _unfinished_quarter_notice(quarter_work: Sequence[QuarterWork], quarter: str
 def _job_notices(jobs: Iterable[Job]) -> dict[str, str]:
     """Make a notice for each last job of a kind that failed; a refused job counts only for the schedule."""
     return {
-        f"job {job.job_id}": f"The job “{job.kind}” was not done. The page of the job says why."
+        f"job {job.job_id}": f"The job “{job.kind}” was not done. The job's page says why."
         for job in jobs
         if job.outcome == "failed" or (job.outcome == "refused" and job.started_by == COMMAND_LINE)
     }

@@ -61,7 +61,12 @@ def make_drift_sections(report: DriftReport, limit: int = MAX_ROWS) -> list[Sect
             else (),
             (_make_confusion(report, names),) if report.pairs else (),
         ),
-        Section("Agreement", "Between old and new grades.", (), (_tabulate("All pairs", [report.overall]),)),
+        Section(
+            "Agreement",
+            "Agreement between old and new grades of the same pairs.",
+            (),
+            (_tabulate("All pairs", [report.overall]),),
+        ),
         Section("By type", "", (), (_tabulate("Type", report.by_type), _tabulate("Tag", report.by_tag))),
         Section("By part of the plan", "", (), (_tabulate("Part", report.by_part),)),
         Section(

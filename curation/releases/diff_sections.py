@@ -64,7 +64,7 @@ def make_diff_sections(diff: Diff, limit: int = LIMIT) -> list[Section]:
         Section("Queries", _queries_sentence(diff), (), _query_tables(diff, limit)),
         Section(
             "Documents",
-            "Documents of both corpora, compared by content hash. Documents with most grades come first.",
+            "Documents in both corpora, compared by content hash. Documents with most grades come first.",
             (),
             _document_tables(diff, limit),
         ),

@@ -153,7 +153,7 @@ def _closest_section(certificate: Certificate) -> Section:
     ]
     columns = ("kind of tie", "similarity", "in one part", "in another")
     table = Table("Closest across the parts", columns, tuple(rows), True)
-    return Section("The closest pairs", "The most similar texts of different parts.", (), (table,))
+    return Section("The closest pairs", "The most similar texts in different parts.", (), (table,))
 
 
 def _name_text(query_id: str, text: str) -> QueryName:

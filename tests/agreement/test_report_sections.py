@@ -64,7 +64,7 @@ def test_every_section_has_a_sentence_and_well_formed_drawings_that_a_terminal_h
 def test_an_empty_project_has_a_page_that_says_why(store: Store) -> None:
     add_pairs(store, grid(2, 2))
     report = make_agreement_report(store, details=True)
-    assert "Agreement between annotators has no figure: undefined" in make_agreement_page(report)
+    assert "Agreement between annotators could not be computed: undefined" in make_agreement_page(report)
     origins, (overall, *_) = make_section_layers(report)
     assert (origins, overall.drawings) == ([], ())
     assert overall.remark.count("no pair has grades of two annotators") == 1

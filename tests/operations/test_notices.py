@@ -80,7 +80,7 @@ def test_each_is_sent_once_and_says_no_more_than_rounds_and_counts(project: Stor
     assert sorted(webhook.got) == [
         "goldgrade: 1 pair waits for a decision.\nhttps://gold.example.org",
         "goldgrade: Round first &lt;!channel&gt; is done.\nhttps://gold.example.org",
-        "goldgrade: The job “pool” was not done. The page of the job says why.\nhttps://gold.example.org",
+        "goldgrade: The job “pool” was not done. The job's page says why.\nhttps://gold.example.org",
     ]
     with project.reading():
         version = project.data_version

@@ -124,7 +124,10 @@ def _show_rounded(store: Store, release: EvaluableRelease, part: str) -> None:
     ]
     columns = ["System", "Measure", "Figure", "By"]
     ui.table(f"Runs on {mark_name(release.row.name, release.mark)}, {part}", columns, rows, words=True)
-    ui.quiet("Each figure is rounded to its standard error. Only leads see full results on a sealed part.")
+    ui.quiet(
+        "Each figure has the digits that its standard error supports. Only leads see full results on a "
+        "sealed part."
+    )
 
 
 @st.cache_resource(max_entries=MAX_CACHED_LEADERBOARDS, show_spinner=False)

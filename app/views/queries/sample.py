@@ -129,7 +129,9 @@ def _make_request(form: Form[Request], text: str) -> Request | None:
 
 def _show_sample(context: PageContext, sample: SampleReport | None) -> None:
     if sample is None:
-        st.info("No sample is drawn yet. People can judge imported and written queries without a sample.")
+        st.info(
+            "No sample has been drawn yet. People can judge imported and written queries without a sample."
+        )
         show_missing_stage(context.store, context.annotator, "import")
         return
     drawing(make_sample_chart(sample.strata))

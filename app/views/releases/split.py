@@ -66,7 +66,7 @@ def _show_state(state: SplitState) -> None:
             icon=":material/info:",
         )
     else:
-        ui.quiet(f"The split {state.split_id[:12]} is the current split. All {graded} have a part.")
+        ui.quiet(f"The split {state.split_id[:12]} is the current split. All {graded} are in a part.")
 
 
 def _choose_start(job: Job | None, state: SplitState) -> tuple[SplitRequest, str]:

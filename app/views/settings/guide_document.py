@@ -50,7 +50,7 @@ def show(store: Store, acts: Acts, editor: GuideEditor | None) -> None:
         if not is_changed:
             ui.quiet("Annotators see documents as in the preview. The preview shows your changes at once.")
         elif editor is not None:
-            ui.quiet("You have a draft of the guide. Save your choice in it; publishing includes both.")
+            ui.quiet("You have a draft of the guide. Save your choice in the draft; publishing applies both.")
             arguments = (lambda source: replace_presentation_entry(source, template),)
             st.button("Save in my draft", type="primary", on_click=editor.change, args=arguments)
         else:

@@ -10,7 +10,7 @@ A query in several regions counts once in the mean of each region. The figures o
 are unknown: the stratum is counted and left out of the aggregations. Queries outside all strata count only in
 `overall`.
 
-The intervals are bootstraps over queries, and all systems share the same resamples. A resample leaves out a
+The intervals are bootstrapped over queries, and all systems share the same resamples. A resample leaves out a
 stratum without a drawn query. A win rate is the share of resamples in which one system is above another
 system.
 """

@@ -139,7 +139,7 @@ def write_sealed(evaluation: Evaluation) -> list[Section]:
     sentence = (
         "Each sealed evaluation makes a part a little less reliable as a test, because systems are "
         "chosen by the figures. "
-        "The release has the log of all sealed evaluations."
+        "The release keeps the log of all sealed evaluations."
     )
     return [Section("Sealed evaluations", sentence, (), (Table("So far", columns, (row,), words=True),))]
 

@@ -69,7 +69,7 @@ def import_answers(
     progress: Progress = silent,
     author: str = COMMAND_LINE,
 ) -> QueryItemsImport:
-    """Import the reference answers of a file, in one transaction.
+    """Import reference answers from a file, in one transaction.
 
     Raises
     ------

@@ -29,8 +29,7 @@ SELECT a.import_id, a.line FROM added a JOIN held h ON a.text = h.text AND a.cou
     AND a.segment IS NOT DISTINCT FROM h.segment
 WHERE a.place <= h.times
 """
-"""SQL for the rows of a query log that an earlier log has; `$log` is the list of the log's imports, in order.
-"""
+"""SQL that selects the rows of a log that an earlier log has; `$log` lists the log's imports in order."""
 MIN_COMPARED = 10
 SAME_LOG = 0.95
 """Share of an earlier log's distinct rows (10 or more) above which a new log counts as the earlier log with
