@@ -26,6 +26,7 @@ from curation.agreement.signals import (
     measure_work,
     run_signals,
 )
+from curation.core.statistics.intervals import wilson_interval
 from tests.support import examples
 
 PEOPLE = ["ada", "ben", "cleo", "dora"]
@@ -110,7 +111,7 @@ def test_a_signal_finds_who_does_it(about: str) -> None:
 @pytest.mark.slow
 def test_good_annotators_are_not_named_for_what_three_bad_ones_do() -> None:
     counts = bench_raters.simulate(3, 8)
-    low, _ = bench_raters.wilson_interval(counts["good: named"], counts["good"])
+    low, _ = wilson_interval(counts["good: named"], counts["good"])
     assert low <= FALSE_SHARE
     assert counts["good: left out"] == 0
     for kind in ("random", "always 1", "upside down", "hasty"):
