@@ -143,7 +143,7 @@ def _show_planted_items(figures: FigureCache, data_state: DataState, round_name:
 
 
 def _show_pilot(report: PilotReport) -> None:
-    """Show between which relevance grades annotators disagree."""
+    """Show the results of the pilot."""
     ui.heading("Results of the pilot")
     ui.tables(*report.tables)
     ui.sentences(withheld(report.sealed))
@@ -175,7 +175,7 @@ class AgreementDetails(NamedTuple):
 def compute_verdict(
     store: Store, round_name: str | None
 ) -> tuple[AgreementReport, round_findings.RoundQuality | None]:
-    """Compute the report without its details, in an eighth of the time, so that the verdict appears first."""
+    """Compute the report without details. It takes an eighth of the time, so the verdict appears first."""
     report = make_agreement_report(store, round_name)
     return report, round_findings.check_round(store, round_name, report) if round_name else None
 

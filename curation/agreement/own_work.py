@@ -6,10 +6,11 @@ annotators or their number, blind duplicates, pilots, practice or control items.
 while items can still come to the annotator. A grade would reveal the answer to a repeated pair, and a list
 without the repeated pairs would reveal these pairs (`labeling.session.queue`).
 
-A single answer never changes the page, because the change would reveal whether the answer was a repeat. An
-annotator's answers are released in blocks of 50, in the order of the first answers. A block is released if it
-was full when the day began (UTC). An answer counts as it was when its block was full, because a later change
-would reveal one item. When a round closes, all its answers are released in their last state.
+A single answer changes only the pace, never the consistency or the differences, because the change would
+reveal whether the answer was a repeat. An annotator's answers are released in blocks of 50, in the order of
+the first answers. A block is released if it was full when the day began (UTC). An answer counts as it was
+when its block was full, because a later change would reveal one item. When a round closes, all its answers
+are released in their last state.
 """
 
 from __future__ import annotations
@@ -33,8 +34,7 @@ from curation.store.documents import VERSION
 
 REVIEWER = "reviewer"
 NOT_SETTLED = ("disputed", "unjudgeable", "single")
-"""Outcomes without a consensus. A single grade comes from the annotator, or would reveal one other annotator.
-"""
+"""Outcomes without a consensus. A single grade is the annotator's own, or would reveal another person's."""
 MIN_SETTLED = 10
 """Minimum number of pairs with a consensus for the share of equal grades."""
 BLOCK = 50

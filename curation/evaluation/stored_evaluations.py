@@ -1,4 +1,4 @@
-"""Stored evaluations of the page Evaluate."""
+"""Evaluations submitted on the page Evaluate: stored, listed and read again."""
 
 from __future__ import annotations
 

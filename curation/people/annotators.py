@@ -28,8 +28,9 @@ _LOWER = str.maketrans(string.ascii_uppercase, string.ascii_lowercase)
 def add_annotator(
     store: Store, name: str, role: str, password: str | None, email: str | None = None, by: str = COMMAND_LINE
 ) -> Annotator:
-    """Add a person who signs in by password or by e-mail address; imported judgments under this name become
-    the person's.
+    """Add a person who signs in by password or by e-mail address.
+
+    Judgments that were imported under this name then belong to the person.
 
     Raises
     ------

@@ -99,9 +99,7 @@ def _count_more(count: int) -> list[str]:
 
 
 def _explain_refusal(preview: SplitPreview) -> list[str]:
-    """Return the reasons why the split cannot be stored, without chains of ties, which the page shows with
-    the groups.
-    """
+    """Return the reasons why the split cannot be stored; the groups on the page show the chains of ties."""
     lines = [line for line in preview.refused.splitlines() if not line.startswith(" ") and line[-1:] != ":"]
     if preview.groups:
         advice = "Choose ties to cut in “Which queries stay together”."

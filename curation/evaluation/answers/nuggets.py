@@ -6,8 +6,8 @@
     strict     a variant of each score: partial support counts 0
 
 R. Pradeep et al. (2024), Initial nugget evaluation results for the TREC 2024 RAG track with the
-AutoNuggetizer framework, section 3. With a scale different from the guide `answer-support`, support is the
-highest grade, and any grade between the highest and the lowest is partial support.
+AutoNuggetizer framework, section 3. On any other scale than that of the guide `answer-support`, the
+highest grade is support, the lowest is none, and the grades between are partial support.
 
 People's grades of some queries correct a judge that graded all answers. The unit is the query of the gold
 set: the score of an answer needs the grade of each nugget. In the project where support is graded each nugget
@@ -15,7 +15,7 @@ is a query, and `labeling.rounds.query_draw` draws the nuggets of one query toge
 by the judge's grades. A query whose nuggets were drawn also has a score by people's grades, which corrects
 the mean over all queries (`evaluation.llm_judges.estimates`, `core.statistics.difference_estimator`).
 
-A query that a system did not answer always scores 0: the query has the inclusion probability 1 and gives no
+A query that a system did not answer scores 0 for certain. It counts as drawn with probability 1, but not as
 evidence of the judge's errors. Where people graded only some of a query's nuggets, the graded nuggets are not
 a random sample, so nothing is estimated. People's grades of queries that were not drawn are left out and
 counted.

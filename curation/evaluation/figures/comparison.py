@@ -11,11 +11,11 @@ One test decides on significance and is chosen before the results are known, bec
 afterwards gives too many significant differences. Every pair of systems has the randomisation test, Student's
 t test and the test that decides, overall and in every stratum. Wilcoxon's test is always shown overall.
 
-Holm's correction keeps 95 % of families without a false alarm. For all queries together, a family is all
-pairs of systems by one measure. For strata, a family is all pairs of systems in all strata by one measure.
-The correction protects a reader who searches the strata for a difference against a finding by chance.
-Tests by several measures are not corrected for each other, so choose the main measure beforehand. Suppressed
-strata, which have few sealed queries, have no comparison.
+With Holm's correction, at most 5 % of families contain a false alarm. For all queries together, a family is
+all pairs of systems by one measure. For strata, a family is all pairs of systems in all strata by one
+measure. The correction protects a reader who searches the strata for a difference against a finding by
+chance. Tests by several measures are not corrected for each other, so choose the main measure beforehand. A
+stratum with few sealed queries is suppressed and not compared.
 """
 
 from __future__ import annotations

@@ -69,7 +69,7 @@ def to_plain_column(column: pa.Array) -> pa.Array:
         column = column.dictionary_decode()
     if not is_text_type(column.type):
         return column
-    return column.cast(pa.large_binary()).cast(pa.string())  # where bytes become texts, Arrow looks at them
+    return column.cast(pa.large_binary()).cast(pa.string())  # Arrow checks UTF-8 only in the cast from bytes
 
 
 def is_text_type(kind: pa.DataType) -> bool:
@@ -92,12 +92,12 @@ def is_known_zone(zone: str | None) -> bool:
 
 
 def column_to_microseconds(column: pa.Array) -> tuple[Numbers, Mask, list[int]]:
-    """Return microseconds since 1970 (UTC) for times, a mask of non-null times, and the row numbers of odd
-    times. Odd times are times outside Python's calendar; `format_odd_time` returns the text for an odd time.
-    Nanoseconds are truncated to microseconds.
+    """Return microseconds since 1970 (UTC), a mask of times that Python can represent, and the row numbers of
+    odd times. Odd times are outside Python's calendar; `format_odd_time` returns the text for an odd time.
+    Nulls are in neither. Nanoseconds are truncated to microseconds.
     """
     numbers, is_valid, unit = _time_numbers(column)
-    margin = 0 if getattr(column.type, "tz", None) is None else _DAY  # a zone may push it out
+    margin = 0 if getattr(column.type, "tz", None) is None else _DAY  # a zone may move a time out
     fits = _is_within(numbers, unit, _FIRST + margin, _LAST - margin) & is_valid & (abs(numbers) != _INFINITE)
     times = np.zeros(len(numbers), np.int64)
     times[fits] = _as_microseconds(numbers[fits], unit)

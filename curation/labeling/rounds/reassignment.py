@@ -1,7 +1,9 @@
 """The reassignment of an annotator's untouched items to other annotators.
 
 No annotator gets a pair twice, or a pair whose expected grade practice has shown to the annotator. Items that
-no annotator can take stay, are counted with the reason, and can move to a new annotator later.
+no annotator can take stay, are counted with the reason, and can move to a new annotator later. An annotator
+who keeps work keeps all control items, and a duplicate is dropped when its pair moves; otherwise all control
+items and duplicates are dropped.
 """
 
 from __future__ import annotations
