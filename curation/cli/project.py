@@ -175,7 +175,10 @@ def _write_demo_files(folder: Path) -> None:
 @app.command()
 def status(
     notify: Annotated[
-        bool, switch("--notify", "Only send the notices that are due. A running app sends notices itself.")
+        bool,
+        switch(
+            "--notify", "Only send the notices that are due, each once. A running app sends notices itself."
+        ),
     ] = False,
 ) -> None:
     """Show the stages of the project, and the next step.

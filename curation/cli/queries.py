@@ -29,7 +29,9 @@ def tags(
         list[str] | None, typer.Argument(help="Queries whose tags --set and --unset change: ids or texts.")
     ] = None,
     find: Annotated[bool, switch("--find", "Tag all current queries by rule.")] = False,
-    set_: Annotated[list[str] | None, typer.Option("--set", help="A tag of the queries. Repeatable.")] = None,
+    set_: Annotated[
+        list[str] | None, typer.Option("--set", help="A tag that the queries have. Repeatable.")
+    ] = None,
     unset: Annotated[list[str] | None, typer.Option(help="A tag that the queries lack. Repeatable.")] = None,
     declare: Annotated[
         list[str] | None,
