@@ -1,4 +1,7 @@
-"""The workflow of a project: its stages in their order, made from quick facts and from slow figures."""
+"""The workflow of a project: its stages in their order, made from quick facts and from slow figures.
+
+Which stage comes next is decided by `next_stage` in `operations.workflow.stage`.
+"""
 
 from __future__ import annotations
 
