@@ -67,7 +67,8 @@ print(json.dumps({"peak": peak, "seconds": took, "found": found and found[:12]})
 def build(path: str, judgments: int) -> None:
     """A project with a corpus, a pool, two grades of each pair, and a split."""
     from curation.operations.project import init_project
-    from curation.splits.request import Rules, SplitRequest
+    from curation.splits.request import SplitRequest
+    from curation.splits.rules import Rules
     from curation.splits.split import make_split
     from curation.store import append, put_setting
 

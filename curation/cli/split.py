@@ -49,7 +49,7 @@ def split(
       goldgrade split --certificate --release v1 --html certificate.html
     """
     from curation.operations.registry import OPERATIONS
-    from curation.splits.operations import preview_split
+    from curation.splits.preview import preview_split
 
     if shown:
         reason = "the current split is shown, and no split is made"

@@ -42,7 +42,8 @@ from curation.queries.requests import DrawRequest
 from curation.queries.sampling.draw import draw_sample
 from curation.releases.freeze.freeze import freeze
 from curation.releases.requests import FreezeRequest
-from curation.splits.request import RULES, SplitRequest
+from curation.splits.request import SplitRequest
+from curation.splits.rules import RULES
 from curation.splits.split import make_split
 from curation.store import Store
 

@@ -18,8 +18,8 @@ from typing import NamedTuple
 from curation.core.errors import RefusedError
 from curation.core.text import pluralize
 from curation.splits.assignment import list_members
+from curation.splits.chains import find_shortest_chain
 from curation.splits.edges import Edge
-from curation.splits.groups import find_shortest_chain
 from curation.store import Cursor
 from curation.store.release_parts import read_part
 

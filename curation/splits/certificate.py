@@ -14,8 +14,8 @@ from curation.core.digests import digest
 from curation.core.errors import NotFoundError, RefusedError
 from curation.people.seal_access import closed_access
 from curation.splits.assignment import Distance, PartShare, compute_distances, count_shares
-from curation.splits.certify import Crossing, Findings, TieCheck
-from curation.splits.inputs import GradedQueries
+from curation.splits.findings import Crossing, Findings, TieCheck
+from curation.splits.graded_queries import GradedQueries
 from curation.splits.sealed_ties import hide_sealed_documents
 from curation.store import Cursor, get_setting
 from curation.store.release_parts import read_part
@@ -34,7 +34,7 @@ class Certificate:
     corpus_hash: hash of the corpus (ids and versions).
     groups, largest: number of leakage groups, and queries in the largest.
     shares, distances: sizes of the parts next to their ideals, as a whole and in each dimension.
-    checks, leaks, residual: ties across the parts (`certify.Findings`).
+    checks, leaks, residual: ties across the parts (`findings.Findings`).
     missed: ties that MinHash missed and the exhaustive check found, so that they became ties.
     texts: texts of the queries in leaks, residual and the cuts of the parameters.
     """

@@ -15,7 +15,7 @@ from curation.core.reports.tables import QueryName, Table
 from curation.core.text import pluralize
 from curation.splits.assignment import ALL
 from curation.splits.certificate import Certificate
-from curation.splits.certify import NEAR_DUPLICATE, SHARED_DOCUMENT, ClosestPair, Crossing, TieCheck
+from curation.splits.findings import NEAR_DUPLICATE, SHARED_DOCUMENT, ClosestPair, Crossing, TieCheck
 
 MAX_PAIRS_SHOWN = 200
 """Maximum number of pairs in a table of the certificate."""

@@ -15,7 +15,7 @@ from scipy import sparse
 
 from curation.core.progress import Progress
 from curation.core.statistics.arrays import Floats, Ints, Mask
-from curation.splits.request import DECIMALS
+from curation.splits.rules import DECIMALS
 
 Block = tuple[Ints, Ints, Floats]
 """Three arrays: the numbers of the first texts, the numbers of the second texts, and the similarities."""

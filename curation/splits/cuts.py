@@ -10,8 +10,8 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from curation.core.characters import normalise_query
 from curation.core.errors import refuse_problems
+from curation.splits.chains import describe_chain, describe_edge, find_shortest_chain
 from curation.splits.edges import Edge, QueryPair, ordered_pair
-from curation.splits.groups import describe_chain, describe_edge, find_shortest_chain
 
 RemainingTies = tuple[str, str, tuple[Edge, ...]]
 """Two queries in one leakage group despite a cut between the two queries, and the chain that ties them."""

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict, deque
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,14 +12,11 @@ from scipy.sparse.csgraph import connected_components
 
 from curation.core.text import percent, pluralize
 from curation.splits.assignment import list_members
-from curation.splits.certify import Crossing
+from curation.splits.chains import describe_chain, find_longest_chain
 from curation.splits.edges import Edge
 from curation.splits.inputs import SplitInputs
-from curation.splits.request import Rules
+from curation.splits.rules import Rules
 from curation.splits.ties import count_ties_by_kind
-
-_Neighbors = Mapping[str, Mapping[str, Edge]]
-MAX_EDGES_SHOWN = 12
 
 
 @dataclass(frozen=True)
@@ -108,77 +105,3 @@ def find_largest_groups(
         for group_id, members in largest_first[:limit]
         if len(members) >= min_size
     )
-
-
-def find_longest_chain(members: Iterable[str], edges: Iterable[Edge]) -> list[Edge]:
-    """Find the chain of ties between the two most distant queries of a group, from the smaller query id on.
-
-    The chain is nearly the longest of the shortest paths: a search breadth-first from the smallest query to
-    the farthest query, and from there to the farthest query again. If several edges tie two queries, only the
-    strongest edge counts.
-    """
-    member_ids = set(members)
-    neighbors = _map_neighbors(edge for edge in edges if edge.query_a in member_ids)
-    *_, first_end = _search_breadth_first([min(member_ids)], neighbors)
-    predecessors = _search_breadth_first([first_end], neighbors)
-    *_, second_end = predecessors
-    chain = _trace_path(second_end, predecessors, neighbors)
-    return chain[::-1] if second_end < first_end else chain
-
-
-def find_shortest_chain(starts: Iterable[str], ends: Collection[str], edges: Iterable[Edge]) -> list[Edge]:
-    """Find a shortest path of ties from any start query to any end query of the same group."""
-    neighbors = _map_neighbors(edges)
-    predecessors = _search_breadth_first(starts, neighbors)
-    nearest_end = next(query_id for query_id in predecessors if query_id in ends)
-    return _trace_path(nearest_end, predecessors, neighbors)
-
-
-def _map_neighbors(edges: Iterable[Edge]) -> _Neighbors:
-    """Map each query to its tied queries, with the strongest edge to each."""
-    neighbors: defaultdict[str, dict[str, Edge]] = defaultdict(dict)
-    for edge in sorted(edges, key=lambda edge: (edge.similarity, edge.kind)):
-        neighbors[edge.query_a][edge.query_b] = edge
-        neighbors[edge.query_b][edge.query_a] = edge
-    return neighbors
-
-
-def _search_breadth_first(starts: Iterable[str], neighbors: _Neighbors) -> dict[str, str]:
-    """Map each query to its predecessor on a shortest path from a start query, the nearest queries first.
-
-    A start query is its own predecessor.
-    """
-    predecessors = {start: start for start in starts}
-    queue = deque(predecessors)
-    while queue:
-        current = queue.popleft()
-        for neighbor in sorted(neighbors.get(current, {})):
-            if neighbor not in predecessors:
-                predecessors[neighbor] = current
-                queue.append(neighbor)
-    return predecessors
-
-
-def _trace_path(end: str, predecessors: Mapping[str, str], neighbors: _Neighbors) -> list[Edge]:
-    """List the edges of the shortest path from a start query to `end`, by `_search_breadth_first`."""
-    path: list[Edge] = []
-    while (predecessor := predecessors[end]) != end:
-        path.append(neighbors[predecessor][end])
-        end = predecessor
-    return path[::-1]
-
-
-def describe_edge(edge: Edge | Crossing, queries: Mapping[str, str]) -> str:
-    """Describe an edge by the texts of its two queries."""
-    first, second = (queries.get(query_id, query_id) for query_id in (edge.query_a, edge.query_b))
-    documents = [*edge.documents[:2], *(["…"] if len(edge.documents) > 2 else [])]
-    detail = f" ({', '.join(documents)})" if documents else ""
-    return f"“{first}” – “{second}”: {edge.kind} {edge.similarity:.2f}{detail}"
-
-
-def describe_chain(chain: Sequence[Edge], queries: Mapping[str, str]) -> list[str]:
-    """Describe each edge of a chain of ties on a line. A long chain ends with the number of further edges."""
-    lines = [f"  {describe_edge(edge, queries)}" for edge in chain[:MAX_EDGES_SHOWN]]
-    if len(chain) > MAX_EDGES_SHOWN:
-        lines.append(f"  … and {len(chain) - MAX_EDGES_SHOWN:,} more")
-    return lines

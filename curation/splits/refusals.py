@@ -8,11 +8,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from curation.core.errors import RefusedError
 from curation.core.text import percent, pluralize
 from curation.splits.assignment import ALL, Levels, PartShare, list_members
+from curation.splits.chains import describe_chain, find_longest_chain
 from curation.splits.edges import Edge
-from curation.splits.groups import LeakageGroup, describe_chain, find_longest_chain
+from curation.splits.groups import LeakageGroup
 from curation.splits.inputs import SplitInputs
 from curation.splits.sealed_ties import hide_sealed_documents
-from curation.splits.tie_kinds import SHARED_DOCUMENT
+from curation.splits.shared_ties import SHARED_DOCUMENT
 
 MAX_PART_SHARE = 0.5
 """Largest share of a part's queries in one leakage group, so that no single topic decides its figures."""

@@ -13,8 +13,8 @@ from collections.abc import Collection, Mapping
 from dataclasses import fields, is_dataclass, replace
 from typing import Any, TypeVar
 
-from curation.splits.certify import NEAR_DUPLICATE, ClosestPair, Crossing, TieCheck
 from curation.splits.edges import Edge
+from curation.splits.findings import NEAR_DUPLICATE, ClosestPair, Crossing, TieCheck
 
 Record = TypeVar("Record")
 SEALED_TEXT = "not named, because a release seals which documents are relevant"

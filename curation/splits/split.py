@@ -21,19 +21,20 @@ from curation.splits.assignment import PartShare, assign_parts
 from curation.splits.by_time import ByTime, assign_by_time
 from curation.splits.carried_over import NOTHING_CARRIED_OVER, CarriedOver, map_carried_groups, select_carried
 from curation.splits.certificate import make_certificate
-from curation.splits.certify import Findings, certify
+from curation.splits.certify import certify
 from curation.splits.cuts import find_remaining_ties, resolve_cuts
 from curation.splits.edges import Edge
+from curation.splits.findings import Findings
+from curation.splits.graded_queries import GradedQueries, find_graded_queries, read_labels
 from curation.splits.groups import LeakageGroup, find_largest_groups, find_leakage_groups
-from curation.splits.inputs import GradedQueries, find_graded_queries, read_labels
+from curation.splits.inputs import add_tie_data
 from curation.splits.refusals import MAX_SMALL_GROUP, find_balance_problem
 from curation.splits.request import LARGEST_GROUP, SplitRequest, check_request
 from curation.splits.sealed_ties import hide_sealed_documents
 from curation.splits.split_report import SplitReport
+from curation.splits.stored_rules import write_rules
 from curation.splits.stored_split import compute_split_id, store_split
-from curation.splits.tie_data import add_tie_data
-from curation.splits.tie_kinds import KINDS
-from curation.splits.ties import Ties, find_edges, write_rules
+from curation.splits.ties import KINDS, Ties, find_edges
 from curation.store import COMMAND_LINE, Store
 
 

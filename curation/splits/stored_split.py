@@ -19,10 +19,10 @@ from curation.labeling.consensus.consensus import read_consensus
 from curation.splits.assignment import ALL
 from curation.splits.carried_over import CarriedOver
 from curation.splits.edges import Edge
-from curation.splits.inputs import GradedQueries
+from curation.splits.graded_queries import GradedQueries
 from curation.splits.request import LARGEST_GROUP
 from curation.splits.split_report import SplitReport
-from curation.splits.ties import read_rules
+from curation.splits.stored_rules import read_rules
 from curation.store import Cursor, Store, append_rows, get_setting, put_setting, record_event, utc_now
 from curation.store.documents import snapshot_versions
 

@@ -1,15 +1,16 @@
-"""The search for the ties of one kind: the queries to compare, and the edges that a search makes of its ties.
+"""The search for the ties of one kind, which makes edges between the queries of a split.
 
 A group of queries that share a document or a key has as many ties as pairs. A search makes only enough edges
 to connect the group. The direct ties between two queries that are cut by name do not count, but all other
 ties of both do. So a search lists every tie of a query in a cut: a tie that a spanning forest leaves out may
-still join both queries. The searches by kind, such as near-duplicates, are in `splits.tie_kinds`.
+still join both queries. The searches by kind are in
+`similarity_ties` and `shared_ties`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import chain, product
 from typing import Any, NamedTuple
@@ -18,7 +19,9 @@ from curation.core.progress import Progress
 from curation.core.similarity import pairs
 from curation.splits.edges import Edge, QueryPair, ordered_pair
 from curation.splits.inputs import SplitInputs
-from curation.splits.request import Rules
+from curation.splits.rules import Rules
+
+OFF = "not looked for"
 
 
 class FoundTies(NamedTuple):
@@ -91,15 +94,6 @@ class TieSearch:
         uncut_edges = [edge for edge in edges if edge[:2] not in self.cuts]
         return FoundTies(uncut_edges, similar.pairs - (len(edges) - len(uncut_edges)), method)
 
-    def tie_equal_keys(self, holders: Mapping[tuple[str, ...], Sequence[str]], label: str) -> FoundTies:
-        """Tie all queries that share a key; `holders`: the words of the key → query ids."""
-        edges = [
-            Edge(*pair, label, 1.0, (), " ".join(key))
-            for key, queries in sorted(holders.items())
-            for pair in self.connect(queries)
-        ]
-        return FoundTies(edges, sum(map(self.count_uncut_pairs, holders.values())), pairs.EXACTLY)
-
     def count_uncut_pairs(self, queries: Collection[str]) -> int:
         """Count the pairs of these queries that no cut separates."""
         distinct = set(queries)
@@ -132,3 +126,48 @@ def list_links(*collectors: pairs.PairCollector) -> Iterable[tuple[int, int, flo
     """Yield first position, second position and similarity of each collected pair, as Python numbers."""
     links = pairs.concatenate_links([collector.links() for collector in collectors])
     return zip(links.first.tolist(), links.second.tolist(), links.similarity.tolist(), strict=True)
+
+
+@dataclass(frozen=True)
+class TieKind:
+    """A kind of tie between queries, such as similar texts or a shared relevant document.
+
+    Attributes
+    ----------
+    label: name of the kind in stored splits, in JSON and on screen.
+    setting: the field of `Rules` that switches the kind; None, False or () there switch it off.
+    parameter: the name under which a stored split has that field.
+    find: the search, which is called only where the kind is switched on.
+    is_threshold: whether the setting is the least similarity of a tie.
+    if_absent: value of the setting in stored splits that are older than the kind.
+    fixed: further parameters that every stored split has.
+    when_on: further parameters that a stored split has where the kind is switched on.
+    unsearchable: says why these inputs cannot be searched; None if they can.
+    minhashed: whether the search compares texts by MinHash.
+    """
+
+    label: str
+    setting: str
+    parameter: str
+    find: Callable[[TieSearch], FoundTies]
+    is_threshold: bool = False
+    if_absent: Any = None
+    fixed: Mapping[str, Any] = field(default_factory=dict)
+    when_on: Callable[[Rules], dict[str, Any]] = lambda rules: {}
+    unsearchable: Callable[[SplitInputs], str | None] = lambda inputs: None
+    minhashed: bool = False
+
+    def read_setting(self, rules: Rules) -> Any:
+        """Return the threshold or switch of this kind of tie in the rules."""
+        return getattr(rules, self.setting)
+
+    def is_on(self, rules: Rules) -> bool:
+        """Check whether the rules of a split ask for this kind of tie."""
+        return bool(self.read_setting(rules))
+
+    def search(self, search: TieSearch) -> FoundTies:
+        """Find the ties of this kind. There are no ties if the kind is switched off or cannot be searched."""
+        if not self.is_on(search.rules):
+            return FoundTies([], 0, OFF)
+        reason = self.unsearchable(search.inputs)
+        return FoundTies([], 0, reason) if reason else self.find(search)

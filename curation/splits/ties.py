@@ -1,4 +1,4 @@
-"""The search for ties of every kind between all queries, by rules that stored splits keep as parameters.
+"""The search for ties of every kind between all queries of a split.
 
 A spanning forest of the strongest edges is enough to determine the leakage groups. `find_edges` keeps this
 forest, and counts all ties. `list_ties` lists every single tie, which pairs that are cut by name need.
@@ -7,18 +7,22 @@ forest, and counts all ties. `list_ties` lists every single tie, which pairs tha
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any, NamedTuple
 
 from curation.core.progress import Progress, silent
-from curation.core.similarity.minhash import minhash_parameters
 from curation.core.similarity.pairs import Search, exact_links, minhash_links
 from curation.splits.edges import Edge, keep_strongest_edges
 from curation.splits.inputs import SplitInputs, restrict_inputs
-from curation.splits.request import Rules
-from curation.splits.tie_kinds import KINDS
-from curation.splits.tie_search import TieSearch
+from curation.splits.rules import Rules
+from curation.splits.shared_ties import SAME_KEY_TIE, SHARED_DOCUMENT_TIE
+from curation.splits.similarity_ties import NEAR_DUPLICATE_TIE, PARAPHRASE_TIE, QUERY_TEXT_TIE
+from curation.splits.tie_search import TieKind, TieSearch
+
+_KINDS = (QUERY_TEXT_TIE, PARAPHRASE_TIE, SHARED_DOCUMENT_TIE, NEAR_DUPLICATE_TIE, SAME_KEY_TIE)
+KINDS: dict[str, TieKind] = {kind.label: kind for kind in _KINDS}
+"""Map from label to kind of tie, in the order of tables and of stored counts."""
 
 
 class Ties(NamedTuple):
@@ -95,38 +99,3 @@ def count_ties_by_kind(inputs: SplitInputs, members: Iterable[str], rules: Rules
     cuts = tuple(pair for pair in rules.cut if query_ids.issuperset(pair))
     counts = Counter(find_edges(restrict_inputs(inputs, query_ids), replace(rules, cut=cuts)).counts)
     return {kind: count for kind, count in counts.most_common() if count}
-
-
-def write_rules(rules: Rules, methods: Mapping[str, str]) -> dict[str, Any]:
-    """Write the rules, and the methods of computing similarity, as parameters of a stored split.
-
-    Parameters
-    ----------
-    methods: label of a kind of tie → how the kind was searched.
-    """
-    parameters: dict[str, Any] = {}
-    for kind in sorted(KINDS.values(), key=lambda kind: not kind.is_threshold):
-        value = kind.read_setting(rules)
-        parameters[kind.parameter] = list(value) if isinstance(value, tuple) else value
-        parameters |= kind.fixed
-    parameters |= {
-        "numbers": "text",  # older goldgrades also had other rules
-        "cut": [list(pair) for pair in rules.cut],
-        "methods": dict(methods),
-    }
-    active_kinds = [kind for kind in KINDS.values() if kind.is_on(rules)]
-    for kind in active_kinds:
-        parameters |= kind.when_on(rules)
-    minhashed = [kind for kind in active_kinds if kind.minhashed]
-    minhash = {kind.label: minhash_parameters(kind.read_setting(rules)) for kind in minhashed}
-    return parameters | ({"minhash": minhash} if minhash else {})
-
-
-def read_rules(parameters: Mapping[str, Any]) -> Rules:
-    """Read the rules of a stored split, also of a split that is older than some kinds of tie."""
-    settings = {kind.setting: parameters.get(kind.parameter, kind.if_absent) for kind in KINDS.values()}
-    return Rules(
-        **settings | {"keys": tuple(settings["keys"])},
-        model=parameters.get("model", Rules.model),
-        cut=tuple((first, second) for first, second in parameters.get("cut", ())),
-    )

@@ -26,7 +26,8 @@ from curation.labeling.rounds.create_round import open_round
 from curation.labeling.rounds.rounds import set_round_state
 from curation.operations.project import init_project
 from curation.people.annotators import add_annotator
-from curation.splits.request import Rules, SplitRequest
+from curation.splits.request import SplitRequest
+from curation.splits.rules import Rules
 from curation.splits.split import make_split
 from curation.store import Store
 from curation.store.row_types import Query

@@ -32,7 +32,8 @@ from curation.labeling.imported import add_judgments
 from curation.operations.project import init_project
 from curation.releases.overview import read_overview
 from curation.releases.sealed_log import set_monthly_limit
-from curation.splits.request import Rules, SplitRequest
+from curation.splits.request import SplitRequest
+from curation.splits.rules import Rules
 from curation.splits.split import make_split
 from curation.store import Store
 from tests.support import examples

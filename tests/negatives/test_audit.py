@@ -45,7 +45,8 @@ from curation.pooling.relevance import Relevance
 from curation.pooling.request import PoolRequest
 from curation.releases.verify import verify
 from curation.retrieval import Hit
-from curation.splits.request import Rules, SplitRequest
+from curation.splits.request import SplitRequest
+from curation.splits.rules import Rules
 from curation.splits.split import make_split
 from curation.store import Store
 from curation.store.documents import corpus_of

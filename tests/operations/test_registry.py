@@ -12,7 +12,8 @@ from curation.core.errors import InputError
 from curation.core.request import build_request, dump_request, flatten_request, list_options, read_request
 from curation.operations.registry import OPERATIONS
 from curation.queries.requests import DrawRequest
-from curation.splits.request import Rules, SplitRequest
+from curation.splits.request import SplitRequest
+from curation.splits.rules import Rules
 from tests.support.command_line import invoke
 
 REQUESTS = [step.request for step in OPERATIONS.values() if is_dataclass(step.request)]

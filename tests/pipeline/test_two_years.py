@@ -27,7 +27,8 @@ from curation.relabeling.staleness import compute_staleness
 from curation.releases.diff import compare_releases
 from curation.releases.freeze.project_rows import DOCUMENT
 from curation.releases.frozen_release import load_release
-from curation.splits.request import Rules, SplitRequest
+from curation.splits.request import SplitRequest
+from curation.splits.rules import Rules
 from curation.splits.split import make_split
 from curation.store import Store
 from tests.support.freezing import freeze

@@ -18,7 +18,8 @@ from curation.relabeling.report_sections import list_drift_findings, make_drift_
 from curation.relabeling.request import PlanRequest
 from curation.relabeling.staleness import compute_staleness
 from curation.relabeling.stored_plans import find_plan, read_plan_pairs
-from curation.splits.request import Rules, SplitRequest
+from curation.splits.request import SplitRequest
+from curation.splits.rules import Rules
 from curation.splits.split import make_split
 from curation.store import Store
 from tests.support.command_line import invoke

@@ -24,7 +24,8 @@ from curation.releases.overview import list_release_overviews, read_overview
 from curation.releases.release_rows import list_releases
 from curation.releases.seal import open_sealed
 from curation.releases.verify import verify
-from curation.splits.request import Rules, SplitRequest
+from curation.splits.request import SplitRequest
+from curation.splits.rules import Rules
 from curation.splits.split import make_split
 from curation.store import Store, append
 from tests.support.command_line import invoke

@@ -11,9 +11,8 @@ from curation.core.request import DEFAULT_MODEL
 from curation.retrieval.embedding_model import Vectors
 from curation.retrieval.unread_texts import MULTILINGUAL, unread_texts
 from curation.splits.certify import certify
-from curation.splits.inputs import SplitInputs
-from curation.splits.request import Rules
-from curation.splits.tie_data import embed_queries
+from curation.splits.inputs import SplitInputs, embed_queries
+from curation.splits.rules import Rules
 from curation.splits.ties import find_edges
 from curation.store import Store
 

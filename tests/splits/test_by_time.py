@@ -15,7 +15,8 @@ from curation.labeling.imported import add_judgments
 from curation.queries.requests import DrawRequest
 from curation.queries.sampling.draw import draw_sample
 from curation.splits.by_time import assign_by_time
-from curation.splits.request import Rules, SplitRequest
+from curation.splits.request import SplitRequest
+from curation.splits.rules import Rules
 from curation.splits.split import make_split
 from curation.store import Store
 from tests.support.gold_project import parts_of

@@ -17,7 +17,8 @@ from curation.ingest.importers.imported_judgment import ImportedJudgment
 from curation.labeling.imported import add_judgments
 from curation.splits.certificate import read_certificate, read_visible_certificate
 from curation.splits.certificate_page import make_certificate_page
-from curation.splits.request import Rules, SplitRequest
+from curation.splits.request import SplitRequest
+from curation.splits.rules import Rules
 from curation.splits.split import make_split
 from curation.store import Store
 from curation.store.row_types import Query

@@ -16,12 +16,12 @@ from curation.core.similarity import shingles as similarity
 from curation.core.similarity.pairs import exact_links
 from curation.splits import certificate_shingles
 from curation.splits.assignment import assign_parts
-from curation.splits.certify import ClosestPair, Crossing, Findings, TieCheck, certify
+from curation.splits.certify import certify
+from curation.splits.findings import ClosestPair, Crossing, Findings, TieCheck
 from curation.splits.groups import find_leakage_groups
 from curation.splits.inputs import SplitInputs
-from curation.splits.request import Rules
-from curation.splits.tie_kinds import KINDS
-from curation.splits.ties import find_edges, list_ties
+from curation.splits.rules import Rules
+from curation.splits.ties import KINDS, find_edges, list_ties
 
 RULES = Rules(paraphrase=None)
 BY_MEANING = Rules(query=None, paraphrase=0.8)
@@ -53,8 +53,16 @@ print("datasketch" in sys.modules)
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     imported, searches = done.stdout.splitlines()
-    own = {f"curation.splits.{name}" for name in ("certificate_shingles", "certify", "comparison")}
-    assert set(imported.split()) - own == {"curation.splits.request"}
+    modules = (
+        "certificate_shingles",
+        "certify",
+        "comparison",
+        "findings",
+        "shared_checks",
+        "similarity_checks",
+    )
+    own = {f"curation.splits.{name}" for name in modules}
+    assert set(imported.split()) - own == {"curation.splits.rules"}
     assert searches == "False"
 
 

@@ -10,8 +10,8 @@ from curation.core.errors import InputError
 from curation.splits.cuts import find_remaining_ties, resolve_cuts
 from curation.splits.groups import find_leakage_groups
 from curation.splits.inputs import SplitInputs
-from curation.splits.request import Rules
-from curation.splits.tie_kinds import QUERY_TEXT as QUERY_TEXT
+from curation.splits.rules import Rules
+from curation.splits.similarity_ties import QUERY_TEXT as QUERY_TEXT
 from curation.splits.ties import find_edges
 
 

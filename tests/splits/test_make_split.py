@@ -26,13 +26,14 @@ from curation.splits.assignment import PartShare
 from curation.splits.carried_over import NOTHING_CARRIED_OVER
 from curation.splits.certificate_page import summarize_certificate
 from curation.splits.edges import Edge
-from curation.splits.inputs import GradedQueries, SplitInputs, collect_graded_queries, read_labels
+from curation.splits.graded_queries import GradedQueries, collect_graded_queries, read_labels
+from curation.splits.inputs import SplitInputs
 from curation.splits.refusals import find_balance_problem
-from curation.splits.request import Rules, SplitRequest
+from curation.splits.request import SplitRequest
+from curation.splits.rules import Rules
+from curation.splits.similarity_ties import QUERY_TEXT as QUERY_TEXT
 from curation.splits.split import assign_and_check, make_split
-from curation.splits.tie_kinds import KINDS
-from curation.splits.tie_kinds import QUERY_TEXT as QUERY_TEXT
-from curation.splits.ties import find_edges
+from curation.splits.ties import KINDS, find_edges
 from curation.store import Store
 from curation.store.row_types import Query
 from tests.support.gold_project import parts_of

@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 
 from curation.core.errors import RefusedError
-from curation.splits.operations import parse_preview, preview_split, write_preview
-from curation.splits.request import Rules, SplitRequest
+from curation.splits.preview import parse_preview, preview_split, write_preview
+from curation.splits.request import SplitRequest
+from curation.splits.rules import Rules
 from curation.splits.split import make_split
 from curation.splits.stored_split import read_split_state
 from curation.store import Store

@@ -15,14 +15,15 @@ from curation.core.similarity.shingles import character_shingles, jaccard, rewor
 from curation.splits.assignment import ALL, assign_parts, compute_distances, count_shares, list_members
 from curation.splits.carried_over import map_carried_groups
 from curation.splits.certify import certify
+from curation.splits.chains import find_longest_chain
 from curation.splits.edges import Edge
-from curation.splits.groups import find_leakage_groups, find_longest_chain
+from curation.splits.groups import find_leakage_groups
 from curation.splits.inputs import SplitInputs
 from curation.splits.refusals import refuse_joined
-from curation.splits.request import Rules
-from curation.splits.tie_kinds import NEAR_DUPLICATE as NEAR_DUPLICATE
-from curation.splits.tie_kinds import QUERY_TEXT as QUERY_TEXT
-from curation.splits.tie_kinds import SHARED_DOCUMENT as SHARED_DOCUMENT
+from curation.splits.rules import Rules
+from curation.splits.shared_ties import SHARED_DOCUMENT as SHARED_DOCUMENT
+from curation.splits.similarity_ties import NEAR_DUPLICATE as NEAR_DUPLICATE
+from curation.splits.similarity_ties import QUERY_TEXT as QUERY_TEXT
 from curation.splits.ties import find_edges
 from tests.support import examples
 

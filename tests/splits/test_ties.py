@@ -17,16 +17,16 @@ from curation.core.similarity.pairs import EXACTLY, exact_links
 from curation.splits.certify import certify
 from curation.splits.edges import Edge
 from curation.splits.groups import find_leakage_groups
-from curation.splits.inputs import SplitInputs, restrict_inputs
-from curation.splits.request import Rules, find_rule_problems
-from curation.splits.tie_data import embed_queries
-from curation.splits.tie_kinds import KINDS, OFF, link_paraphrases
-from curation.splits.tie_kinds import NEAR_DUPLICATE as NEAR_DUPLICATE
-from curation.splits.tie_kinds import PARAPHRASE as PARAPHRASE
-from curation.splits.tie_kinds import QUERY_TEXT as QUERY_TEXT
-from curation.splits.tie_kinds import SAME_KEY as SAME_KEY
-from curation.splits.tie_kinds import SHARED_DOCUMENT as SHARED_DOCUMENT
-from curation.splits.ties import find_edges, list_ties
+from curation.splits.inputs import SplitInputs, embed_queries, restrict_inputs
+from curation.splits.rules import Rules, find_rule_problems
+from curation.splits.shared_ties import SAME_KEY as SAME_KEY
+from curation.splits.shared_ties import SHARED_DOCUMENT as SHARED_DOCUMENT
+from curation.splits.similarity_ties import NEAR_DUPLICATE as NEAR_DUPLICATE
+from curation.splits.similarity_ties import PARAPHRASE as PARAPHRASE
+from curation.splits.similarity_ties import QUERY_TEXT as QUERY_TEXT
+from curation.splits.similarity_ties import link_paraphrases
+from curation.splits.tie_search import OFF
+from curation.splits.ties import KINDS, find_edges, list_ties
 from curation.store import Store
 from tests.support import examples
 

@@ -12,7 +12,8 @@ from curation.core.digests import digest
 from curation.ingest.importers.imported_judgment import ImportedJudgment
 from curation.labeling.imported import add_judgments
 from curation.queries.coverage.report import find_coverage
-from curation.splits.request import Rules, SplitRequest
+from curation.splits.request import SplitRequest
+from curation.splits.rules import Rules
 from curation.splits.split import make_split
 from curation.store import Store
 from tests.support.coverage_project import COARSE, TEXTS, put_entity_vectors, put_vectors

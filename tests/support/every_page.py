@@ -40,7 +40,8 @@ from curation.queries.coverage.partitions import Partitions
 from curation.queries.coverage.stored_map import write_map
 from curation.queries.coverage.writing.tasks import open_tasks
 from curation.queries.coverage.writing.writing_queue import read_writing_queue, write_task
-from curation.splits.request import Rules, SplitRequest
+from curation.splits.request import SplitRequest
+from curation.splits.rules import Rules
 from curation.splits.split import make_split
 from curation.store import Store
 from curation.store.documents import current_snapshot

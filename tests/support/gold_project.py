@@ -13,7 +13,8 @@ from curation.ingest.importers.corpus import import_corpus
 from curation.ingest.importers.imported_judgment import ImportedJudgment
 from curation.labeling.consensus.adjudication import decide_pair
 from curation.labeling.imported import add_judgments
-from curation.splits.request import Rules, SplitRequest
+from curation.splits.request import SplitRequest
+from curation.splits.rules import Rules
 from curation.splits.split import make_split
 from curation.splits.stored_split import read_current_parts
 from curation.store import Store, utc_now

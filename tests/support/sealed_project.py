@@ -37,7 +37,8 @@ from curation.pooling.pool import build_pool
 from curation.pooling.request import PoolRequest
 from curation.relabeling.plan import make_plan
 from curation.relabeling.request import PlanRequest
-from curation.splits.request import Rules, SplitRequest
+from curation.splits.request import SplitRequest
+from curation.splits.rules import Rules
 from curation.splits.split import make_split
 from curation.store import Store
 from tests.support.evaluated_project import write_run

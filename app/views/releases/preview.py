@@ -9,8 +9,9 @@ from app.views.releases import certificate
 from app.views.releases.bars import BarRow
 from curation.core.characters import isolate
 from curation.core.text import describe_left_out, pluralize
-from curation.splits.groups import LeakageGroup, describe_edge
-from curation.splits.operations import SplitPreview
+from curation.splits.chains import describe_edge
+from curation.splits.groups import LeakageGroup
+from curation.splits.preview import SplitPreview
 
 MAX_QUERIES = 50
 """Maximum number of queries of a group that the page lists."""

@@ -19,10 +19,12 @@ from curation.guides.guide import current_guide
 from curation.operations.jobs import Job
 from curation.operations.jobs.figures import figures_of
 from curation.releases.release_rows import list_releases
-from curation.splits.operations import PREVIEW, SplitPreview, parse_preview
-from curation.splits.request import Rules, SplitRequest, find_part_problems
+from curation.splits.operations import PREVIEW
+from curation.splits.preview import SplitPreview, parse_preview
+from curation.splits.query_keys import list_key_kinds
+from curation.splits.request import SplitRequest, find_part_problems
+from curation.splits.rules import Rules
 from curation.splits.stored_split import SplitState, read_split_state
-from curation.splits.tie_data import list_key_kinds
 
 PREVIEWING, STORING = "split preview", "split"
 """The kinds of background jobs that preview and store a split."""

@@ -44,7 +44,7 @@ from curation.releases.freeze.project_rows import ProjectRows, Split
 from curation.releases.freeze.pseudonyms import replace_names
 from curation.releases.release_rows import FORMAT, NO_NUMBER, PartRows, Table, find_without_relevant
 from curation.releases.requests import FreezeRequest
-from curation.splits.inputs import GradedQueries, collect_graded_queries
+from curation.splits.graded_queries import GradedQueries, collect_graded_queries
 from curation.store.release_parts import PartText, table_rows
 
 DISPUTED = "disputed pair"

@@ -34,11 +34,10 @@ from curation.releases.requests import FreezeRequest
 from curation.releases.seal import choose_seals
 from curation.splits.certificate import Certificate, make_certificate
 from curation.splits.certify import certify
-from curation.splits.groups import describe_edge
-from curation.splits.inputs import restrict_inputs
+from curation.splits.chains import describe_edge
+from curation.splits.inputs import add_tie_data, restrict_inputs
 from curation.splits.sealed_ties import hide_sealed_documents
-from curation.splits.tie_data import add_tie_data
-from curation.splits.ties import read_rules
+from curation.splits.stored_rules import read_rules
 from curation.store import COMMAND_LINE, Store, append_rows, record_event, utc_now
 from curation.store.documents import current_corpus
 from curation.store.release_parts import PartText, add_part, read_parts

@@ -10,7 +10,7 @@ from curation.core.similarity.shingles import list_essentials, reworded_shingles
 from curation.splits import certificate_shingles
 from curation.splits.certify import certify
 from curation.splits.inputs import SplitInputs
-from curation.splits.request import Rules
+from curation.splits.rules import Rules
 from curation.splits.ties import find_edges
 
 RULES = Rules(paraphrase=None)

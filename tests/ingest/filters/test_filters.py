@@ -41,7 +41,7 @@ from curation.pooling.pool import build_pool
 from curation.pooling.request import PoolRequest
 from curation.releases.frozen_release import load_release
 from curation.releases.verify import verify
-from curation.splits.inputs import find_graded_queries, read_labels
+from curation.splits.graded_queries import find_graded_queries, read_labels
 from curation.splits.request import SplitRequest
 from curation.splits.split import make_split
 from curation.store import COMMAND_LINE, Store

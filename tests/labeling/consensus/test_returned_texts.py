@@ -22,7 +22,8 @@ from curation.relabeling.report import make_drift_report
 from curation.relabeling.request import PlanRequest
 from curation.relabeling.stored_plans import read_plan_pairs
 from curation.releases.diff import compare_releases
-from curation.splits.request import Rules, SplitRequest
+from curation.splits.request import SplitRequest
+from curation.splits.rules import Rules
 from curation.splits.split import make_split
 from curation.store import Store, migrations, put_setting
 from tests.support.freezing import freeze

@@ -1,4 +1,4 @@
-"""The kinds of ties between queries that must stay in one part, each a record (`TieKind`) with its search.
+"""Ties between queries by similarity: of the query texts, their embeddings, or the relevant documents.
 
 - Query text: the Jaccard similarity of character 3-grams of the texts as they are written, and then with
   their words in alphabetical order (`core.similarity.shingles`).
@@ -6,10 +6,9 @@
   3-grams find only about a fifth of the paraphrases. Cosines are rounded to four decimals, because the last
   digits differ between machines. A query in a language that the model cannot read
   (`retrieval.unread_texts`) has no ties of this kind.
-- Shared document, near-duplicate document: one document that is relevant to both queries, or two documents
-  with nearly the same word 3-shingles. A document that contains nearly all of a smaller document is a
-  near-duplicate, too, unless the smaller document is very short.
-- Same key: the same session, group of a relevant document, or field of the query (`tie_data`).
+- Near-duplicate document: two relevant documents with nearly the same word 3-shingles. A document that
+  contains nearly all of a smaller document is a near-duplicate, too, unless the smaller document is very
+  short.
 
 If groups are a tie, similarity does not tie two queries or documents that both have a group. Otherwise the
 standard words that all policies of a company share would join different groups.
@@ -17,11 +16,8 @@ standard words that all policies of a company share would join different groups.
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -32,66 +28,17 @@ from curation.core.similarity.shingles import NAME, Shingles, ShingleSets, chara
 from curation.core.statistics.arrays import Ints
 from curation.retrieval.embedding_model import Vectors
 from curation.retrieval.unread_texts import MULTILINGUAL
-from curation.splits.edges import Edge, QueryPair
+from curation.splits.edges import Edge
 from curation.splits.inputs import SplitInputs
-from curation.splits.request import CONTAINED, DECIMALS, GROUP, MIN_SHINGLES, SESSION, SESSIONS, Rules
-from curation.splits.tie_search import FoundTies, TieSearch, list_links
+from curation.splits.rules import CONTAINED, DECIMALS, MIN_SHINGLES
+from curation.splits.tie_search import FoundTies, TieKind, TieSearch, list_links
 
-OFF = "not looked for"
 QUERY_TEXT = "query text"
 PARAPHRASE = "paraphrase"
 NO_VECTORS = "not looked for: the queries have no embeddings"
 ALL_GROUPED = "not looked for: every query has a group"
 NEAR_DUPLICATE = "near-duplicate document"
-SHARED_DOCUMENT = "shared document"
-SAME_KEY = "same key"
-IN_MANY_SESSIONS = f"queries were asked in more than {SESSIONS} sessions, so their sessions tie nothing"
 _BLOCK = 256
-
-
-@dataclass(frozen=True)
-class TieKind:
-    """A kind of tie between queries, such as similar texts or a shared relevant document.
-
-    Attributes
-    ----------
-    label: name of the kind in stored splits, in JSON and on screen.
-    setting: the field of `Rules` that switches the kind; None, False or () there switch it off.
-    parameter: the name under which a stored split has that field.
-    find: the search, which is called only where the kind is switched on.
-    is_threshold: whether the setting is the least similarity of a tie.
-    if_absent: value of the setting in stored splits that are older than the kind.
-    fixed: further parameters that every stored split has.
-    when_on: further parameters that a stored split has where the kind is switched on.
-    unsearchable: says why these inputs cannot be searched; None if they can.
-    minhashed: whether the search compares texts by MinHash.
-    """
-
-    label: str
-    setting: str
-    parameter: str
-    find: Callable[[TieSearch], FoundTies]
-    is_threshold: bool = False
-    if_absent: Any = None
-    fixed: Mapping[str, Any] = field(default_factory=dict)
-    when_on: Callable[[Rules], dict[str, Any]] = lambda rules: {}
-    unsearchable: Callable[[SplitInputs], str | None] = lambda inputs: None
-    minhashed: bool = False
-
-    def read_setting(self, rules: Rules) -> Any:
-        """Return the threshold or switch of this kind of tie in the rules."""
-        return getattr(rules, self.setting)
-
-    def is_on(self, rules: Rules) -> bool:
-        """Check whether the rules of a split ask for this kind of tie."""
-        return bool(self.read_setting(rules))
-
-    def search(self, search: TieSearch) -> FoundTies:
-        """Find the ties of this kind. There are no ties if the kind is switched off or cannot be searched."""
-        if not self.is_on(search.rules):
-            return FoundTies([], 0, OFF)
-        reason = self.unsearchable(search.inputs)
-        return FoundTies([], 0, reason) if reason else self.find(search)
 
 
 def find_query_text_ties(search: TieSearch) -> FoundTies:
@@ -265,46 +212,3 @@ NEAR_DUPLICATE_TIE = TieKind(
     fixed={"document_shingles": f"{shingles.WORDS} words"},
     minhashed=True,
 )
-
-
-def find_shared_documents(search: TieSearch) -> FoundTies:
-    """Find pairs of queries that share relevant documents. An edge names all shared documents."""
-    shared: dict[QueryPair, list[str]] = defaultdict(list)
-    ties = 0
-    for document_id, queries in search.inputs.queries_of.items():
-        ties += search.count_uncut_pairs(queries)
-        for pair in search.connect(queries):
-            shared[pair].append(document_id)
-    edges = [Edge(*pair, SHARED_DOCUMENT, 1.0, tuple(documents)) for pair, documents in shared.items()]
-    return FoundTies(edges, ties, EXACTLY)
-
-
-SHARED_DOCUMENT_TIE = TieKind(
-    SHARED_DOCUMENT, "shared", "shared_documents", find_shared_documents, if_absent=True
-)
-
-
-def find_same_keys(search: TieSearch) -> FoundTies:
-    """Find pairs of queries that share a key, for the kinds of key that the rules name."""
-    keys, key_kinds = search.inputs.keys, search.rules.keys
-    popular = {name for name in keys if sum(kind == SESSION for kind, _ in keys[name]) > SESSIONS}
-    holders: dict[tuple[str, ...], list[str]] = defaultdict(list)
-    for query_id in search.ids:
-        for kind, value in sorted(keys.get(query_id, ())):
-            if kind in key_kinds and not (kind == SESSION and query_id in popular):
-                holders[kind, value].append(query_id)
-    ties = search.tie_equal_keys(holders, SAME_KEY)
-    return ties._replace(left_out={IN_MANY_SESSIONS: len(popular)}) if SESSION in key_kinds else ties
-
-
-SAME_KEY_TIE = TieKind(
-    label=SAME_KEY,
-    setting="keys",
-    parameter="keys",
-    find=find_same_keys,
-    if_absent=(),
-    when_on=lambda rules: {"told_apart_by": GROUP} if GROUP in rules.keys else {},
-)
-_KINDS = (QUERY_TEXT_TIE, PARAPHRASE_TIE, SHARED_DOCUMENT_TIE, NEAR_DUPLICATE_TIE, SAME_KEY_TIE)
-KINDS: dict[str, TieKind] = {kind.label: kind for kind in _KINDS}
-"""Map from label to kind of tie, in the order of tables and of stored counts."""

@@ -1,0 +1,76 @@
+"""Ties between queries that share a relevant document, or a key such as a session (`query_keys`)."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+
+from curation.core.similarity.pairs import EXACTLY
+from curation.splits.edges import Edge, QueryPair
+from curation.splits.rules import GROUP, SESSION, SESSIONS
+from curation.splits.tie_search import FoundTies, TieKind, TieSearch
+
+SHARED_DOCUMENT = "shared document"
+SAME_KEY = "same key"
+IN_MANY_SESSIONS = f"queries were asked in more than {SESSIONS} sessions, so their sessions tie nothing"
+
+
+def find_shared_documents(search: TieSearch) -> FoundTies:
+    """Find pairs of queries that share relevant documents. An edge names all shared documents."""
+    shared_documents: dict[QueryPair, list[str]] = defaultdict(list)
+    n_ties = 0
+    for document_id, queries in search.inputs.queries_of.items():
+        n_ties += search.count_uncut_pairs(queries)
+        for pair in search.connect(queries):
+            shared_documents[pair].append(document_id)
+    edges = [
+        Edge(*pair, SHARED_DOCUMENT, 1.0, tuple(document_ids))
+        for pair, document_ids in shared_documents.items()
+    ]
+    return FoundTies(edges, n_ties, EXACTLY)
+
+
+SHARED_DOCUMENT_TIE = TieKind(
+    label=SHARED_DOCUMENT,
+    setting="shared",
+    parameter="shared_documents",
+    find=find_shared_documents,
+    if_absent=True,
+)
+
+
+def find_same_keys(search: TieSearch) -> FoundTies:
+    """Find pairs of queries that share a key, for the kinds of key that the rules name."""
+    keys, key_kinds = search.inputs.keys, search.rules.keys
+    popular_queries = {
+        query_id for query_id, pairs in keys.items() if sum(kind == SESSION for kind, _ in pairs) > SESSIONS
+    }
+    holders: dict[tuple[str, ...], list[str]] = defaultdict(list)
+    for query_id in search.ids:
+        for kind, value in sorted(keys.get(query_id, ())):
+            if kind in key_kinds and not (kind == SESSION and query_id in popular_queries):
+                holders[kind, value].append(query_id)
+    ties = tie_equal_keys(search, holders, SAME_KEY)
+    return ties._replace(left_out={IN_MANY_SESSIONS: len(popular_queries)}) if SESSION in key_kinds else ties
+
+
+def tie_equal_keys(
+    search: TieSearch, holders: Mapping[tuple[str, ...], Sequence[str]], label: str
+) -> FoundTies:
+    """Tie all queries that share a key; `holders`: the words of the key → query ids."""
+    edges = [
+        Edge(*pair, label, 1.0, (), " ".join(key))
+        for key, query_ids in sorted(holders.items())
+        for pair in search.connect(query_ids)
+    ]
+    return FoundTies(edges, sum(map(search.count_uncut_pairs, holders.values())), EXACTLY)
+
+
+SAME_KEY_TIE = TieKind(
+    label=SAME_KEY,
+    setting="keys",
+    parameter="keys",
+    find=find_same_keys,
+    if_absent=(),
+    when_on=lambda rules: {"told_apart_by": GROUP} if GROUP in rules.keys else {},
+)
