@@ -101,7 +101,7 @@ def add_tie_data(
     """
     if rules.keys or with_times:
         with store.reading() as cursor:
-            keys = read_keys(cursor, inputs, rules.keys)
+            keys = read_keys(cursor, list(inputs.queries), inputs.relevant, rules.keys)
             times = read_times(cursor, list(inputs.queries)) if with_times else {}
             grouped = group_keys(cursor, list(inputs.documents)) if GROUP in rules.keys else {}
         key_sets = {query_id: frozenset(pairs) for query_id, pairs in sorted(keys.items())}

@@ -7,8 +7,7 @@ the groups of its relevant documents.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Mapping, Sequence
 
 from curation.core.digests import json_pointer
 from curation.core.errors import refuse_problems
@@ -16,10 +15,8 @@ from curation.splits.rules import GROUP, SESSION
 from curation.store import Cursor
 from curation.store.documents import group_keys
 
-if TYPE_CHECKING:
-    from curation.splits.inputs import SplitInputs
-
 Keys = dict[str, set[tuple[str, str]]]
+Relevant = Mapping[str, frozenset[str]]
 _ANY_KEY = {
     SESSION: "SELECT 1 FROM traffic WHERE session IS NOT NULL LIMIT 1",
     GROUP: "SELECT 1 FROM documents WHERE group_key IS NOT NULL LIMIT 1",
@@ -37,8 +34,17 @@ _FIELD_VALUES = """
 """
 
 
-def read_keys(cursor: Cursor, inputs: SplitInputs, kinds: Sequence[str]) -> Keys:
-    """Read the keys of these kinds, as a map from query id to (kind of key, value).
+def read_keys(cursor: Cursor, query_ids: Sequence[str], relevant: Relevant, kinds: Sequence[str]) -> Keys:
+    """Read the keys of these kinds.
+
+    Parameters
+    ----------
+    relevant: query id → ids of its relevant documents.
+    kinds: 'session', 'group', or names of metadata fields of queries.
+
+    Returns
+    -------
+    Query id → (kind of key, value).
 
     Raises
     ------
@@ -48,15 +54,13 @@ def read_keys(cursor: Cursor, inputs: SplitInputs, kinds: Sequence[str]) -> Keys
     problems = []
     for kind in dict.fromkeys(kinds):
         if kind == SESSION:
-            rows = _number_sessions(
-                cursor.execute(_QUERY_SESSIONS, {"queries": list(inputs.queries)}).fetchall()
-            )
+            rows = _number_sessions(cursor.execute(_QUERY_SESSIONS, {"queries": query_ids}).fetchall())
             problem = "the query logs have no sessions of these queries; import a log with sessions"
         elif kind == GROUP:
-            rows = _read_groups(cursor, inputs)
+            rows = _read_groups(cursor, relevant)
             problem = "no relevant document has a group; import the corpus with groups"
         else:
-            values = {"queries": list(inputs.queries), "pointer": json_pointer(kind)}
+            values = {"queries": query_ids, "pointer": json_pointer(kind)}
             rows = cursor.execute(_FIELD_VALUES, values).fetchall()
             names = ", ".join(_read_field_names(cursor)) or "(none)"
             problem = f"no query has a field {kind!r}; expected session, group or one of {names}"
@@ -87,12 +91,12 @@ def _number_sessions(sessions: Iterable[tuple[str, str]]) -> list[tuple[str, str
     return sorted((query_id, str(number)) for number, queries in numbered for query_id in queries)
 
 
-def _read_groups(cursor: Cursor, inputs: SplitInputs) -> list[tuple[str, str]]:
+def _read_groups(cursor: Cursor, relevant: Relevant) -> list[tuple[str, str]]:
     """Return pairs of query id and group, for each relevant document that has a group."""
-    group_of = group_keys(cursor, list(inputs.documents))
+    group_of = group_keys(cursor, sorted(set().union(*relevant.values())))
     return [
         (query_id, group_of[document_id])
-        for query_id, documents in inputs.relevant.items()
+        for query_id, documents in relevant.items()
         for document_id in sorted(documents)
         if document_id in group_of
     ]

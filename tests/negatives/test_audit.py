@@ -27,14 +27,13 @@ from curation.labeling.rounds.status import read_round_status
 from curation.labeling.session.item_views import ItemView
 from curation.labeling.session.queue import read_queue
 from curation.labeling.session.submit import submit_judgments
-from curation.negatives.audit import (
+from curation.negatives.assumed_negatives import (
     STRATA,
     AuditInputs,
     NegativeDuplicate,
-    draw_pairs,
     find_assumed_negatives,
-    open_audit,
 )
+from curation.negatives.audit import draw_pairs, open_audit
 from curation.negatives.audit_rate import MIN_JUDGED, combine_rates, make_stratum_rate, report_audit
 from curation.negatives.hard_negatives import find_hard_negatives
 from curation.negatives.requests import AuditRequest
@@ -349,9 +348,9 @@ def test_every_pair_is_in_one_stratum_or_left_out_for_a_reason(
     )
     inputs = AuditInputs(
         *("pool", 2, {}, corpus_of(documents), [Query("q", "q", "q", "written")]),
-        taken=[("q", d) for d in taken],
+        judged_or_planned=[("q", d) for d in taken],
         candidates=[],
-        random=[("q", d) for d in sorted(random)],
+        random_pairs=[("q", d) for d in sorted(random)],
         relevance=lambda: Relevance({}, frozenset(), 0),
     )
     lists = {name: [[Hit(d, 1.0) for d in hits]] for name, hits in (("x", first), ("y", second))}
