@@ -55,6 +55,7 @@ NO_PAGE = (
     "evaluation/fail_if.py",
     "evaluation/llm_judges/",
     "labeling/pairs_file.py",
+    "negatives/assumed_negatives.py",
     "negatives/audit",
     "operations/doctor.py",
     "releases/packed.py",
