@@ -55,8 +55,8 @@ def judge(
       goldgrade judge gpt-5 --release v1 --part test --reason "Can it replace people next quarter?"
     """
     from curation.core.errors import InputError
-    from curation.evaluation.llm_judges.agreement import measure_judge_agreement
-    from curation.evaluation.llm_judges.imported import NO_JUDGE, list_judges
+    from curation.evaluation.llm_judges.judge_judgments import NO_JUDGE, list_judges
+    from curation.evaluation.llm_judges.measure_agreement import measure_judge_agreement
 
     store = project_store()
     if name is None:

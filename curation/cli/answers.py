@@ -192,7 +192,7 @@ def answers_to_grade(
         --for correctness --out to-grade
       goldgrade answers to-grade v1 --answers new.jsonl --for faithfulness --out to-grade --part dev
     """
-    from curation.evaluation.answers.graded_answers import write_answers_to_grade
+    from curation.evaluation.answers.answers_to_grade import write_answers_to_grade
     from curation.evaluation.scoring.system_files import parse_answer_files
 
     layout, sources = layout_of(format, encoding), parse_answer_files(answers)

@@ -26,8 +26,9 @@ from curation.evaluation.request import ABOUT_ANSWERS, EvaluateRequest
 
 if TYPE_CHECKING:
     from curation.core.progress import Progress
-    from curation.evaluation.evaluate import PreparedEvaluation
-    from curation.evaluation.fail_if import CheckedCondition, FailCondition
+    from curation.evaluation.condition_checks import CheckedCondition
+    from curation.evaluation.fail_conditions import FailCondition
+    from curation.evaluation.prepare_evaluation import PreparedEvaluation
     from curation.evaluation.scoring.system_files import SystemFile
     from curation.store import Store
 
@@ -130,8 +131,9 @@ def evaluate(
       goldgrade evaluate v1 --run new.trec --baseline old.trec --fail-if "map drops significantly"
       goldgrade evaluate v1 --answers new=new.jsonl --graded correctness=correctness.duckdb=graded
     """
-    from curation.evaluation.evaluate import evaluate
-    from curation.evaluation.fail_if import check_conditions, read_conditions
+    from curation.evaluation.condition_checks import check_conditions
+    from curation.evaluation.evaluate import evaluate_files
+    from curation.evaluation.fail_conditions import read_conditions
 
     store, files, conditions = release_store(), out or [], read_conditions(fail_if or ())
     evaluate_output.check_endings(files, bool(conditions))
@@ -140,15 +142,16 @@ def evaluate(
     evaluate_output.refuse_unwritable(files, systems, _list_inputs(store, request))
     columns = _read_columns(map, request)
     with progress_bar() as progress, _map_chunks(store, request, progress) as request:
-        work = _prepare(store, request, files, conditions, columns, progress)
-        headlines, of_answers, judged, evaluation = evaluate(work)
-    if headlines:
-        evaluate_output.emit_headlines(headlines)
-    elif evaluation is None:
-        evaluate_output.emit_answers(of_answers, files)
+        prepared = _prepare(store, request, files, conditions, columns, progress)
+        outcome = evaluate_files(prepared)
+    if outcome.headlines:
+        evaluate_output.emit_headlines(outcome.headlines)
+    elif outcome.runs is None:
+        evaluate_output.emit_answers(outcome.answers, files)
     else:
-        checked = check_conditions(evaluation, conditions, request.baseline) if conditions else ()
-        evaluate_output.emit_evaluation(evaluation, {"judge": judged, "answers": of_answers}, checked, files)
+        checked = check_conditions(outcome.runs, conditions, request.baseline) if conditions else ()
+        additions = {"judge": outcome.judged, "answers": outcome.answers}
+        evaluate_output.emit_evaluation(outcome.runs, additions, checked, files)
         if status := _exit_code(checked):
             raise typer.Exit(status)
 
@@ -260,23 +263,25 @@ def _prepare(
 ) -> PreparedEvaluation:
     """Check the request together with the options that are not part of it."""
     from curation.evaluation.answers.answer_files import AnswerFields
-    from curation.evaluation.evaluate import prepare
-    from curation.evaluation.fail_if import list_needed_facets
+    from curation.evaluation.fail_conditions import list_needed_facets
+    from curation.evaluation.prepare_evaluation import prepare_evaluation
     from curation.evaluation.scoring.system_runs import ReadingOptions
     from curation.ingest.readers.fields import ChunkFields
 
     pages = select_by_ending(files, ".html")
     query_column = columns["query"] if request.answers else None
     about_runs = ["--fail-if"] if conditions else []
-    return prepare(
+    prepared = prepare_evaluation(
         *(store, request, actor()),
         ReadingOptions(ChunkFields(*(columns[field] for field in RUN_FIELDS))),
         name_option=lambda option: option.spelling,
         about_runs=[*about_runs, *(f"{OUT} {path}" for path in files if path not in pages)],
         about_answers=[f"--map {field}" for field in ANSWER_FIELDS if columns[field] is not None],
         about_both=[f"{OUT} {path}" for path in pages],
-        answer_fields=AnswerFields(query_column, *(columns[field] for field in ANSWER_FIELDS)),
         facets=list_needed_facets(conditions),
+    )
+    return prepared._replace(
+        answer_fields=AnswerFields(query_column, *(columns[field] for field in ANSWER_FIELDS)),
         by_query=bool(select_by_ending(files, ".txt")),
         progress=progress,
     )

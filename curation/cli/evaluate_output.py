@@ -14,9 +14,9 @@ from curation.core.errors import InputError, refuse_problems
 
 if TYPE_CHECKING:
     from curation.core.reports.page import Section
+    from curation.evaluation.condition_checks import CheckedCondition
     from curation.evaluation.evaluation import AnswerEvaluation, Evaluation
-    from curation.evaluation.fail_if import CheckedCondition
-    from curation.evaluation.report.page import EvaluationReport
+    from curation.evaluation.report.evaluation_report import EvaluationReport
     from curation.evaluation.rounded_figures import HeadlineEvaluation
 
 OUT = "--out"
@@ -86,8 +86,8 @@ def emit_evaluation(
 
     optional: the evaluation of `answers` and the estimates with a `judge`; None where not requested.
     """
-    from curation.evaluation.report.files import make_condition_sections
-    from curation.evaluation.report.page import list_detail_headings, write_report
+    from curation.evaluation.report.condition_results import make_condition_sections
+    from curation.evaluation.report.evaluation_report import list_detail_headings, write_report
     from curation.releases.card import say_synthetic
 
     page = write_report(evaluation, optional["answers"], optional["judge"])
@@ -107,7 +107,7 @@ def emit_evaluation(
 
 def emit_answers(evaluation: AnswerEvaluation | None, files: Sequence[Path]) -> None:
     """Print an evaluation of answers without runs, and write the requested pages."""
-    from curation.evaluation.report.page import write_answer_report
+    from curation.evaluation.report.evaluation_report import write_answer_report
 
     assert evaluation is not None  # there is a file of either kind
     page = write_answer_report(evaluation)
@@ -126,23 +126,23 @@ def _write_files(
     InputError: a file cannot be written.
     """
     from curation.core.reports.table_files import csv_table, writer_for
-    from curation.evaluation.report import files as report_files
+    from curation.evaluation.report import condition_results, system_tables, trec_lines
 
     for path in select_by_ending(files, ".html"):
         write_file(path, page.html, OUT)
     for path in select_by_ending(files, ".md"):
-        write_file(path, report_files.write_markdown(page, evaluation, checks), OUT)
+        write_file(path, system_tables.write_markdown(page, evaluation, checks), OUT)
     for path in select_by_ending(files, ".xml"):
-        write_file(path, report_files.write_junit(page.title, checks), OUT)
+        write_file(path, condition_results.write_junit(page.title, checks), OUT)
     for path in select_by_ending(files, ".csv", ".tex"):
         writer = writer_for(path, OUT)
         is_csv = writer is csv_table
-        make_table = report_files.make_figures_table if is_csv else report_files.make_system_table
+        make_table = system_tables.make_figures_table if is_csv else system_tables.make_system_table
         write_file(path, writer(make_table(evaluation)), OUT)
     for path in select_by_ending(files, ".txt"):
         paths = _query_paths(path, [system.name for system in evaluation.runs])
         for query_path, system in zip(paths, evaluation.runs, strict=True):
-            write_file(query_path, "".join(report_files.write_trec_lines(evaluation, system)), OUT)
+            write_file(query_path, "".join(trec_lines.write_trec_lines(evaluation, system)), OUT)
 
 
 def _query_paths(path: Path, systems: Sequence[str]) -> list[Path]:

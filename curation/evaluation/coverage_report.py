@@ -7,13 +7,9 @@ same sections.
 from __future__ import annotations
 
 import json
-from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from itertools import combinations
 from math import fsum
 from typing import Any, NamedTuple
-
-import numpy as np
 
 from curation.core.characters import isolate
 from curation.core.errors import RefusedError
@@ -22,6 +18,7 @@ from curation.core.reports.regions import RegionMark, region_graph, region_map
 from curation.core.reports.tables import QueryName, Table
 from curation.core.text import percent, pluralize
 from curation.evaluation.evaluation import Evaluation
+from curation.evaluation.region_graph import RegionGraph, build_region_graph
 from curation.evaluation.stored_evaluations import read_json
 from curation.queries.coverage.state import CoverageState, read_state
 from curation.store import Annotator, Cursor, Store
@@ -31,14 +28,9 @@ PREFERRED_MEASURE = "ndcg@10"
 SEALED = "A sealed part has no figures of single queries, so the part's figures cannot colour a map."
 ValuesByQuery = Mapping[str, float | None]
 """Query id → value of a system, or None."""
-EDGES_PER_REGION = 3
-"""The number of edges that each region keeps."""
-LAYOUT_ITERATIONS = 80
 
 NOT_EVALUATED = "no run"
 Link = Callable[[int], str]
-RegionGraph = tuple[list[tuple[int, int, float]], list[tuple[float, float]]]
-"""Edges and points: two region indexes with a weight from 0 to 1, and x and y from 0 to 1 of each region."""
 
 
 def average_by_region(state: CoverageState, values: ValuesByQuery) -> dict[int, float | None]:
@@ -109,51 +101,6 @@ def _make_evaluated(
         if values is not None
     }
     return EvaluatedValues(f"{release}, {', '.join(parts)}", measure, systems)
-
-
-def build_region_graph(state: CoverageState) -> RegionGraph:
-    """Find regions with common documents, and compute a layout that depends only on the map.
-
-    Raises
-    ------
-    RefusedError: networkx is not installed.
-    """
-    numbers = state.map.regions
-    edges = _find_edges(state, numbers)
-    return edges, _lay_out_regions(len(numbers), edges)
-
-
-def _find_edges(state: CoverageState, numbers: list[int]) -> list[tuple[int, int, float]]:
-    """Weight each pair of regions by the common documents, and keep the heaviest edges of each region."""
-    index_of = {number: index for index, number in enumerate(numbers)}
-    overlaps: Counter[tuple[int, int]] = Counter()
-    for entities in state.map.document_entities.values():
-        clusters = state.map.find_clusters(entities)
-        indexes = sorted(index_of[number] for number in clusters if number in index_of)
-        overlaps.update(combinations(indexes, 2))
-    sizes = [len(state.map.clusters[number].documents) for number in numbers]
-    weights = {pair: count / (sizes[pair[0]] + sizes[pair[1]] - count) for pair, count in overlaps.items()}
-    edges_of: dict[int, list[tuple[float, tuple[int, int]]]] = {}
-    for edge, weight in weights.items():
-        for region in edge:
-            edges_of.setdefault(region, []).append((-weight, edge))
-    heaviest = {edge for edges in edges_of.values() for _, edge in sorted(edges)[:EDGES_PER_REGION]}
-    return [(*edge, weights[edge]) for edge in sorted(heaviest)]
-
-
-def _lay_out_regions(count: int, edges: list[tuple[int, int, float]]) -> list[tuple[float, float]]:
-    try:
-        import networkx
-    except ImportError as error:
-        raise RefusedError("The map needs networkx: pip install networkx.") from error
-    graph = networkx.Graph()
-    graph.add_nodes_from(range(count))
-    graph.add_weighted_edges_from(edges)
-    layout = networkx.spring_layout(graph, seed=0, iterations=LAYOUT_ITERATIONS)
-    points = np.array([layout[node] for node in range(count)]).reshape(count, 2)
-    low, high = points.min(axis=0, initial=0), points.max(axis=0, initial=0)
-    scaled = (points - low) / np.maximum(high - low, 1e-9)
-    return [(round(x, 4), round(y, 4)) for x, y in scaled.tolist()]
 
 
 def build_map_sections(

@@ -16,7 +16,7 @@ import numpy as np
 from curation import __version__
 from curation.core.errors import InputError, RefusedError
 from curation.core.progress import Progress, silent
-from curation.core.statistics.arrays import Mask
+from curation.core.statistics.arrays import Floats, Mask
 from curation.core.statistics.intervals import RESAMPLES
 from curation.evaluation import sealed_access
 from curation.evaluation.evaluation import EvaluatedSystem, Evaluation, values_by_measure
@@ -24,20 +24,28 @@ from curation.evaluation.figures.aggregations import StrataSummary, summarize_st
 from curation.evaluation.figures.candidate_lists import measure_hard_negatives
 from curation.evaluation.figures.compare_scores import compare_scores
 from curation.evaluation.figures.comparison import refuse_unknown_test
-from curation.evaluation.figures.means import compute_facet_figures, compute_means, compute_other_means
+from curation.evaluation.figures.means import compute_facet_figures, compute_means
+from curation.evaluation.figures.other_means import compute_other_means
 from curation.evaluation.figures.traffic_estimates import estimate_traffic_figures
 from curation.evaluation.protected_figures import protect_evaluation, protect_figures
 from curation.evaluation.request import EvaluateRequest
+from curation.evaluation.rounded_figures import HeadlineEvaluation, evaluate_headline
 from curation.evaluation.run_facts import describe_run
 from curation.evaluation.scored_system import ScoredSystem, score_system
-from curation.evaluation.scoring import measure_names
+from curation.evaluation.scoring import measure_names, measure_summaries
+from curation.evaluation.scoring.chunk_order import add_whole_documents
 from curation.evaluation.scoring.facets import COVERAGE, Facet, choose_facets
-from curation.evaluation.scoring.measure_names import Measure
+from curation.evaluation.scoring.measure_names import (
+    CHUNK_MEASURES,
+    DEFAULT_MEASURES,
+    Measure,
+    choose_measures,
+)
 from curation.evaluation.scoring.pooled_pairs import compute_unjudged_share
 from curation.evaluation.scoring.release import EvaluatedRelease, read_release
-from curation.evaluation.scoring.run_scores import RunScores
+from curation.evaluation.scoring.run_scores import RunScores, score_rows
 from curation.evaluation.scoring.system_files import SystemFile
-from curation.evaluation.scoring.system_runs import ReadingOptions, SystemRun, add_whole_documents, read_run
+from curation.evaluation.scoring.system_runs import ReadingOptions, SystemRun, read_run
 from curation.evaluation.sealed_access import SealedRequest
 from curation.releases.frozen_release import FrozenRelease
 from curation.store import COMMAND_LINE, Store
@@ -141,7 +149,9 @@ def _compute_run_figures(runs: Sequence[RunScores]) -> dict[str, tuple[float | N
     """Compute the figure of each run of one system by each measure; no figures for a single run."""
     measures = enumerate(runs[0].measures if len(runs) > 1 else ())
     return {
-        measure.name: tuple(measure_names.summarize_values(measure, run.values[:, column]) for run in runs)
+        measure.name: tuple(
+            measure_summaries.summarize_values(measure, run.values[:, column]) for run in runs
+        )
         for column, measure in measures
     }
 
@@ -244,3 +254,32 @@ def _choose_measures_and_facets(
     for measure in measures:
         release.qrels.find_undefined(measure)  # raises an error if the release lacks evidence for the measure
     return measures, facets
+
+
+def evaluate_headline_of_runs(
+    store: Store,
+    release_name: str | FrozenRelease,
+    runs: Sequence[SystemFile],
+    request: EvaluateRequest,
+    actor: str = COMMAND_LINE,
+    progress: Progress = silent,
+    *,
+    reading: ReadingOptions = ReadingOptions(),
+) -> HeadlineEvaluation:
+    """Score run files on a sealed part, for an evaluator.
+
+    Raises
+    ------
+    InputError, NotFoundError, RefusedError: as for `evaluate_headline`, or a run file cannot be used.
+    """
+
+    def score(release: EvaluatedRelease) -> tuple[str, Sequence[str], Sequence[Floats]]:
+        system_runs = [read_run(source, release, reading, progress) for source in runs]
+        has_chunks = any(run.chunks for run in system_runs) and release.qrels.evidence is not None
+        default = CHUNK_MEASURES if has_chunks else DEFAULT_MEASURES
+        measure = choose_measures(release.qrels.scale, None, default)[0]
+        rows = [add_whole_documents(run.rows, release, [measure]) for run in system_runs]
+        values = [score_rows(row, release.qrels, [measure]).values[:, 0] for row in rows]
+        return measure.name, [run.source for run in system_runs], values
+
+    return evaluate_headline(store, release_name, runs, request, actor, score)

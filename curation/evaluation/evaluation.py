@@ -13,7 +13,8 @@ from curation.core.statistics.estimate import Estimate
 from curation.evaluation.figures.aggregations import StrataSummary
 from curation.evaluation.figures.candidate_lists import HardNegativeEffect
 from curation.evaluation.figures.comparison import Comparison
-from curation.evaluation.figures.means import MeasureFigure, OtherMeans, StratumFigures
+from curation.evaluation.figures.means import MeasureFigure, StratumFigures
+from curation.evaluation.figures.other_means import OtherMeans
 from curation.evaluation.figures.ranks import LeaderboardRow
 from curation.evaluation.llm_judges.estimates import JudgedEvaluation
 from curation.evaluation.run_facts import RunFacts

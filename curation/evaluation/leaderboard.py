@@ -18,7 +18,8 @@ from curation.core.digests import canonical_json
 from curation.core.reports.charts import Mark
 from curation.core.statistics.estimate import Estimate
 from curation.evaluation.evaluable_release import read_choices
-from curation.evaluation.figures.comparison import Comparison, compare_systems
+from curation.evaluation.figures.comparison import Comparison
+from curation.evaluation.figures.paired_comparisons import compare_systems
 from curation.evaluation.figures.ranks import LeaderboardRow, rank_systems
 from curation.evaluation.scoring.run_chunks import warn_of_unsure_ranges
 from curation.people.annotators import EVALUATING, require_role

@@ -14,7 +14,8 @@ from curation.core.statistics.estimate import Estimate
 from curation.evaluation.evaluation import EvaluatedSystem, Evaluation
 from curation.evaluation.figures.candidate_lists import HardNegativeEffect
 from curation.evaluation.figures.comparison import Comparison, select_overall
-from curation.evaluation.figures.means import TOO_FEW_QUERIES, MeasureFigure, OtherMeans
+from curation.evaluation.figures.means import TOO_FEW_QUERIES, MeasureFigure
+from curation.evaluation.figures.other_means import OtherMeans
 from curation.evaluation.figures.ranks import LeaderboardRow, rank_systems
 from curation.evaluation.figures.refusal import AbstentionFigures
 from curation.evaluation.scoring.release import MIN_QUERIES

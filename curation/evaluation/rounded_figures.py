@@ -15,20 +15,16 @@ from typing import NamedTuple
 import numpy as np
 
 from curation.core.errors import InputError
-from curation.core.progress import Progress, silent
 from curation.core.statistics.arrays import Floats
 from curation.core.text import pluralize
 from curation.evaluation import sealed_access
 from curation.evaluation.request import EvaluateRequest
-from curation.evaluation.scoring.measure_names import CHUNK_MEASURES, DEFAULT_MEASURES, choose_measures
 from curation.evaluation.scoring.release import MIN_QUERIES, EvaluatedRelease, read_release
-from curation.evaluation.scoring.run_scores import score_rows
 from curation.evaluation.scoring.system_files import SystemFile
-from curation.evaluation.scoring.system_runs import ReadingOptions, add_whole_documents, read_run
 from curation.releases.frozen_release import FrozenRelease
 from curation.releases.gate_override import warn_of_override
 from curation.releases.sealed_log import SealedCount
-from curation.store import COMMAND_LINE, Store
+from curation.store import Store
 
 ScoreSystems = Callable[[EvaluatedRelease], tuple[str, Sequence[str], Sequence[Floats]]]
 """A function that scores the systems: the measure, the names of files, and the values of queries by file."""
@@ -111,35 +107,6 @@ def _round_up_to_one_digit(error: float) -> float:
     decimals = -floor(log10(error))
     scale = 10.0**decimals
     return round(ceil(error * scale - 1e-9) / scale, decimals)
-
-
-def evaluate_headline_of_runs(
-    store: Store,
-    release_name: str | FrozenRelease,
-    runs: Sequence[SystemFile],
-    request: EvaluateRequest,
-    actor: str = COMMAND_LINE,
-    progress: Progress = silent,
-    *,
-    reading: ReadingOptions = ReadingOptions(),
-) -> HeadlineEvaluation:
-    """Score run files on a sealed part, for an evaluator.
-
-    Raises
-    ------
-    InputError, NotFoundError, RefusedError: as for `evaluate_headline`, or a run file cannot be used.
-    """
-
-    def score(release: EvaluatedRelease) -> tuple[str, Sequence[str], Sequence[Floats]]:
-        system_runs = [read_run(source, release, reading, progress) for source in runs]
-        has_chunks = any(run.chunks for run in system_runs) and release.qrels.evidence is not None
-        default = CHUNK_MEASURES if has_chunks else DEFAULT_MEASURES
-        measure = choose_measures(release.qrels.scale, None, default)[0]
-        rows = [add_whole_documents(run.rows, release, [measure]) for run in system_runs]
-        values = [score_rows(row, release.qrels, [measure]).values[:, 0] for row in rows]
-        return measure.name, [run.source for run in system_runs], values
-
-    return evaluate_headline(store, release_name, runs, request, actor, score)
 
 
 def evaluate_headline(

@@ -11,7 +11,8 @@ import numpy as np
 from curation.core.arrow import int_array, string_array
 from curation.evaluation.evaluation import ContextCurve, FirstPlaces
 from curation.evaluation.figures.means import estimate_means
-from curation.evaluation.scoring.measure_names import CONTEXT, Measure, average
+from curation.evaluation.scoring.measure_names import CONTEXT, Measure
+from curation.evaluation.scoring.measure_summaries import average
 from curation.evaluation.scoring.rankings import Rankings, RunRows, rank
 from curation.evaluation.scoring.release import EvaluatedRelease
 from curation.evaluation.scoring.run_scores import RunScores, average_scores, compute_values, score_ranking

@@ -9,7 +9,12 @@ from typing import Any, NamedTuple
 from curation.core.digests import canonical_json, digest, to_json_value
 from curation.core.errors import NotFoundError
 from curation.evaluation.evaluation import AnswerEvaluation, Evaluation
-from curation.evaluation.report.page import EvaluationReport, parse_report, write_answer_report, write_report
+from curation.evaluation.report.evaluation_report import (
+    EvaluationReport,
+    parse_report,
+    write_answer_report,
+    write_report,
+)
 from curation.people.annotators import EVALUATING, require_author, require_role
 from curation.store import Annotator, Cursor, Store, append, fetch, record_event, utc_now
 

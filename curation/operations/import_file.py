@@ -12,7 +12,7 @@ from typing import Any, cast
 
 from curation.core.errors import InputError
 from curation.core.progress import Progress
-from curation.evaluation.llm_judges.imported import JudgeImport, import_judge
+from curation.evaluation.llm_judges.judge_import import JudgeImport, import_judge
 from curation.guides.guide import DEFAULT_PRESENTATION, BodyKind, PresentationTemplate, current_guide
 from curation.guides.guide_editing import replace_presentation
 from curation.ingest.importers.corpus import CorpusImport, import_corpus

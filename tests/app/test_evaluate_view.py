@@ -18,11 +18,12 @@ from streamlit.testing.v1 import AppTest
 from app import context, uploads
 from app.views.evaluate.by_query import mark_evidence
 from curation.core.errors import InputError, NotFoundError, RefusedError
-from curation.evaluation.by_query import Passage, compare_by_query
+from curation.evaluation.by_query import compare_by_query
 from curation.evaluation.evaluate import RunSubmission
 from curation.evaluation.evaluate import submit as submit_files
 from curation.evaluation.leaderboard import list_runs, rank_runs
 from curation.evaluation.request import EvaluateRequest
+from curation.evaluation.result_lists import Passage
 from curation.evaluation.stored_evaluations import list_evaluations, read_report
 from curation.ingest.importers.reference_answers import import_answers
 from curation.operations.jobs import Job, Jobs, jobs_of

@@ -52,7 +52,8 @@ NAMES = {*PEOPLE, "gulls", "soar", "wings", "noted", "test", "first"}
 NO_PAGE = (
     "queries/coverage/language_model/",
     "evaluation/answers/",
-    "evaluation/fail_if.py",
+    "evaluation/fail_conditions.py",
+    "evaluation/condition_checks.py",
     "evaluation/llm_judges/",
     "labeling/pairs_file.py",
     "negatives/assumed_negatives.py",
@@ -81,7 +82,7 @@ COMMAND_LINES = (
     "operations/demo.py",
     "evaluation/coverage_report.py",
     "evaluation/report/answers.py",
-    "evaluation/report/files.py",
+    "evaluation/report/condition_results.py",
     "labeling/rounds/create_practice.py",
     "operations/workflow/",
     "labeling/rounds/rounds.py",

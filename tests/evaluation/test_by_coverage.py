@@ -13,7 +13,7 @@ from curation.evaluation.evaluable_release import read_choices
 from curation.evaluation.evaluate_runs import evaluate_runs
 from curation.evaluation.evaluation import Evaluation
 from curation.evaluation.figures.means import EMPTY
-from curation.evaluation.report.page import write_report
+from curation.evaluation.report.evaluation_report import write_report
 from curation.evaluation.request import EvaluateRequest
 from curation.evaluation.scoring.system_files import parse_run_files
 from curation.releases.frozen_release import load_release

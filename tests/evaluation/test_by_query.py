@@ -7,17 +7,12 @@ from pathlib import Path
 import pytest
 
 from curation.core.errors import NotFoundError, RefusedError
-from curation.evaluation.by_query import (
-    Passage,
-    compare_by_query,
-    read_chunk_lists,
-    read_query_kinds,
-    read_result_lists,
-)
+from curation.evaluation.by_query import compare_by_query, read_query_kinds
 from curation.evaluation.evaluate import submit
 from curation.evaluation.leaderboard import collect_histories
-from curation.evaluation.report.run_sections import QueryValues
+from curation.evaluation.report.query_sections import QueryValues
 from curation.evaluation.request import EvaluateRequest
+from curation.evaluation.result_lists import Passage, read_chunk_lists, read_result_lists
 from curation.ingest.importers.imported_judgment import ImportedJudgment
 from curation.labeling.imported import add_judgments
 from curation.labeling.requests import RoundRequest

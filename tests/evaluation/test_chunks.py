@@ -11,7 +11,7 @@ import pytest
 from curation.evaluation.evaluation import Evaluation
 from curation.evaluation.leaderboard import list_runs
 from curation.evaluation.leaderboard import rank_runs as ranked_runs
-from curation.evaluation.report.page import write_sections
+from curation.evaluation.report.evaluation_report import write_sections
 from curation.evaluation.request import EvaluateRequest
 from curation.evaluation.scoring.evidence import make_evidence_ranges
 from curation.evaluation.scoring.measure_names import CHUNK_MEASURES

@@ -12,11 +12,11 @@ from curation.core.errors import NotFoundError, RefusedError
 from curation.evaluation.coverage_report import (
     EvaluatedValues,
     average_by_region,
-    build_region_graph,
     choose_values,
     read_stored_values,
     write_coverage_page,
 )
+from curation.evaluation.region_graph import build_region_graph
 from curation.queries.coverage.state import CoverageState, read_state
 from curation.store import Annotator, Store, utc_now
 from tests.support.coverage_project import measured

@@ -7,14 +7,9 @@ from pathlib import Path
 import pytest
 
 from curation.core.errors import InputError
+from curation.evaluation.condition_checks import CheckedCondition, CheckedFigure, check_conditions
 from curation.evaluation.evaluation import Evaluation
-from curation.evaluation.fail_if import (
-    CheckedCondition,
-    CheckedFigure,
-    FailCondition,
-    check_conditions,
-    read_conditions,
-)
+from curation.evaluation.fail_conditions import FailCondition, read_conditions
 from curation.evaluation.request import EvaluateRequest
 from curation.evaluation.scoring.qrels import qrels_from
 from tests.support.command_line import invoke

@@ -13,10 +13,10 @@ import pytest
 
 from curation.core.errors import CurationError, InputError, NotFoundError, RefusedError
 from curation.evaluation import sealed_access
-from curation.evaluation.evaluate_runs import evaluate_runs
+from curation.evaluation.evaluate_runs import evaluate_headline_of_runs, evaluate_runs
 from curation.evaluation.evaluation import Evaluation
 from curation.evaluation.request import EvaluateRequest
-from curation.evaluation.rounded_figures import HeadlineEvaluation, evaluate_headline_of_runs
+from curation.evaluation.rounded_figures import HeadlineEvaluation
 from curation.evaluation.scoring.system_files import SystemFile
 from curation.releases.overview import list_release_overviews, read_overview
 from curation.releases.sealed_log import read_monthly_limit, read_query_values, set_monthly_limit

@@ -9,7 +9,7 @@ import pytest
 
 from curation.evaluation.evaluate_runs import evaluate_runs
 from curation.evaluation.evaluation import Evaluation
-from curation.evaluation.report.page import write_report
+from curation.evaluation.report.evaluation_report import write_report
 from curation.evaluation.request import EvaluateRequest
 from curation.evaluation.scoring.system_files import SystemFile
 from curation.releases.card import write_card

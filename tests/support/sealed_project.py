@@ -10,7 +10,7 @@ import re
 from pathlib import Path
 from typing import NamedTuple
 
-from curation.evaluation.llm_judges.imported import import_judge
+from curation.evaluation.llm_judges.judge_import import import_judge
 from curation.guides.guide_text import read_guide
 from curation.ingest.importers.corpus import import_corpus
 from curation.ingest.importers.evidence_cells import StatedEvidence

@@ -20,7 +20,7 @@ from curation.evaluation import leaderboard
 from curation.evaluation.evaluable_release import EvaluableRelease, read_choices
 from curation.evaluation.evaluate import RunSubmission
 from curation.evaluation.figures.ranks import LeaderboardRow
-from curation.evaluation.report.run_sections import QUERY_BY_QUERY
+from curation.evaluation.report.query_sections import QUERY_BY_QUERY
 from curation.evaluation.stored_evaluations import SubmittedEvaluation, list_evaluations, read_report
 from curation.people.annotators import EVALUATING
 from curation.releases.gate_override import mark_name, read_overrides, warn_of_override

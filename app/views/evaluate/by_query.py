@@ -18,8 +18,8 @@ from curation.core.errors import NotFoundError
 from curation.core.reports.plots import PlotPoint, scatter
 from curation.core.reports.tables import GradeCell, QueryName
 from curation.core.text import decimal, percent, pluralize
-from curation.evaluation import by_query
-from curation.evaluation.report.run_sections import QUERY_BY_QUERY, QUERY_RESULTS, QueryValues
+from curation.evaluation import by_query, result_lists
+from curation.evaluation.report.query_sections import QUERY_BY_QUERY, QUERY_RESULTS, QueryValues
 from curation.evaluation.scored_system import STORED_RANKS
 from curation.evaluation.stored_evaluations import SubmittedEvaluation
 from curation.guides.guide import current_guide
@@ -32,7 +32,7 @@ CONTEXT = 80
 """Number of characters of a chunk to show before and after its evidence, or from its beginning."""
 ALL = "All"
 NO_RUN: by_query.EvaluatedRun = ("", "")
-Lists = Sequence[Sequence[by_query.ListedDocument]]
+Lists = Sequence[Sequence[result_lists.ListedDocument]]
 
 
 @st.fragment
@@ -76,8 +76,8 @@ def show(
     names = [systems[run] for run in runs]
     query = _ask_query(values, rows, names)
     with store.reading() as cursor:
-        lists = by_query.read_result_lists(cursor, runs, query, annotator)
-        chunks = by_query.read_chunk_lists(cursor, runs, query, annotator)
+        lists = result_lists.read_result_lists(cursor, runs, query, annotator)
+        chunks = result_lists.read_chunk_lists(cursor, runs, query, annotator)
         colours: dict[int | None, str] = {step.value: step.colour for step in current_guide(cursor).scale}
     _show_lists(query, values, names, lists, colours, all(chunks))
     for name, documents, passages in zip(names, lists, chunks, strict=True):
@@ -88,7 +88,7 @@ def show(
         _offer_round(store, Acts(annotator), query, [system for _, system in runs], lists)
 
 
-def mark_evidence(passage: by_query.Passage) -> Markup:
+def mark_evidence(passage: result_lists.Passage) -> Markup:
     """Mark the evidence of a passage, with some words around it; without evidence, give the first words."""
     if not passage.text:
         return Markup("<small>text not known</small>")
@@ -172,8 +172,8 @@ def _show_lists(
 def _show_chunks(
     query: QueryValues,
     name: str,
-    documents: Mapping[str, by_query.ListedDocument],
-    passages: Sequence[by_query.Passage],
+    documents: Mapping[str, result_lists.ListedDocument],
+    passages: Sequence[result_lists.Passage],
     colours: Mapping[int | None, str],
 ) -> None:
     """Show the chunks that a system returned, with their evidence, and the evidence that no chunk
@@ -195,7 +195,7 @@ def _show_chunks(
     ui.table(name, columns, rows, words=True)
 
 
-def _name_passage(query: QueryValues, passage: by_query.Passage) -> QueryName:
+def _name_passage(query: QueryValues, passage: result_lists.Passage) -> QueryName:
     title = passage.title
     if len(title) > CONTEXT // 2:
         title = f"{title[: CONTEXT // 2].strip()} …"
@@ -208,7 +208,7 @@ def _shorten(text: str, head: int, tail: int) -> str:
 
 
 def _make_row(
-    query: QueryValues, document: by_query.ListedDocument, colours: Mapping[int | None, str]
+    query: QueryValues, document: result_lists.ListedDocument, colours: Mapping[int | None, str]
 ) -> tuple[object, ...]:
     name = QueryName(document.title, query.query_id, document.document_id)
     elsewhere = f"not in top {STORED_RANKS}"
@@ -218,7 +218,7 @@ def _make_row(
     return document.rank, _grade(document, colours), name, elsewhere
 
 
-def _grade(document: by_query.ListedDocument, colours: Mapping[int | None, str]) -> GradeCell:
+def _grade(document: result_lists.ListedDocument, colours: Mapping[int | None, str]) -> GradeCell:
     return GradeCell(document.grade, colours.get(document.grade, "currentColor"), document.lacking)
 
 

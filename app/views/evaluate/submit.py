@@ -22,9 +22,11 @@ from app.uploads import MAX_UPLOAD_MEGABYTES, file_name, read_if_small, write_up
 from curation.core.errors import CurationError, InputError, RefusedError, refuse_problems
 from curation.core.request import Option, find_option, flatten_request
 from curation.core.text import pluralize
-from curation.evaluation.answers.graded_answers import GUIDES, list_neighbor_projects, list_neighbor_releases
+from curation.evaluation.answers.answers_to_grade import GUIDES
+from curation.evaluation.answers.graded_answers import list_neighbor_projects, list_neighbor_releases
 from curation.evaluation.evaluable_release import EvaluableRelease
-from curation.evaluation.evaluate import RunSubmission, list_chosen_options, submit
+from curation.evaluation.evaluate import RunSubmission, submit
+from curation.evaluation.prepare_evaluation import list_chosen_options
 from curation.evaluation.request import ABOUT_RUNS, EvaluateRequest, RunFiles
 from curation.evaluation.scoring.measure_names import list_additional_measures
 from curation.evaluation.scoring.system_runs import ADD_TOPICS

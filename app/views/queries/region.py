@@ -14,7 +14,7 @@ from curation.core.characters import isolate
 from curation.core.errors import CurationError
 from curation.core.reports.tables import NumberCell, QueryName
 from curation.core.text import join_names
-from curation.evaluation import coverage_report
+from curation.evaluation import coverage_report, region_graph
 from curation.evaluation.stored_evaluations import list_evaluations
 from curation.queries.coverage.state import CoverageState
 from curation.queries.coverage.stored_map import MAX_NAME_LENGTH, rename_cluster
@@ -129,9 +129,9 @@ def _offer_task(context: PageContext, number: int) -> None:
 
 
 @st.cache_resource(max_entries=MAX_CACHED_GRAPHS, show_spinner="Placing the regions…", hash_funcs=BY_PATH)
-def _lay_out_map(store: Store, map_id: str, _state: CoverageState) -> coverage_report.RegionGraph:
+def _lay_out_map(store: Store, map_id: str, _state: CoverageState) -> region_graph.RegionGraph:
     """Compute the positions of the regions on a map; the positions depend only on the map."""
-    return coverage_report.build_region_graph(_state)
+    return region_graph.build_region_graph(_state)
 
 
 def show_map(context: PageContext, state: CoverageState) -> None:

@@ -31,7 +31,8 @@ from curation.evaluation import sealed_access
 from curation.evaluation.answers.answer_files import AnswerFields, SystemAnswers, read_answer_file
 from curation.evaluation.answers.citations import MarkedEvidence, collect_evidence, score_citations
 from curation.evaluation.answers.graded_answers import SUPPORT, AnswerGrades
-from curation.evaluation.answers.nuggets import NUGGET_SCORES, estimate_support, score_answers
+from curation.evaluation.answers.nugget_scores import NUGGET_SCORES, score_answers
+from curation.evaluation.answers.support_estimates import estimate_support
 from curation.evaluation.evaluation import AnswerEvaluation, AnsweringSystem, values_by_measure
 from curation.evaluation.figures import means
 from curation.evaluation.figures.means import TOO_FEW_QUERIES, StratumFigures

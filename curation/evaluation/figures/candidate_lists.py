@@ -22,7 +22,8 @@ from curation.core.statistics.intervals import MINIMUM_QUERIES
 from curation.core.statistics.paired_intervals import paired_intervals
 from curation.core.text import pluralize
 from curation.evaluation.figures.means import MeasureFigure, compute_means
-from curation.evaluation.scoring.measure_names import Measure, average
+from curation.evaluation.scoring.measure_names import Measure
+from curation.evaluation.scoring.measure_summaries import average
 from curation.evaluation.scoring.pooled_pairs import PooledPairs
 from curation.evaluation.scoring.qrels import Qrels
 from curation.evaluation.scoring.rankings import UNJUDGED, RunRows, rank

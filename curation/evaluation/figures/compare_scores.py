@@ -9,14 +9,14 @@ import numpy as np
 
 from curation.core.statistics.arrays import Mask
 from curation.core.statistics.estimate import Estimate
-from curation.evaluation.figures import comparison
+from curation.evaluation.figures import comparison, paired_comparisons
 from curation.evaluation.figures.comparison import Comparison, StratumName
 from curation.evaluation.figures.means import find_suppressed_strata
 from curation.evaluation.figures.ranks import LeaderboardRow, rank_systems
 from curation.evaluation.figures.traffic_estimates import estimate_traffic_differences
 from curation.evaluation.scoring.drawn_queries import DrawnQueries
 from curation.evaluation.scoring.facets import COVERAGE, Facet
-from curation.evaluation.scoring.measure_names import average
+from curation.evaluation.scoring.measure_summaries import average
 from curation.evaluation.scoring.release import MIN_QUERIES
 from curation.evaluation.scoring.run_scores import RunScores
 
@@ -49,7 +49,7 @@ def compare_scores(
     InputError: no system has the name of the baseline.
     """
     names = tuple(systems)
-    pairs = comparison.pair_systems(names, baseline)
+    pairs = paired_comparisons.pair_systems(names, baseline)
     scores = list(systems.values())
     columns = [column for column, measure in enumerate(scores[0].measures) if measure.compares]
     if not pairs or not columns:
@@ -58,7 +58,7 @@ def compare_scores(
     values = np.stack([score.values[:, columns] for score in scores])
     facet_strata = [_choose_strata(facet, sealed) for facet in facets]
     strata = {name: mask for masks in facet_strata for name, mask in masks.items() if not mask.all()}
-    comparisons = comparison.compare_systems(
+    comparisons = paired_comparisons.compare_systems(
         *(names, measures, values, strata),
         seed=seed,
         baseline=baseline,
@@ -72,7 +72,9 @@ def compare_scores(
             means = {name: mean for name, mean in averages if mean is not None}
             boards[measure] = rank_systems(means, comparison.select_overall(comparisons, measure))
         if len(drawn.queries):
-            estimates = estimate_traffic_differences(comparison.subtract_pairs(measure_values, pairs), drawn)
+            estimates = estimate_traffic_differences(
+                paired_comparisons.subtract_pairs(measure_values, pairs), drawn
+            )
             for (system, other), estimate in zip(pairs, estimates, strict=True):
                 traffic[measure, names[system], names[other]] = estimate
     return tuple(

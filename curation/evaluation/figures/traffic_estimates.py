@@ -34,7 +34,8 @@ from curation.core.statistics.intervals import MINIMUM_QUERIES
 from curation.core.statistics.paired_intervals import MIN_DIFFERING
 from curation.evaluation.figures.means import TOTAL, find_highest
 from curation.evaluation.scoring.drawn_queries import DrawnQueries
-from curation.evaluation.scoring.measure_names import Measure, from_mean_scale, to_mean_scales
+from curation.evaluation.scoring.measure_names import Measure
+from curation.evaluation.scoring.measure_summaries import from_mean_scale, to_mean_scales
 from curation.evaluation.scoring.run_scores import RunScores
 
 NOT_SAMPLED = "no evaluated query was drawn from the traffic"

@@ -30,7 +30,7 @@ from curation.core.statistics.difference_estimator import DifferenceEstimate, Me
 from curation.core.text import pluralize
 from curation.evaluation.llm_judges.human_grades import PairKey
 from curation.evaluation.llm_judges.human_sample import HumanSample, find_human_sample
-from curation.evaluation.llm_judges.imported import read_judge_judgments, require_judge
+from curation.evaluation.llm_judges.judge_judgments import read_judge_judgments, require_judge
 from curation.evaluation.request import EvaluateRequest
 from curation.evaluation.scoring.measure_names import Measure, choose_measures
 from curation.evaluation.scoring.qrels import Qrels, make_qrels

@@ -6,19 +6,15 @@ negatives shows runs on the judged documents with hard negatives and without.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from curation.core.reports.charts import Mark
 from curation.core.reports.page import Section
 from curation.core.reports.plots import MAX_SERIES, PlotCurve, curves, shares
 from curation.core.reports.tables import Table
-from curation.core.statistics.difference_estimator import DifferenceEstimate
 from curation.core.statistics.estimate import Estimate
-from curation.core.text import describe_left_out, percent, pluralize
+from curation.core.text import percent, pluralize
 from curation.evaluation.evaluation import Evaluation
 from curation.evaluation.figures.means import MeasureFigure
 from curation.evaluation.figures.refusal import CONFIDENCE, AbstentionFigures
-from curation.evaluation.llm_judges.estimates import JudgedEvaluation
 from curation.evaluation.report.cells import by_measure, format_figure, format_value, interval, share
 from curation.evaluation.scoring.run_scores import explain_reversed_bounds
 
@@ -122,61 +118,3 @@ def _refusal_curve(name: str, refusal: AbstentionFigures) -> PlotCurve:
     if refusal.kept is None or refusal.refused.value is None:
         return PlotCurve(name, points, None)
     return PlotCurve(name, points, (1 - refusal.refused.value, refusal.kept))
-
-
-def make_judge_sections(
-    evaluation: JudgedEvaluation | None,
-    heading: str = "With a judge",
-    graded: str = "the pools of",
-    remark: str = "",
-) -> list[Section]:
-    """Show estimates on all queries that the judge graded; no section where no judge was asked for."""
-    if evaluation is None:
-        return []
-    sentence = (
-        f"The judge {evaluation.judge} graded {graded} "
-        f"{pluralize(evaluation.everything, 'query', 'queries')}, people graded {evaluation.people:,} of "
-        "these queries. People's grades correct the judge's, so a poor judge makes intervals wide, not "
-        "wrong. "
-        "Doubt a judge that differs from people on fewer than 10 of these queries. “Saved” is the number "
-        "of further queries that people would have to grade without the judge. If “Saved” is below 0, "
-        f"figures from people's grades only are better.{remark}"
-    )
-    if evaluation.not_drawn:
-        sentence += f"\n{explain_undrawn_pairs(evaluation)}"
-    for left_out in describe_left_out(evaluation.left_out, "queries"):
-        sentence += f"\n{left_out}"
-    tables = []
-    for system in evaluation.runs:
-        tables.append(_estimates_table(f"{system.name}, all queries alike", system.overall))
-        if system.traffic:
-            tables.append(_estimates_table(f"{system.name}, for all searches", system.traffic))
-        for measure, count in system.too_few.items():
-            sentence += f"\nNo estimate of {measure} of {system.name}: people graded {count} of its answers, "
-            sentence += "fewer than 10."
-    return [Section(heading, sentence, (), tuple(tables))]
-
-
-def explain_undrawn_pairs(evaluation: JudgedEvaluation) -> str:
-    """Explain in a sentence how these estimates count the pairs that a sample of the pool left out."""
-    return (
-        "A random sample of the pool was judged. Estimates with a judge count the "
-        f"{pluralize(evaluation.not_drawn, 'pair')} that the sample left out as not relevant."
-    )
-
-
-def _estimates_table(caption: str, figures: Mapping[str, DifferenceEstimate]) -> Table:
-    columns = ("measure", "estimate", "people alone", "judge alone", "n", "saved", "note")
-    rows = tuple(
-        (
-            measure,
-            format_figure(figure.estimate),
-            format_figure(figure.people_alone),
-            figure.judge_alone,
-            f"{figure.sampled:,} of {figure.everything:,}",
-            "–" if figure.saved is None else f"{figure.saved:+,.0f}",
-            figure.no_interval or figure.doubt or "",
-        )
-        for measure, figure in figures.items()
-    )
-    return Table(caption, columns, rows)

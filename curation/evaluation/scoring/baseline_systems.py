@@ -1,28 +1,18 @@
-"""The systems whose search results become baseline runs.
+"""The systems whose search results become baseline runs: retrievers over documents or chunks, and engines.
 
 An engine searches its own documents, so its run may hold documents that the release lacks. A chunked system
 searches the chunks that a splitter makes, and its run has the places of chunks. A search keeps data such as
 counts of words. Where the release is a file or the documents are chunks, a temporary project holds that data.
-
-Tools order a run by its scores. Some tools compare scores in single precision, and each tool breaks ties in a
-different way. Scores are therefore written as single-precision numbers that decrease strictly: if two
-documents have equal scores, the lower document is written with the next smaller number. Retrievers order
-equal scores by document id.
 """
 
 from __future__ import annotations
 
-import csv
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, nullcontext
-from io import StringIO
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-import numpy as np
-
-from curation.core.characters import quote_formula
 from curation.core.digests import digest
 from curation.core.progress import Progress, silent
 from curation.evaluation.scoring.run_chunks import ChunkLocation
@@ -37,8 +27,6 @@ from curation.retrieval.engines.template import Engine
 from curation.retrieval.terms import choose_stemmer, project_stemmer
 from curation.store import Document, Query, Store, append_rows, create_store
 from curation.store.documents import corpus_of
-
-CHUNK_COLUMNS = ("query_id", *ChunkLocation._fields[:-1], "rank", "score")
 
 
 class EngineLists:
@@ -85,38 +73,6 @@ class ChunkedSystem:
     def why_none(self, query: Query) -> str:
         """Implement `Retriever.why_none`, for chunks instead of documents."""
         return self._system.why_none(query).replace("documents", "chunks")
-
-    def write_lines(self, query_id: str, hits: Sequence[Hit]) -> list[str]:
-        """Write the lines of one query as CSV, with strictly decreasing scores."""
-        buffer = StringIO()
-        writer = csv.writer(buffer, lineterminator="\n")
-        scores = write_decreasing_scores(hit.score or 0.0 for hit in hits)
-        for rank, (hit, score) in enumerate(zip(hits, scores, strict=True), 1):
-            cells = (query_id, *self.locations[hit.document_id][:-1], rank, score)
-            writer.writerow([quote_formula(str(cell)) for cell in cells])
-        return buffer.getvalue().splitlines()
-
-
-def write_run_lines(query_id: str, hits: Sequence[Hit], tag: str, ids: Mapping[str, str]) -> list[str]:
-    """Write the lines of one query in TREC's six columns, with strictly decreasing scores.
-
-    Parameters
-    ----------
-    ids: document id → the id that is written.
-    """
-    scores = write_decreasing_scores(hit.score or 0.0 for hit in hits)
-    ranked = enumerate(zip(hits, scores, strict=True), 1)
-    return [f"{query_id} Q0 {ids[hit.document_id]} {rank} {score} {tag}" for rank, (hit, score) in ranked]
-
-
-def write_decreasing_scores(scores: Iterable[float]) -> list[str]:
-    """Write scores, best first, as the nearest single-precision numbers that decrease strictly."""
-    texts: list[str] = []
-    previous = np.float32(np.inf)
-    for score in scores:
-        previous = min(np.float32(score), np.nextafter(previous, np.float32(-np.inf)))
-        texts.append(str(previous))
-    return texts
 
 
 def _split_documents(documents: Sequence[Document], split: Split) -> list[tuple[Document, ChunkLocation]]:

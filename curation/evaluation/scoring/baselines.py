@@ -1,4 +1,4 @@
-"""Run files of baseline systems on the queries of a release.
+"""Baseline runs: the search of baseline systems for the queries of a release.
 
 BM25, dense and hybrid search the release's versions of the documents. An engine searches its own documents,
 so its run may hold documents that the release lacks. For an engine, the seconds are the time of one request
@@ -10,50 +10,45 @@ the versions of their documents.
 
 No grade is read, so a run reveals no grade and opens no seal.
 
-Scores are written as `baseline_systems` describes, and ids as in the TREC export.
-
-Next to each run file is a JSON file of the same name with everything that the run depends on, and the seconds
-of each query. Repeated runs write run files with the same bytes; only the seconds differ.
+`baseline_files` describes the files of a run.
 """
 
 from __future__ import annotations
 
-import hashlib
-import json
-from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
-from time import perf_counter
 from typing import Any, NamedTuple
 
 from curation import __version__
-from curation.core.errors import InputError, RefusedError, refuse_problems
+from curation.core.errors import RefusedError, refuse_problems
 from curation.core.progress import Progress, silent
 from curation.core.reports.tables import Table
 from curation.core.request import DEFAULT_MODEL
 from curation.core.text import pluralize
 from curation.evaluation.scoring import baseline_systems
-from curation.evaluation.scoring.baseline_systems import ChunkedSystem, EngineLists
+from curation.evaluation.scoring.baseline_files import (
+    CHUNK_SUFFIX,
+    RUN_SUFFIX,
+    BaselineRun,
+    ExportedIds,
+    refuse_existing_files,
+    write_runs,
+)
 from curation.evaluation.scoring.release import ALL, make_query
 from curation.evaluation.scoring.splitters import parse_splitters
 from curation.ingest.importers.corpus import compute_content_hash
 from curation.pooling.request import SYSTEMS
 from curation.pooling.systems import sort_systems
-from curation.releases.export.trec import encode_ids
 from curation.releases.frozen_release import FrozenRelease, load_release
 from curation.releases.seal import refuse_unknown_parts
-from curation.retrieval import RUN_PREFIX, Hit, Retriever
+from curation.retrieval import RUN_PREFIX
 from curation.retrieval.engines.client import EngineClient
 from curation.store import COMMAND_LINE, Document, Query, Store, note_event
-from curation.store.staging import staging_folder
 
 DEFAULT_DEPTH = 1000
 TIMED_REQUEST = "wall time of one request over HTTP for each query"
-RUN_SUFFIX = ".trec"
-CHUNK_SUFFIX = ".csv"
-SIDECAR_SUFFIX = ".json"
 TIMED_SEARCH = (
     "wall time to search for each query by itself, to the depth of the run; index and embeddings, also "
     "of the queries, were made before"
@@ -85,29 +80,6 @@ class BaselineRequest(NamedTuple):
     replace: bool = False
     engine: EngineClient | None = None
     chunks: Sequence[str] = ()
-
-
-@dataclass(frozen=True)
-class BaselineRun:
-    """The run of one system in its files.
-
-    Attributes
-    ----------
-    file: the run file.
-    sidecar: the JSON file with everything that the run depends on.
-    results: the number of lines of the run file.
-    empty: reason → number of queries without a result; the run file lacks these queries.
-    seconds: the mean of the seconds a query (see `TIMED_SEARCH`).
-    """
-
-    system: str
-    file: Path
-    sidecar: Path
-    queries: int
-    results: int
-    empty: dict[str, int]
-    seconds: float
-    sha256: str
 
 
 @dataclass(frozen=True)
@@ -183,48 +155,34 @@ def write_baselines(
     RefusedError: the release or one of its documents has changed since the freeze, a newer goldgrade froze
     the release, the corpus is held, the model cannot be used, or the engine gives no answer.
     """
-    engine, part, depth, out = request.engine, request.part, request.depth, request.out.resolve()
-    names = _choose_systems(request.systems if engine is None else SYSTEMS, depth)
-    names = names if engine is None else [engine.engine.name]
+    engine, out = request.engine, request.out.resolve()
+    names = _choose_systems(request)
     splitters = parse_splitters(request.chunks)
     release = load_release(store, request.release)
-    if engine is None and release.header.get("held"):
-        raise RefusedError(
-            f"Not possible on the release {request.release!r}: it has the documents that engines brought, "
-            f"and {', '.join(names)} would take these documents for the whole corpus. Ask the engine "
-            "instead, with --engine."
-        )
-    queries = _read_queries(release, part)
+    _refuse_engine_documents(release, request, names)
+    queries = _read_queries(release, request.part)
     chunked = [baseline_systems.name_chunked_run(name, splitter) for splitter in splitters for name in names]
-    labels = chunked or names
-    _refuse_existing(out, labels, CHUNK_SUFFIX if splitters else RUN_SUFFIX, request.replace)
+    run_names = chunked or names
+    refuse_existing_files(out, run_names, CHUNK_SUFFIX if splitters else RUN_SUFFIX, request.replace)
     documents = [] if engine is not None else _read_documents(store, release, progress)
-    release_id = release.row.release_id
-    about = {
-        "release": request.release,
-        "release_id": release_id,
-        "split": part,
-        "depth": depth,
-        "queries": len(queries),
-        "documents": len(documents),
-        "versions": {"goldgrade": __version__, "numpy": version("numpy"), "scipy": version("scipy")},
-        "timed": TIMED_SEARCH if engine is None else TIMED_REQUEST,
-    }
-    ids = _ExportedIds(release)
+    ids = ExportedIds(release)
+    about = _describe_search(request, release, len(queries), len(documents))
     with (
         baseline_systems.open_searchers(store, release, names, documents, splitters, request.model)
         if engine is None
-        else baseline_systems.open_engine_searchers(store, release, engine, queries, depth, say, progress)
+        else baseline_systems.open_engine_searchers(
+            store, release, engine, queries, request.depth, say, progress
+        )
     ) as searchers:
-        runs = _write_runs(out, searchers, queries, ids, about, progress)
+        runs = write_runs(out, searchers, queries, ids, about, progress)
     if release.file is None:
-        detail = {"release": release_id, "name": request.release, "split": part}
-        note_event(store, "run baselines", {**detail, "systems": labels, "depth": depth}, actor)
+        detail = {"release": release.row.release_id, "name": request.release, "split": request.part}
+        note_event(store, "run baselines", {**detail, "systems": run_names, "depth": request.depth}, actor)
     return BaselineRuns(
         name=request.release,
-        release_id=release_id,
-        part=part,
-        depth=depth,
+        release_id=release.row.release_id,
+        part=request.part,
+        depth=request.depth,
         queries=len(queries),
         documents=len(documents),
         without_text=sum(not document.text for document in documents),
@@ -234,35 +192,50 @@ def write_baselines(
     )
 
 
-class _ExportedIds:
-    """The ids of a release's queries and documents in its TREC export."""
-
-    def __init__(self, release: FrozenRelease) -> None:
-        self.queries = encode_ids(row["query_id"] for row in release.rows("queries"))
-        self.documents = encode_ids(row["document_id"] for row in release.rows("documents"))
-        pairs = [*self.queries.items(), *self.documents.items()]
-        self.mapped = sum(exported_id != original_id for original_id, exported_id in pairs)
-
-    def map_hits(self, hits: Sequence[Hit]) -> dict[str, str]:
-        """Map the document id of each hit to its exported id; the release may lack the document."""
-        encoded_ids = encode_ids(hit.document_id for hit in hits)
-        return {name: self.documents.get(name, encoded) for name, encoded in encoded_ids.items()}
+def _refuse_engine_documents(release: FrozenRelease, request: BaselineRequest, names: Sequence[str]) -> None:
+    """Refuse to search the documents that engines brought, which are only a part of the engines' corpus."""
+    if request.engine is None and release.header.get("held"):
+        raise RefusedError(
+            f"Not possible on the release {request.release!r}: it has the documents that engines brought, "
+            f"and {', '.join(names)} would take these documents for the whole corpus. Ask the engine "
+            "instead, with --engine."
+        )
 
 
-def _choose_systems(systems: Sequence[str], depth: int) -> list[str]:
+def _describe_search(
+    request: BaselineRequest, release: FrozenRelease, queries: int, documents: int
+) -> dict[str, Any]:
+    """Describe everything that all runs of a request depend on, for the JSON file of each run."""
+    return {
+        "release": request.release,
+        "release_id": release.row.release_id,
+        "split": request.part,
+        "depth": request.depth,
+        "queries": queries,
+        "documents": documents,
+        "versions": {"goldgrade": __version__, "numpy": version("numpy"), "scipy": version("scipy")},
+        "timed": TIMED_SEARCH if request.engine is None else TIMED_REQUEST,
+    }
+
+
+def _choose_systems(request: BaselineRequest) -> list[str]:
+    """Choose the systems of a request, in goldgrade's order; an engine replaces all systems."""
+    systems = SYSTEMS if request.engine is not None else request.systems
+    imported_runs = [system for system in systems if system.startswith(RUN_PREFIX)]
     problems = []
-    if depth < 1:
-        problems.append(f"--depth {depth}: expected at least 1 document a query.")
-    if named := [system for system in systems if system.startswith(RUN_PREFIX)]:
+    if request.depth < 1:
+        problems.append(f"--depth {request.depth}: expected at least 1 document a query.")
+    if imported_runs:
         problems.append(
-            f"{', '.join(named)}: an imported run is a run already; `goldgrade baseline` makes runs of "
-            f"{', '.join(SYSTEMS)}."
+            f"{', '.join(imported_runs)}: an imported run is a run already; `goldgrade baseline` makes runs "
+            f"of {', '.join(SYSTEMS)}."
         )
     refuse_problems(problems)
-    return sort_systems(systems)
+    return sort_systems(systems) if request.engine is None else [request.engine.engine.name]
 
 
 def _read_queries(release: FrozenRelease, part: str) -> list[Query]:
+    """Read the release's queries of a part."""
     if part != ALL:
         refuse_unknown_parts(release.header["queries"], [part])
     return [make_query(row) for row in release.rows("queries") if part in (ALL, row["part"])]
@@ -280,87 +253,3 @@ def _read_documents(store: Store, release: FrozenRelease, progress: Progress) ->
         documents.append(document)
         progress("reading documents", number, len(release.versions))
     return documents
-
-
-def _refuse_existing(out: Path, names: Sequence[str], ending: str, replace: bool) -> None:
-    if out.exists() and not out.is_dir():
-        raise InputError("is a file; expected a folder for the runs", path=out)
-    paths = [f"{name}{suffix}" for name in names for suffix in (ending, SIDECAR_SUFFIX)]
-    existing = [] if replace else [name for name in paths if (out / name).exists()]
-    if existing:
-        files = ", ".join(existing)
-        fault = f"holds {files} already; choose another folder, or write over them with --overwrite"
-        raise InputError(fault, path=out)
-
-
-def _write_runs(
-    out: Path,
-    systems: Sequence[Retriever],
-    queries: Sequence[Query],
-    ids: _ExportedIds,
-    about: Mapping[str, Any],
-    progress: Progress,
-) -> list[BaselineRun]:
-    """Write the files to temporary paths, and move the files to the folder when all are complete."""
-    try:
-        with staging_folder(out) as folder:
-            runs = [_write_run(folder, out, system, queries, ids, about, progress) for system in systems]
-            out.mkdir(parents=True, exist_ok=True)
-            for path in sorted(folder.iterdir()):
-                path.replace(out / path.name)
-    except OSError as error:
-        why = error.strerror or str(error)
-        raise InputError(f"the runs could not be written: {why}", path=out) from error
-    return runs
-
-
-def _write_run(
-    folder: Path,
-    out: Path,
-    system: Retriever,
-    queries: Sequence[Query],
-    ids: _ExportedIds,
-    about: Mapping[str, Any],
-    progress: Progress,
-) -> BaselineRun:
-    """Write one system's run and its JSON file into `folder`; the files are later moved to `out`."""
-    if not isinstance(system, EngineLists):
-        system.search(queries, 1, progress)  # makes the index and the embeddings
-    lines: list[str] = []
-    is_chunked = isinstance(system, ChunkedSystem)
-    seconds: dict[str, float] = {}
-    empty: Counter[str] = Counter()
-    for count, query in enumerate(queries, 1):
-        start = perf_counter()
-        [hits] = system.search([query], about["depth"])
-        elapsed = perf_counter() - start
-        query_id = ids.queries[query.query_id]
-        if isinstance(system, EngineLists):
-            elapsed = system.lists[query.query_id].seconds
-        seconds[query_id] = round(elapsed, 6)
-        if isinstance(system, ChunkedSystem):
-            lines += system.write_lines(query.query_id, hits)
-        else:
-            lines += baseline_systems.write_run_lines(query_id, hits, system.name, ids.map_hits(hits))
-        if not hits:
-            empty[system.why_none(query)] += 1
-        progress(f"{system.name}: write", count, len(queries))
-    header = [",".join(baseline_systems.CHUNK_COLUMNS)] if is_chunked else []
-    content = "".join(f"{line}\n" for line in [*header, *lines]).encode("utf-8")
-    sha256 = hashlib.sha256(content).hexdigest()
-    mean = round(sum(seconds.values()) / max(1, len(seconds)), 6)
-    ending = CHUNK_SUFFIX if is_chunked else RUN_SUFFIX
-    run, sidecar = (f"{system.name}{suffix}" for suffix in (ending, SIDECAR_SUFFIX))
-    (folder / run).write_bytes(content)
-    reasons = dict(sorted(empty.items()))
-    sidecar_values = {
-        "system": system.name,
-        "settings": dict(system.settings),
-        **about,
-        "empty": reasons,
-        "file": {"name": run, "sha256": sha256, "lines": len(lines)},
-        "seconds": {"mean": mean, "queries": seconds},
-    }
-    text = json.dumps(sidecar_values, ensure_ascii=False, indent=2, sort_keys=True)
-    (folder / sidecar).write_text(f"{text}\n", encoding="utf-8")
-    return BaselineRun(system.name, out / run, out / sidecar, len(seconds), len(lines), reasons, mean, sha256)

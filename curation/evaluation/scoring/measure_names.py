@@ -42,13 +42,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from math import log
 from typing import Literal, NamedTuple
 
-import numpy as np
-
 from curation.core.errors import InputError, refuse_problems
-from curation.core.statistics.arrays import Floats
 
 HEADLINE = "ndcg_exp@10"
 MAX_GAIN = 16
@@ -85,7 +81,6 @@ _ALIASES = {
     **{"numret": "num_ret", "numrel": "num_rel", "numrelret": "num_rel_ret"},
 }
 """Names of trec_eval, ir-measures and others, without their numbers."""
-FLOOR = 0.00001
 
 
 class MeasureKind(NamedTuple):
@@ -188,7 +183,7 @@ class Measure(NamedTuple):
 
     @property
     def by_engine(self) -> bool:
-        """True if the definition is trec_eval's, so that `trec_eval_measures` computes the measure."""
+        """True if the definition is trec_eval's, see `trec_eval_measures`."""
         return KINDS[self.kind].source == "trec_eval"
 
     @property
@@ -320,41 +315,3 @@ def _parse_number(text: str) -> float | None:
 def _name_pattern(kind: MeasureKind) -> str:
     suffix = {"depth": "@k", "depth?": "[@k]", "recall": "@0.1", "persistence": f"({PERSISTENCE:g})"}
     return kind.name + suffix.get(kind.takes, "")
-
-
-def to_mean_scale(measure: Measure, values: Floats) -> Floats:
-    """Convert values of queries to the scale on which a measure is averaged; NaN for a total."""
-    if measure.summary == "total":
-        return np.full(values.shape, np.nan)
-    if measure.summary == "geometric":
-        return 1 - np.log(np.maximum(values, FLOOR)) / log(FLOOR)
-    return values
-
-
-def to_mean_scales(measures: Sequence[Measure], values: Floats) -> Floats:
-    """Convert values of shape (Q, M) to the scales on which M measures are averaged."""
-    columns = [to_mean_scale(measure, column) for measure, column in zip(measures, values.T, strict=True)]
-    return np.stack(columns, axis=1)
-
-
-def from_mean_scale(measure: Measure, mean: float | None) -> float | None:
-    """Convert a mean of averaged values back to the measure's own scale."""
-    return float(FLOOR ** (1 - mean)) if mean is not None and measure.summary == "geometric" else mean
-
-
-def summarize_values(measure: Measure, values: Floats) -> float | None:
-    """Compute the figure of the queries that have a value; None without such a query.
-
-    A total of documents is a whole number.
-    """
-    if measure.summary != "total":
-        return from_mean_scale(measure, average(to_mean_scale(measure, values)))
-    known = values[~np.isnan(values)]
-    total = float(known.sum())
-    return (int(total) if total.is_integer() else total) if len(known) else None
-
-
-def average(values: Floats) -> float | None:
-    """Average the values that are not NaN; None where all are NaN."""
-    known = values[~np.isnan(values)]
-    return float(known.mean()) if len(known) else None

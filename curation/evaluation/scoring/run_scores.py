@@ -28,11 +28,22 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from curation.core.statistics.arrays import Floats, Ints, ratio
-from curation.evaluation.scoring import measure_values, rankings
+from curation.evaluation.scoring import rankings
+from curation.evaluation.scoring.additional_measures import (
+    compute_judged_weight_share,
+    compute_residual,
+    score_lists,
+    weigh_unjudged,
+)
 from curation.evaluation.scoring.measure_names import CONTEXT, KINDS, Measure
-from curation.evaluation.scoring.measure_values import JudgedRanks
 from curation.evaluation.scoring.qrels import Qrels
 from curation.evaluation.scoring.rankings import UNJUDGED, Rankings, RunRows, TieCounts
+from curation.evaluation.scoring.trec_eval_measures import (
+    JudgedRanks,
+    add_highest_grades,
+    compute_trec_eval_measures,
+    find_judged_ranks,
+)
 
 SCORE_FIELDS = ("values", "highest", "judged", "residual", "best", "worst", "if_none", "if_all")
 """The fields of `RunScores` of shape (Q, M)."""
@@ -151,14 +162,14 @@ def compute_values(ranking: Rankings, qrels: Qrels, measures: Sequence[Measure])
     by_engine = [column for column, measure in enumerate(measures) if measure.by_engine]
     if by_engine:
         engine_measures = [measures[column] for column in by_engine]
-        values[:, by_engine] = measure_values.trec_eval_measures(
-            engine_measures, qrels, measure_values.find_judged_ranks(qrels, ranking)
+        values[:, by_engine] = compute_trec_eval_measures(
+            engine_measures, qrels, find_judged_ranks(qrels, ranking)
         )
     for column, measure in enumerate(measures):
         if measure.kind == "judged":
             values[:, column] = _judged_share(ranking, measure.depth)
         elif not measure.by_engine:
-            values[:, column] = measure_values.score_lists(measure, ranking, qrels, qrels.relevant_documents)
+            values[:, column] = score_lists(measure, ranking, qrels, qrels.relevant_documents)
         values[qrels.find_undefined(measure), column] = np.nan
     return values
 
@@ -170,7 +181,7 @@ def _judged_shares(ranking: Rankings, qrels: Qrels, measures: Sequence[Measure])
         if measure.of_chunks and ranking.chunks is not None:
             shares.append(ranking.chunks.judged_share(measure, len(qrels.query_ids)))
         elif measure.persistence is not None:
-            shares.append(measure_values.judged_weight_share(ranking, measure.persistence))
+            shares.append(compute_judged_weight_share(ranking, measure.persistence))
         elif measure.kind == "rprec":
             shares.append(_judged_share(ranking, qrels.relevant_documents))
         else:
@@ -191,7 +202,7 @@ def _residuals(ranking: Rankings, measures: Sequence[Measure]) -> Floats:
     residuals = np.full((len(ranking.returned), len(measures)), np.nan)
     for column, measure in enumerate(measures):
         if measure.persistence is not None:
-            residuals[:, column] = measure_values.compute_residual(ranking, measure.persistence)
+            residuals[:, column] = compute_residual(ranking, measure.persistence)
     return residuals
 
 
@@ -215,20 +226,20 @@ def compute_unjudged_bounds(
     """
     lower, upper = values.copy(), values.copy()
     unjudged = np.flatnonzero(ranking.grade == UNJUDGED)
-    judged = measure_values.find_judged_ranks(qrels, ranking)
+    judged = find_judged_ranks(qrels, ranking)
     scenarios: dict[int | None, tuple[Ints, JudgedRanks]] = {}
     for depth in {measure.depth for measure in measures}:
         regraded = unjudged[ranking.rank[unjudged] <= (depth or MAX_UNJUDGED)]
         query, rank = ranking.query[regraded], ranking.rank[regraded]
-        scenarios[depth] = (regraded, measure_values.add_highest_grades(judged, query, rank))
+        scenarios[depth] = (regraded, add_highest_grades(judged, query, rank))
     for column, measure in enumerate(measures):
         regraded, scenario = scenarios[measure.depth]
         if measure.kind in UNBOUNDED:
             lower[:, column] = upper[:, column] = np.nan
         elif measure.persistence is not None:
-            upper[:, column] = values[:, column] + measure_values.weigh_unjudged(ranking, measure.persistence)
+            upper[:, column] = values[:, column] + weigh_unjudged(ranking, measure.persistence)
         elif measure.by_engine:
-            upper[:, [column]] = measure_values.trec_eval_measures([measure], qrels, scenario)
+            upper[:, [column]] = compute_trec_eval_measures([measure], qrels, scenario)
         else:
             upper[:, column] = _regraded_values(measure, ranking, qrels, regraded)
     undefined = np.isnan(values)
@@ -242,7 +253,7 @@ def _regraded_values(measure: Measure, ranking: Rankings, qrels: Qrels, regraded
     grade[regraded] = qrels.scale[-1]
     added = np.bincount(ranking.query[regraded], minlength=len(ranking.returned))
     regraded_ranking, relevant = replace(ranking, grade=grade), qrels.relevant_documents + added
-    return measure_values.score_lists(measure, regraded_ranking, qrels, relevant)
+    return score_lists(measure, regraded_ranking, qrels, relevant)
 
 
 def compute_highest_values(measures: Sequence[Measure], qrels: Qrels, longest_words: int = 0) -> Floats:
@@ -267,7 +278,7 @@ def _highest_by(measure: Measure, qrels: Qrels, longest_words: int) -> Floats:
         elif measure.kind == "precision":
             highest = np.minimum(relevant, measure.depth or np.inf) / (measure.depth or 1)
         elif measure.kind in ("err", "rbp_graded"):
-            highest = measure_values.score_lists(measure, _best_lists(qrels), qrels, qrels.relevant_documents)
+            highest = score_lists(measure, _best_lists(qrels), qrels, qrels.relevant_documents)
         elif measure.persistence is not None:
             highest = 1 - measure.persistence**relevant
         elif measure.kind == CONTEXT:

@@ -13,7 +13,7 @@ language modeling, SIGIR), and the run keeps its chunks for the measures of chun
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
@@ -30,9 +30,9 @@ from curation.core.progress import Progress, silent
 from curation.core.statistics.arrays import Floats, Ints
 from curation.evaluation.scoring.chunk_map import read_chunk_map
 from curation.evaluation.scoring.chunk_measures import RunChunks
+from curation.evaluation.scoring.chunk_order import order_chunks
 from curation.evaluation.scoring.evidence import OPEN
-from curation.evaluation.scoring.measure_names import Measure
-from curation.evaluation.scoring.rankings import RunRows, order_rows
+from curation.evaluation.scoring.rankings import RunRows
 from curation.evaluation.scoring.release import EvaluatedRelease
 from curation.evaluation.scoring.run_chunks import ChunkCounts, ChunkLocation, LocatedChunks, locate_chunks
 from curation.evaluation.scoring.system_files import SystemFile
@@ -131,43 +131,6 @@ def open_run_file(path: Path, options: ReadingOptions, progress: Progress = sile
             return file
         options.parsed_files[path] = file
     return options.parsed_files[path]
-
-
-def add_whole_documents(rows: RunRows, release: EvaluatedRelease, measures: Sequence[Measure]) -> RunRows:
-    """Add whole documents as chunks, where a run of documents is scored by a measure of chunks."""
-    if rows.chunks or release.bodies is None or not any(measure.of_chunks for measure in measures):
-        return rows
-    documents = rows.documents
-    ids, codes = documents.dictionary.to_pylist(), to_ints(documents.indices)
-    start, end = np.zeros(len(codes), np.int64), release.bodies.lengths(ids)[codes]
-    words, first_word = release.bodies.words(ids, codes, start, end)
-    columns = (start, end, words, first_word)
-    chunks = _order_chunks(rows.query, rows.scores, documents, columns, release.bodies.bounds)
-    return rows._replace(chunks=chunks)
-
-
-def _order_chunks(
-    query: Ints,
-    scores: Floats,
-    documents: pa.DictionaryArray,
-    columns: tuple[Ints, Ints, Ints, Ints],
-    bounds: Ints,
-) -> RunChunks:
-    """Order chunks by query and score.
-
-    Chunks with equal scores are in the order of documents, and chunks of one document in the order of the
-    file.
-
-    Parameters
-    ----------
-    columns: start, end, words and first_word of each chunk.
-    bounds: the boundaries between words, as in `RunChunks`.
-    """
-    order, _ = order_rows(query, scores, to_ints(documents.indices), documents.dictionary)
-    query = query[order]
-    rank = np.arange(1, len(order) + 1) - np.searchsorted(query, query)
-    start, end, words, first_word = (column[order] for column in columns)
-    return RunChunks(query, rank, documents.take(int_array(order)), start, end, words, first_word, bounds)
 
 
 class _RunLines(NamedTuple):
@@ -306,7 +269,7 @@ class _SystemRunReader:
             self._left_out[REPEATED] += len(repeated)
         assert self._release.bodies is not None
         rows = np.delete(np.arange(len(lines.line)), repeated)
-        return _order_chunks(
+        return order_chunks(
             *(lines.query[rows], lines.scores[rows], lines.documents.take(int_array(rows))),
             (located.start[rows], located.end[rows], located.words[rows], located.first_word[rows]),
             self._release.bodies.bounds,

@@ -11,12 +11,12 @@ from typing import Any
 import pytest
 
 from curation.core.errors import InputError, RefusedError
+from curation.evaluation.answers.answers_to_grade import write_answers_to_grade
 from curation.evaluation.answers.evaluate_answers import evaluate_answers
 from curation.evaluation.answers.graded_answers import (
     list_neighbor_projects,
     list_neighbor_releases,
     read_answer_grades,
-    write_answers_to_grade,
 )
 from curation.evaluation.evaluate import submit
 from curation.evaluation.evaluation import AnswerEvaluation

@@ -12,10 +12,11 @@ import pytest
 from curation.core.digests import digest
 from curation.core.errors import NotFoundError, RefusedError
 from curation.core.statistics.difference_estimator import difference_estimate
+from curation.evaluation.answers.answers_to_grade import write_answers_to_grade
 from curation.evaluation.answers.evaluate_answers import evaluate_answers
-from curation.evaluation.answers.graded_answers import read_answer_grades, write_answers_to_grade
+from curation.evaluation.answers.graded_answers import read_answer_grades
 from curation.evaluation.llm_judges.estimates import JudgedEvaluation
-from curation.evaluation.llm_judges.imported import import_judge
+from curation.evaluation.llm_judges.judge_import import import_judge
 from curation.evaluation.request import EvaluateRequest
 from curation.evaluation.scoring.system_files import SystemFile
 from curation.guides.guide import store_guide

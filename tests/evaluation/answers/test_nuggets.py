@@ -9,9 +9,10 @@ import numpy as np
 import pytest
 
 from curation.core.errors import InputError, NotFoundError, RefusedError
+from curation.evaluation.answers.answers_to_grade import write_answers_to_grade
 from curation.evaluation.answers.evaluate_answers import evaluate_answers
-from curation.evaluation.answers.graded_answers import read_answer_grades, write_answers_to_grade
-from curation.evaluation.answers.nuggets import score_answer
+from curation.evaluation.answers.graded_answers import read_answer_grades
+from curation.evaluation.answers.nugget_scores import score_answer
 from curation.evaluation.scoring.system_files import SystemFile
 from curation.ingest.importers.nuggets import Nugget, import_nuggets, read_nuggets, write_nuggets
 from curation.releases.frozen_release import load_release

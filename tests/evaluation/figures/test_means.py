@@ -13,12 +13,11 @@ from curation.evaluation.figures.means import (
     TOO_FEW_QUERIES,
     MeasureFigure,
     compute_means,
-    estimate_macro_mean,
     estimate_means,
-    estimate_median,
     find_suppressed_strata,
     warn_of_few_queries,
 )
+from curation.evaluation.figures.other_means import estimate_macro_mean, estimate_median
 from curation.evaluation.scoring.facets import Facet, make_sample_facets
 from curation.evaluation.scoring.measure_names import parse_measures
 from curation.evaluation.scoring.qrels import qrels_from

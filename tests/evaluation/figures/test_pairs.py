@@ -20,10 +20,9 @@ from curation.evaluation.figures.comparison import (
     TESTS,
     Comparison,
     StratumName,
-    compare_systems,
-    pair_systems,
     refuse_unknown_test,
 )
+from curation.evaluation.figures.paired_comparisons import compare_systems, pair_systems
 from curation.evaluation.request import EvaluateRequest
 from tests.support.command_line import invoke
 from tests.support.evaluated_project import evaluated_project, ranked, write_run

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from curation.evaluation.evaluate_runs import evaluate_runs
-from curation.evaluation.llm_judges.imported import import_judge
+from curation.evaluation.llm_judges.judge_import import import_judge
 from curation.evaluation.request import EvaluateRequest
 from curation.evaluation.scoring.pooled_pairs import PooledPairs, compute_unjudged_share
 from curation.evaluation.scoring.release import read_release

@@ -13,8 +13,8 @@ from sklearn.metrics import cohen_kappa_score
 from curation.agreement.grades import make_grades
 from curation.agreement.inter_annotator import compute_agreement
 from curation.core.errors import InputError, NotFoundError, RefusedError
-from curation.evaluation.llm_judges.agreement import measure_judge_agreement
-from curation.evaluation.llm_judges.imported import import_judge
+from curation.evaluation.llm_judges.judge_import import import_judge
+from curation.evaluation.llm_judges.measure_agreement import measure_judge_agreement
 from curation.people.seal_access import openings
 from curation.store import Store
 from tests.support.command_line import invoke

@@ -14,7 +14,7 @@ from curation.core.errors import RefusedError
 from curation.core.statistics.difference_estimator import difference_estimate
 from curation.evaluation.llm_judges.estimates import JudgedEvaluation, estimate_with_judge
 from curation.evaluation.llm_judges.human_sample import find_human_sample
-from curation.evaluation.llm_judges.imported import import_judge
+from curation.evaluation.llm_judges.judge_import import import_judge
 from curation.evaluation.request import EvaluateRequest
 from curation.evaluation.scoring.system_files import SystemFile
 from curation.ingest.importers.corpus import import_corpus

@@ -8,12 +8,8 @@ from pathlib import Path
 import pytest
 
 from curation.core.errors import InputError, RefusedError
-from curation.evaluation.llm_judges.imported import (
-    JudgeImport,
-    import_judge,
-    list_judges,
-    read_judge_judgments,
-)
+from curation.evaluation.llm_judges.judge_import import JudgeImport, import_judge
+from curation.evaluation.llm_judges.judge_judgments import list_judges, read_judge_judgments
 from curation.guides.guide import store_guide
 from curation.guides.guide_text import read_guide
 from curation.ingest.readers.fields import JudgmentFields

@@ -16,7 +16,7 @@ from curation.core.digests import digest
 from curation.core.errors import InputError, RefusedError
 from curation.core.statistics.difference_estimator import difference_estimate
 from curation.evaluation.llm_judges.estimates import estimate_with_judge
-from curation.evaluation.llm_judges.imported import import_judge
+from curation.evaluation.llm_judges.judge_import import import_judge
 from curation.evaluation.request import EvaluateRequest
 from curation.evaluation.scoring.system_files import SystemFile
 from curation.ingest.importers.imported_judgment import ImportedJudgment

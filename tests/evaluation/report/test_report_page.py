@@ -12,8 +12,19 @@ import pytest
 from curation.core.text import percent
 from curation.evaluation.evaluate_runs import evaluate_runs
 from curation.evaluation.evaluation import Evaluation
-from curation.evaluation.report import comparison_sections, judgment_sections, run_sections
-from curation.evaluation.report.page import SECTIONS, list_detail_headings, write_report, write_sections
+from curation.evaluation.report import (
+    comparison_sections,
+    judgment_sections,
+    method_sections,
+    query_sections,
+    run_sections,
+)
+from curation.evaluation.report.evaluation_report import (
+    SECTIONS,
+    list_detail_headings,
+    write_report,
+    write_sections,
+)
 from curation.evaluation.request import EvaluateRequest
 from curation.evaluation.scoring.system_files import SystemFile
 from curation.splits.certificate import read_visible_certificate
@@ -132,9 +143,9 @@ def test_one_system_alone_has_a_report(store: Store, tmp_path: Path) -> None:
 def test_each_function_that_writes_sections_is_named_once() -> None:
     written = [
         getattr(module, name)
-        for module in (comparison_sections, judgment_sections, run_sections)
-        for name in vars(module)
-        if name.startswith("write_")
+        for module in (comparison_sections, judgment_sections, method_sections, query_sections, run_sections)
+        for name, value in vars(module).items()
+        if name.startswith("write_") and value.__module__ == module.__name__
     ]
     assert sorted(map(repr, SECTIONS)) == sorted(map(repr, written))
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from curation.evaluation.evaluation import Evaluation
-from curation.evaluation.report.files import to_trec_name, write_trec_lines
+from curation.evaluation.report.trec_lines import to_trec_name, write_trec_lines
 from curation.evaluation.request import EvaluateRequest
 from curation.evaluation.scoring.measure_names import parse_measures
 from tests.evaluation.scoring.test_published import CUTOFFS, OURS, qrels, run

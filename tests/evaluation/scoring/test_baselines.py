@@ -15,11 +15,8 @@ from hypothesis import strategies as st
 
 from curation.core.errors import InputError, RefusedError
 from curation.core.request import DEFAULT_MODEL
-from curation.evaluation.scoring.baseline_systems import (
-    ChunkedSystem,
-    write_decreasing_scores,
-    write_run_lines,
-)
+from curation.evaluation.scoring.baseline_files import write_decreasing_scores, write_run_lines
+from curation.evaluation.scoring.baseline_systems import ChunkedSystem
 from curation.evaluation.scoring.baselines import BaselineRequest, write_baselines
 from curation.evaluation.scoring.release import read_release
 from curation.evaluation.scoring.system_files import SystemFile

@@ -9,7 +9,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from curation.evaluation.scoring.measure_names import parse_measures, summarize_values
+from curation.evaluation.scoring.measure_names import parse_measures
+from curation.evaluation.scoring.measure_summaries import summarize_values
 from curation.evaluation.scoring.qrels import Qrels, make_qrels
 from curation.evaluation.scoring.run_scores import RunScores, score_run
 from curation.ingest.readers.run_files import RunFile

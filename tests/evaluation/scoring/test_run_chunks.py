@@ -17,12 +17,13 @@ from curation.core.errors import InputError
 from curation.evaluation.scored_system import ScoredSystem, score_system
 from curation.evaluation.scoring.chunk_map import SplitterFields, map_chunks, read_chunk_map
 from curation.evaluation.scoring.chunk_measures import UNKNOWN
+from curation.evaluation.scoring.chunk_order import add_whole_documents
 from curation.evaluation.scoring.evidence import make_evidence_ranges
 from curation.evaluation.scoring.measure_names import parse_measures
 from curation.evaluation.scoring.release import EvaluatedRelease, read_release
 from curation.evaluation.scoring.run_chunks import ChunkCounts
 from curation.evaluation.scoring.system_files import SystemFile
-from curation.evaluation.scoring.system_runs import ReadingOptions, SystemRun, add_whole_documents, read_run
+from curation.evaluation.scoring.system_runs import ReadingOptions, SystemRun, read_run
 from curation.ingest.readers.fields import ChunkFields
 from curation.store import Store
 from tests.support.evaluated_project import document_ids, evaluated_project, sealed_queries

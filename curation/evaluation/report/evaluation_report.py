@@ -15,7 +15,16 @@ from curation.core.reports.tables import QueryName, Table
 from curation.core.text import pluralize
 from curation.evaluation.evaluation import AnswerEvaluation, Evaluation
 from curation.evaluation.llm_judges.estimates import JudgedEvaluation
-from curation.evaluation.report import answer_sections, comparison_sections, judgment_sections, run_sections
+from curation.evaluation.report import (
+    answer_sections,
+    comparison_sections,
+    judge_sections,
+    judgment_sections,
+    method_sections,
+    query_sections,
+    run_sections,
+    triple_sections,
+)
 from curation.evaluation.report.cells import choose_headlines, explain_gains, format_figure
 from curation.releases.card import say_synthetic
 from curation.releases.gate_override import mark_name, warn_of_override
@@ -26,15 +35,15 @@ SECTIONS: tuple[Callable[[Evaluation], Sequence[Section]], ...] = (
     comparison_sections.write_comparison,
     comparison_sections.write_strata,
     comparison_sections.write_other_means,
-    run_sections.write_queries,
+    query_sections.write_queries,
     judgment_sections.write_refusal,
     judgment_sections.write_judged,
     judgment_sections.write_hard_negatives,
-    run_sections.write_sealed,
-    run_sections.write_method,
+    method_sections.write_sealed,
+    method_sections.write_method,
 )
 """The writers of sections in reading order; a writer returns no section if it has nothing to show."""
-DETAILS = (run_sections.write_queries, judgment_sections.write_judged, run_sections.write_method)
+DETAILS = (query_sections.write_queries, judgment_sections.write_judged, method_sections.write_method)
 """Writers of sections that only the page shows, and the terminal leaves out."""
 
 
@@ -75,7 +84,7 @@ def write_findings(evaluation: Evaluation, answers: AnswerEvaluation | None = No
     headline = choose_headlines(evaluation)
     sentences = warn_of_override(evaluation.release, evaluation.mark)
     if answers is not None:
-        sentences += answer_sections.write_triple_findings(evaluation, answers)
+        sentences += triple_sections.write_triple_findings(evaluation, answers)
     else:
         sentences += [
             f"{system.name}: "
@@ -106,7 +115,7 @@ def write_report(
     answers: the evaluation of answers on the same parts; the report then begins with retrieval and answers.
     judged: estimates with a judge.
     """
-    triple = [] if answers is None else answer_sections.write_triples(evaluation, answers)
+    triple = [] if answers is None else triple_sections.write_triples(evaluation, answers)
     return EvaluationReport(
         title=(
             f"Evaluation on {mark_name(evaluation.release, evaluation.mark)}, {', '.join(evaluation.parts)}"
@@ -119,7 +128,7 @@ def write_report(
         sections=(
             *triple,
             *answer_sections.write_answers(answers),
-            *judgment_sections.make_judge_sections(judged),
+            *judge_sections.make_judge_sections(judged),
             *write_sections(evaluation),
         ),
         remark=(

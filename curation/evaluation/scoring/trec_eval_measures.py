@@ -30,9 +30,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from curation.core.errors import InputError
-from curation.core.statistics.arrays import Floats, Ints, Mask, ratio
-from curation.evaluation.scoring.chunk_measures import chunk_values
+from curation.core.statistics.arrays import Floats, Ints, ratio
 from curation.evaluation.scoring.evidence import sum_by_query
 from curation.evaluation.scoring.measure_names import Measure
 from curation.evaluation.scoring.qrels import Qrels
@@ -80,7 +78,7 @@ def add_highest_grades(judged: JudgedRanks, query: Ints, rank: Ints) -> JudgedRa
     return JudgedRanks(queries[order], ranks[order], grade[order], judged.grades, counts)
 
 
-def trec_eval_measures(measures: Sequence[Measure], qrels: Qrels, judged: JudgedRanks) -> Floats:
+def compute_trec_eval_measures(measures: Sequence[Measure], qrels: Qrels, judged: JudgedRanks) -> Floats:
     """Compute measures of trec_eval, shape (Q, M); 0 where the run misses a query or no document is relevant.
 
     Parameters
@@ -218,75 +216,3 @@ def _ideal_dcg(judged: JudgedRanks, measure: Measure) -> Floats:
 
 def _gains(grade: Ints, measure: Measure) -> Floats:
     return np.exp2(grade) - 1 if measure.kind == "ndcg_exp" else grade.astype(np.float64)
-
-
-def score_lists(measure: Measure, ranking: Rankings, qrels: Qrels, relevant: Ints) -> Floats:
-    """Compute a measure that trec_eval lacks, shape (Q,); the value means nothing without a relevant
-    document.
-
-    Parameters
-    ----------
-    measure: a measure that is not `by_engine`; judged@k is excluded.
-    relevant: the number of relevant documents of each query, shape (Q,).
-
-    Raises
-    ------
-    InputError: the measure needs chunks, and the run has none.
-    """
-    if measure.of_chunks:
-        if ranking.chunks is None:
-            raise InputError(
-                f"{measure.name} is for chunks, but this list has only documents.",
-                command="Choose measures of documents, such as --measures ndcg_exp@10.",
-            )
-        return chunk_values(measure, ranking.chunks, len(qrels.query_ids), qrels.relevant)
-    if measure.kind == "err":
-        return _expected_reciprocal_rank(ranking, qrels.scale[-1], measure.depth)
-    is_relevant = ranking.grade >= qrels.relevant
-    if measure.persistence is not None:
-        graded = np.maximum(ranking.grade, 0) / max(qrels.scale[-1], 1)
-        return _weigh(ranking, measure.persistence, is_relevant if measure.kind == "rbp" else graded)
-    relevant_returned = np.bincount(ranking.query[is_relevant], minlength=len(relevant))
-    returned = ranking.returned
-    fractions: dict[str, tuple[Ints, Ints | int]] = {
-        "set_precision": (relevant_returned, returned),
-        "set_recall": (relevant_returned, relevant),
-        "set_f1": (2 * relevant_returned, returned + relevant),
-        "num_ret": (returned, 1),
-        "num_rel": (relevant, 1),
-        "num_rel_ret": (relevant_returned, 1),
-    }
-    return ratio(*fractions[measure.kind], default=0.0)
-
-
-def _expected_reciprocal_rank(ranking: Rankings, highest: int, depth: int | None) -> Floats:
-    """Compute err; the product of the chances to go on is a sum of logarithms from the top of each list."""
-    has_gain = (ranking.grade > 0) & (ranking.rank <= (depth or np.inf))
-    query, rank = ranking.query[has_gain], ranking.rank[has_gain]
-    stop_chance = (np.exp2(ranking.grade[has_gain]) - 1) / 2.0**highest
-    log_continue = np.concatenate([[0.0], np.cumsum(np.log1p(-stop_chance))])
-    reach_chance = np.exp(log_continue[:-1] - log_continue[np.searchsorted(query, query)])
-    return sum_by_query(query, reach_chance * stop_chance / rank, len(ranking.returned))
-
-
-def weigh_unjudged(ranking: Rankings, persistence: float) -> Floats:
-    """Compute how much the unjudged documents of each list could add to rbp, shape (Q,)."""
-    return _weigh(ranking, persistence, ranking.grade == UNJUDGED)
-
-
-def judged_weight_share(ranking: Rankings, persistence: float) -> Floats:
-    """Compute the judged documents' share of each list's weight, shape (Q,); NaN for an empty list."""
-    judged = _weigh(ranking, persistence, ranking.grade != UNJUDGED)
-    return ratio(judged, _weigh(ranking, persistence, np.ones(len(ranking.grade))))
-
-
-def compute_residual(ranking: Rankings, persistence: float) -> Floats:
-    """Compute how much unjudged documents and ranks below the list's end could add to rbp, shape (Q,)."""
-    unseen: Floats = persistence ** ranking.returned.astype(np.float64)
-    return weigh_unjudged(ranking, persistence) + unseen
-
-
-def _weigh(ranking: Rankings, persistence: float, gains: Floats | Mask) -> Floats:
-    """Add up gain times weight over each list, shape (Q,)."""
-    weights = (1 - persistence) * persistence ** (ranking.rank - 1.0)
-    return sum_by_query(ranking.query, weights * gains, len(ranking.returned))

@@ -12,14 +12,14 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
 from pathlib import Path
 from typing import NamedTuple
 
 from curation.core.characters import describe_lookalike, find_lookalikes
-from curation.core.errors import InputError, NotFoundError, RefusedError, refuse_problems
+from curation.core.errors import InputError, RefusedError, refuse_problems
 from curation.core.progress import Progress, silent
 from curation.core.text import pluralize
+from curation.evaluation.llm_judges.judge_judgments import JudgeJudgment, list_judges, read_judge_judgments
 from curation.guides.guide import current_guide
 from curation.ingest.importers.imported_judgment import ImportedJudgment, merge_judgments
 from curation.ingest.importers.judgments import JudgmentFile
@@ -28,59 +28,14 @@ from curation.ingest.outcome import ImportOutcome, describe_judgment_columns
 from curation.ingest.readers.fields import JudgmentFields
 from curation.ingest.readers.formats import FileLayout
 from curation.people.annotators import names_in_use
-from curation.store import COMMAND_LINE, Cursor, Store, append_rows, fetch, record_event, utc_now
+from curation.store import COMMAND_LINE, Cursor, Store, append_rows, record_event, utc_now
 from curation.store.documents import current_snapshot, snapshot_versions
 from curation.store.planned_writes import write_if_unchanged
 
 CHANGED_MEANWHILE = "The corpus, guide or judge's judgments changed during the import. Import the file again."
 _JUDGE_NAME = re.compile(r"\w[\w.:@+/-]{0,62}")
-NO_JUDGE = (
-    "No judge has judgments yet: `goldgrade import judgments FILE --judge NAME` imports judgments of a judge."
-)
 _IMPORT_COLUMNS = ("note", "submitted_at", "imported_at")
 """The columns of an imported judgment besides those of `JudgeJudgment`."""
-_JUDGES = """
-SELECT judge, count(DISTINCT (query_id, document_id)) AS judgments,
-       count(DISTINCT (query_id, document_id)) FILTER (grade IS NULL) AS cannot_tell,
-       count(DISTINCT query_id) AS queries, count(DISTINCT guide_hash) AS guides,
-       max(imported_at) AS last_import
-FROM current_judge_judgments GROUP BY judge ORDER BY judge
-"""
-_JUDGMENTS = """
-SELECT query_id, document_id, content_hash, revision, grade, guide_hash FROM current_judge_judgments
-WHERE judge = ? ORDER BY query_id, document_id, content_hash
-"""
-
-
-class StoredJudge(NamedTuple):
-    """A judge with counts of its stored judgments.
-
-    Attributes
-    ----------
-    judgments: the number of pairs that the judge judged, in any version.
-    cannot_tell: the number of these pairs without a grade.
-    queries: the number of queries of these pairs.
-    guides: the number of guides under which the judgments were imported.
-    last_import: the time of the last import.
-    """
-
-    judge: str
-    judgments: int
-    cannot_tell: int
-    queries: int
-    guides: int
-    last_import: datetime
-
-
-class JudgeJudgment(NamedTuple):
-    """A judge's judgment of one version of a document; the grade None is cannot-tell."""
-
-    query_id: str
-    document_id: str
-    content_hash: str
-    revision: int
-    grade: int | None
-    guide_hash: str
 
 
 @dataclass(frozen=True)
@@ -281,27 +236,3 @@ def _fingerprint(cursor: Cursor, judge: str) -> tuple[object, ...]:
     sql = "SELECT count(*) FROM judge_judgments WHERE judge = ?"
     judged = cursor.execute(sql, [judge]).fetchall()
     return current_snapshot(cursor), current_guide(cursor).guide_hash, judged
-
-
-def list_judges(cursor: Cursor) -> list[StoredJudge]:
-    """List all judges by name."""
-    return fetch(cursor, StoredJudge, _JUDGES)
-
-
-def require_judge(cursor: Cursor, name: str) -> StoredJudge:
-    """Return the judge of that name.
-
-    Raises
-    ------
-    NotFoundError: the project has no such judge; the error names the project's judges.
-    """
-    judges = {judge.judge: judge for judge in list_judges(cursor)}
-    if name in judges:
-        return judges[name]
-    judge_names = f"Judges of the project: {', '.join(judges)}." if judges else NO_JUDGE
-    raise NotFoundError(f"The project has no judge {name!r}. {judge_names}")
-
-
-def read_judge_judgments(cursor: Cursor, name: str) -> list[JudgeJudgment]:
-    """Read the judge's latest judgment of each version of each pair, ordered by the ids."""
-    return fetch(cursor, JudgeJudgment, _JUDGMENTS, [name])

@@ -1,25 +1,4 @@
-"""The nugget scores of answers, from grades of how far an answer supports each nugget.
-
-    all        mean over the nuggets of a query: 1 for a supported nugget, 0.5 for partial support, else 0
-    vital      mean over the vital nuggets of the query
-    weighted   vital nuggets count 1, okay nuggets 0.5
-    strict     a variant of each score: partial support counts 0
-
-R. Pradeep et al. (2024), Initial nugget evaluation results for the TREC 2024 RAG track with the
-AutoNuggetizer framework, section 3. On any other scale than that of the guide `answer-support`, the
-highest grade is support, the lowest is none, and the grades between are partial support.
-
-People's grades of some queries correct a judge that graded all answers. The unit is the query of the gold
-set: the score of an answer needs the grade of each nugget. In the project where support is graded each nugget
-is a query, and `labeling.rounds.query_draw` draws the nuggets of one query together. Each query has a score
-by the judge's grades. A query whose nuggets were drawn also has a score by people's grades, which corrects
-the mean over all queries (`evaluation.llm_judges.estimates`, `core.statistics.difference_estimator`).
-
-A query that a system did not answer scores 0 for certain. It counts as drawn with probability 1, but not as
-evidence of the judge's errors. Where people graded only some of a query's nuggets, the graded nuggets are not
-a random sample, so nothing is estimated. People's grades of queries that were not drawn are left out and
-counted.
-"""
+"""Estimates of nugget scores on all queries, by a judge of support whom people's grades correct."""
 
 from __future__ import annotations
 
@@ -29,64 +8,18 @@ from itertools import compress
 import numpy as np
 
 from curation.core.errors import RefusedError
-from curation.core.statistics.arrays import Floats
 from curation.core.statistics.difference_estimator import difference_estimate
 from curation.core.text import pluralize
 from curation.evaluation.answers.answer_files import SystemAnswers
 from curation.evaluation.answers.graded_answers import AnswerGrades, convert_to_shares, name_project_in_errors
+from curation.evaluation.answers.nugget_scores import NUGGET_SCORES, Nuggets, score_answers
 from curation.evaluation.llm_judges import estimates, human_sample
 from curation.evaluation.llm_judges.estimates import JudgedEvaluation, JudgedSystem
 from curation.evaluation.llm_judges.human_sample import HumanSample
 from curation.evaluation.scoring.evidence import Pair
 from curation.evaluation.scoring.release import MIN_QUERIES, EvaluatedRelease
-from curation.ingest.importers.nuggets import Nugget
 from curation.releases.frozen_release import load_release
 from curation.store import open_store
-
-PARTIAL, OKAY_WEIGHT = 0.5, 0.5
-WEIGHTED = "nuggets_weighted"
-_NUGGET_SCORES = ("nuggets_all", "nuggets_vital", WEIGHTED)
-NUGGET_SCORES = (*_NUGGET_SCORES, *(f"{name}_strict" for name in _NUGGET_SCORES))
-Nuggets = Mapping[str, Sequence[Nugget]]
-
-
-def score_answer(
-    query_id: str, nuggets: Sequence[Nugget], answer_id: str | None, shares: Mapping[tuple[str, str], float]
-) -> Floats:
-    """Compute the scores of one answer, in the order of `NUGGET_SCORES`; NaN for a score whose nuggets are
-    missing.
-
-    Parameters
-    ----------
-    answer_id: the id of the answer; None for a missing or an empty answer.
-    shares: (nugget id, answer id) → grade as a share of the scale. An answer that lacks the grade of any
-    nugget has no score, because an unknown grade is not a zero.
-    """
-    nugget_ids = [nugget.id_for(query_id) for nugget in nuggets]
-    grades = [0.0 if answer_id is None else shares.get((name, answer_id), np.nan) for name in nugget_ids]
-    if not nugget_ids or np.isnan(grades).any():
-        return np.full(len(NUGGET_SCORES), np.nan)
-    is_vital = np.array([nugget.vital for nugget in nuggets])
-    weights = np.where(is_vital, 1.0, OKAY_WEIGHT)
-    grade = np.array(grades)
-    support = np.where((grade > 0) & (grade < 1), PARTIAL, grade)
-    scores = []
-    for credit in (support, np.floor(support)):
-        vital_score = credit[is_vital].mean() if is_vital.any() else np.nan
-        scores += [credit.mean(), vital_score, np.average(credit, weights=weights)]
-    return np.array(scores)
-
-
-def score_answers(
-    answer_ids: Mapping[str, str | None], nuggets: Nuggets, shares: Mapping[Pair, float]
-) -> Floats:
-    """Score a system's answers, shape (Q, scores), in the order of `answer_ids`, which map query id → answer
-    id."""
-    rows = [
-        score_answer(query_id, nuggets.get(query_id, ()), answer_id, shares)
-        for query_id, answer_id in answer_ids.items()
-    ]
-    return np.array(rows).reshape(len(rows), len(NUGGET_SCORES))
 
 
 def estimate_support(

@@ -1,0 +1,137 @@
+"""The agreement of a judge with people."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from curation.agreement import inter_annotator
+from curation.agreement.breakdowns import Breakdown
+from curation.agreement.coefficients import COEFFICIENTS
+from curation.agreement.inter_annotator import Judgeable
+from curation.core.reports.tables import Table
+from curation.core.statistics.estimate import Estimate
+from curation.core.text import describe_left_out, pluralize
+
+KAPPA = "cohen_quadratic"
+_LABELS = {measure.name: measure.label for measure in COEFFICIENTS} | {KAPPA: "Cohen's kappa, quadratic"}
+
+
+class JudgedGrade(NamedTuple):
+    """Shares of the judge's grades among the pairs with the same grade by people, with intervals."""
+
+    grade: int
+    pairs: int
+    same: Estimate
+    lower: Estimate
+    higher: Estimate
+
+
+@dataclass(frozen=True)
+class JudgeAgreement:
+    """The agreement of a judge with people.
+
+    Attributes
+    ----------
+    release, parts: the source of people's grades; None and () for the live project.
+    figures: name → figure of the judge against the consensus, and figure of people among each other on the
+        same pairs, for each of `COEFFICIENTS` and Cohen's kappa.
+    difference: the judge's grade minus people's grade, the mean in steps of the scale.
+    confusion: numbers of pairs by people's grade (row) and the judge's grade (column), in the order of the
+        scale.
+    grades: shares of the judge's grades for each grade by people.
+    types, boundaries: figures by query type, and by grade boundary.
+    judgeable: the agreement on whether a pair can be judged at all.
+    coverage: numbers of pairs by case. The judge judged `judged` pairs in any version, without `sealed` and
+        `elsewhere`. `compared` pairs, of `queries` queries, have grades by the judge and by people. Nobody
+        judged `ungraded` pairs, and people's judgments of `without_grade` pairs led to no grade. The judge
+        could not grade `cannot_tell` pairs, judged `older` pairs in a different version of the document, and
+        did not judge `not_judged` pairs. `other_guide` of the compared pairs were judged under a guide that
+        is not current. `sealed` pairs have queries with sealed grades, `elsewhere` pairs have queries outside
+        the parts.
+    left_out: reason → number of pairs.
+    """
+
+    judge: str
+    release: str | None
+    parts: tuple[str, ...]
+    scale: tuple[int, ...]
+    seed: int
+    figures: dict[str, tuple[Estimate, Estimate]]
+    difference: Estimate
+    confusion: tuple[tuple[int, ...], ...]
+    grades: tuple[JudgedGrade, ...]
+    types: tuple[Breakdown, ...]
+    boundaries: tuple[Breakdown, ...]
+    judgeable: Judgeable
+    coverage: dict[str, int]
+    left_out: dict[str, int]
+
+    @property
+    def sentences(self) -> list[str]:
+        """Sentences on the difference of grades, on the compared pairs, and on the pairs that were left
+        out."""
+        counts, lines = self.coverage, []
+        mean, low, high = _show_figure(self.difference)
+        if mean is not None and low is not None:
+            interval = f"(95 % interval {low:+.3f} to {high:+.3f})"
+            lines.append(f"The judge's grade minus people's: {mean:+.3f} steps {interval}.")
+        lines.append(
+            f"Compared: {pluralize(counts['compared'], 'pair')} of "
+            f"{pluralize(counts['queries'], 'query', 'queries')}. The judge graded "
+            f"{pluralize(counts['judged'], 'pair')}; no person graded {counts['ungraded']:,} of these pairs. "
+            f"People's grades without the judge's: {counts['not_judged']:,}."
+        )
+        reasons = {
+            "the judge could not tell": counts["cannot_tell"],
+            "people's judgments led to no grade": counts["without_grade"],
+            "judged by the judge in another version of the document": counts["older"],
+            "a release seals the grades of the query (--release, --part and --reason)": counts["sealed"],
+            "the query is in none of the compared parts": counts["elsewhere"],
+            **self.left_out,
+        }
+        lines += describe_left_out({why: number for why, number in reasons.items() if number}, "pairs")
+        if counts["other_guide"]:
+            number = counts["other_guide"]
+            lines.append(f"{number:,} of the compared pairs were judged under a guide that is not current.")
+        return lines
+
+    @property
+    def tables(self) -> tuple[Table, ...]:
+        """Tables of the judge's figures next to people's, of the confusion, and of the breakdowns."""
+        where = f"the release {self.release}, {', '.join(self.parts)}" if self.release else "the project"
+        figures = []
+        for name, (judge, people) in self.figures.items():
+            note = inter_annotator.why_not_shown(judge) or judge.why or ""
+            figures.append((_LABELS[name], *_show_figure(judge), *_show_figure(people), note))
+        confusion = []
+        for grade, counts in zip(self.grades, self.confusion, strict=True):
+            lower, higher = (_show_figure(share)[0] for share in (grade.lower, grade.higher))
+            confusion.append((grade.grade, *counts, *_show_figure(grade.same), lower, higher))
+        breakdown_rows = []
+        for part in (*self.types, *self.boundaries):
+            shown = (*_show_figure(part.alpha), _show_figure(part.raw)[0])
+            breakdown_rows.append((f"{part.kind}: {part.name}", *shown, part.alpha.n, part.queries))
+        judged = (f"judge {value}" for value in self.scale)
+        return (
+            Table(
+                f"{self.judge} against the consensus of {where}; people among each other",
+                ("statistic", "judge", "low", "high", "people", "low", "high", "note"),
+                tuple(figures),
+            ),
+            Table(
+                "Pairs by people's grade and the judge's, and shares of each row",
+                ("people", *judged, "same", "low", "high", "lower", "higher"),
+                tuple(confusion),
+            ),
+            Table(
+                "By query type and grade boundary",
+                ("part", "alpha", "low", "high", "same", "pairs", "queries"),
+                tuple(breakdown_rows),
+            ),
+        )
+
+
+def _show_figure(estimate: Estimate) -> tuple[float | None, float | None, float | None]:
+    """Return the figure and its interval, or None for figures that are not shown."""
+    return (None, None, None) if inter_annotator.why_not_shown(estimate) else estimate[:3]

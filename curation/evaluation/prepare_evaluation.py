@@ -1,0 +1,180 @@
+"""The preparation of an evaluation: the checks of a request, which need no sealed grade."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from operator import attrgetter
+from pathlib import Path
+from typing import NamedTuple
+
+from curation.core.errors import InputError, RefusedError, refuse_problems
+from curation.core.progress import Progress, silent
+from curation.core.request import Option, list_options
+from curation.evaluation.answers.answer_files import AnswerFields
+from curation.evaluation.pool_runs import check_pooling
+from curation.evaluation.request import ABOUT_ANSWERS, ABOUT_RUNS, EvaluateRequest
+from curation.evaluation.scoring.system_files import SystemFile
+from curation.evaluation.scoring.system_runs import ReadingOptions
+from curation.evaluation.sealed_access import SealedRequest, check_access, log_refusals, make_sealed_request
+from curation.releases.frozen_release import FrozenRelease, load_release
+from curation.store import Store
+
+FILE_OPTIONS = ("part", "reason", "skip_repeated", "topics", "chunk_map")
+"""Options of a request that choose no figures: the part, the reason, and the reading of files."""
+get_label: Callable[[Option], str] = attrgetter("label")
+"""A function that names an option as on a page."""
+
+
+class PreparedEvaluation(NamedTuple):
+    """A checked request with its release.
+
+    Attributes
+    ----------
+    rounded: whether an evaluator evaluates a sealed part, and gets one rounded figure of each system.
+    reading: options for reading runs; runs that several steps need are parsed once.
+    by_query: whether the caller needs values of single queries.
+    same_folder: whether people's grades may come only from projects in the project's folder.
+    """
+
+    store: Store
+    request: EvaluateRequest
+    author: str
+    release: FrozenRelease
+    rounded: bool
+    reading: ReadingOptions
+    answer_fields: AnswerFields = AnswerFields()
+    by_query: bool = False
+    same_folder: bool = False
+    progress: Progress = silent
+
+    @property
+    def runs(self) -> list[SystemFile]:
+        """The sources of runs."""
+        return [SystemFile(name, Path(path)) for name, path in self.request.runs]
+
+    @property
+    def answers(self) -> list[SystemFile]:
+        """The sources of answers."""
+        return [SystemFile(name, Path(path)) for name, path in self.request.answers]
+
+
+def list_chosen_options(
+    request: EvaluateRequest,
+    name_option: Callable[[Option], str] = get_label,
+    fields: Sequence[str] | None = None,
+) -> list[str]:
+    """Name the options of a request that differ from their defaults; `fields` limits the options."""
+    return [
+        name_option(option)
+        for option in list_options(EvaluateRequest)
+        if (fields is None or option.name in fields) and getattr(request, option.name) != option.default
+    ]
+
+
+def prepare_evaluation(
+    store: Store,
+    request: EvaluateRequest,
+    author: str,
+    reading: ReadingOptions = ReadingOptions(),
+    name_option: Callable[[Option], str] = get_label,
+    *,
+    about_runs: Sequence[str] = (),
+    about_answers: Sequence[str] = (),
+    about_both: Sequence[str] = (),
+    facets: Sequence[str] = (),
+) -> PreparedEvaluation:
+    """Check a request before any sealed grade is read, and open its release.
+
+    Parameters
+    ----------
+    name_option: a function that names an option for the person who makes the request.
+    about_runs, about_answers, about_both: names of choices outside the request that need runs, need answers,
+        or need either.
+    facets: facets that conditions need, besides the facets of the request.
+
+    Raises
+    ------
+    InputError, NotFoundError, RefusedError: options do not fit together; the release cannot be used; the
+        author may not make candidates.
+    """
+    release = load_release(store, request.release)
+    systems = [name for name, _ in (*request.runs, *request.answers)]
+    sealed = make_sealed_request(store, release, request, systems, author, of_answers=not request.runs)
+    with log_refusals(store, sealed):
+        if sealed is not None:
+            check_access(store, sealed, all_figures=False)
+        if sealed is not None and sealed.rounded:
+            _refuse_all_figures(sealed, request, name_option, [*about_runs, *about_answers, *about_both])
+        _refuse_unavailable(store, request, author, release)
+        _refuse_missing_files(request, name_option, about_runs, about_answers)
+        check_request(request)
+    reads_twice = request.judge is not None or request.to_pool is not None
+    return PreparedEvaluation(
+        store=store,
+        request=replace(request, by=[*request.by, *facets]),
+        author=author,
+        release=release,
+        rounded=sealed is not None and sealed.rounded,
+        reading=reading._replace(
+            skip_repeated=request.skip_repeated,
+            parsed_files={} if reads_twice else None,
+            topics=request.topics,
+            chunk_map=request.chunk_map,
+        ),
+    )
+
+
+def _refuse_all_figures(
+    sealed: SealedRequest,
+    request: EvaluateRequest,
+    name_option: Callable[[Option], str],
+    other_choices: Sequence[str],
+) -> None:
+    """Refuse an evaluator's request for more than rounded figures of a sealed part."""
+    about_figures = replace(request, **{name: getattr(EvaluateRequest(), name) for name in FILE_OPTIONS})
+    choices = [*list_chosen_options(about_figures, name_option), *other_choices]
+    if choices:
+        raise RefusedError(
+            f"{sealed.parts} is sealed, and evaluators get one rounded figure of each system there: "
+            f"{', '.join(choices)} cannot go with it. Leave that out. Only leads see full results."
+        )
+
+
+def _refuse_unavailable(store: Store, request: EvaluateRequest, author: str, release: FrozenRelease) -> None:
+    """Refuse a judge or candidates for a packed release, and candidates of a person who is not a lead."""
+    if request.to_pool is not None:
+        check_pooling(store, request.to_pool, author)
+    if release.file is not None and (request.judge is not None or request.to_pool is not None):
+        raise RefusedError(
+            f"{release.file.path} is a packed release: judges' grades and candidates are only in the "
+            "release's project. Evaluate the project's own release."
+        )
+
+
+def _refuse_missing_files(
+    request: EvaluateRequest,
+    name_option: Callable[[Option], str],
+    about_runs: Sequence[str],
+    about_answers: Sequence[str],
+) -> None:
+    """Refuse a request without files, and choices about runs or answers without such files."""
+    if not request.runs and not request.answers:
+        raise InputError("There is no file to evaluate: name at least one run, or one file of answers.")
+    judges_answers = request.answers and request.support  # people's grades correct a judge of answers
+    problems = []
+    if not request.runs:
+        fields = [name for name in ABOUT_RUNS if name != "judge" or not judges_answers]
+        choices = [*list_chosen_options(request, name_option, fields), *about_runs]
+        problems += [f"{choice} applies to runs, but no run is named" for choice in choices]
+    if not request.answers:
+        choices = [*list_chosen_options(request, name_option, ABOUT_ANSWERS), *about_answers]
+        problems += [f"{choice} applies to answers, but no file of answers is named" for choice in choices]
+    refuse_problems(problems, way_out="Name the missing files, or leave this option out.")
+
+
+def check_request(request: EvaluateRequest) -> None:
+    """Raise an InputError for a request that fails before any file is read."""
+    counts = Counter(name for name, _ in request.answers)
+    refuse_problems([f"Two files of answers have the name {name}." for name, n in counts.items() if n > 1])

@@ -1,0 +1,59 @@
+"""The figures of systems in the lines of trec_eval."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from curation.core.characters import show_controls
+from curation.evaluation.evaluation import EvaluatedSystem, Evaluation
+from curation.evaluation.scoring.measure_names import Measure, parse_measures
+from curation.releases.export.trec import encode_ids
+
+_TREC_NAMES = {
+    **{"rprec": "Rprec", "gmap": "gm_map", "set_precision": "set_P", "set_f1": "set_F"},
+    **{name: name for name in ("bpref", "set_recall", "num_ret", "num_rel", "num_rel_ret")},
+}
+_AT_DEPTH = {"ndcg": "ndcg_cut", "map": "map_cut", "precision": "P", "recall": "recall", "success": "success"}
+_LIST_NAMES = {"ndcg": "ndcg", "map": "map", "mrr": "recip_rank"}
+_TOTALS_ONLY = ("gm_map",)
+"""trec_eval's names of measures that have only a line for all queries."""
+
+
+def to_trec_name(measure: Measure) -> str:
+    """Return trec_eval's name of a measure, or goldgrade's name for a measure that trec_eval lacks."""
+    if measure.depth is not None:
+        name = _AT_DEPTH.get(measure.kind)
+        return f"{name}_{measure.depth}" if name else measure.name
+    if measure.kind == "iprec":
+        return f"iprec_at_recall_{measure.recall:.2f}"
+    return (_TREC_NAMES | _LIST_NAMES).get(measure.kind, measure.name)
+
+
+def write_trec_lines(evaluation: Evaluation, system: EvaluatedSystem) -> Iterator[str]:
+    """Yield the lines of one system, each with its line feed; a sealed part has no lines by query."""
+    names = {measure.name: to_trec_name(measure) for measure in parse_measures(evaluation.measures)}
+    query_count = 0
+    exported_ids = encode_ids(evaluation.query_ids or ())
+    for index, query in enumerate(evaluation.query_ids or ()):
+        values = {name: (system.per_query or {})[name][index] for name in evaluation.measures}
+        lines = [
+            _write_value(names[name], exported_ids[query], value)
+            for name, value in values.items()
+            if value is not None and names[name] not in _TOTALS_ONLY
+        ]
+        query_count += bool(lines)
+        yield from lines
+    yield _format_line("runid", "all", " ".join(show_controls(system.name).split()))
+    yield _format_line("num_q", "all", str(query_count))
+    for name in evaluation.measures:
+        value = system.overall[name].value
+        if value is not None:
+            yield _write_value(names[name], "all", value)
+
+
+def _write_value(name: str, query: str, value: float) -> str:
+    return _format_line(name, query, f"{value:.0f}" if name.startswith("num_") else f"{value:6.4f}")
+
+
+def _format_line(name: str, query: str, value: str) -> str:
+    return f"{name:<22}\t{query}\t{value}\n"
