@@ -18,7 +18,7 @@ from curation.evaluation.llm_judges.estimates import JudgedEvaluation
 from curation.evaluation.report import (
     answer_sections,
     comparison_sections,
-    judge_sections,
+    estimate_sections,
     judgment_sections,
     method_sections,
     query_sections,
@@ -128,7 +128,7 @@ def write_report(
         sections=(
             *triple,
             *answer_sections.write_answers(answers),
-            *judge_sections.make_judge_sections(judged),
+            *estimate_sections.make_judge_sections(judged),
             *write_sections(evaluation),
         ),
         remark=(
