@@ -31,12 +31,12 @@ from curation.labeling.session.query_answers import answer_query
 from curation.labeling.session.queue import AnnotatorQueue, read_queue, read_skipped_items
 from curation.labeling.session.recent_answers import count_answered_since
 from curation.labeling.session.submit import submit_judgments
-from curation.people.annotators import JUDGING
+from curation.people.annotators import JUDGING_ROLES
 
 MAX_ITEMS = 20
 
 Id = Annotated[str, Field(min_length=1, max_length=64)]
-annotator_route = json_route(*JUDGING)
+annotator_route = json_route(*JUDGING_ROLES)
 
 
 class JudgmentMessage(StrictMessage):

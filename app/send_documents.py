@@ -13,7 +13,7 @@ from curation.core.text import pluralize
 from curation.labeling.requests import RoundRequest
 from curation.labeling.rounds.create_round import open_round
 from curation.labeling.rounds.rounds import list_rounds
-from curation.people.annotators import able_to_judge, usual_names
+from curation.people.annotators import list_eligible_annotators, select_default_names
 from curation.store import Cursor, Store
 
 MAX_NAME_LENGTH = 40
@@ -39,8 +39,8 @@ def send_documents(
     """
     form = acts.form(f"send {query_id}")
     with store.reading() as cursor:
-        people, proposed_name = able_to_judge(cursor), _propose_name(cursor, text)
-    names, usual = [person.name for person in people], usual_names(people)
+        people, proposed_name = list_eligible_annotators(cursor), _propose_name(cursor, text)
+    names, usual = [person.name for person in people], select_default_names(people)
     dialog = st.popover("Send to a round")
     if opened := form.result:  # in the popover, which stays open over the page
         with dialog:

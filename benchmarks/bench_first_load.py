@@ -38,7 +38,7 @@ from playwright.sync_api import Browser, BrowserContext, CDPSession, Page, sync_
 from curation.labeling.requests import RoundRequest
 from curation.labeling.rounds.create_round import open_round
 from curation.operations.project import init_project
-from curation.people.annotators import add_annotator
+from curation.people.accounts import add_annotator
 from tests.support.chromium import find_chromium
 from tests.support.served import PASSWORD, Served, fill, sign_in
 

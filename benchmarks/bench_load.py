@@ -49,7 +49,7 @@ from websockets.asyncio.client import ClientConnection, connect
 
 from benchmarks import big_project
 from benchmarks.bench_agreement import fill, made_up
-from curation.people.annotators import add_annotator
+from curation.people.accounts import add_annotator
 from curation.store import open_store
 
 RATE, LIMIT_MS, LONG = 2.0, 500.0, 25

@@ -23,7 +23,7 @@ from pathlib import Path
 from playwright.sync_api import Page, expect, sync_playwright
 
 from curation.operations.project import init_project
-from curation.people.annotators import add_annotator
+from curation.people.accounts import add_annotator
 from tests.support.chromium import find_chromium
 from tests.support.served import PASSWORD, Served, sign_in
 

@@ -9,7 +9,7 @@ from app.signin.current_user import Sessions
 from curation.core.characters import normalise_query
 from curation.core.digests import digest
 from curation.operations.project import init_project
-from curation.people.sign_ins import UNKNOWN, open_sign_in
+from curation.people.sign_ins import UNKNOWN_CLIENT, open_sign_in
 from curation.store import Store, append, get_setting, utc_now
 
 WORDS_OF_A_DOCUMENT = 180
@@ -105,5 +105,5 @@ def cookie_of(store: Store, name: str) -> tuple[str, str]:
     """Name and value of the cookie by which an annotator without a password is signed in."""
     with store.transaction() as cursor:
         sessions = Sessions(bytes.fromhex(get_setting(cursor, "cookie_key") or ""))
-        key = open_sign_in(cursor, name, UNKNOWN)
+        key = open_sign_in(cursor, name, UNKNOWN_CLIENT)
     return sessions.cookie, sessions.issue(key or "")

@@ -25,7 +25,7 @@ from curation.labeling.consensus.adjudication import decide_pair
 from curation.labeling.consensus.disputes import find_disputes
 from curation.labeling.rounds.rounds import set_round_state
 from curation.operations.project import init_project
-from curation.people.annotators import add_annotator
+from curation.people.accounts import add_annotator
 from curation.releases.freeze.freeze import freeze
 from curation.releases.requests import FreezeRequest
 from curation.splits.request import SplitRequest

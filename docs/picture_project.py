@@ -39,7 +39,7 @@ from curation.labeling.written_answers.writing import read_writing_queue, write_
 from curation.operations.project import init_project
 from curation.operations.second_quarter import CORPUS_FIELDS, TRAFFIC_FIELDS, import_second_quarter
 from curation.operations.stdlib_corpus import write_stdlib_corpus
-from curation.people.annotators import add_annotator
+from curation.people.accounts import add_annotator
 from curation.pooling.pool import build_pool
 from curation.pooling.request import PoolRequest
 from curation.queries.coverage.report import find_coverage

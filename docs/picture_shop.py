@@ -17,7 +17,7 @@ from curation.labeling.session.query_answers import answer_query
 from curation.labeling.session.queue import read_queue
 from curation.labeling.session.submit import submit_judgments
 from curation.operations.project import init_project
-from curation.people.annotators import add_annotator
+from curation.people.accounts import add_annotator
 from curation.pooling.pool import build_pool
 from curation.pooling.request import PoolRequest
 from curation.store import Store, utc_now

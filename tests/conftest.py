@@ -18,7 +18,7 @@ import pandas  # noqa: F401  (before a command says that there is none: curation
 import pytest
 from hypothesis import settings
 
-from curation.people import sign_ins
+from curation.people import passwords
 from curation.retrieval import embedding_model as model
 from curation.store import Store, open_store, project_file
 from tests.support import ROOT, clock, engines, in_memory, once
@@ -95,10 +95,10 @@ def cheap_passwords() -> Iterator[argon2.PasswordHasher]:
 
     A stored hash carries its cost, so that a served project checks these passwords as quickly.
     """
-    real = sign_ins._hasher
-    sign_ins._hasher = argon2.PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
+    real = passwords._hasher
+    passwords._hasher = argon2.PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
     yield real
-    sign_ins._hasher = real
+    passwords._hasher = real
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -43,7 +43,7 @@ from app.signin.current_user import accounts, sign_in_of
 from app.signin.providers import PATHS
 from curation.core import log
 from curation.core.errors import CurationError
-from curation.people.annotators import EVALUATING
+from curation.people.annotators import EVALUATING_ROLES
 from curation.store import Annotator
 
 PUBLIC_PATHS = frozenset({"/sign-in", "/join", "/health", ICON})
@@ -170,7 +170,7 @@ def _find_refusal(scope: Scope, headers: Headers, account: Annotator | None) -> 
     path = scope["path"]
     if scope["method"] not in SAFE_METHODS and not is_same_origin(headers):
         return JSONResponse({"message": "This request did not come from a page of this app."}, 403)
-    if account is not None and path.startswith(UPLOAD_PATH) and account.role not in EVALUATING:
+    if account is not None and path.startswith(UPLOAD_PATH) and account.role not in EVALUATING_ROLES:
         return JSONResponse({"message": "None of your pages accepts files."}, 403)
     if path == METRICS and account is not None and account.role != "lead":
         return JSONResponse({"message": "Only leads may read the metrics of the server."}, 403)

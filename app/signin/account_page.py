@@ -12,13 +12,14 @@ from starlette.responses import RedirectResponse, Response
 
 from app.context import project_store, unreadable
 from app.signin import pages
-from app.signin.current_user import accounts, sign_in_of, visit_of
+from app.signin.current_user import accounts, read_client, sign_in_of
 from app.signin.password_checks import CHANGES, RETRY_HEADERS, QueueFullError
 from app.signin.sign_in_page import enter
 from app.signin.throttle import login_throttle, password_change_keys
 from curation.core.errors import CurationError, InputError, NotFoundError, StoreError
-from curation.people.accounts import end_sign_ins, list_accounts
-from curation.people.sign_ins import MIN_PASSWORD_LENGTH, OpenSignIn, change_password, id_of, list_sign_ins
+from curation.people.accounts import list_accounts
+from curation.people.passwords import MIN_PASSWORD_LENGTH, change_password
+from curation.people.sign_ins import OpenSignIn, end_sign_ins, list_sign_ins, make_sign_in_id
 
 _FORM = pages.read_template("password.html")
 _SIGN_IN_LIST = pages.read_template("sign-ins.html")
@@ -46,8 +47,8 @@ async def account(request: Request) -> Response:
 async def end_sign_in(request: Request) -> Response:
     """POST: end a sign-in of the person, or all sign-ins except the sign-in of this browser."""
     name, form = request.state.annotator, await pages.read_form(request) or {}
-    current_id = id_of(sign_in_of(request.cookies) or "")
-    end = partial(end_sign_ins, project_store(), name, form.get("id", "none"), name, but=current_id)
+    current_id = make_sign_in_id(sign_in_of(request.cookies) or "")
+    end = partial(end_sign_ins, project_store(), name, form.get("id", "none"), name, except_id=current_id)
     try:
         with suppress(NotFoundError):  # the sign-in has ended already, and the page shows this
             await to_thread.run_sync(end)
@@ -61,11 +62,11 @@ async def _change_password(request: Request, old: str, new: str, again: str) -> 
     name, key = request.state.annotator, sign_in_of(request.cookies) or ""
     if new != again:
         return await _show_page(request, 422, "The two new passwords differ.")
-    attempt_keys = password_change_keys(name, id_of(key))
+    attempt_keys = password_change_keys(name, make_sign_in_id(key))
     if wait := login_throttle.start_attempt(attempt_keys):
         problem = f"Too many wrong passwords. Try again in {wait} s."
         return await _show_page(request, 429, problem, {"Retry-After": str(wait)})
-    change = partial(change_password, project_store(), name, old, new, visit_of(request))
+    change = partial(change_password, project_store(), name, old, new, read_client(request))
     try:
         new_key = await CHANGES.run(request, name, change)
     except InputError as error:  # the new password is refused; the old password was right
@@ -90,7 +91,7 @@ async def _show_page(
     except CurationError as error:
         return pages.page("Account", subtitle, pages.alert(problem or unreadable(error)), 503)
     form = _FORM.substitute(name=escape(name), problem=pages.alert(problem), shortest=MIN_PASSWORD_LENGTH)
-    content = f"{form if by_password else _BY_PROVIDER}{_list_sign_ins(sign_ins, id_of(key))}"
+    content = f"{form if by_password else _BY_PROVIDER}{_list_sign_ins(sign_ins, make_sign_in_id(key))}"
     return pages.page("Account", subtitle, content, status, headers)
 
 
@@ -108,4 +109,4 @@ def _list_sign_ins(sign_ins: list[OpenSignIn], current_id: str) -> str:
 
 def _list_item(sign_in: OpenSignIn, is_current: bool) -> str:
     button = _THIS_BROWSER if is_current else _END_BUTTON.format(sign_in.sign_in_id)
-    return f"<li><span>{escape(sign_in.place)}<small>{sign_in.times}</small></span>{button}</li>"
+    return f"<li><span>{escape(sign_in.client_text)}<small>{sign_in.times_text}</small></span>{button}</li>"

@@ -27,7 +27,13 @@ from starlette.responses import Response
 from app.context import project_store
 from app.signin.throttle import network
 from curation.core.errors import StoreBusyError, StoreError
-from curation.people.sign_ins import SIGN_IN_SECONDS, Visit, id_of, note_use, signed_in
+from curation.people.sign_ins import (
+    SIGN_IN_SECONDS,
+    ClientInfo,
+    make_sign_in_id,
+    read_sign_in_owners,
+    store_last_use,
+)
 from curation.store import Annotator, require_setting
 
 KNOWN_BROWSER_SECONDS = 180 * 24 * 60 * 60
@@ -114,7 +120,7 @@ class AccountCache:
             with self._lock:
                 if not self.is_fresh:
                     self._read()
-        sign_in_id = id_of(key)
+        sign_in_id = make_sign_in_id(key)
         if sign_in_id in self._open:
             self._used.add(sign_in_id)
         return self._open.get(sign_in_id)
@@ -130,11 +136,11 @@ class AccountCache:
         token = self._token
         try:
             with project_store().reading() as cursor:
-                self._open = signed_in(cursor)
+                self._open = read_sign_in_owners(cursor)
             if time.monotonic() - self._noted_at > self.NOTE_EVERY:
                 self._noted_at, used, self._used = time.monotonic(), self._used, set()
                 with suppress(StoreError):  # such as a full disk: the request can be answered anyway
-                    note_use(project_store(), used)
+                    store_last_use(project_store(), used)
         except StoreBusyError:
             if not self._open:
                 raise
@@ -180,13 +186,13 @@ def keep_cookie(response: Response, name: str, value: str, *, seconds: int, path
     response.set_cookie(name, value, seconds, path=path, secure=secure, httponly=True, samesite="lax")
 
 
-def visit_of(request: Request) -> Visit:
+def read_client(request: Request) -> ClientInfo:
     """Describe the browser and system of a request, such as "Firefox 151 on Linux", and its network."""
     agent = request.headers.get("user-agent", "")
     versions = ((label, re.search(rf"{token}/(\d{{1,4}})", agent)) for token, label in _BROWSERS.items())
     browser = next((f"{label} {version[1]}" for label, version in versions if version), "Another browser")
     system = next((label for token, label in _SYSTEMS.items() if re.search(token, agent)), "another system")
-    return Visit(f"{browser} on {system}", _mask_address(request))
+    return ClientInfo(f"{browser} on {system}", _mask_address(request))
 
 
 def address_of(request: Request) -> str:

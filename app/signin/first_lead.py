@@ -12,7 +12,8 @@ from functools import cache
 
 from app.context import project_store
 from app.signin.auth_settings import auth_settings
-from curation.people.accounts import link_of, who_signs_in
+from curation.people.accounts import list_usable_accounts
+from curation.people.invitations import make_invitation_link
 
 BY_LINK = """\
 No lead can sign in yet. Open this link to make the first account; it works once, until the app is stopped:
@@ -39,7 +40,7 @@ class FirstLead:
         if not auth_settings().passwords:
             return BY_COMMAND
         self._token = secrets.token_urlsafe(16)
-        return BY_LINK.format(link=link_of(address, self._token), address=address)
+        return BY_LINK.format(link=make_invitation_link(address, self._token), address=address)
 
     def is_missing(self) -> bool:
         """Return whether no lead can sign in. Once a project has a lead it always keeps a lead, so the
@@ -47,7 +48,7 @@ class FirstLead:
         """
         if self._is_missing:
             with project_store().reading() as cursor:
-                people = who_signs_in(cursor)
+                people = list_usable_accounts(cursor)
             self.is_nobody_able_to_sign_in = not people
             self._is_missing = all(person.role != "lead" for person in people)
         return self._is_missing

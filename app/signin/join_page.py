@@ -19,14 +19,15 @@ from starlette.routing import Route
 from app.context import project_name, project_store, unreadable
 from app.signin import pages
 from app.signin.auth_settings import auth_settings
-from app.signin.current_user import address_of, keep_cookie, sessions, visit_of
+from app.signin.current_user import address_of, keep_cookie, read_client, sessions
 from app.signin.first_lead import first_lead
 from app.signin.password_checks import RETRY_AFTER, UNKNOWN_BROWSERS, QueueFullError, explain_unchecked
 from app.signin.sign_in_page import SUBTITLE, enter, remember_browser
 from app.signin.throttle import link_keys, login_throttle
 from curation.core.errors import CurationError, StoreError
-from curation.people.accounts import OVER, accept, find_invited, make_first_lead
-from curation.people.sign_ins import MIN_PASSWORD_LENGTH
+from curation.people.accounts import make_first_lead
+from curation.people.invitations import INVALID_LINK, accept_invitation, find_invited_annotator
+from curation.people.passwords import MIN_PASSWORD_LENGTH
 from curation.store import Annotator
 
 JOIN = "/join"
@@ -56,7 +57,7 @@ async def join(request: Request) -> Response:
         login_throttle.withdraw_attempt(attempt_keys)
         return _join_page(None, unreadable(error), 503)
     if invited is None:
-        response = _join_page(None, OVER, 403)
+        response = _join_page(None, INVALID_LINK, 403)
     else:
         login_throttle.record_success(attempt_keys)
         if "token" in form:
@@ -78,19 +79,19 @@ def _find_invited_person(token: str) -> Annotator | None:
     if first_lead().accepts(token):
         return Annotator("", "lead", imported=False)
     with project_store().reading() as cursor:
-        return find_invited(cursor, token)
+        return find_invited_annotator(cursor, token)
 
 
 async def _make_account(request: Request, token: str, invited: Annotator, form: dict[str, str]) -> Response:
-    store, visit, password = project_store(), visit_of(request), form.get("new", "")
+    store, client, password = project_store(), read_client(request), form.get("new", "")
     name = invited.name or form.get("name", "").strip()
-    sign_in = partial(accept, store, token, password, visit)
+    sign_in = partial(accept_invitation, store, token, password, client)
     if not invited.name:
-        sign_in = partial(make_first_lead, store, name, password, visit)
+        sign_in = partial(make_first_lead, store, name, password, client)
     if password != form.get("again"):
         return _join_page(invited, "The two passwords differ. Write the same password twice.", 422, name=name)
     try:
-        key = await UNKNOWN_BROWSERS.run(request, visit.network, sign_in)
+        key = await UNKNOWN_BROWSERS.run(request, client.network, sign_in)
     except (StoreError, QueueFullError) as error:
         return _join_page(invited, explain_unchecked(error), 503, RETRY_AFTER, name)
     except CurationError as error:

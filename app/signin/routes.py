@@ -15,11 +15,11 @@ from app.context import project_store, unreadable
 from app.signin import providers as oidc
 from app.signin.account_page import account, end_sign_in
 from app.signin.auth_settings import CALLBACK, find_provider, providers
-from app.signin.current_user import visit_of
+from app.signin.current_user import read_client
 from app.signin.join_page import JOIN_ROUTE
 from app.signin.sign_in_page import enter, path_in_app, sign_in, sign_in_page, sign_out
 from curation.core.errors import CurationError, RefusedError
-from curation.people.accounts import sign_in_as
+from curation.people.addresses import sign_in_by_address
 
 
 async def start_at_provider(request: Request) -> Response:
@@ -52,9 +52,9 @@ async def _finish(request: Request, pending: oidc.PendingSignIn) -> Response:
     if not (answer.email and answer.verified):
         problem = "Your provider did not say that it verified your e-mail address. You need a verified one."
         return sign_in_page(pending.target, status=403, problem=problem)
-    account = (answer.email, answer.issuer, answer.subject, visit_of(request))
+    account = (answer.email, answer.issuer, answer.subject, read_client(request))
     try:
-        signed_in = await to_thread.run_sync(sign_in_as, project_store(), *account)
+        signed_in = await to_thread.run_sync(sign_in_by_address, project_store(), *account)
     except RefusedError as error:
         return sign_in_page(pending.target, status=403, problem=str(error))
     except CurationError as error:

@@ -20,8 +20,8 @@ from app.signin.password_checks import KNOWN_BROWSERS, RETRY_HEADERS, UNKNOWN_BR
 from app.signin.providers import SIGNED_IN_BY, START, sign_out_address
 from app.signin.throttle import login_throttle, sign_in_keys
 from curation.core.errors import CurationError, NotFoundError
-from curation.people.accounts import end_sign_ins
-from curation.people.sign_ins import SIGN_IN_SECONDS, authenticate, id_of
+from curation.people.passwords import authenticate
+from curation.people.sign_ins import SIGN_IN_SECONDS, end_sign_ins, make_sign_in_id
 
 _FORM = pages.read_template("signin.html")
 SUBTITLE = "Sign in to grade search results."
@@ -52,7 +52,7 @@ async def sign_in(request: Request) -> Response:
     queue = KNOWN_BROWSERS if attempt_keys[0].key[0] == "browser" else UNKNOWN_BROWSERS
     try:
         check = partial(
-            authenticate, project_store(), name, form.get("password", ""), current_user.visit_of(request)
+            authenticate, project_store(), name, form.get("password", ""), current_user.read_client(request)
         )
         sign_in_key = await queue.run(request, current_user.network_of(request), check)
     except CurationError as error:  # the password was not checked
@@ -75,7 +75,7 @@ async def sign_out(request: Request) -> Response:
     try:
         if key is not None:
             with suppress(NotFoundError):  # it has ended already
-                await to_thread.run_sync(end_sign_ins, project_store(), name, id_of(key), name)
+                await to_thread.run_sync(end_sign_ins, project_store(), name, make_sign_in_id(key), name)
             current_user.accounts().expire()
     except CurationError as error:
         response = sign_in_page("/", name, 503, f"{_THIS_BROWSER_ONLY} {unreadable(error)}")

@@ -18,7 +18,7 @@ from curation.core.text import decimal, percent, pluralize
 from curation.guides.guide import Guide, current_guide
 from curation.labeling.rounds.upcoming import read_items, read_open_rounds
 from curation.labeling.session.queue import read_queue
-from curation.people.annotators import JUDGING
+from curation.people.annotators import JUDGING_ROLES
 from curation.people.seal_access import withheld
 from curation.store import Annotator
 
@@ -39,7 +39,7 @@ def show(annotator: Annotator) -> None:
     show_grading(annotator.name, sessions().project)
 
 
-PAGE = AppPage(20, "Label", "label", JUDGING, show, shows_title=False, group=JUDGE)
+PAGE = AppPage(20, "Label", "label", JUDGING_ROLES, show, shows_title=False, group=JUDGE)
 
 
 def _show_first_stage(annotator: Annotator) -> None:

@@ -19,9 +19,10 @@ from curation.core.text import percent, pluralize
 from curation.labeling.rounds import practice
 from curation.labeling.rounds.leaving import ReturnedWork, change_role, deactivate_annotator
 from curation.labeling.rounds.status import count_workloads
-from curation.people import accounts
-from curation.people.annotators import ROLES, add_annotator
-from curation.people.sign_ins import list_sign_ins
+from curation.people import accounts, addresses, invitations
+from curation.people.accounts import add_annotator
+from curation.people.annotators import ROLES
+from curation.people.sign_ins import end_sign_ins, list_sign_ins
 from curation.store import Annotator, Store
 
 COLUMNS = ["Name", "Role", "Signs in", "Judged", "Open items", "Since"]
@@ -129,11 +130,13 @@ def ask_invitation(store: Store, acts: Acts) -> None:
         address_help = "A person with an address signs in through the identity provider, and gets no link."
         email = st.text_input("E-mail address", help=address_help).strip() if by_provider else ""
         submitted = st.form_submit_button("Invite", type="primary")
-    ui.quiet(f"You get a link to send; it works once, for {accounts.LINK_DAYS} days. They choose a password.")
+    ui.quiet(
+        f"You get a link to send; it works once, for {invitations.LINK_DAYS} days. They choose a password."
+    )
     if submitted and (email or not by_password):
         run(acts, f"{name} is {role} now.", add_annotator, store, name, role, None, email or None)
     elif submitted:
-        run(acts, _make_link_outcome(), accounts.invite, store, name, role)
+        run(acts, _make_link_outcome(), invitations.invite, store, name, role)
 
 
 def run(
@@ -159,17 +162,17 @@ def _show_button(acts: Acts, label: str, key: str = "", **options: Any) -> bool:
     return st.button(label, key=f"{label} {key} {get_form(acts).key}", **options)
 
 
-def _make_link_outcome() -> Callable[[accounts.Invitation], AccountAct]:
+def _make_link_outcome() -> Callable[[invitations.Invitation], AccountAct]:
     """Return a function that describes an invitation, with a link to the address of the lead's browser."""
     address = urlsplit(st.context.url or "")._replace(path="", query="", fragment="").geturl()
 
-    def describe(invitation: accounts.Invitation) -> AccountAct:
+    def describe(invitation: invitations.Invitation) -> AccountAct:
         until = f"{invitation.expires:%d %b %Y %H:%M} UTC"
         sentence = f"{invitation.name} is invited as {invitation.role}."
         sentence += f" Send this link: it works once, until {until}."
         if address.startswith(("http://localhost", "http://127.0.0.1")):
             sentence += "\nFor people on other machines, replace localhost by this machine's address."
-        return AccountAct(sentence, accounts.link_of(address, invitation.token))
+        return AccountAct(sentence, invitations.make_invitation_link(address, invitation.token))
 
     return describe
 
@@ -189,9 +192,15 @@ def _ask_role(store: Store, acts: Acts, chosen: accounts.Account, open_items: in
 def _offer_link(store: Store, acts: Acts, chosen: accounts.Account) -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
         if _show_button(acts, "Reset password by a link" if chosen.password else "Make a new link"):
-            run(acts, _make_link_outcome(), accounts.invite, store, chosen.name, None)
+            run(acts, _make_link_outcome(), invitations.invite, store, chosen.name, None)
         if chosen.link_until and _show_button(acts, "Withdraw the link"):
-            run(acts, f"The link of {chosen.name} no longer works.", accounts.withdraw, store, chosen.name)
+            run(
+                acts,
+                f"The link of {chosen.name} no longer works.",
+                invitations.withdraw_invitation,
+                store,
+                chosen.name,
+            )
 
 
 def _ask_addresses(store: Store, acts: Acts, chosen: accounts.Account) -> None:
@@ -202,7 +211,7 @@ def _ask_addresses(store: Store, acts: Acts, chosen: accounts.Account) -> None:
         run(
             acts,
             f"{chosen.name} signs in as {new_address.strip()}.",
-            accounts.add_identity,
+            addresses.add_address,
             store,
             chosen.name,
             new_address,
@@ -210,7 +219,7 @@ def _ask_addresses(store: Store, acts: Acts, chosen: accounts.Account) -> None:
     for email in chosen.emails:
         if _show_button(acts, f"Remove {ui.plain(email)}"):
             sentence = f"{chosen.name} no longer signs in as {email}."
-            run(acts, sentence, accounts.remove_identity, store, chosen.name, email)
+            run(acts, sentence, addresses.remove_address, store, chosen.name, email)
 
 
 def _list_sign_ins(store: Store, acts: Acts, chosen: accounts.Account) -> None:
@@ -222,7 +231,7 @@ def _list_sign_ins(store: Store, acts: Acts, chosen: accounts.Account) -> None:
     for sign_in in sign_ins:
         text, button = st.columns([4, 1], vertical_alignment="center")
         with text:
-            ui.quiet(f"{sign_in.place}, {sign_in.times}")
+            ui.quiet(f"{sign_in.client_text}, {sign_in.times_text}")
         if button.button("End", key=f"end {sign_in.sign_in_id}"):
             ended_id = sign_in.sign_in_id
     if ended_id or (len(sign_ins) > 1 and _show_button(acts, "End all")):
@@ -230,7 +239,7 @@ def _list_sign_ins(store: Store, acts: Acts, chosen: accounts.Account) -> None:
         def describe(count: int) -> AccountAct:
             return AccountAct(f"{pluralize(count, 'sign-in')} of {chosen.name} ended.")
 
-        run(acts, describe, accounts.end_sign_ins, store, chosen.name, ended_id)
+        run(acts, describe, end_sign_ins, store, chosen.name, ended_id)
 
 
 def _show_practice(store: Store, acts: Acts, chosen: accounts.Account) -> None:

@@ -85,7 +85,7 @@ def people_add(
       goldgrade people add vera --role evaluator
       printf '%s\\n' "$PASSWORD" | goldgrade people add grace --role reviewer --password-stdin
     """
-    from curation.people.annotators import add_annotator
+    from curation.people.accounts import add_annotator
 
     if link:
         refuse_unused(context, "people choose their password by the link", "email", "password_stdin")
@@ -132,7 +132,10 @@ def people_set(
       goldgrade people set ada --email ada@example.org
       goldgrade people set ada --end-sign-ins all
     """
-    from curation.people import accounts
+    from curation.people.accounts import activate as activate_account
+    from curation.people.addresses import add_address, remove_address
+    from curation.people.invitations import withdraw_invitation
+    from curation.people.sign_ins import end_sign_ins as end_open_sign_ins
 
     changes = [flag for option, flag in find_flags(context).items() if option not in ("name", "address")]
     if len(changes) != 1:
@@ -149,25 +152,25 @@ def people_set(
     elif role or deactivate:
         _change_role(store, name, role)
     elif activate:
-        emit(accounts.activate(store, name), f"{name} can sign in again.")
+        emit(activate_account(store, name), f"{name} can sign in again.")
     elif email or no_email:
-        change = accounts.add_identity if email else accounts.remove_identity
+        change = add_address if email else remove_address
         identity = change(store, name, email or no_email or "")
         verb = "signs in" if email else "no longer signs in"
         emit({**identity, "removed": not email}, f"{name} {verb} as {identity['email']}.")
     elif end is not None:
-        ended = accounts.end_sign_ins(store, name, "" if end == "all" else end)
+        ended = end_open_sign_ins(store, name, "" if end == "all" else end)
         emit({"name": name, "ended": ended}, f"Ended {pluralize(ended, 'sign-in')} of {name}.")
     else:
-        accounts.withdraw(store, name)
+        withdraw_invitation(store, name)
         emit({"name": name, "removed": True}, f"The link of {name} does not work any more.")
 
 
 def _make_link(store: Store, name: str, role: str | None, address: str) -> None:
-    from curation.people.accounts import invite, link_of
+    from curation.people.invitations import invite, make_invitation_link
 
     invitation = invite(store, name, role)
-    role, expires, link = invitation.role, invitation.expires, link_of(address, invitation.token)
+    role, expires, link = invitation.role, invitation.expires, make_invitation_link(address, invitation.token)
     result = {"name": name, "role": role, "expires": expires, "link": link}
     sentence = f"{name} is {role}. This link works once, until {expires:%d %b %Y %H:%M} UTC:"
     emit(result, lambda: say(sentence, link))

@@ -27,7 +27,7 @@ from curation.evaluation.prepare_evaluation import (
 from curation.evaluation.request import ABOUT_ANSWERS, EvaluateRequest
 from curation.evaluation.rounded_figures import HeadlineEvaluation
 from curation.evaluation.stored_evaluations import store_evaluation
-from curation.people.annotators import EVALUATING, require_author
+from curation.people.annotators import EVALUATING_ROLES, require_author
 from curation.store import Cursor, Store
 
 _OPTION_TEXT = re.compile(r"[^,]*\(-{2}map query=COLUMN\),| \(-{2}[^)]*\)")
@@ -126,7 +126,7 @@ def submit(store: Store, request: EvaluateRequest, author: str, progress: Progre
     """
     try:
         prepared = prepare_evaluation(store, request, author)._replace(same_folder=True, progress=progress)
-        roles = ("lead",) if list_chosen_options(request, fields=ABOUT_ANSWERS) else EVALUATING
+        roles = ("lead",) if list_chosen_options(request, fields=ABOUT_ANSWERS) else EVALUATING_ROLES
         with store.reading() as cursor:
             require_author(cursor, author, *roles)
         return _store_outcome(prepared, evaluate_files(prepared))
@@ -196,7 +196,7 @@ OPERATIONS = {
         in_progress="runs are being evaluated",
         on_interrupt="No evaluation was stored: upload the runs again.",
         check=_check_operation,
-        roles=EVALUATING,
+        roles=EVALUATING_ROLES,
         stage="evaluate",
     )
 }

@@ -22,7 +22,7 @@ from curation.evaluation.figures.comparison import Comparison
 from curation.evaluation.figures.paired_comparisons import compare_systems
 from curation.evaluation.figures.ranks import LeaderboardRow, rank_systems
 from curation.evaluation.scoring.run_chunks import warn_of_unsure_ranges
-from curation.people.annotators import EVALUATING, require_role
+from curation.people.annotators import EVALUATING_ROLES, require_role
 from curation.releases.release_rows import list_releases
 from curation.releases.sealed_log import SealedEvaluation, read_query_values, read_sealed_evaluations
 from curation.store import Annotator, Cursor
@@ -78,7 +78,7 @@ def collect_histories(cursor: Cursor, part: str, measure: str, annotator: Annota
 
     Marks with the same day are numbered. On a sealed part, only leads see these figures.
     """
-    require_role(annotator, *EVALUATING)
+    require_role(annotator, *EVALUATING_ROLES)
     histories: dict[str, list[Mark]] = {}
     for row in {row.release_id: row for row in list_releases(cursor)}.values():
         sealed = read_choices(cursor, row).parts.get(part)

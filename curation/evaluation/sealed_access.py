@@ -18,7 +18,7 @@ from curation.core.errors import InputError, NotFoundError, RefusedError
 from curation.core.statistics.arrays import Floats
 from curation.evaluation.request import EvaluateRequest
 from curation.evaluation.scoring.release import MIN_QUERIES, EvaluatedRelease, choose_parts
-from curation.people.annotators import EVALUATING, require_author
+from curation.people.annotators import EVALUATING_ROLES, require_author
 from curation.people.seal_access import sealed_parts
 from curation.releases import sealed_log
 from curation.releases.frozen_release import FrozenRelease, load_release
@@ -183,7 +183,7 @@ def check_access(store: Store, request: SealedRequest, all_figures: bool = True)
 
 def _require_permission(cursor: Cursor, request: SealedRequest) -> None:
     """Refuse a request that the person's role or monthly limit does not allow."""
-    require_author(cursor, request.actor, *EVALUATING)
+    require_author(cursor, request.actor, *EVALUATING_ROLES)
     if request.rounded:
         sealed_log.refuse_over_limit(cursor, request.actor, request.sealed, len(request.systems), utc_now())
 

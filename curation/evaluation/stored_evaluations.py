@@ -15,7 +15,7 @@ from curation.evaluation.report.evaluation_report import (
     write_answer_report,
     write_report,
 )
-from curation.people.annotators import EVALUATING, require_author, require_role
+from curation.people.annotators import EVALUATING_ROLES, require_author, require_role
 from curation.store import Annotator, Cursor, Store, append, fetch, record_event, utc_now
 
 
@@ -56,7 +56,7 @@ def store_evaluation(
         systems = list(dict.fromkeys([*(system.name for system in evaluation.runs), *systems]))
     result, page = json.dumps(values), canonical_json(to_json_value(report))
     with store.transaction(appends=True) as cursor:
-        require_author(cursor, author, *EVALUATING)
+        require_author(cursor, author, *EVALUATING_ROLES)
         (count,) = cursor.execute("SELECT count(*) FROM evaluations").fetchall()[0]
         evaluation_id = digest("evaluation", count, author, result)
         row: list[Any] = [evaluation_id, first.release_id, first.release, list(first.parts)]
@@ -75,7 +75,7 @@ def store_evaluation(
 
 def list_evaluations(cursor: Cursor, annotator: Annotator) -> list[SubmittedEvaluation]:
     """List the evaluations that a person may read, newest first: all for the lead, else the person's own."""
-    require_role(annotator, *EVALUATING)
+    require_role(annotator, *EVALUATING_ROLES)
     sql = f"""
         SELECT {", ".join(SubmittedEvaluation._fields)} FROM evaluations
         WHERE author = ? OR ? = 'lead' ORDER BY rowid DESC
@@ -101,7 +101,7 @@ def read_json(cursor: Cursor, evaluation_id: str, annotator: Annotator) -> tuple
     ------
     NotFoundError: the person may not read an evaluation with this id.
     """
-    require_role(annotator, *EVALUATING)
+    require_role(annotator, *EVALUATING_ROLES)
     sql = "SELECT page, result FROM evaluations WHERE evaluation_id = ? AND (author = ? OR ? = 'lead')"
     rows = cursor.execute(sql, [evaluation_id, annotator.name, annotator.role]).fetchall()
     if not rows:

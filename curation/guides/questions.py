@@ -16,7 +16,7 @@ from curation.core.errors import InputError, NotFoundError
 from curation.core.reports.tables import QueryName, Table
 from curation.core.text import MAX_NOTE_LENGTH
 from curation.guides.guide import current_guide
-from curation.people.annotators import JUDGING, require_author
+from curation.people.annotators import JUDGING_ROLES, require_author
 from curation.store import COMMAND_LINE, Cursor, Store, append_revision, fetch, record_event, utc_now
 from curation.store.documents import title_last_shown
 
@@ -130,7 +130,7 @@ def ask_about_item(store: Store, annotator: str, words: str, presentation_id: st
     """
     words = _check_words(words, "say in a few words what the guide leaves open")
     with store.transaction(new_data_version=False) as cursor:
-        require_author(cursor, annotator, *JUDGING)
+        require_author(cursor, annotator, *JUDGING_ROLES)
         subject: Any = (current_guide(cursor).guide_hash, None, None)
         if presentation_id is not None:
             subject = cursor.execute(_OWN_ITEM, [presentation_id, annotator]).fetchone()

@@ -43,7 +43,8 @@ from curation.ingest.readers.values import format_map
 from curation.labeling.import_plan import TEXTS, ImportInputs, ImportPlan, plan_import
 from curation.labeling.judging import append_events, read_evidence_marks
 from curation.labeling.rounds.rounds import refuse_taken_name, write_round
-from curation.people.annotators import add_imported, list_annotators, names_in_use
+from curation.people.accounts import read_names_in_use
+from curation.people.annotators import add_imported_annotator, list_annotators
 from curation.people.seal_access import closed_access
 from curation.store import COMMAND_LINE, Cursor, Store, append_rows, record_event
 from curation.store.documents import current_snapshot, documents_by_hash, snapshot_versions
@@ -275,7 +276,7 @@ def refuse_alike_names(store: Store, judgments: Sequence[ImportedJudgment], fiel
     InputError: names look alike; the error lists all such names.
     """
     with store.reading() as cursor:
-        person_of = names_in_use(cursor)
+        person_of = read_names_in_use(cursor)
     first_lines = {judgment.annotator: judgment.line for judgment in reversed(judgments)}
     known_names = {name for name, person in person_of.items() if name == person}
     problems: list[str] = []
@@ -351,7 +352,7 @@ def _write_plan(cursor: Cursor, plan: ImportPlan, round_id: str, name: str, sour
     if plan.presentations and not plan.round_exists:
         write_round(cursor, round_id, name, "imported", plan.guide_hash, {"source": source})
     for annotator in plan.annotators:
-        add_imported(cursor, annotator)
+        add_imported_annotator(cursor, annotator)
     append_rows(cursor, "queries", plan.queries, metadata="{}")
     names = ("query_id", "document_id")
     append_rows(cursor, "candidates", plan.pairs, names)

@@ -35,7 +35,7 @@ from curation.labeling.rounds.use_guide import use_guide
 from curation.operations.project import init_project
 from curation.operations.second_quarter import CORPUS_FIELDS, TRAFFIC_FIELDS, import_second_quarter
 from curation.operations.stdlib_corpus import write_stdlib_corpus
-from curation.people.annotators import add_annotator
+from curation.people.accounts import add_annotator
 from curation.pooling.pool import build_pool
 from curation.pooling.request import PoolRequest
 from curation.queries.requests import DrawRequest

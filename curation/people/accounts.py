@@ -1,28 +1,39 @@
-"""Accounts of people, which leads make, invite, change and deactivate.
+"""Accounts of people, which leads add, change and deactivate.
 
 A deactivated person cannot sign in, and open pages of that person are refused. The judgments of a deactivated
 person remain and count. At least one lead stays active, and nobody can change the account with which they are
 signed in, because a mistake would lock them out.
-
-An invitation lets a person choose a password, for a new account or after a forgotten password. A lead makes a
-link and sends the link to the person; the project stores a hash of the link's token. An invitation link works
-once, for a week, while its author is a lead and the account is active. A newer link replaces the older link.
-The app prints a link for the first lead, whom nobody can invite.
 """
 
 from __future__ import annotations
 
-import hashlib
-import secrets
-from datetime import datetime, timedelta
+import re
+from collections.abc import Mapping
+from datetime import datetime
 from typing import NamedTuple
 
-from curation.core.errors import InputError, NotFoundError, RefusedError, refuse_problems
-from curation.people import annotators, sign_ins
-from curation.people.annotators import ROLES, able_to_judge, folded, require_annotators, require_author
-from curation.people.sign_ins import UNKNOWN, Visit, forget_sign_ins, hash_password
+from curation.core.characters import describe_lookalike, find_lookalikes
+from curation.core.errors import InputError, RefusedError, refuse_problems
+from curation.people.addresses import (
+    find_address_problems,
+    insert_address,
+    normalise_address,
+    read_address_owners,
+)
+from curation.people.annotators import (
+    ROLES,
+    find_annotator,
+    insert_annotator,
+    list_annotators,
+    list_eligible_annotators,
+    require_annotators,
+    require_author,
+)
+from curation.people.passwords import find_password_problems, hash_password, write_password
+from curation.people.sign_ins import UNKNOWN_CLIENT, ClientInfo, delete_sign_ins, open_sign_in
 from curation.store import COMMAND_LINE, Annotator, Cursor, Store, fetch, record_event, utc_now
 
+_NAME = re.compile(r"\w[\w.@+-]{0,62}")
 _ACCOUNTS = """
 SELECT name, role, imported, added_at, deactivated_at,
        EXISTS (FROM passwords p WHERE p.annotator = a.name),
@@ -32,21 +43,12 @@ SELECT name, role, imported, added_at, deactivated_at,
        (SELECT expires FROM invitations i WHERE i.annotator = a.name AND expires > ?)
 FROM annotators a ORDER BY name
 """
-_BRING = """
-UPDATE identities SET issuer = $issuer, subject = $subject WHERE email = $email AND issuer IS NULL
-"""
-_OTHERS = "FROM identities WHERE email = $email AND (issuer, subject) <> ($issuer, $subject)"
-
-LINK_DAYS = 7
-# Greatest step back of the clock since a link was made; after a larger step, the link does not work
-MAX_CLOCK_STEP = timedelta(days=1)
-
-OVER = "This link does not work: it was used or withdrawn, or has expired. Ask your lead for a new link."
 
 
 class Account(NamedTuple):
     """An account of a project, with its ways to sign in; `deactivated_at` is None for an active account.
 
+    password: whether the account has a password.
     addresses: e-mail addresses and their identity providers, as texts to show.
     link_until: expiry of the link for choosing a password; None without a link.
     """
@@ -72,25 +74,140 @@ class Account(NamedTuple):
             return "no (imported judgments)"
         if self.deactivated_at is not None:
             return f"no: deactivated on {self.deactivated_at:%d %b %Y}"
-        ways = [*(["by password"] if self.password else []), *(f"as {address}" for address in self.addresses)]
+        ways = ["by password"] if self.password else []
+        ways += [f"as {address}" for address in self.addresses]
         if self.link_until is not None:
             ways.append(f"link until {self.link_until:%d %b}")
         return ", ".join(ways) or "not yet"
 
     @property
-    def signs_in(self) -> bool:
+    def can_sign_in(self) -> bool:
         """Return whether the person can sign in now."""
         return self.active and not self.imported and (self.password or bool(self.emails))
 
 
-def who_signs_in(cursor: Cursor) -> list[Account]:
+def list_usable_accounts(cursor: Cursor) -> list[Account]:
     """Return the accounts with which people can sign in now, by name."""
-    return [account for account in list_accounts(cursor) if account.signs_in]
+    return [account for account in list_accounts(cursor) if account.can_sign_in]
 
 
 def list_accounts(cursor: Cursor) -> list[Account]:
     """Return all accounts by name, including people known only from imported judgments."""
     return fetch(cursor, Account, _ACCOUNTS, [utc_now()])
+
+
+def add_annotator(
+    store: Store, name: str, role: str, password: str | None, email: str | None = None, by: str = COMMAND_LINE
+) -> Annotator:
+    """Add a person who signs in by password or by e-mail address.
+
+    Judgments that were imported under this name then belong to the person.
+
+    Raises
+    ------
+    InputError: the name, role, password or address breaks a rule, or neither a password nor an address is
+    given.
+    RefusedError: the name or the address belongs to a different person, or the author is not a lead.
+    """
+    problems = find_account_problems(name, role)
+    if password is None and email is None:
+        problems.append("neither a password nor an e-mail address: expected one of them to sign in with")
+    problems += [] if password is None else find_password_problems(password)
+    problems += [] if email is None else find_address_problems(email)
+    refuse_problems(problems)
+    with store.reading() as cursor:  # before the hash, which takes long
+        require_author(cursor, by, "lead")
+    password_hash = None if password is None else hash_password(password)
+    with store.transaction() as cursor:
+        require_author(cursor, by, "lead")
+        added = insert_account(cursor, name, role, by)
+        if password_hash is not None:
+            write_password(cursor, name, password_hash)
+        if email is not None:
+            names = {person.name: person.name for person in list_annotators(cursor)}
+            _refuse_lookalike("address", normalise_address(email), names, name)
+            insert_address(cursor, name, email)
+    return added
+
+
+def make_first_lead(store: Store, name: str, password: str, client: ClientInfo = UNKNOWN_CLIENT) -> str:
+    """Create the account of a project's first lead, and sign the lead in; return the key of the sign-in.
+
+    Raises
+    ------
+    InputError: the name or the password breaks a rule.
+    RefusedError: a lead can already sign in, or the name is taken.
+    """
+    refuse_problems(find_account_problems(name, "lead"))
+    password_hash = hash_password(password)
+    with store.transaction() as cursor:
+        if any(account.role == "lead" for account in list_usable_accounts(cursor)):
+            raise RefusedError("This project has a lead already. Sign in, or ask the lead for an invitation.")
+        insert_account(cursor, name, "lead", name)
+        revision = write_password(cursor, name, password_hash)
+        return str(open_sign_in(cursor, name, client, revision=revision))
+
+
+def insert_account(cursor: Cursor, name: str, role: str, author: str) -> Annotator:
+    """Add a person without a way to sign in; imported judgments under this name become the person's.
+
+    Raises
+    ------
+    RefusedError: the name is taken, or looks the same as a different person's name.
+    """
+    known = find_annotator(cursor, name)
+    if known is None:
+        _refuse_lookalike("name", name, read_names_in_use(cursor), name)
+        insert_annotator(cursor, name, role, imported=False)
+    elif known.imported:
+        cursor.execute("UPDATE annotators SET imported = false, role = ? WHERE name = ?", [role, name])
+    elif not known.active:
+        raise RefusedError(
+            f"An annotator {name!r} exists already and is deactivated. "
+            "Activate this person, or choose a different name.",
+            command=f"`goldgrade people set {name} --activate` lets this person sign in again.",
+        )
+    else:
+        raise RefusedError(f"An annotator {name!r} exists already. Choose another name.")
+    detail = {"name": name, "role": role, "was_imported": known is not None}
+    record_event(cursor, "add annotator", detail, author)
+    return Annotator(name, role, imported=False)
+
+
+def read_names_in_use(cursor: Cursor) -> dict[str, str]:
+    """Return the person's name for each known name and e-mail address."""
+    return read_address_owners(cursor) | {person.name: person.name for person in list_annotators(cursor)}
+
+
+def find_account_problems(name: str, role: str) -> list[str]:
+    """Return the problems of a new person's name and role."""
+    problems = []
+    if not _NAME.fullmatch(name):
+        problems.append(f"the name {name!r}: expected 1-63 letters, digits and . @ + - _, no spaces")
+    if role not in ROLES:
+        problems.append(f"the role {role!r}: expected one of {', '.join(ROLES)}")
+    return problems
+
+
+def _refuse_lookalike(what: str, text: str, person_of: Mapping[str, str], name: str) -> None:
+    """Refuse a name or address of the person `name` if a different person's name or address looks the same.
+
+    Raises
+    ------
+    RefusedError: the name or address looks the same.
+    """
+    known_texts = {known: person for known, person in person_of.items() if person != name}
+    lookalike = text if text in known_texts else find_lookalikes([text], known_texts).get(text)
+    if lookalike is None:
+        return
+    person, differs = known_texts[lookalike], describe_lookalike(text, lookalike)
+    problem = f"differs from {lookalike!r} by {differs}" if differs else "is already in use as a name"
+    owner = f"; that is the address of {person!r}" if person != lookalike else ""
+    raise RefusedError(
+        f"The {what} {text!r} {problem}{owner}. One person has one name, to which judgments belong: use "
+        f"{person!r} for the same person. A different person needs a {what} that looks different.",
+        command="`goldgrade people list` shows who is known.",
+    )
 
 
 def deactivate(store: Store, name: str, author: str = COMMAND_LINE) -> bool:
@@ -106,35 +223,15 @@ def deactivate(store: Store, name: str, author: str = COMMAND_LINE) -> bool:
         same person.
     """
     with store.transaction() as cursor:
-        annotator = account_to_change(cursor, name, author)
+        annotator = require_changeable_account(cursor, name, author)
         if not annotator.active:
             return False
         _refuse_last_lead(cursor, annotator)
         cursor.execute("UPDATE annotators SET deactivated_at = ? WHERE name = ?", [utc_now(), name])
-        forget_sign_ins(cursor, name)
+        delete_sign_ins(cursor, name)
         cursor.execute("DELETE FROM invitations WHERE ? IN (annotator, author)", [name])
         record_event(cursor, "deactivate annotator", {"name": name, "role": annotator.role}, author)
     return True
-
-
-def end_sign_ins(store: Store, name: str, begins: str = "", author: str = COMMAND_LINE, but: str = "") -> int:
-    """End one or all sign-ins of a person and return the number of ended sign-ins; the author is this person
-    or a lead.
-
-    begins: beginning of the id of one sign-in; '' for all. but: id of a sign-in that stays open. Raises
-    ------
-    NotFoundError: the project does not know the name, or the person does not have this sign-in.
-    RefusedError: the author is a different person and not a lead.
-    """
-    with store.transaction(new_data_version=False) as cursor:
-        require_annotators(cursor, [name])
-        if author != name:
-            require_author(cursor, author, "lead")
-        ended = forget_sign_ins(cursor, name, begins, but=but)
-        if begins and not ended:
-            raise NotFoundError(f"{name} has no open sign-in {begins}: the sign-in may have ended already.")
-        record_event(cursor, "end sign-ins", {"name": name, "number": ended}, author)
-    return ended
 
 
 def activate(store: Store, name: str, author: str = COMMAND_LINE) -> Annotator:
@@ -145,7 +242,7 @@ def activate(store: Store, name: str, author: str = COMMAND_LINE) -> Annotator:
     NotFoundError, RefusedError: see `deactivate`; RefusedError is also raised for an active person.
     """
     with store.transaction() as cursor:
-        annotator = account_to_change(cursor, name, author)
+        annotator = require_changeable_account(cursor, name, author)
         if annotator.active:
             raise RefusedError(f"{name} is active already.")
         cursor.execute("UPDATE annotators SET deactivated_at = NULL WHERE name = ?", [name])
@@ -168,7 +265,7 @@ def set_role(store: Store, name: str, role: str, author: str = COMMAND_LINE) -> 
     if role not in ROLES:
         raise InputError(f"the role {role!r}: expected one of {', '.join(ROLES)}")
     with store.transaction() as cursor:
-        annotator = account_to_change(cursor, name, author)
+        annotator = require_changeable_account(cursor, name, author)
         if annotator.role == role:
             raise RefusedError(f"{name} has the role {role} already.")
         _refuse_last_lead(cursor, annotator)
@@ -179,7 +276,7 @@ def set_role(store: Store, name: str, role: str, author: str = COMMAND_LINE) -> 
     return annotator._replace(role=role)
 
 
-def account_to_change(cursor: Cursor, name: str, author: str) -> Annotator:
+def require_changeable_account(cursor: Cursor, name: str, author: str) -> Annotator:
     """Return the person whose account a lead wants to change; refuse the account of this lead."""
     require_author(cursor, author, "lead")
     annotator = require_annotators(cursor, [name])[0]
@@ -190,209 +287,8 @@ def account_to_change(cursor: Cursor, name: str, author: str) -> Annotator:
     return annotator
 
 
-def add_identity(store: Store, name: str, email: str, author: str = COMMAND_LINE) -> dict[str, str]:
-    """Add an e-mail address with which an annotator can sign in; a known address of the annotator changes
-    nothing.
-
-    Raises
-    ------
-    InputError: the text is not an e-mail address.
-    NotFoundError: the project does not know the name.
-    RefusedError: the address belongs to a different annotator, the name is known only from imported
-        judgments, or the author is not a lead.
-    """
-    refuse_problems(annotators.email_problems(email))
-    with store.transaction() as cursor:
-        require_author(cursor, author, "lead")
-        if require_annotators(cursor, [name])[0].imported:
-            raise RefusedError(
-                f"{name} is known only from imported judgments. Add the person to let the person sign in.",
-                command=f"`goldgrade people add {name} --email {email}` lets the person sign in.",
-            )
-        added = annotators.insert_identity(cursor, name, email)
-        record_event(cursor, "add identity", added, author)
-    return added
-
-
-def remove_identity(store: Store, name: str, email: str, author: str = COMMAND_LINE) -> dict[str, str]:
-    """Remove an annotator's address; sign-ins with the address end.
-
-    Raises
-    ------
-    NotFoundError: the annotator does not have the address.
-    RefusedError: the author is not a lead.
-    """
-    removed = {"email": folded(email), "annotator": name}
-    with store.transaction() as cursor:
-        require_author(cursor, author, "lead")
-        if annotators.owner_of_address(cursor, email) != name:
-            raise NotFoundError(
-                f"{name} does not sign in as {email}.",
-                command="`goldgrade people list` names everybody's addresses.",
-            )
-        cursor.execute("DELETE FROM identities WHERE email = ?", [removed["email"]])
-        forget_sign_ins(cursor, name, email=removed["email"])
-        record_event(cursor, "remove identity", removed, author)
-    return removed
-
-
-def sign_in_as(store: Store, email: str, issuer: str, subject: str, visit: Visit) -> str | None:
-    """Sign in the owner of an e-mail address that an identity provider confirmed. Return the key of the
-    sign-in, or None if nobody has the address.
-
-    An address belongs to the first account at an identity provider (`iss` and `sub` of the token) that signs
-    in with the address, because a different provider may give the same address to a different person.
-
-    Raises
-    ------
-    RefusedError: a different account signed in with the address first, or the address only looks the same as
-    a known address.
-    """
-    with store.transaction(new_data_version=False) as cursor:
-        annotator, address = annotators.owner_of_address(cursor, email), folded(email)
-        if annotator is None:
-            if differs := annotators.looks_like_an_address(cursor, email):
-                raise RefusedError(
-                    f"{email} differs from an address that the project knows by {differs}, so nobody here "
-                    "has it. Ask the lead of the project to add the address exactly as above."
-                )
-            return None
-        known = {"issuer": issuer, "subject": subject, "email": address}
-        cursor.execute(_BRING, known)
-        if cursor.execute(_OTHERS, known).fetchall():
-            raise RefusedError(
-                f"{address} belongs to a different account, which used it first. "
-                "Ask the lead of the project to remove the address and add it again: the address then "
-                "belongs to the next account that uses it."
-            )
-        return sign_ins.open_sign_in(cursor, annotator, visit, address)
-
-
-class Invitation(NamedTuple):
-    """A new link for choosing a password. The project does not store the link's token."""
-
-    name: str
-    role: str
-    expires: datetime
-    token: str
-
-
-def link_of(address: str, token: str) -> str:
-    """Return the link with a token, at the app's address. The token is behind #, because browsers do not send
-    this part of a link to servers.
-    """
-    return f"{address.rstrip('/')}/join#{token}"
-
-
-def invite(store: Store, name: str, role: str | None, author: str = COMMAND_LINE) -> Invitation:
-    """Make an invitation link for a new person, or for a person who lost a link or forgot a password.
-
-    Parameters
-    ----------
-    role: role of a new account, which takes over imported judgments under the same name; None for an existing
-    account.
-
-    Raises
-    ------
-    InputError: the name or the role breaks a rule.
-    NotFoundError: no account has this name.
-    RefusedError: the name is taken, the account is deactivated, known only from imports or is the author's
-    account, or the author is not a lead.
-    """
-    if role is not None:
-        refuse_problems(annotators.name_problems(name, role))
-    with store.transaction() as cursor:
-        if role is not None:
-            require_author(cursor, author, "lead")
-            annotator = annotators.insert_annotator(cursor, name, role, author)
-        else:
-            annotator = account_to_change(cursor, name, author)
-        if not annotator.active:
-            raise RefusedError(f"{name} is deactivated. Activate this person first.")
-        token, now = secrets.token_urlsafe(16), utc_now()
-        invitation = Invitation(name, annotator.role, now + timedelta(days=LINK_DAYS), token)
-        row = [name, _hash_of(token), author, now, invitation.expires]
-        cursor.execute("INSERT OR REPLACE INTO invitations VALUES (?, ?, ?, ?, ?)", row)
-        detail = {"name": name, "role": annotator.role, "expires": invitation.expires}
-        record_event(cursor, "invite annotator", detail, author)
-    return invitation
-
-
-def withdraw(store: Store, name: str, author: str = COMMAND_LINE) -> None:
-    """Withdraw a person's invitation link.
-
-    Raises
-    ------
-    NotFoundError: the person has no link that works.
-    RefusedError: the author is not a lead.
-    """
-    with store.transaction() as cursor:
-        require_author(cursor, author, "lead")
-        if not cursor.execute("DELETE FROM invitations WHERE annotator = ? RETURNING 1", [name]).fetchall():
-            raise NotFoundError(f"{name} has no link that works: it was used or withdrawn, or has expired.")
-        record_event(cursor, "withdraw invitation", {"name": name}, author)
-
-
-_FIND = """
-SELECT name, role, imported FROM invitations JOIN annotators a ON a.name = annotator
-WHERE token_hash = ? AND expires > ? AND made_at < ? AND NOT imported AND deactivated_at IS NULL
-"""
-
-
-def find_invited(cursor: Cursor, token: str) -> Annotator | None:
-    """Return the person whom an invitation link invites; None if the link does not work."""
-    now = utc_now()
-    return next(iter(fetch(cursor, Annotator, _FIND, [_hash_of(token), now, now + MAX_CLOCK_STEP])), None)
-
-
-def accept(store: Store, token: str, password: str, visit: Visit = UNKNOWN) -> str:
-    """Use an invitation link: set the invited person's password, sign the person in, and return the key of
-    the sign-in.
-
-    Raises
-    ------
-    InputError: the password is too short.
-    RefusedError: the link does not work.
-    """
-    with store.reading() as cursor:  # before the hash, which takes long
-        invited = find_invited(cursor, token)
-    hashed, key = hash_password(password) if invited else "", None
-    with store.transaction() as cursor:
-        cursor.execute("DELETE FROM invitations WHERE expires <= ?", [utc_now()])
-        invited = invited and find_invited(cursor, token)
-        if invited:
-            revision = sign_ins.write_password(cursor, invited.name, hashed)
-            record_event(cursor, "accept invitation", {"name": invited.name}, invited.name)
-            key = sign_ins.open_sign_in(cursor, invited.name, visit, revision=revision)
-    if key is None:
-        raise RefusedError(OVER)
-    return key
-
-
-def make_first_lead(store: Store, name: str, password: str, visit: Visit = UNKNOWN) -> str:
-    """Create the account of a project's first lead, and sign the lead in; return the key of the sign-in.
-
-    Raises
-    ------
-    InputError: the name or the password breaks a rule.
-    RefusedError: a lead can already sign in, or the name is taken.
-    """
-    refuse_problems(annotators.name_problems(name, "lead"))
-    hashed = hash_password(password)
-    with store.transaction() as cursor:
-        if any(account.role == "lead" for account in who_signs_in(cursor)):
-            raise RefusedError("This project has a lead already. Sign in, or ask the lead for an invitation.")
-        annotators.insert_annotator(cursor, name, "lead", name)
-        revision = sign_ins.write_password(cursor, name, hashed)
-        return str(sign_ins.open_sign_in(cursor, name, visit, revision=revision))
-
-
 def _refuse_last_lead(cursor: Cursor, annotator: Annotator) -> None:
     if annotator.role != "lead" or not annotator.active:
         return
-    if sum(person.role == "lead" for person in able_to_judge(cursor)) == 1:
+    if sum(person.role == "lead" for person in list_eligible_annotators(cursor)) == 1:
         raise RefusedError(f"{annotator.name} is the last lead. First give a different person the role lead.")
-
-
-def _hash_of(token: str) -> str:
-    return hashlib.sha256(token.encode()).hexdigest()

@@ -12,9 +12,15 @@ from app.signin import current_user
 from app.signin.current_user import AccountCache
 from curation.core.errors import RefusedError
 from curation.labeling.rounds.leaving import deactivate_annotator
-from curation.people.accounts import activate, deactivate, end_sign_ins, set_role
-from curation.people.annotators import add_annotator
-from curation.people.sign_ins import Visit, id_of, list_sign_ins, open_sign_in, signed_in
+from curation.people.accounts import activate, add_annotator, deactivate, set_role
+from curation.people.sign_ins import (
+    ClientInfo,
+    end_sign_ins,
+    list_sign_ins,
+    make_sign_in_id,
+    open_sign_in,
+    read_sign_in_owners,
+)
 from curation.store import Annotator, Cursor, Store
 from tests.support.projects import rows_of
 
@@ -34,13 +40,13 @@ def key(served: Store) -> str:
 
 def opened(store: Store) -> str:
     with store.transaction() as cursor:
-        key = open_sign_in(cursor, "ada", Visit("Firefox 151 on Linux", "192.0.2.0/24"))
+        key = open_sign_in(cursor, "ada", ClientInfo("Firefox 151 on Linux", "192.0.2.0/24"))
     assert key is not None
     return key
 
 
 def sign_out(store: Store, key: str) -> None:
-    end_sign_ins(store, "ada", id_of(key), "ada")
+    end_sign_ins(store, "ada", make_sign_in_id(key), "ada")
 
 
 def test_who_signed_out_is_nobody_also_for_a_server_that_starts_anew(served: Store, key: str) -> None:
@@ -74,7 +80,7 @@ def test_a_sign_out_while_another_thread_reads_is_heard_at_once(
     accounts = AccountCache()
 
     def while_somebody_signs_out(cursor: Cursor) -> dict[str, Annotator]:
-        found = signed_in(cursor)
+        found = read_sign_in_owners(cursor)
         accounts.expire()
         return found
 
@@ -87,9 +93,9 @@ def test_a_sign_out_while_another_thread_reads_is_heard_at_once(
 
 def test_nothing_in_the_file_is_a_cookie(served: Store, key: str) -> None:
     rows = rows_of(served, "FROM sign_ins")
-    assert id_of(key) in rows[0]
+    assert make_sign_in_id(key) in rows[0]
     assert key not in rows[0]
-    assert AccountCache().annotator(id_of(key)) is None
+    assert AccountCache().annotator(make_sign_in_id(key)) is None
 
 
 def test_when_a_sign_in_was_used_last_is_stored_now_and_then(
@@ -103,7 +109,7 @@ def test_when_a_sign_in_was_used_last_is_stored_now_and_then(
     accounts.annotator(key)
     with served.reading() as cursor:
         used, unused = list_sign_ins(cursor, "ada")
-    assert (used.sign_in_id, used.last_used > used.since) == (id_of(key), True)
+    assert (used.sign_in_id, used.last_used > used.since) == (make_sign_in_id(key), True)
     assert unused.last_used == unused.since
 
 

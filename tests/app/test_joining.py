@@ -20,9 +20,9 @@ from app.signin import routes as signin
 from app.signin.auth_settings import AuthSettings
 from app.signin.first_lead import FirstLead, first_lead
 from app.signin.throttle import link_keys, login_throttle
-from curation.people.accounts import invite, list_accounts
-from curation.people.annotators import add_annotator
-from curation.people.sign_ins import authenticate
+from curation.people.accounts import add_annotator, list_accounts
+from curation.people.invitations import invite
+from curation.people.passwords import authenticate
 from curation.store import Store
 from tests.support.projects import add_names, new_project
 

@@ -16,7 +16,7 @@ from starlette.testclient import TestClient
 
 from app import context, manual
 from app.front.guard import Guard
-from curation.people.annotators import add_annotator
+from curation.people.accounts import add_annotator
 from docs import site_hooks
 from tests.support import ROOT
 from tests.support.projects import new_project

@@ -25,7 +25,8 @@ from app.signin import auth_settings, current_user, first_lead, join_page, provi
 from app.signin import routes as signin
 from app.signin.auth_settings import AuthSettings, read_auth
 from app.signin.providers import PENDING
-from curation.people.accounts import add_identity, list_accounts, remove_identity
+from curation.people.accounts import list_accounts
+from curation.people.addresses import add_address, remove_address
 from curation.store import Store
 from tests.support.oidc_provider import CLIENT, SECRET, Provider, running
 from tests.support.projects import add_names, new_project
@@ -53,8 +54,8 @@ def work(servers: tuple[Provider, Provider]) -> Provider:
 def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Store]:
     store = new_project(tmp_path / "shop.duckdb")
     add_names(store, "anna", "ben")
-    add_identity(store, "anna", ANNA)
-    add_identity(store, "ben", UNVERIFIED)
+    add_address(store, "anna", ANNA)
+    add_address(store, "ben", UNVERIFIED)
     monkeypatch.setenv(context.PROJECT, str(store.path))
     yield store
     store.close()
@@ -173,8 +174,8 @@ def test_an_address_is_the_account_s_that_brought_it_first(
         listed = next(one.ways for one in list_accounts(cursor) if one.name == "anna")
     assert listed.endswith(f"as anna@example.org of {work.url}")
 
-    remove_identity(project, "anna", ANNA)
-    add_identity(project, "anna", ANNA)
+    remove_address(project, "anna", ANNA)
+    add_address(project, "anna", ANNA)
     choose(other, ANNA, provider="home")
     assert is_signed_in(other)
     current_user.accounts().expire()

@@ -11,8 +11,10 @@ from curation.core.errors import RefusedError
 from curation.labeling.requests import PracticeRequest, RoundRequest
 from curation.labeling.rounds.create_practice import open_practice
 from curation.labeling.rounds.create_round import open_round
-from curation.people.accounts import accept, list_accounts
-from curation.people.sign_ins import Visit, authenticate, open_sign_in
+from curation.people.accounts import list_accounts
+from curation.people.invitations import accept_invitation
+from curation.people.passwords import authenticate
+from curation.people.sign_ins import ClientInfo, open_sign_in
 from curation.store import Store
 from tests.support.page import LEE, button, field, html, page_at, press, words
 from tests.support.projects import add_names, add_pairs, decide_pairs, grade_next, grid, rows_of
@@ -51,7 +53,7 @@ def test_a_lead_invites_somebody_who_chooses_a_password_by_the_link(project: Sto
     )
     token = shown.code[0].value.partition("/join#")[2]
     assert "link until " in html(shown)
-    assert accept(project, token, "a long password")
+    assert accept_invitation(project, token, "a long password")
     assert authenticate(project, "dora", "a long password")
     assert rows_of(project, "SELECT actor FROM events WHERE action = 'invite annotator'") == [("lee",)]
 
@@ -92,7 +94,7 @@ def test_a_role_is_changed_and_a_link_is_made_again_and_withdrawn(project: Store
     shown = press(shown.run(), "Withdraw the link")
     assert not shown.code
     with pytest.raises(RefusedError, match="does not work"):
-        accept(project, token, "a long password")
+        accept_invitation(project, token, "a long password")
 
 
 @pytest.mark.slow
@@ -115,8 +117,8 @@ def test_who_is_deactivated_leaves_their_open_work_to_others(project: Store) -> 
 def test_a_lead_ends_one_sign_in_or_all_of_somebody(project: Store) -> None:
     with project.transaction() as cursor:
         for device in ("Firefox 151 on Linux", "Edge 139 on Windows", "Safari 26 on iOS"):
-            open_sign_in(cursor, "ada", Visit(device, "192.0.2.0/24"))
-        open_sign_in(cursor, "ben", Visit("Chrome 139 on macOS", "192.0.2.0/24"))
+            open_sign_in(cursor, "ada", ClientInfo(device, "192.0.2.0/24"))
+        open_sign_in(cursor, "ben", ClientInfo("Chrome 139 on macOS", "192.0.2.0/24"))
     shown = page("ada")
     assert "Edge 139 on Windows at 192.0.2.0/24, since " in html(shown)
     shown = press(shown, "End")

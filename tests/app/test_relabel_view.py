@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from curation.people.annotators import add_annotator
+from curation.people.accounts import add_annotator
 from curation.relabeling.calendar import Quarter
 from curation.relabeling.plan import make_plan
 from curation.relabeling.report import make_drift_report

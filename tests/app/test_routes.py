@@ -41,8 +41,8 @@ from curation.labeling.requests import PracticeRequest, RoundRequest
 from curation.labeling.rounds.create_practice import open_practice
 from curation.labeling.rounds.create_round import open_round
 from curation.labeling.rounds.rounds import set_round_state
-from curation.people.accounts import accept, invite, set_role
-from curation.people.annotators import add_annotator
+from curation.people.accounts import add_annotator, set_role
+from curation.people.invitations import accept_invitation, invite
 from curation.people.sign_ins import SIGN_IN_SECONDS, list_sign_ins
 from curation.pooling.pool import build_pool
 from curation.pooling.request import PoolRequest
@@ -598,7 +598,7 @@ def test_a_changed_password_keeps_this_browser_and_ends_the_other_sign_ins(anna:
 
 @pytest.mark.slow
 def test_a_password_chosen_by_a_link_ends_all_sign_ins(anna: TestClient, project: Store) -> None:
-    assert accept(project, invite(project, "anna", None).token, "another horse")
+    assert accept_invitation(project, invite(project, "anna", None).token, "another horse")
     current_user.accounts().expire()  # as it does by itself after some seconds
     assert anna.get("/api/presentations").status_code == 401
     assert enter(anna, "anna", "another horse").status_code == 303

@@ -18,7 +18,7 @@ from app.navigation import all_pages
 from app.signin.current_user import Sessions
 from curation.labeling.requests import RoundRequest
 from curation.labeling.rounds.create_round import open_round
-from curation.people.annotators import add_annotator
+from curation.people.accounts import add_annotator
 from curation.people.sign_ins import list_sign_ins
 from curation.pooling.pool import build_pool
 from curation.pooling.request import PoolRequest

@@ -12,7 +12,7 @@ from playwright.sync_api import Browser, sync_playwright
 from curation.labeling.requests import PracticeRequest, RoundRequest
 from curation.labeling.rounds.create_practice import open_practice
 from curation.labeling.rounds.create_round import open_round
-from curation.people.annotators import add_annotator
+from curation.people.accounts import add_annotator
 from tests.support.chromium import find_chromium
 from tests.support.projects import new_project
 from tests.support.served import (

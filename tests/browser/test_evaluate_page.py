@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, expect
 
-from curation.people.annotators import add_annotator
+from curation.people.accounts import add_annotator
 from tests.support.accessibility import COLOURS, IN_SCHEME, SCHEMES, passes
 from tests.support.evaluated_project import QUERIES, evaluated_project, ranked, write_run
 from tests.support.served import PASSWORD, Served, settled, sign_in, until

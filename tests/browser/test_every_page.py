@@ -17,7 +17,7 @@ import pytest
 from playwright.sync_api import Browser, expect
 
 from app.navigation import list_menus, list_pages
-from curation.people.accounts import invite
+from curation.people.invitations import invite
 from tests.support.accessibility import (
     SCHEMES,
     fits,

@@ -14,7 +14,7 @@ from playwright.sync_api import Browser, expect
 from curation.labeling.requests import RoundRequest
 from curation.labeling.rounds.create_round import open_round
 from curation.operations.project import init_project
-from curation.people.annotators import add_annotator
+from curation.people.accounts import add_annotator
 from curation.pooling.pool import build_pool
 from curation.pooling.request import PoolRequest
 from curation.releases.frozen_release import load_release

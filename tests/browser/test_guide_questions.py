@@ -5,7 +5,7 @@ from __future__ import annotations
 from playwright.sync_api import Browser, expect
 
 from curation.guides.questions import list_questions
-from curation.people.annotators import add_annotator
+from curation.people.accounts import add_annotator
 from curation.store import open_store
 from tests.support.accessibility import measure, passes
 from tests.support.served import PASSWORD, Served, open_tab, settled, sign_in

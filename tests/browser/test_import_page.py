@@ -11,7 +11,7 @@ from playwright.sync_api import Browser, Page, expect
 
 from app.components.refused_uploads import SERVER_LIMIT
 from curation.operations.jobs.files import uploads_root
-from curation.people.annotators import add_annotator
+from curation.people.accounts import add_annotator
 from tests.support.accessibility import passes, passes_in_light
 from tests.support.projects import new_project, rows_of
 from tests.support.served import HOSTILE, PASSWORD, Served, settled, sign_in

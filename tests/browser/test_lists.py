@@ -10,7 +10,7 @@ from playwright.sync_api import Browser, expect
 
 from curation.labeling.requests import RoundRequest
 from curation.labeling.rounds.create_round import open_round
-from curation.people.annotators import add_annotator
+from curation.people.accounts import add_annotator
 from tests.support.accessibility import passes
 from tests.support.projects import new_project
 from tests.support.served import (

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
-from curation.people.annotators import add_annotator
+from curation.people.accounts import add_annotator
 from curation.queries.stored_tags import read_tagged_queries
 from curation.store import open_store
 from tests.support.projects import import_rows, rows_of

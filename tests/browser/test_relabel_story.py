@@ -25,7 +25,7 @@ from curation.labeling.requests import RoundRequest
 from curation.labeling.rounds.create_round import open_round
 from curation.labeling.rounds.rounds import set_round_state
 from curation.operations.project import init_project
-from curation.people.annotators import add_annotator
+from curation.people.accounts import add_annotator
 from curation.splits.request import SplitRequest
 from curation.splits.rules import Rules
 from curation.splits.split import make_split

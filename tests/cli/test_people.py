@@ -8,14 +8,14 @@ from typing import Any
 import pytest
 
 from curation.core.errors import InputError
-from curation.people.accounts import find_invited
+from curation.people.invitations import find_invited_annotator
 from curation.store import Store
 
 
 def test_an_invitation_is_a_link_that_another_ends_and_that_is_removed(store: Store, goldgrade: Any) -> None:
     def works(link: str) -> bool:
         with store.reading() as cursor:
-            return find_invited(cursor, link.partition("#")[2]) is not None
+            return find_invited_annotator(cursor, link.partition("#")[2]) is not None
 
     said = goldgrade("people", "add", "ada", "--link", "--address", "https://labels.example.org/")
     first = said.splitlines()[-1]

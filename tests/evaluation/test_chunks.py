@@ -19,7 +19,7 @@ from curation.evaluation.scoring.release import EvaluatedRelease, read_release
 from curation.evaluation.scoring.system_files import SystemFile
 from curation.evaluation.scoring.system_runs import SystemRun, read_run
 from curation.evaluation.stored_evaluations import store_evaluation
-from curation.people.annotators import add_annotator
+from curation.people.accounts import add_annotator
 from curation.store import Store
 from tests.support.evaluated_project import document_ids, evaluated_project, ranked
 from tests.support.evaluated_runs import evaluate_read

@@ -20,7 +20,7 @@ from curation.labeling.session.item_views import read_previous_answer
 from curation.labeling.session.queue import read_queue
 from curation.labeling.session.submit import submit_judgments
 from curation.people.annotators import find_annotator, list_annotators
-from curation.people.sign_ins import authenticate
+from curation.people.passwords import authenticate
 from curation.store import Store
 from curation.store.row_types import Annotator, Query
 from tests.support.projects import PASSWORD, add_pairs, add_people, change_text, grid, open_for, rows_of

@@ -37,7 +37,7 @@ from curation.negatives.audit import draw_pairs, open_audit
 from curation.negatives.audit_rate import MIN_JUDGED, combine_rates, make_stratum_rate, report_audit
 from curation.negatives.hard_negatives import find_hard_negatives
 from curation.negatives.requests import AuditRequest
-from curation.people.annotators import add_annotator
+from curation.people.accounts import add_annotator
 from curation.pooling.contributions import compute_contributions
 from curation.pooling.pool import CorpusTexts, build_pool
 from curation.pooling.relevance import Relevance

@@ -16,7 +16,7 @@ from curation.labeling.imported import import_judgments
 from curation.negatives.audit import open_audit
 from curation.negatives.audit_rate import report_audit
 from curation.negatives.requests import AuditRequest
-from curation.people.annotators import add_annotator
+from curation.people.accounts import add_annotator
 from curation.pooling.pool import build_pool
 from curation.pooling.request import PoolRequest
 from curation.store import Store

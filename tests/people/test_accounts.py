@@ -5,9 +5,10 @@ from __future__ import annotations
 import pytest
 
 from curation.core.errors import InputError, NotFoundError, RefusedError
-from curation.people.accounts import accept, activate, deactivate, invite, list_accounts, set_role
-from curation.people.annotators import able_to_judge, add_imported, require_author
-from curation.people.sign_ins import authenticate
+from curation.people.accounts import activate, deactivate, list_accounts, set_role
+from curation.people.annotators import add_imported_annotator, list_eligible_annotators, require_author
+from curation.people.invitations import accept_invitation, invite
+from curation.people.passwords import authenticate
 from curation.store import Store
 from tests.support.projects import add_names, rows_of
 
@@ -22,11 +23,11 @@ def project(store: Store) -> Store:
 
 
 def test_who_is_deactivated_cannot_sign_in_until_activated(project: Store) -> None:
-    accept(project, invite(project, "ada", None, "lee").token, PASSWORD)
+    accept_invitation(project, invite(project, "ada", None, "lee").token, PASSWORD)
     assert deactivate(project, "ada", "lee")
     assert authenticate(project, "ada", PASSWORD) is None
     with project.reading() as cursor:
-        assert [one.name for one in able_to_judge(cursor)] == ["lee"]
+        assert [one.name for one in list_eligible_annotators(cursor)] == ["lee"]
         assert [(one.name, one.active) for one in list_accounts(cursor)] == [("ada", False), ("lee", True)]
         with pytest.raises(RefusedError, match="ada is deactivated"):
             require_author(cursor, "ada", "annotator")
@@ -73,6 +74,6 @@ def test_nobody_changes_their_own_account(project: Store) -> None:
 
 def test_who_is_known_from_imports_has_no_account_to_change(project: Store) -> None:
     with project.transaction() as cursor:
-        add_imported(cursor, "rater 1")
+        add_imported_annotator(cursor, "rater 1")
     with pytest.raises(RefusedError, match="only from imported judgments"):
         deactivate(project, "rater 1")

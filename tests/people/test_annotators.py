@@ -6,10 +6,13 @@ import argon2
 import pytest
 
 from curation.core.errors import InputError, NotFoundError, RefusedError
-from curation.people import sign_ins
-from curation.people.accounts import add_identity, invite, sign_in_as
-from curation.people.annotators import add_annotator, add_imported, owner_of_address, require_annotators
-from curation.people.sign_ins import UNKNOWN, authenticate, change_password
+from curation.people import passwords
+from curation.people.accounts import add_annotator
+from curation.people.addresses import add_address, find_address_owner, sign_in_by_address
+from curation.people.annotators import add_imported_annotator, require_annotators
+from curation.people.invitations import invite
+from curation.people.passwords import authenticate, change_password
+from curation.people.sign_ins import UNKNOWN_CLIENT
 from curation.store import Store
 
 PASSWORD = "correct horse"
@@ -31,7 +34,7 @@ def test_the_password_itself_is_nowhere_in_the_database(store: Store) -> None:
 
 def test_somebody_known_only_from_imports_cannot_sign_in(store: Store) -> None:
     with store.transaction() as cursor:
-        add_imported(cursor, "rater 1")
+        add_imported_annotator(cursor, "rater 1")
     assert authenticate(store, "rater 1", "") is None
 
 
@@ -51,7 +54,7 @@ def test_all_that_is_wrong_is_said_at_once(store: Store) -> None:
 def test_a_password_costs_whoever_guesses_what_argon2_recommends(
     store: Store, cheap_passwords: argon2.PasswordHasher, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(sign_ins, "_hasher", cheap_passwords)
+    monkeypatch.setattr(passwords, "_hasher", cheap_passwords)
     add_annotator(store, "ada", "annotator", PASSWORD)
     with store.reading() as cursor:
         ((stored,),) = cursor.execute("SELECT hash FROM passwords").fetchall()
@@ -74,7 +77,7 @@ def test_a_password_hashed_as_it_was_typed_still_fits(store: Store) -> None:
     """So were all before passwords were normalised."""
     add_annotator(store, "ada", "annotator", PASSWORD)
     with store.transaction() as cursor:
-        cursor.execute("UPDATE passwords SET hash = ?", [sign_ins._hasher.hash(DECOMPOSED)])
+        cursor.execute("UPDATE passwords SET hash = ?", [passwords._hasher.hash(DECOMPOSED)])
     assert authenticate(store, "ada", DECOMPOSED)
     assert authenticate(store, "ada", COMPOSED) is None
 
@@ -83,17 +86,17 @@ def test_addresses_differ_by_more_than_the_case_of_ascii_letters(store: Store) -
     """The Kelvin sign is K in lower case, and another mailbox than k."""
     add_annotator(store, "kay", "lead", None, "Kay@Example.org")
     with store.reading() as cursor:
-        assert owner_of_address(cursor, "kay@EXAMPLE.org") is not None
-        assert owner_of_address(cursor, "\u212aay@example.org") is None
+        assert find_address_owner(cursor, "kay@EXAMPLE.org") is not None
+        assert find_address_owner(cursor, "\u212aay@example.org") is None
     add_annotator(store, "eve", "annotator", None, "\u212aay@example.org")
     with pytest.raises(RefusedError, match=r"kay@example\.org is kay's already"):
-        add_identity(store, "eve", "KAY@example.org")
+        add_address(store, "eve", "KAY@example.org")
 
 
 @pytest.mark.parametrize("name", ["Ann@X.org", "ann\u200b@x.org", "ANN@x.org"])
 def test_one_person_gets_no_second_account(store: Store, name: str) -> None:
     with store.transaction() as cursor:
-        add_imported(cursor, "ann@x.org")
+        add_imported_annotator(cursor, "ann@x.org")
     for add in (
         lambda: add_annotator(store, name, "annotator", "a password", None),
         lambda: invite(store, name, "annotator"),
@@ -109,8 +112,8 @@ def test_an_address_that_looks_like_a_known_one_is_said_to_be_nobodys(store: Sto
     add_annotator(store, "bo", "annotator", None, "bo@x.org")
     add_annotator(store, "zoe", "annotator", None, "zoé@x.org")
     with pytest.raises(RefusedError, match="by upper and lower case, so nobody here has it"):
-        sign_in_as(store, "ZOÉ@x.org", "issuer", "1", UNKNOWN)
-    assert sign_in_as(store, "BO@X.org", "issuer", "2", UNKNOWN)
-    assert sign_in_as(store, "somebody@x.org", "issuer", "3", UNKNOWN) is None
+        sign_in_by_address(store, "ZOÉ@x.org", "issuer", "1", UNKNOWN_CLIENT)
+    assert sign_in_by_address(store, "BO@X.org", "issuer", "2", UNKNOWN_CLIENT)
+    assert sign_in_by_address(store, "somebody@x.org", "issuer", "3", UNKNOWN_CLIENT) is None
     with store.reading() as cursor, pytest.raises(NotFoundError, match="'Bo' differs from 'bo' by upper and"):
         require_annotators(cursor, ["Bo"])

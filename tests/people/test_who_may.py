@@ -24,16 +24,9 @@ from curation.labeling.rounds.rounds import delete_round, set_round_state
 from curation.labeling.rounds.use_guide import use_guide
 from curation.operations.import_jobs import dry_run, import_for_page
 from curation.operations.jobs import jobs_of
-from curation.people.accounts import (
-    activate,
-    add_identity,
-    deactivate,
-    invite,
-    remove_identity,
-    set_role,
-    withdraw,
-)
-from curation.people.annotators import add_annotator
+from curation.people.accounts import activate, add_annotator, deactivate, set_role
+from curation.people.addresses import add_address, remove_address
+from curation.people.invitations import invite, withdraw_invitation
 from curation.pooling.pool import build_pool
 from curation.pooling.request import PoolRequest
 from curation.queries.requests import DrawRequest, TopUpRequest
@@ -74,12 +67,12 @@ LEADS: dict[str, Callable[[Store, str], object]] = {
     "add somebody": lambda store, who: add_annotator(store, "eve", "lead", None, "eve@x.org", by=who),
     "invite": lambda store, who: invite(store, "eve", "annotator", who),
     "make a link again": lambda store, who: invite(store, "dulcinea", None, who),
-    "withdraw a link": lambda store, who: withdraw(store, "dulcinea", who),
+    "withdraw a link": lambda store, who: withdraw_invitation(store, "dulcinea", who),
     "deactivate": lambda store, who: deactivate(store, "dulcinea", who),
     "activate": lambda store, who: activate(store, "dulcinea", who),
     "change a role": lambda store, who: set_role(store, "quixote", "lead", who),
-    "add an address": lambda store, who: add_identity(store, "quixote", "q@x.org", who),
-    "remove an address": lambda store, who: remove_identity(store, "dulcinea", "d@x.org", who),
+    "add an address": lambda store, who: add_address(store, "quixote", "q@x.org", who),
+    "remove an address": lambda store, who: remove_address(store, "dulcinea", "d@x.org", who),
     "pool": lambda store, who: build_pool(
         store, PoolRequest(["bm25"], depth=1, random_negatives=0, seed=0), author=who
     ),

@@ -25,7 +25,7 @@ from curation.labeling.session.queue import read_queue
 from curation.operations.demo import CHUNKS, PASSWORD, PEOPLE, RELEASE, ROUND, build_demo
 from curation.operations.stdlib_corpus import write_stdlib_corpus
 from curation.people.annotators import list_annotators
-from curation.people.sign_ins import authenticate
+from curation.people.passwords import authenticate
 from curation.releases.frozen_release import load_release
 from curation.releases.verify import verify
 from curation.store import Store, get_setting, open_store

@@ -14,7 +14,7 @@ from curation.ingest.importers.queries import read_active_queries
 from curation.ingest.importers.traffic.traffic_import import import_traffic
 from curation.labeling.consensus.adjudication import decide_pair
 from curation.labeling.imported import add_judgments
-from curation.people.accounts import add_identity
+from curation.people.addresses import add_address
 from curation.queries.requests import DrawRequest
 from curation.queries.sampling.draw import draw_sample
 from curation.queries.stored_tags import set_tags
@@ -178,7 +178,7 @@ def test_the_release_has_what_a_report_by_strata_needs(drawn: FrozenRelease) -> 
 def test_reasons_of_reviewers_name_nobody(tmp_path: Path) -> None:
     store = labelled(tmp_path)
     add_names(store, "Berta.Bee", role="lead")
-    add_identity(store, "Berta.Bee", "berta@example.org")
+    add_address(store, "Berta.Bee", "berta@example.org")
     said = "zoe.miller is right, abe.jones is not; ask Berta.Bee or berta@example.org, tel. +49 30 1234567"
     decide_pair(store, "q-kettle", "kettle-2", grade=1, reason=said, reviewer="Berta.Bee")
     make_split(store, SplitRequest(tuple(PARTS.items()), 1, LEXICAL))

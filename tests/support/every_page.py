@@ -28,7 +28,7 @@ from curation.labeling.written_answers.create_task import open_answer_task
 from curation.labeling.written_answers.writing import read_writing_queue as answering_queue
 from curation.labeling.written_answers.writing import write_answer
 from curation.operations.project import init_project
-from curation.people.annotators import add_annotator
+from curation.people.accounts import add_annotator
 from curation.pooling.pool import build_pool
 from curation.pooling.request import PoolRequest
 from curation.queries.coverage.clusters import Cluster

@@ -10,7 +10,7 @@ from curation.guides.guide_text import parse_guide
 from curation.ingest.importers.evidence_cells import StatedEvidence
 from curation.labeling.imported import add_judgments
 from curation.labeling.rounds.use_guide import use_guide
-from curation.people.annotators import add_annotator
+from curation.people.accounts import add_annotator
 from curation.store import Store
 from tests.support.evaluated_project import write_run
 from tests.support.freezing import freeze

@@ -22,7 +22,7 @@ from curation.labeling.session.queue import read_queue
 from curation.labeling.session.submit import submit_judgments
 from curation.operations.jobs import Job, last_job
 from curation.operations.project import init_project
-from curation.people.annotators import add_annotator
+from curation.people.accounts import add_annotator
 from curation.store import Document, Store, append, get_setting, open_store, put_setting, utc_now
 from curation.store.documents import StoredDocuments, current_corpus, snapshot_versions
 from tests.support.once import once_a_run

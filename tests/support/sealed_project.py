@@ -32,7 +32,7 @@ from curation.labeling.written_answers.writing import read_writing_item, read_wr
 from curation.negatives.audit import open_audit
 from curation.negatives.requests import AuditRequest
 from curation.operations.project import init_project
-from curation.people.annotators import add_annotator
+from curation.people.accounts import add_annotator
 from curation.pooling.pool import build_pool
 from curation.pooling.request import PoolRequest
 from curation.relabeling.plan import make_plan

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from app.signin.current_user import Sessions
-from curation.people.sign_ins import UNKNOWN, open_sign_in
+from curation.people.sign_ins import UNKNOWN_CLIENT, open_sign_in
 from curation.store import Store, require_setting
 
 
@@ -17,6 +17,6 @@ def cookie_of(store: Store, name: str) -> tuple[str, str]:
     """Name and value of a cookie by which somebody is signed in from now on."""
     sessions = sessions_of(store)
     with store.transaction(new_data_version=False) as cursor:
-        key = open_sign_in(cursor, name, UNKNOWN)
+        key = open_sign_in(cursor, name, UNKNOWN_CLIENT)
     assert key is not None
     return sessions.cookie, sessions.issue(key)

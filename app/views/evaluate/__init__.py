@@ -22,7 +22,7 @@ from curation.evaluation.evaluate import RunSubmission
 from curation.evaluation.figures.ranks import LeaderboardRow
 from curation.evaluation.report.query_sections import QUERY_BY_QUERY
 from curation.evaluation.stored_evaluations import SubmittedEvaluation, list_evaluations, read_report
-from curation.people.annotators import EVALUATING
+from curation.people.annotators import EVALUATING_ROLES
 from curation.releases.gate_override import mark_name, read_overrides, warn_of_override
 from curation.releases.release_rows import ReleaseRow, list_releases
 from curation.store import Annotator, Store
@@ -61,7 +61,7 @@ def show(annotator: Annotator) -> None:
         submit.show(context, release, part)
 
 
-PAGE = AppPage(42, "Evaluate", "evaluate", EVALUATING, show, group=RELEASE)
+PAGE = AppPage(42, "Evaluate", "evaluate", EVALUATING_ROLES, show, group=RELEASE)
 
 
 def _ask_release(store: Store, rows: Sequence[ReleaseRow], overrides: Mapping[str, str]) -> EvaluableRelease:

@@ -20,7 +20,7 @@ from app.views.queries.region import show_map
 from curation.core.errors import RefusedError
 from curation.core.reports.tables import QueryName
 from curation.core.text import percent, pluralize
-from curation.people.annotators import able_to_judge, usual_names
+from curation.people.annotators import list_eligible_annotators, select_default_names
 from curation.pooling.pool import forecast_embedding
 from curation.queries.coverage.state import CoverageState, compute_state_fingerprint, read_state
 from curation.queries.coverage.writing import tasks as writing_tasks
@@ -134,12 +134,14 @@ def _list_gaps(context: PageContext, state: CoverageState) -> None:
 
 def _ask_tasks(context: PageContext, state: CoverageState) -> None:
     with context.store.reading() as cursor:
-        people = able_to_judge(cursor)
+        people = list_eligible_annotators(cursor)
     form = context.acts.form("writing tasks")
     with st.form("writing tasks"):
         kind = st.selectbox("For", list(TASK_KINDS))
         queries = st.number_input("Queries", 1, writing_tasks.MAX_AT_ONCE, min(12, max(1, len(state.gaps))))
-        writers = st.multiselect("Writers", [person.name for person in people], default=usual_names(people))
+        writers = st.multiselect(
+            "Writers", [person.name for person in people], default=select_default_names(people)
+        )
         seed = st.number_input("Seed of documents and styles", value=0, step=1)
         submitted = submit_button("Open the tasks", "open tasks", form, state.map.map_id)
     result: writing_tasks.OpenedTasks | None = form.result

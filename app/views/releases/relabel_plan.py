@@ -10,7 +10,7 @@ from app.page_context import PageContext
 from curation.core.errors import NotFoundError
 from curation.ingest.stored_runs import read_stored_runs
 from curation.operations.jobs.figures import figures_of
-from curation.people.annotators import able_to_judge, usual_names
+from curation.people.annotators import list_eligible_annotators, select_default_names
 from curation.pooling.request import SYSTEMS
 from curation.relabeling import planning_sections
 from curation.relabeling.calendar import DONE, OPEN, UNFINISHED, read_work
@@ -96,9 +96,9 @@ def _offer_opening(context: PageContext, plan: StoredPlan) -> None:
         ui.quiet(f"The plan of {plan.quarter} {STATE_SENTENCES[work.state].format(plan.round)}")
         return
     with context.store.reading() as cursor:
-        people = able_to_judge(cursor)
+        people = list_eligible_annotators(cursor)
         runs = [f"{RUN_PREFIX}{run.name}" for run in read_stored_runs(cursor)]
-    start = QuarterRequest(tuple(usual_names(people)), plan.plan_id, plan.quarter)
+    start = QuarterRequest(tuple(select_default_names(people)), plan.plan_id, plan.quarter)
     choices = {"annotators": [person.name for person in people], "systems": [*SYSTEMS, *runs]}
     form = Form(QuarterRequest, start, choices=choices)
     form.ask("annotators", "name")

@@ -13,7 +13,7 @@ from curation.labeling.requests import RoundRequest
 from curation.labeling.rounds.create_round import OpenedRound, explain_no_round, open_round
 from curation.labeling.rounds.rounds import list_rounds
 from curation.labeling.rounds.status import read_round_status
-from curation.people.annotators import able_to_judge, usual_names
+from curation.people.annotators import list_eligible_annotators, select_default_names
 from curation.store import Annotator, Store
 
 COLUMNS = ["Annotator", "Presentations", "Blind duplicates"]
@@ -21,12 +21,12 @@ COLUMNS = ["Annotator", "Presentations", "Blind duplicates"]
 
 def show(store: Store, acts: Acts, annotator: Annotator) -> None:
     with store.reading() as cursor:
-        people = able_to_judge(cursor)
+        people = list_eligible_annotators(cursor)
         rounds = [row for row in list_rounds(cursor) if row.kind != "imported"]
         problem = explain_no_round(cursor)
     left, right = st.columns([2, 3], gap="large")
     with left:
-        start = RoundRequest(annotators=usual_names(people))
+        start = RoundRequest(annotators=select_default_names(people))
         choices = {"annotators": [person.name for person in people]}
         _ask_round(store, acts, Form(RoundRequest, start, choices=choices), f"after {len(rounds)}", problem)
     with right:

@@ -20,7 +20,7 @@ from curation.labeling.rounds import rounds as round_rows
 from curation.labeling.rounds.move_request import move_work
 from curation.labeling.rounds.status import RoundStatus
 from curation.labeling.rounds.upcoming import ShownRound, read_rounds
-from curation.people.annotators import able_to_judge, usual_names
+from curation.people.annotators import list_eligible_annotators, select_default_names
 from curation.relabeling.fixed_reports import close_round
 from curation.store import Store, utc_now
 
@@ -112,7 +112,7 @@ def _change_round(store: Store, name: str, state: str, by: str, reason: str) -> 
 
 def _ask_people(store: Store, status: RoundStatus, acts: Acts) -> None:
     with store.reading() as cursor:
-        names = usual_names(able_to_judge(cursor))
+        names = select_default_names(list_eligible_annotators(cursor))
     members = [annotator.annotator for annotator in status.annotators]
     non_members = [name for name in names if name not in members]
     if status.kind != "pilot":

@@ -8,7 +8,7 @@ from app.app_page import JUDGE, LEADS, REVIEWERS, AppPage
 from app.context import project_store
 from app.views.write import answer_tasks, answers, deciding, queries
 from curation.labeling.written_answers.writing import has_answer_tasks
-from curation.people.annotators import JUDGING
+from curation.people.annotators import JUDGING_ROLES
 from curation.queries.coverage.writing.writing_queue import has_writing_tasks
 from curation.store import Annotator
 
@@ -45,4 +45,4 @@ def _is_listed(annotator: Annotator) -> bool:
     return bool(list_parts(annotator))
 
 
-PAGE = AppPage(22, "Write", "write", JUDGING, show, group=JUDGE, listed=_is_listed)
+PAGE = AppPage(22, "Write", "write", JUDGING_ROLES, show, group=JUDGE, listed=_is_listed)

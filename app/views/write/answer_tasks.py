@@ -13,7 +13,7 @@ from curation.ingest.importers.query_tags import list_tags_for_people
 from curation.labeling.requests import AnswerTaskRequest
 from curation.labeling.written_answers import tasks
 from curation.labeling.written_answers.create_task import OpenedAnswerTask, open_answer_task
-from curation.people.annotators import able_to_judge, usual_names
+from curation.people.annotators import list_eligible_annotators, select_default_names
 from curation.store import Store
 
 MAX_ROWS = 100
@@ -25,12 +25,12 @@ STATE_CHANGES = {
 
 def show(store: Store, acts: Acts) -> None:
     with store.reading() as cursor:
-        people = able_to_judge(cursor)
+        people = list_eligible_annotators(cursor)
         names = [task.name for task in reversed(tasks.list_answer_tasks(cursor))]
         tags = list_tags_for_people(cursor)
     left, right = st.columns([2, 3], gap="large")
     with left:
-        _ask_task(store, acts, [person.name for person in people], usual_names(people), tags)
+        _ask_task(store, acts, [person.name for person in people], select_default_names(people), tags)
     with right:
         if names:
             _show_task(store, acts, names)

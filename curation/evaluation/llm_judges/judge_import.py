@@ -27,7 +27,7 @@ from curation.ingest.importers.unknown_names import UNKNOWN_QUERY
 from curation.ingest.outcome import ImportOutcome, describe_judgment_columns
 from curation.ingest.readers.fields import JudgmentFields
 from curation.ingest.readers.formats import FileLayout
-from curation.people.annotators import names_in_use
+from curation.people.accounts import read_names_in_use
 from curation.store import COMMAND_LINE, Cursor, Store, append_rows, record_event, utc_now
 from curation.store.documents import current_snapshot, snapshot_versions
 from curation.store.planned_writes import write_if_unchanged
@@ -140,7 +140,7 @@ def _check_name_and_fields(store: Store, judge: str, fields: JudgmentFields) -> 
             "--annotator-columns. In a wide file, --map grade names the judge's column."
         )
     with store.reading() as cursor:
-        people, judges = names_in_use(cursor), {known.judge for known in list_judges(cursor)}
+        people, judges = read_names_in_use(cursor), {known.judge for known in list_judges(cursor)}
     similar = "" if judge in judges else find_lookalikes([judge], judges).get(judge, "")
     if similar:
         raise RefusedError(

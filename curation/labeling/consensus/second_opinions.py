@@ -18,7 +18,7 @@ from curation.labeling.rounds.candidates import Candidate
 from curation.labeling.rounds.practice import read_practice_statuses
 from curation.labeling.rounds.rounds import read_free_positions, read_members
 from curation.labeling.rounds.status import count_workloads
-from curation.people.annotators import able_to_judge, require_author
+from curation.people.annotators import list_eligible_annotators, require_author
 from curation.store import COMMAND_LINE, Cursor, Store, append_rows, record_event, utc_now
 
 _DECIDED = "SELECT 1 FROM counted_adjudications WHERE query_id = ? AND document_id = ?"
@@ -114,7 +114,9 @@ def _choose_judge(cursor: Cursor, round_id: str, name: str, pair: Pair, version:
     """Choose the member of the round with the fewest open items who never saw the pair with this text."""
     seen_by = {row[0] for row in cursor.execute(_SEEN_BY, [*pair, version]).fetchall()}
     practising = {status.annotator for status in read_practice_statuses(cursor) if status.open}
-    judges = {annotator.name for annotator in able_to_judge(cursor)} - seen_by - practising - {reviewer}
+    judges = (
+        {annotator.name for annotator in list_eligible_annotators(cursor)} - seen_by - practising - {reviewer}
+    )
     eligible = [who for who in read_members(cursor, round_id) if who in judges]
     if not eligible:
         raise RefusedError(

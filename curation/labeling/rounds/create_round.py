@@ -25,7 +25,7 @@ from curation.labeling.rounds.control_items import (
 from curation.labeling.rounds.query_draw import DrawFrame, QueryDraw, draw_candidates, load_draw, read_frame
 from curation.labeling.rounds.rounds import refuse_taken_name, refuse_unable_annotators, write_round
 from curation.labeling.rounds.status import build_spacing_table, compute_quantiles
-from curation.people.annotators import able_to_judge, require_annotators, require_author
+from curation.people.annotators import list_eligible_annotators, require_annotators, require_author
 from curation.store import COMMAND_LINE, Cursor, Store, append_rows, get_setting, record_event
 from curation.store.documents import current_snapshot, snapshot_versions
 from curation.store.planned_writes import write_if_unchanged
@@ -153,7 +153,7 @@ def explain_no_round(cursor: Cursor) -> str | None:
     """Return the reason why the project cannot open a round over a pool, or None if it can."""
     if not cursor.execute("SELECT 1 FROM candidates LIMIT 1").fetchall():
         return NO_CANDIDATES
-    return None if able_to_judge(cursor) else "Nobody can judge yet. Add people under People."
+    return None if list_eligible_annotators(cursor) else "Nobody can judge yet. Add people under People."
 
 
 def open_round_over(

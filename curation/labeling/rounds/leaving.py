@@ -13,7 +13,7 @@ from curation.labeling.rounds.items import read_round_items
 from curation.labeling.rounds.reassignment import reassign
 from curation.labeling.rounds.rounds import read_open_states
 from curation.people.accounts import deactivate, set_role
-from curation.people.annotators import JUDGING, require_annotators
+from curation.people.annotators import JUDGING_ROLES, require_annotators
 from curation.store import COMMAND_LINE, Annotator, Store
 
 
@@ -79,7 +79,7 @@ def change_role(
     InputError, NotFoundError, RefusedError: as `people.accounts.set_role`.
     """
     annotator = set_role(store, name, role, author)
-    return annotator, [] if role in JUDGING else _return_work(store, name, author)
+    return annotator, [] if role in JUDGING_ROLES else _return_work(store, name, author)
 
 
 def _return_work(store: Store, name: str, author: str) -> list[ReturnedWork]:

@@ -18,7 +18,7 @@ from curation.core.digests import canonical_json
 from curation.core.errors import NotFoundError, RefusedError
 from curation.core.text import pluralize
 from curation.labeling.rounds.upcoming import count_unshown
-from curation.people.annotators import JUDGING, require_author
+from curation.people.annotators import JUDGING_ROLES, require_author
 from curation.store import (
     COMMAND_LINE,
     Annotator,
@@ -303,7 +303,7 @@ def refuse_unable_annotators(annotators: Sequence[Annotator]) -> None:
     ------
     RefusedError: a person is known only from imported judgments, is deactivated, or has the role evaluator.
     """
-    evaluators = [annotator.name for annotator in annotators if annotator.role not in JUDGING]
+    evaluators = [annotator.name for annotator in annotators if annotator.role not in JUDGING_ROLES]
     if evaluators:
         raise RefusedError(
             f"{', '.join(evaluators)} may only evaluate systems (role evaluator): people who judge "

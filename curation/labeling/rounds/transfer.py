@@ -42,7 +42,7 @@ from curation.labeling.rounds.rounds import (
     refuse_closed,
     refuse_unable_annotators,
 )
-from curation.people.annotators import able_to_judge, require_annotators, require_author
+from curation.people.annotators import list_eligible_annotators, require_annotators, require_author
 from curation.store import Cursor, Store, append_rows, record_event
 from curation.store.planned_writes import write_if_unchanged
 
@@ -226,7 +226,7 @@ def read_transfer_inputs(
     refuse_unable_annotators([annotator for annotator in named_annotators if annotator.name in takers])
     layout = _read_layout(cursor, state)
     items = read_round_items(cursor, state.round_id)
-    able_annotators = {annotator.name for annotator in able_to_judge(cursor)}
+    able_annotators = {annotator.name for annotator in list_eligible_annotators(cursor)}
     candidates = read_candidates(cursor) if extends and state.kind == "labeling" else ([], set[str]())
     return TransferInputs(
         state=state,

@@ -33,7 +33,7 @@ from curation.labeling.rounds.upcoming import (
 )
 from curation.labeling.session.recent_answers import RecentAnswer, RecentAnswers, read_recent_answers
 from curation.labeling.session.texts import MAX_READ_EARLY_LENGTH, ItemText, read_texts, read_texts_version
-from curation.people.annotators import JUDGING, require_author
+from curation.people.annotators import JUDGING_ROLES, require_author
 from curation.store import Cursor, Store, utc_now
 
 MAX_ITEMS = 1_000_000
@@ -76,7 +76,7 @@ class SessionCache:
         """Bring the cache to the version of the data that the cursor sees; read only what has changed."""
         if self._data_version == data_version:
             return
-        require_author(cursor, self.annotator, *JUDGING)  # they may have lost the right while signed in
+        require_author(cursor, self.annotator, *JUDGING_ROLES)  # they may have lost the right while signed in
         shared = self._shared.read(cursor, data_version)
         self.rounds, self.guides = shared.rounds, shared.guides
         self._practice = None

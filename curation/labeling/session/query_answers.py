@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from curation.labeling.judging import Outcome
 from curation.labeling.rounds.upcoming import ASK_FROM_SQL
-from curation.people.annotators import JUDGING, require_author
+from curation.people.annotators import JUDGING_ROLES, require_author
 from curation.store import Cursor, Store, utc_now
 
 ANSWERS = ("yes", "partly", "no")
@@ -33,7 +33,7 @@ _USED_KEY = "SELECT round_id, annotator, query_id FROM query_answers WHERE clien
 def answer_query(store: Store, annotator: str, presentation_id: str, answer: str, client_key: str) -> Outcome:
     """Store whether the corpus answers the query of one of the annotator's presentations."""
     with store.transaction(appends=False, new_data_version=False) as cursor:  # no cache holds these answers
-        require_author(cursor, annotator, *JUDGING)
+        require_author(cursor, annotator, *JUDGING_ROLES)
         status, message = _check_answer(cursor, annotator, presentation_id, answer, client_key)
         if status == "saved":
             cursor.execute(_INSERT_ANSWER, [answer, client_key, utc_now(), presentation_id])

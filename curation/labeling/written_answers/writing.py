@@ -26,7 +26,7 @@ from curation.labeling.presentation.drawing import NO_IMAGE_HOSTS, DocumentText,
 from curation.labeling.presentation.markup import Node
 from curation.labeling.written_answers.create_task import read_shown_documents
 from curation.labeling.written_answers.tasks import update_references
-from curation.people.annotators import JUDGING, require_author
+from curation.people.annotators import JUDGING_ROLES, require_author
 from curation.store import Cursor, Store, utc_now
 
 MAX_ANSWER_LENGTH = 1_000
@@ -305,7 +305,7 @@ def _refuse_late_event(assignment: _Assignment, kind: str, seen_revision: int) -
 
 
 def _read_assignment(cursor: Cursor, writer: str, assignment_id: str) -> _Assignment:
-    require_author(cursor, writer, *JUDGING)
+    require_author(cursor, writer, *JUDGING_ROLES)
     row = cursor.execute(_OWN_ASSIGNMENT, [assignment_id, writer]).fetchone()
     if row is None:
         raise NotFoundError("You were not asked to answer this query.")

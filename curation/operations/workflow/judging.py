@@ -21,7 +21,7 @@ from curation.labeling.rounds.practice import read_practice_statuses
 from curation.labeling.rounds.rounds import RoundState, compute_answered_share, read_round_states
 from curation.operations.workflow.preparing import Preparation
 from curation.operations.workflow.stage import Action, Stage, State, join_names
-from curation.people.annotators import able_to_judge, usual_names
+from curation.people.annotators import list_eligible_annotators, select_default_names
 from curation.store import Cursor, Store, get_setting
 
 RECENT = timedelta(hours=1)
@@ -76,7 +76,7 @@ def read_rounds(cursor: Cursor) -> RoundProgress:
         finished=len(labeling_rounds) - len(open_rounds),
         imported=len(states) - len(labeling_rounds),
         opened_at=max((state.opened_at for state in labeling_rounds), default=None),
-        annotators=tuple(usual_names(able_to_judge(cursor))),
+        annotators=tuple(select_default_names(list_eligible_annotators(cursor))),
         failed=tuple(dict.fromkeys(failed)),
     )
 

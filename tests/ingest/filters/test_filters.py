@@ -33,7 +33,7 @@ from curation.labeling.rounds.upcoming import read_items, read_open_rounds
 from curation.labeling.session.queue import read_queue
 from curation.negatives.hard_negatives import find_hard_negatives
 from curation.operations.import_jobs import import_for_page
-from curation.people.annotators import add_annotator
+from curation.people.accounts import add_annotator
 from curation.people.seal_access import unseal
 from curation.pooling.contributions import compute_contributions
 from curation.pooling.pool import OUTSIDE as OUTSIDE_POOL

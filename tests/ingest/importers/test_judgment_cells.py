@@ -15,7 +15,7 @@ from curation.ingest.readers.fields import JudgmentFields
 from curation.ingest.readers.formats import FileLayout
 from curation.ingest.readers.values import parse_annotator_map, parse_grade_map
 from curation.labeling.imported import import_judgments
-from curation.people.annotators import add_annotator
+from curation.people.accounts import add_annotator
 from curation.store import Store
 from tests.support.projects import rows_of
 

@@ -28,7 +28,7 @@ from curation.labeling.consensus.consensus import read_consensus
 from curation.labeling.consensus.decisions import read_recent_decisions
 from curation.labeling.consensus.disputes import Opinion, find_disputes, read_case
 from curation.labeling.imported import add_judgments
-from curation.people.annotators import add_annotator
+from curation.people.accounts import add_annotator
 from curation.store import Store, append, put_setting
 from tests.support.command_line import invoke
 from tests.support.projects import PASSWORD, add_pairs, built_once, rows_of

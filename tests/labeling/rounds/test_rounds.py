@@ -17,7 +17,7 @@ from curation.labeling.rounds.candidates import Candidate
 from curation.labeling.rounds.create_round import open_round
 from curation.labeling.rounds.rounds import list_rounds
 from curation.labeling.rounds.status import read_round_status
-from curation.people.annotators import add_imported
+from curation.people.annotators import add_imported_annotator
 from curation.store import Store
 from tests.support.projects import add_names, add_pairs, add_people, grid, new_project, open_for
 
@@ -144,7 +144,7 @@ def test_of_two_rounds_opened_at_once_only_one_gets_the_candidates(store: Store)
 def test_who_cannot_sign_in_is_given_no_work_until_they_can(store: Store) -> None:
     add_pairs(store, grid(2, 2))
     with store.transaction() as cursor:
-        add_imported(cursor, "rater")
+        add_imported_annotator(cursor, "rater")
     with pytest.raises(RefusedError, match="rater cannot sign in"):
         open_round(store, RoundRequest("first", ["rater"], overlap=1))
     add_people(store, "rater")

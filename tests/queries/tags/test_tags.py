@@ -10,7 +10,7 @@ from curation.ingest.importers.query_import import import_queries
 from curation.ingest.importers.query_tags import TagStatement, append_tags
 from curation.labeling.requests import RoundRequest
 from curation.labeling.rounds.create_round import open_round
-from curation.people.annotators import add_annotator
+from curation.people.accounts import add_annotator
 from curation.pooling.pool import build_pool
 from curation.pooling.request import PoolRequest
 from curation.queries.requests import DrawRequest, TopUpRequest

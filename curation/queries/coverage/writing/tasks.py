@@ -21,7 +21,7 @@ from curation.core.errors import InputError, NotFoundError, RefusedError, refuse
 from curation.core.reports.tables import Table
 from curation.core.text import describe_left_out, pluralize
 from curation.ingest.importers.external_corpus import store_linked_texts
-from curation.people.annotators import JUDGING, require_annotators, require_author, require_role
+from curation.people.annotators import JUDGING_ROLES, require_annotators, require_author, require_role
 from curation.queries.coverage.coverage_map import CoverageMap
 from curation.queries.coverage.gaps import list_gaps
 from curation.queries.coverage.measures import MIN_FOR_SCC
@@ -124,7 +124,7 @@ def open_tasks(
     def read(cursor: Cursor) -> _BatchInputs:
         require_author(cursor, author, "lead")
         for person in require_annotators(cursor, writers):
-            require_role(person, *JUDGING)
+            require_role(person, *JUDGING_ROLES)
         state = read_state(cursor)
         [(batches,)] = cursor.execute("SELECT count(*) FROM writing_batches").fetchall()
         counts = _count_tasks(cursor, state.map.map_id, kind, fill)

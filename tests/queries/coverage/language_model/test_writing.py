@@ -12,7 +12,7 @@ import pytest
 
 from curation.core.errors import InputError, RefusedError
 from curation.ingest.importers.queries import read_active_queries
-from curation.people.annotators import add_annotator
+from curation.people.accounts import add_annotator
 from curation.pooling.pool import build_pool
 from curation.pooling.request import PoolRequest
 from curation.queries.coverage.language_model.chat import MalformedAnswerError, hash_prompt, load_prompt

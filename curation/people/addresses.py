@@ -1,0 +1,149 @@
+"""E-mail addresses with which people sign in through an identity provider.
+
+An address belongs to one person. A person who signs in by address needs no password.
+"""
+
+from __future__ import annotations
+
+import re
+import string
+
+from curation.core.characters import describe_lookalike, find_lookalikes
+from curation.core.errors import NotFoundError, RefusedError, refuse_problems
+from curation.people.annotators import require_annotators, require_author
+from curation.people.sign_ins import ClientInfo, delete_sign_ins, open_sign_in
+from curation.store import COMMAND_LINE, Cursor, Store, record_event, utc_now
+
+_EMAIL = re.compile(r"[^@\s]{1,64}@[^@\s]{1,190}")
+_LOWER = str.maketrans(string.ascii_uppercase, string.ascii_lowercase)
+_CLAIM_ADDRESS = """
+UPDATE identities SET issuer = $issuer, subject = $subject WHERE email = $email AND issuer IS NULL
+"""
+_OTHER_CLAIMS = "FROM identities WHERE email = $email AND (issuer, subject) <> ($issuer, $subject)"
+
+
+def add_address(store: Store, name: str, email: str, author: str = COMMAND_LINE) -> dict[str, str]:
+    """Add an e-mail address with which an annotator can sign in; a known address of the annotator changes
+    nothing.
+
+    Raises
+    ------
+    InputError: the text is not an e-mail address.
+    NotFoundError: the project does not know the name.
+    RefusedError: the address belongs to a different annotator, the name is known only from imported
+        judgments, or the author is not a lead.
+    """
+    refuse_problems(find_address_problems(email))
+    with store.transaction() as cursor:
+        require_author(cursor, author, "lead")
+        if require_annotators(cursor, [name])[0].imported:
+            raise RefusedError(
+                f"{name} is known only from imported judgments. Add the person to let the person sign in.",
+                command=f"`goldgrade people add {name} --email {email}` lets the person sign in.",
+            )
+        added = insert_address(cursor, name, email)
+        record_event(cursor, "add identity", added, author)
+    return added
+
+
+def remove_address(store: Store, name: str, email: str, author: str = COMMAND_LINE) -> dict[str, str]:
+    """Remove an annotator's address; sign-ins with the address end.
+
+    Raises
+    ------
+    NotFoundError: the annotator does not have the address.
+    RefusedError: the author is not a lead.
+    """
+    removed = {"email": normalise_address(email), "annotator": name}
+    with store.transaction() as cursor:
+        require_author(cursor, author, "lead")
+        if find_address_owner(cursor, email) != name:
+            raise NotFoundError(
+                f"{name} does not sign in as {email}.",
+                command="`goldgrade people list` names everybody's addresses.",
+            )
+        cursor.execute("DELETE FROM identities WHERE email = ?", [removed["email"]])
+        delete_sign_ins(cursor, name, email=removed["email"])
+        record_event(cursor, "remove identity", removed, author)
+    return removed
+
+
+def sign_in_by_address(store: Store, email: str, issuer: str, subject: str, client: ClientInfo) -> str | None:
+    """Sign in the owner of an e-mail address that an identity provider confirmed. Return the key of the
+    sign-in, or None if nobody has the address.
+
+    An address belongs to the first account at an identity provider (`iss` and `sub` of the token) that signs
+    in with the address, because a different provider may give the same address to a different person.
+
+    Raises
+    ------
+    RefusedError: a different account signed in with the address first, or the address only looks the same as
+    a known address.
+    """
+    with store.transaction(new_data_version=False) as cursor:
+        address = normalise_address(email)
+        owner = find_address_owner(cursor, email)
+        if owner is None:
+            difference = describe_similar_address(cursor, email)
+            if difference:
+                raise RefusedError(
+                    f"{email} differs from an address that the project knows by {difference}, so nobody here "
+                    "has it. Ask the lead of the project to add the address exactly as above."
+                )
+            return None
+        claim = {"issuer": issuer, "subject": subject, "email": address}
+        cursor.execute(_CLAIM_ADDRESS, claim)
+        if cursor.execute(_OTHER_CLAIMS, claim).fetchall():
+            raise RefusedError(
+                f"{address} belongs to a different account, which used it first. "
+                "Ask the lead of the project to remove the address and add it again: the address then "
+                "belongs to the next account that uses it."
+            )
+        return open_sign_in(cursor, owner, client, address)
+
+
+def insert_address(cursor: Cursor, name: str, email: str) -> dict[str, str]:
+    """Store an annotator's address; return the stored address and the name.
+
+    Raises
+    ------
+    RefusedError: the address belongs to a different annotator.
+    """
+    address = normalise_address(email)
+    owner = find_address_owner(cursor, email)
+    if owner not in (None, name):
+        raise RefusedError(f"The address {address} is {owner}'s already.")
+    if owner is None:
+        cursor.execute("INSERT INTO identities VALUES (?, ?, ?, NULL, NULL)", [address, name, utc_now()])
+    return {"email": address, "annotator": name}
+
+
+def read_address_owners(cursor: Cursor) -> dict[str, str]:
+    """Return the name of the person for each e-mail address."""
+    return dict(cursor.execute("SELECT email, annotator FROM identities ORDER BY email").fetchall())
+
+
+def find_address_owner(cursor: Cursor, email: str) -> str | None:
+    """Return the name of the annotator with this e-mail address, or None."""
+    return read_address_owners(cursor).get(normalise_address(email))
+
+
+def describe_similar_address(cursor: Cursor, email: str) -> str:
+    """Return the difference between an unknown address and a known address that looks the same; '' if no
+    known address looks the same.
+    """
+    address = normalise_address(email)
+    lookalikes = find_lookalikes([address], read_address_owners(cursor))
+    return describe_lookalike(address, lookalikes.get(address, address))
+
+
+def find_address_problems(email: str) -> list[str]:
+    """Return the problems of an e-mail address."""
+    if _EMAIL.fullmatch(email) and email.isprintable():
+        return []
+    return [f"the e-mail address {email!r}: expected an address such as ada@example.org"]
+
+
+def normalise_address(email: str) -> str:
+    """Return an e-mail address in the form in which addresses are stored and compared."""
+    return email.strip().translate(_LOWER)
