@@ -213,7 +213,7 @@ def _read_graded(texts: Sequence[str]) -> dict[str, Any]:
 
 def _list_inputs(store: Store, request: EvaluateRequest) -> list[Path]:
     """List the project, and the files of the release and of runs that the evaluation reads."""
-    from curation.releases.release_rows import is_file
+    from curation.releases.packed import is_file
 
     release = [Path(request.release)] if is_file(request.release) else []
     tables = [path for path in (request.topics, request.chunk_map) if path is not None]

@@ -53,7 +53,7 @@ def export(
     """
     from curation.operations.registry import OPERATIONS
     from curation.releases.export.export import export as export_release
-    from curation.releases.release_rows import SUFFIX
+    from curation.releases.packed import SUFFIX
 
     if out.suffix == SUFFIX:
         unused = ("format", "parts", "without_grades", "unjudged", "negatives", "licence")

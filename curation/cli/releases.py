@@ -62,7 +62,7 @@ def freeze(
 
 def _list_next_steps(frozen: Frozen) -> Iterator[str]:
     """Yield the sentences that only the command prints: ids, the coverage map, and the next command."""
-    from curation.releases.freeze.draft import CHANGED
+    from curation.releases.freeze.pair_selection import CHANGED
 
     yield f"release id: {frozen.release_id}"
     if frozen.parent is not None:
@@ -157,8 +157,8 @@ def _limit_sentence(limit: int) -> str:
 
 
 def _list_releases() -> None:
-    from curation.releases.overview import list_release_overviews as all_releases
-    from curation.releases.overview import make_release_table
+    from curation.releases.release_list import list_release_overviews as all_releases
+    from curation.releases.release_list import make_release_table
     from curation.releases.sealed_log import read_monthly_limit
 
     store = project_store(with_arrow=False)

@@ -27,7 +27,8 @@ from curation.releases.coverage import describe_grid, describe_map, read_coverag
 from curation.releases.frozen_release import FrozenRelease
 from curation.releases.gate_override import warn_of_override
 from curation.releases.pair_codes import Codes, PairCodes, count_common, count_documents, sort_codes
-from curation.releases.release_rows import count_half_judged, find_without_relevant, get_pair, say_half_judged
+from curation.releases.part_rows import find_without_relevant, get_pair
+from curation.releases.release_rows import count_half_judged, say_half_judged
 
 UNKNOWN = "unknown"
 FEW_TAGS = 20

@@ -1,26 +1,24 @@
-"""The difference between two releases: queries, grades, documents, agreement and settings side by side.
+"""The difference between two releases: changes of queries, grades, documents, agreement and settings.
 
 Queries are compared by their ids, pairs by query and document, documents by their content hashes. Grades are
 compared for the queries that both releases have. All grades of a query that is only in one release count as
 new or gone. Changed grades of a part that either release seals are counted, and listed only if somebody opens
-the seal (`seal`). Settings that differ between the releases are shown as text.
+the seal (`seal`).
 """
 
 from __future__ import annotations
 
-import json
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from curation.agreement.intra_annotator import IntraAgreement, pool_consistency
-from curation.core.digests import canonical_json, digest
 from curation.core.statistics.estimate import Estimate
 from curation.people.seal_access import sealed_parts
-from curation.releases.coverage import ReleasedCoverage, read_coverage
 from curation.releases.frozen_release import FrozenRelease, load_release
-from curation.releases.release_rows import get_pair
+from curation.releases.part_rows import Rows, get_pair
+from curation.releases.release_settings import Setting, compare_settings
 from curation.releases.seal import open_sealed
 from curation.store import COMMAND_LINE, Store
 
@@ -29,13 +27,7 @@ UNEXPLAINED = "more or other votes"
 COUNTS = ("kept", "higher", "lower", "new", "gone", "sealed")
 ALPHAS = ("ordinal", "nominal")
 
-Rows = list[dict[str, Any]]
 QueryIds = Collection[str]
-Setting = tuple[str | None, str | None]
-"""The value of a setting before and after."""
-NOT_SETTINGS = ("format", "documents", "queries", "grades", "left_out", "snapshot_id", "relabeled", "retired")
-"""Fields of the release's header that are not compared as settings."""
-VERSIONS = "frozen with"
 
 
 class ReleaseSummary(NamedTuple):
@@ -64,14 +56,15 @@ class ComparedRelease:
         self.queries = {row["query_id"]: row for row in release.rows("queries")}
         self.qrels = {get_pair(row): row for row in release.rows("qrels") if row["query_id"] not in closed}
         self.documents = release.versions
-        self.judged = Counter(document_id for _, document_id in self.qrels)
-        self.graded = Counter(query_id for query_id, _ in self.qrels)
+        self.grades_of_document = Counter(document_id for _, document_id in self.qrels)
+        self.grades_of_query = Counter(query_id for query_id, _ in self.qrels)
         self.agreement = (release.rows("agreement") or [{}])[0]
         self.sealed = sealed_parts(self.header)
         self.retired: dict[str, str] = self.header.get("retired", {})
         self.relabeled = {get_pair(row): (row["quarter"], row["cause"]) for row in release.rows("relabeled")}
 
     def part(self, query_id: str) -> str:
+        """Return the part of the split that has a query."""
         return str(self.queries[query_id]["part"])
 
 
@@ -234,7 +227,11 @@ def compare(old: FrozenRelease, new: FrozenRelease, reason: str | None = None) -
     before, after = ComparedRelease(old, closed), ComparedRelease(new, closed)
     common = before.queries.keys() & after.queries.keys()
     changes = list_grade_changes(before, after, common)
-    hidden = {id for id in common if before.part(id) in before.sealed or after.part(id) in after.sealed}
+    hidden = {
+        query_id
+        for query_id in common
+        if before.part(query_id) in before.sealed or after.part(query_id) in after.sealed
+    }
     visible = [change for change in changes if reason is not None or change["query_id"] not in hidden]
     return Diff(
         old=before.summary,
@@ -255,7 +252,7 @@ def compare(old: FrozenRelease, new: FrozenRelease, reason: str | None = None) -
         documents=_group_documents(before, after),
         documents_kept=len(before.documents.items() & after.documents.items()),
         agreement=compare_figures(before, after),
-        settings=_compare_settings(before, after),
+        settings=compare_settings(old, new, closed),
     )
 
 
@@ -263,7 +260,9 @@ def _find_document_change(document_id: str, before: ComparedRelease, after: Comp
     old, new = before.documents.get(document_id), after.documents.get(document_id)
     if old == new:
         return ""
-    return "gone" if new is None else "new" if old is None else "changed"
+    if new is None:
+        return "gone"
+    return "new" if old is None else "changed"
 
 
 def _read_figure(release: ComparedRelease, name: str, value: str) -> Estimate:
@@ -288,7 +287,7 @@ def _list_unshared(release: ComparedRelease, other_release: ComparedRelease) -> 
     """List the queries that are only in the first of the two releases."""
     return [
         {name: row[name] for name in ("query_id", "text", "part")}
-        | {"grades": release.graded[query_id], "reason": other_release.retired.get(query_id, "")}
+        | {"grades": release.grades_of_query[query_id], "reason": other_release.retired.get(query_id, "")}
         for query_id, row in sorted(release.queries.items())
         if query_id not in other_release.queries
     ]
@@ -309,72 +308,13 @@ def _group_documents(before: ComparedRelease, after: ComparedRelease) -> dict[st
     old, new = before.documents, after.documents
     changed = {document_id for document_id in old.keys() & new.keys() if old[document_id] != new[document_id]}
     return {
-        "gone": _map_grade_counts(old.keys() - new.keys(), before.judged),
-        "new": _map_grade_counts(new.keys() - old.keys(), after.judged),
-        "changed": _map_grade_counts(changed, before.judged),
+        "gone": _map_grade_counts(old.keys() - new.keys(), before.grades_of_document),
+        "new": _map_grade_counts(new.keys() - old.keys(), after.grades_of_document),
+        "changed": _map_grade_counts(changed, before.grades_of_document),
     }
 
 
-def _map_grade_counts(document_ids: Iterable[str], judged: Counter[str]) -> dict[str, int]:
+def _map_grade_counts(document_ids: Iterable[str], n_grades: Counter[str]) -> dict[str, int]:
     """Map each document id to its number of grades, the largest number first."""
-    return {name: judged[name] for name in sorted(document_ids, key=lambda name: (-judged[name], name))}
-
-
-def _compare_settings(before: ComparedRelease, after: ComparedRelease) -> dict[str, Setting]:
-    """Return the settings that differ between the releases, with both values."""
-    in_files = before.release.file or after.release.file  # a file does not name the versions that froze it
-    old, new = _read_settings(before, not in_files), _read_settings(after, not in_files)
-    return {name: (old.get(name), new.get(name)) for name in old | new if old.get(name) != new.get(name)}
-
-
-def _read_settings(compared: ComparedRelease, with_versions: bool) -> dict[str, str]:
-    """Return all settings of a release as texts, by names such as 'split: seed'."""
-    release = compared.release
-    consensus = compared.agreement.get("consensus", {})
-    coverage = read_coverage(release)
-    answers = release.rows("answers")
-    values: dict[str, Any] = {
-        "consensus": consensus.get("settings") or {"rule": consensus.get("rule")},
-        "guide": {row["title"]: row["guide_hash"] for row in release.rows("guides")},
-        "sampling": _drop_fields((release.rows("sampling") or [{}])[0], "report"),
-        "split": _drop_fields((release.rows("split") or [{}])[0], "certificate", "split_id"),
-        "reference answers": {"queries": len(answers), "content": digest(answers)} if answers else None,
-        "evidence": _describe_evidence(compared),
-        "coverage": coverage and _describe_coverage(coverage),
-        "corpus": {"snapshot": digest(sorted(compared.documents.items()))},
-        "release": _drop_fields(compared.header, *NOT_SETTINGS),
-        VERSIONS: json.loads(release.row.manifest).get("versions") if with_versions else None,
-        "form of the content": compared.summary.format,
-    }
-    return dict(_flatten("", values))
-
-
-def _describe_evidence(compared: ComparedRelease) -> dict[str, object] | None:
-    """Summarize the evidence of a release: numbers of pairs and ranges, and a hash; None without evidence."""
-    ranges = ((get_pair(row), row) for row in compared.release.walk("evidence"))
-    rows = [(pair, row) for pair, row in ranges if pair in compared.qrels]
-    pairs = {pair for pair, _ in rows}
-    return {"pairs": len(pairs), "ranges": len(rows), "content": digest(rows)} if rows else None
-
-
-def _describe_coverage(coverage: ReleasedCoverage) -> dict[str, object]:
-    return {
-        "map": coverage.map_id,
-        "resolution": coverage.resolution,
-        "regions with a query": f"{coverage.regions_asked} of {coverage.regions}",
-        "dispersion": coverage.dispersion and coverage.dispersion._asdict(),
-        "alignment": coverage.alignment and coverage.alignment._asdict(),
-    }
-
-
-def _drop_fields(row: Mapping[str, Any], *names: str) -> dict[str, Any]:
-    return {name: value for name, value in row.items() if name not in names}
-
-
-def _flatten(path: str, value: Any) -> Iterator[tuple[str, str]]:
-    """Yield the values of nested objects with the names of their fields, such as ('split: seed', '1')."""
-    if isinstance(value, Mapping):
-        for name, item in value.items():
-            yield from _flatten(f"{path}: {name}" if path else str(name), item)
-    elif value is not None:
-        yield path, value if isinstance(value, str) else canonical_json(value)
+    most_grades_first = sorted(document_ids, key=lambda document_id: (-n_grades[document_id], document_id))
+    return {document_id: n_grades[document_id] for document_id in most_grades_first}

@@ -9,9 +9,9 @@ from curation.core.reports.page import Section
 from curation.core.reports.tables import QueryName, Table
 from curation.core.statistics.estimate import Estimate
 from curation.core.text import pluralize
-from curation.releases.diff import UNEXPLAINED, Diff, Rows
+from curation.releases.diff import UNEXPLAINED, Diff
 from curation.releases.gate_override import mark_name, warn_of_override
-from curation.releases.release_rows import get_pair
+from curation.releases.part_rows import Rows, get_pair
 
 CHANGED = "Changes that the releases record for these grades. A change need not be the reason for a grade."
 LIMIT = 50

@@ -15,10 +15,12 @@ from typing import Any
 from curation.core.errors import InputError, RefusedError
 from curation.releases.checksums import find_altered_parts
 from curation.releases.gate_override import describe_override
-from curation.releases.packed import PackedRelease
-from curation.releases.release_rows import FORMAT, ReleaseRow, Table, find_release, is_file, read_pinned
+from curation.releases.packed import PackedRelease, is_file
+from curation.releases.part_rows import FORMAT, Rows
+from curation.releases.release_rows import ReleaseRow, find_release
 from curation.store import Document, Store
-from curation.store.release_parts import PartText, read_parts
+from curation.store.documents import StoredDocuments
+from curation.store.release_parts import PartText, batched, read_parts
 
 
 @dataclass(frozen=True)
@@ -53,7 +55,7 @@ class FrozenRelease:
             chosen = {name: chosen[name] for name in sorted(ids) if name in chosen}
         return read_pinned(store, chosen) if self.file is None else self.file.documents(chosen)
 
-    def rows(self, part: str) -> Table:
+    def rows(self, part: str) -> Rows:
         """Read the rows of a part of the release; empty if the release has no such part.
 
         Raises
@@ -148,3 +150,13 @@ def refuse_other_format(release: FrozenRelease) -> None:
             f"The release {name!r} was frozen by {version} goldgrade (format {number} of the content; this "
             f"goldgrade reads format {FORMAT}). Use {version} goldgrade."
         )
+
+
+def read_pinned(store: Store, versions: Mapping[str, str]) -> Iterator[tuple[str, Document | None]]:
+    """Yield the documents with these ids and content hashes, or None if the project lost the text."""
+    import pyarrow as pa
+
+    for batch in batched(versions.items()):
+        hashes = pa.array([content_hash for _, content_hash in batch], pa.string())
+        documents = {document.content_hash: document for document in StoredDocuments(store, hashes)}
+        yield from ((document_id, documents.get(content_hash)) for document_id, content_hash in batch)

@@ -1,4 +1,4 @@
-"""Overview of releases: list, content of a release, exports, and logs of sealed grades."""
+"""The overview of a release for people, with its exports and the log of its sealed grades."""
 
 from __future__ import annotations
 
@@ -6,41 +6,20 @@ import json
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, NamedTuple
+from typing import Any
 
 from curation.core.reports.tables import Table
 from curation.core.text import describe_left_out, pluralize
 from curation.people.seal_access import Unsealing, openings, sealed_parts
 from curation.releases import release_rows
-from curation.releases.gate_override import mark_name, read_overrides
-from curation.releases.sealed_log import SealedEvaluation, read_sealed_evaluations
+from curation.releases.part_rows import NO_NUMBER
+from curation.releases.sealed_log import SealedEvaluation, make_sealed_table, read_sealed_evaluations
 from curation.store import Cursor, Store
 
 _EXPORTS = """
 SELECT happened_at, actor, detail::TEXT FROM events
 WHERE action = 'export' AND detail->>'release' = ? ORDER BY rowid
 """
-
-
-class ListedRelease(NamedTuple):
-    """A release in the list of releases.
-
-    Attributes
-    ----------
-    grades: number of grades; None if the manifest was altered.
-    openings: how often somebody opened the seal of the release, under any of its names.
-    sealed_evaluations: number of evaluations on its sealed parts, with refused requests, under any name.
-    mark: the mark of a release that was frozen against the gate.
-    """
-
-    name: str
-    frozen_at: datetime
-    frozen_by: str
-    grades: int | None
-    openings: int
-    sealed_evaluations: int
-    release_id: str
-    mark: str | None = None
 
 
 @dataclass(frozen=True)
@@ -107,32 +86,6 @@ class ShownRelease:
         return (parts, make_opening_table(self.log), make_sealed_table(self.sealed_evaluations))
 
 
-def list_release_overviews(store: Store) -> list[ListedRelease]:
-    """List all releases, oldest first."""
-    with store.reading() as cursor:
-        rows, marks = release_rows.list_releases(cursor), read_overrides(cursor)
-        openings_of, evaluations_of = (
-            dict(cursor.execute(sql).fetchall())
-            for sql in (
-                "SELECT release_id, count(*) FROM seal_openings GROUP BY release_id",
-                "SELECT release_id, count(*) FROM sealed_evaluations GROUP BY release_id",
-            )
-        )
-    return [
-        ListedRelease(
-            name=row.name,
-            frozen_at=row.frozen_at,
-            frozen_by=row.frozen_by,
-            grades=release_rows.count_graded_pairs(row),
-            openings=openings_of.get(row.release_id, 0),
-            sealed_evaluations=evaluations_of.get(row.release_id, 0),
-            release_id=row.release_id,
-            mark=marks.get(row.name),
-        )
-        for row in rows
-    ]
-
-
 def read_overview(store: Store, name: str) -> ShownRelease:
     """Read the content of a release, with the logs of its seal.
 
@@ -176,7 +129,7 @@ def explain_override(shown_release: ShownRelease) -> list[str]:
     if not (shown_release.mark and shown_release.override):
         return []
     number, reason = shown_release.override["by"], shown_release.override["reason"]
-    has_number = number != release_rows.NO_NUMBER
+    has_number = number != NO_NUMBER
     identity = f"in the release: {number}" if has_number else "who judged nothing of this release"
     by = f"{shown_release.frozen_by} ({identity})"
     return [f"{shown_release.name} was {shown_release.mark}. {by} gave this reason: “{reason}”"]
@@ -191,14 +144,6 @@ def make_export_table(cursor: Cursor, release_id: str) -> Table:
         rows.append((exported_at, exported_by, detail["name"], detail["format"], without or "–"))
     columns = ("When (UTC)", "Who", "Name", "Format", "Without the grades of")
     return Table("Exports", columns, tuple(rows), words=True)
-
-
-def make_release_table(releases: Sequence[ListedRelease]) -> Table:
-    """Make a table of releases, with the numbers of openings and sealed evaluations."""
-    numbers = ("Judged pairs", "Seal opened", "Sealed evaluations")
-    columns = ("Name", "Frozen (UTC)", "By", *numbers, "Release id")
-    rows = tuple((mark_name(release.name, release.mark), *release[1:-1]) for release in releases)
-    return Table("Frozen gold sets", columns, rows)
 
 
 def make_part_table(
@@ -217,16 +162,3 @@ def make_opening_table(openings_of_seal: Sequence[Unsealing]) -> Table:
         for opening in openings_of_seal
     )
     return Table("Openings of the seal", ("When (UTC)", "Who", "For", "Parts", "Reason"), rows, words=True)
-
-
-def make_sealed_table(evaluations: Sequence[SealedEvaluation]) -> Table:
-    """Make a table of sealed evaluations and refused requests, with the figure of the first measure."""
-    columns = ("When (UTC)", "Who", "System", "Parts", "Shown", "Measure", "Value", "Reason")
-    return Table("Sealed evaluations", columns, tuple(map(_sealed_row, evaluations)), words=True)
-
-
-def _sealed_row(row: SealedEvaluation) -> tuple[object, ...]:
-    measure, figure = next(iter(row.shown.items()), ("–", {"value": None}))
-    shown = "refused" if row.refused else "one rounded figure" if row.rounded else "all figures"
-    request = (row.evaluated_at, row.evaluated_by, row.system, ", ".join(row.parts))
-    return (*request, shown, measure, figure["value"], row.reason or "–")

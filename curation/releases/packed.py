@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import datetime
@@ -32,6 +33,9 @@ from curation.releases.part_tables import read_batch_rows, read_values
 from curation.releases.release_rows import ReleaseRow
 from curation.store import Document
 from curation.store.release_parts import BATCH, PartSum, PartText, batched
+
+SUFFIX, FORMER_SUFFIX = ".goldgrade", ".goldset"
+"""Endings of the file names of packed releases: the present ending and the former ending."""
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -137,7 +141,7 @@ class PackedRelease:
         return _run_checks(checks) or _run_checks(partial(deque, text, 0) for text in self.texts.values())
 
     def documents(self, ids: Iterable[str]) -> Iterator[tuple[str, Document | None]]:
-        """Yield documents as `release_rows.read_pinned` does, with ids in the order of the file."""
+        """Yield documents as `frozen_release.read_pinned` does, with ids in the order of the file."""
         remaining_ids = iter(ids)
         document_id = next(remaining_ids, None)
         for batch in self._read_batches("documents"):
@@ -249,3 +253,8 @@ def _measure_memory(batch: pa.RecordBatch) -> int:
         if pa.types.is_dictionary(texts.type):
             size += pc.sum(pc.take(pc.binary_length(texts.dictionary), texts.indices)).as_py() or 0
     return size
+
+
+def is_file(reference: str) -> bool:
+    """Check whether a reference to a release is a file, not a name or an id."""
+    return "/" in reference or os.sep in reference or reference.endswith((SUFFIX, FORMER_SUFFIX))

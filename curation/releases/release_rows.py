@@ -7,29 +7,15 @@ versions of the packages that froze the release, which are not part of the id.
 from __future__ import annotations
 
 import json
-import os
 import re
-from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from curation.core.errors import InputError, NotFoundError
-from curation.store import Cursor, Document, Store, fetch
-from curation.store.documents import StoredDocuments
-from curation.store.release_parts import PartText, batched, read_part
+from curation.store import Cursor, Store, fetch
+from curation.store.release_parts import read_part
 
-FORMAT = 2
-"""The version of the format of a release's content."""
-NOT_COUNTED = ("pilot", "practice")
-"""Kinds of rounds whose judgments never count."""
-SUFFIX, FORMER_SUFFIX = ".goldgrade", ".goldset"
-"""Endings of the file names of packed releases: the present ending and the former ending."""
-NO_NUMBER = "somebody who judged nothing of this release"
 _WITH_QUERIES = "SELECT DISTINCT release_id FROM release_parts WHERE part = 'queries' ORDER BY release_id"
-Table = list[dict[str, Any]]
-"""Type of the rows of a release's part."""
-PartRows = Table | PartText
-"""Type of the rows of a draft's part: a list, or a text for a part with many rows."""
 
 
 class ReleaseRow(NamedTuple):
@@ -40,19 +26,6 @@ class ReleaseRow(NamedTuple):
     manifest: str
     frozen_at: datetime
     frozen_by: str
-
-
-def find_without_relevant(
-    queries: Iterable[Mapping[str, Any]], qrels: Iterable[Mapping[str, Any]], relevant_grade: int
-) -> list[str]:
-    """List the ids of a release's queries that have no relevant document."""
-    relevant = {row["query_id"] for row in qrels if row["grade"] >= relevant_grade}
-    return [row["query_id"] for row in queries if row["query_id"] not in relevant]
-
-
-def get_pair(row: Mapping[str, Any]) -> tuple[str, str]:
-    """Return the query id and the document id of a row of a release's part."""
-    return row["query_id"], row["document_id"]
 
 
 def list_releases(cursor: Cursor) -> list[ReleaseRow]:
@@ -68,11 +41,6 @@ def read_released_queries(store: Store) -> dict[str, list[str]]:
             release_id: [row["query_id"] for row in read_part(cursor, release_id, "queries")]
             for (release_id,) in cursor.execute(_WITH_QUERIES).fetchall()
         }
-
-
-def is_file(reference: str) -> bool:
-    """Check whether a reference to a release is a file, not a name or an id."""
-    return "/" in reference or os.sep in reference or reference.endswith((SUFFIX, FORMER_SUFFIX))
 
 
 def is_id_prefix(reference: str) -> bool:
@@ -125,13 +93,3 @@ def find_release(cursor: Cursor, name: str) -> ReleaseRow:
         command = "`goldgrade freeze NAME` makes a release."
         raise NotFoundError(f"The project has no release {name!r}. There is no release yet.", command=command)
     raise NotFoundError(f"The project has no release {name!r}. It has {', '.join(releases)}.")
-
-
-def read_pinned(store: Store, versions: Mapping[str, str]) -> Iterator[tuple[str, Document | None]]:
-    """Yield the documents with these ids and content hashes, or None if the project lost the text."""
-    import pyarrow as pa
-
-    for batch in batched(versions.items()):
-        hashes = pa.array([content_hash for _, content_hash in batch], pa.string())
-        documents = {document.content_hash: document for document in StoredDocuments(store, hashes)}
-        yield from ((document_id, documents.get(content_hash)) for document_id, content_hash in batch)

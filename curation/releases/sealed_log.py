@@ -19,6 +19,7 @@ from typing import Any, NamedTuple
 
 from curation.core.digests import digest
 from curation.core.errors import InputError, RefusedError
+from curation.core.reports.tables import Table
 from curation.core.text import pluralize
 from curation.people.annotators import require_author
 from curation.store import COMMAND_LINE, Cursor, Store, append_rows, fetch, record_event
@@ -214,3 +215,16 @@ def _count_evaluations(cursor: Cursor, row: SealedEvaluation) -> SealedCount:
     done, refused, people = cursor.execute(sql, [row.release_id, row.parts]).fetchall()[0]
     left = count_remaining(cursor, row.evaluated_by, row.parts, row.evaluated_at) if row.rounded else None
     return SealedCount(tuple(row.parts), done, refused, people, row.reason, left)
+
+
+def make_sealed_table(evaluations: Sequence[SealedEvaluation]) -> Table:
+    """Make a table of sealed evaluations and refused requests, with the figure of the first measure."""
+    columns = ("When (UTC)", "Who", "System", "Parts", "Shown", "Measure", "Value", "Reason")
+    return Table("Sealed evaluations", columns, tuple(map(_sealed_row, evaluations)), words=True)
+
+
+def _sealed_row(row: SealedEvaluation) -> tuple[object, ...]:
+    measure, figure = next(iter(row.shown.items()), ("–", {"value": None}))
+    shown = "refused" if row.refused else "one rounded figure" if row.rounded else "all figures"
+    request = (row.evaluated_at, row.evaluated_by, row.system, ", ".join(row.parts))
+    return (*request, shown, measure, figure["value"], row.reason or "–")

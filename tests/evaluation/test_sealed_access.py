@@ -18,7 +18,8 @@ from curation.evaluation.evaluation import Evaluation
 from curation.evaluation.request import EvaluateRequest
 from curation.evaluation.rounded_figures import HeadlineEvaluation
 from curation.evaluation.scoring.system_files import SystemFile
-from curation.releases.overview import list_release_overviews, read_overview
+from curation.releases.overview import read_overview
+from curation.releases.release_list import list_release_overviews
 from curation.releases.sealed_log import read_monthly_limit, read_query_values, set_monthly_limit
 from curation.store import Store
 from tests.support.command_line import invoke

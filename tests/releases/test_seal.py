@@ -20,7 +20,8 @@ from curation.releases.export.export_format import Written
 from curation.releases.export.export_source import ExportSource
 from curation.releases.export.formats import FORMATS
 from curation.releases.frozen_release import load_release
-from curation.releases.overview import list_release_overviews, read_overview
+from curation.releases.overview import read_overview
+from curation.releases.release_list import list_release_overviews
 from curation.releases.release_rows import list_releases
 from curation.releases.seal import open_sealed
 from curation.releases.verify import verify

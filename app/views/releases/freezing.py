@@ -19,10 +19,10 @@ from curation.operations.jobs import Job
 from curation.operations.jobs.figures import figures_of
 from curation.operations.workflow.stage import Action, State
 from curation.releases.freeze.checklist import WORDS, FreezeCheck, checklist
-from curation.releases.freeze.derived_grades import IDENTICAL
 from curation.releases.freeze.draft import ReleaseDraft
 from curation.releases.freeze.freeze import find_freeze_problem, prepare_draft
 from curation.releases.freeze.project_rows import HOW_TO_SPLIT, NO_SPLIT
+from curation.releases.freeze.shared_grades import IDENTICAL
 from curation.releases.requests import FreezeRequest
 from curation.splits.certificate import read_visible_certificate
 

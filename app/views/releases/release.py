@@ -19,8 +19,14 @@ from curation.releases import overview
 from curation.releases.card import UNKNOWN, write_card
 from curation.releases.frozen_release import load_release
 from curation.releases.gate_override import mark_name, read_overrides
+from curation.releases.release_list import list_release_overviews, make_release_table
 from curation.releases.release_rows import ReleaseRow, list_releases
-from curation.releases.sealed_log import read_monthly_limit, read_sealed_evaluations, set_monthly_limit
+from curation.releases.sealed_log import (
+    make_sealed_table,
+    read_monthly_limit,
+    read_sealed_evaluations,
+    set_monthly_limit,
+)
 from curation.releases.verify import Verified, verify
 from curation.splits.certificate import read_visible_certificate
 from curation.splits.certificate_page import make_certificate_page
@@ -70,7 +76,7 @@ def _show_summary(context: PageContext, release: ReleaseRow) -> None:
         with st.spinner("Verifying the checksum of every line…"):
             _show_verified(verify(store, release.name))
     _show_certificate(store, release)
-    ui.tables(overview.make_release_table(overview.list_release_overviews(store)[::-1]))
+    ui.tables(make_release_table(list_release_overviews(store)[::-1]))
 
 
 def _show_parts(shown_release: overview.ShownRelease) -> None:
@@ -120,7 +126,7 @@ def _show_access_log(context: PageContext, release: ReleaseRow) -> None:
     )
     _show_log(exports, "Nobody has exported this release yet.")
     _show_log(overview.make_opening_table(unsealings), "Nobody has opened sealed grades.")
-    _show_log(overview.make_sealed_table(evaluations), "Nobody has evaluated on sealed parts.")
+    _show_log(make_sealed_table(evaluations), "Nobody has evaluated on sealed parts.")
     _ask_monthly_limit(context)
 
 

@@ -18,8 +18,9 @@ from curation.evaluation.scoring.release import choose_parts, read_scale
 from curation.guides.guide import current_guide
 from curation.labeling.consensus.consensus import read_consensus
 from curation.people.seal_access import sealed_parts, sealed_queries
+from curation.releases.freeze.project_rows import NOT_COUNTED
 from curation.releases.frozen_release import FrozenRelease, load_release
-from curation.releases.release_rows import NOT_COUNTED, Table
+from curation.releases.part_rows import Rows
 from curation.releases.seal import open_sealed
 from curation.store import COMMAND_LINE, Cursor, Store
 
@@ -158,7 +159,7 @@ def _read_annotator_grades(
     return make_grades(rows), dict(+conflicting)
 
 
-def _group_queries_by_type(queries: Table) -> QueryTypes:
+def _group_queries_by_type(queries: Rows) -> QueryTypes:
     tags = _group_by_name((row["query_id"], tag) for row in queries for tag in row["tags"] or [])
     strata = _group_by_name((row["query_id"], row["stratum"]) for row in queries)
     segments = _group_by_name((row["query_id"], row["segment"]) for row in queries if row["segment"])

@@ -15,7 +15,7 @@ from curation.core.digests import canonical_json
 from curation.ingest.importers.known_queries import PREFIXES
 from curation.negatives.requests import NEAR_DUPLICATE
 from curation.releases.frozen_release import FrozenRelease
-from curation.releases.release_rows import Table, get_pair
+from curation.releases.part_rows import Rows, get_pair
 from curation.releases.requests import ExportRequest
 from curation.releases.search_weights import compute_search_weights
 from curation.store import Document, Store
@@ -64,7 +64,7 @@ class ExportSource:
     request: ExportRequest
 
     @cached_property
-    def queries(self) -> Table:
+    def queries(self) -> Rows:
         """The queries of all parts of the split."""
         return self.release.rows("queries")
 

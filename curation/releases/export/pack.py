@@ -15,8 +15,7 @@ from curation.releases.export.export import Exported, export
 from curation.releases.export.full import FULL
 from curation.releases.frozen_release import load_release
 from curation.releases.gate_override import warn_of_override
-from curation.releases.packed import PackedRelease
-from curation.releases.release_rows import SUFFIX
+from curation.releases.packed import SUFFIX, PackedRelease
 from curation.releases.requests import ExportRequest
 from curation.store import COMMAND_LINE, Store
 from curation.store.staging import flush_all, staging_folder

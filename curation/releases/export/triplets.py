@@ -27,7 +27,7 @@ from curation.ingest.filters import OUTDATED, OUTSIDE
 from curation.negatives.hard_negatives import JUDGED
 from curation.releases.export.export_format import ExportFormat, Written
 from curation.releases.export.files import json_line, map_files, write_lines
-from curation.releases.release_rows import get_pair
+from curation.releases.part_rows import get_pair
 
 if TYPE_CHECKING:
     from curation.releases.export.export_source import ExportSource

@@ -18,7 +18,7 @@ from curation.labeling.consensus.rule import MAJORITY
 from curation.labeling.consensus.votes import Votes
 from curation.releases.checksums import round_floats
 from curation.releases.freeze.project_rows import ProjectRows
-from curation.releases.release_rows import NO_NUMBER, Table
+from curation.releases.part_rows import NO_NUMBER, Rows
 
 AGREEMENT_SEED = 0
 BETWEEN_FIGURES = "nominal ordinal raw units queries single annotators judgments cannot_tell".split()
@@ -27,7 +27,7 @@ BETWEEN_FIGURES = "nominal ordinal raw units queries single annotators judgments
 
 def make_agreement_part(
     rows: ProjectRows, counts: ConsensusCounts, numbers: Mapping[str, str]
-) -> tuple[Gate, Table]:
+) -> tuple[Gate, Rows]:
     """Return the agreement gate, which compares figures with the project's threshold, and the part's rows.
 
     Parameters

@@ -18,7 +18,8 @@ from curation.core.errors import RefusedError
 from curation.core.reports.tables import Table
 from curation.core.text import decimal, join_names, percent, pluralize
 from curation.labeling.rounds.rounds import RoundState
-from curation.releases.freeze.draft import CHANGED, ReleaseDraft
+from curation.releases.freeze.draft import ReleaseDraft
+from curation.releases.freeze.pair_selection import CHANGED
 
 CheckState = Literal["ok", "warn", "block", "unknown"]
 STATES: Mapping[str, CheckState] = {"met": "ok", "missed": "block", "not asked for": "ok"}

@@ -15,7 +15,7 @@ from curation.queries.coverage.measures import Clusters
 from curation.queries.coverage.query_shapes import QueryShape, Tertiles, find_cell, find_cuts, measure_shape
 from curation.queries.coverage.stored_map import CURRENT_MAP, read_current_map_id, read_map
 from curation.releases.checksums import round_floats
-from curation.releases.release_rows import PartRows
+from curation.releases.part_rows import PartRows
 from curation.store import Cursor, Store, get_setting
 
 

@@ -26,9 +26,10 @@ from curation.queries.coverage.coverage_map import CoverageMap
 from curation.releases.checksums import compute_release_id, round_floats, sign_row
 from curation.releases.freeze.checklist import FreezeCheck, check_table, checklist, refuse_open
 from curation.releases.freeze.coverage_part import measure_coverage, read_current_map
-from curation.releases.freeze.derived_grades import check_rule, grade_outside_filter, share_grades
 from curation.releases.freeze.draft import Override, ReleaseDraft, make_draft, make_header
+from curation.releases.freeze.filter_grades import grade_outside_filter
 from curation.releases.freeze.project_rows import read_rows
+from curation.releases.freeze.shared_grades import check_rule, share_grades
 from curation.releases.overview import make_part_table
 from curation.releases.requests import FreezeRequest
 from curation.releases.seal import choose_seals

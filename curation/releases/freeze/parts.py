@@ -16,7 +16,7 @@ from curation.labeling.consensus.consensus import PairConsensus
 from curation.releases.checksums import round_floats
 from curation.releases.freeze.project_rows import ProjectRows, iterate_rows
 from curation.releases.freeze.pseudonyms import assign_pseudonyms, replace_names
-from curation.releases.release_rows import NO_NUMBER, PartRows, Table
+from curation.releases.part_rows import NO_NUMBER, PartRows, Rows
 from curation.store import Round
 from curation.store.release_parts import PartText, sorted_lines, table_rows
 
@@ -41,14 +41,14 @@ def make_judgments(
     return PartText.of_rows(numbered, ordered=True), annotators, rounds, guides
 
 
-def make_rounds(rows: ProjectRows, numbers: Mapping[str, str]) -> Table:
+def make_rounds(rows: ProjectRows, numbers: Mapping[str, str]) -> Rows:
     """Make the part of labeling rounds, from the rounds that have a number."""
     used = (row for row in rows.rounds if row.round_id in numbers)
     described = ({"round": numbers[row.round_id], **_make_layout(row)} for row in used)
     return sorted(described, key=canonical_json)
 
 
-def make_adjudications(rows: ProjectRows, queries: Collection[str], people: Mapping[str, str]) -> Table:
+def make_adjudications(rows: ProjectRows, queries: Collection[str], people: Mapping[str, str]) -> Rows:
     """Make the part of the reviewers' decisions, with reasons from which names are removed."""
     pinned_hashes = dict(iterate_rows(rows.labels.snapshot))
     table = []
@@ -72,7 +72,7 @@ def map_names(rows: ProjectRows, queries: Collection[str], numbers: Mapping[str,
     return {alias: numbers.get(name, NO_NUMBER) for alias, name in rows.people.items() if name in people}
 
 
-def make_queries(rows: ProjectRows, chosen: Collection[str], filters: Mapping[str, Any]) -> Table:
+def make_queries(rows: ProjectRows, chosen: Collection[str], filters: Mapping[str, Any]) -> Rows:
     """Make the part of queries: draw and filter of each query, and the language model that wrote it.
 
     The document for which a model wrote a query stays out, because it would reveal grades of a sealed part.
@@ -121,7 +121,7 @@ def make_qrel(pair: PairConsensus, confident: bool) -> dict[str, Any]:
     return row | ({"version": "changed"} if pair.changed else {})
 
 
-def make_edges(rows: ProjectRows, queries: Collection[str]) -> Table:
+def make_edges(rows: ProjectRows, queries: Collection[str]) -> Rows:
     """Make the part of ties between the release's queries."""
     return [
         round_floats({**row, "detail": json.loads(row["detail"])})
@@ -130,13 +130,13 @@ def make_edges(rows: ProjectRows, queries: Collection[str]) -> Table:
     ]
 
 
-def make_guides(rows: ProjectRows, judged_by: Collection[str]) -> Table:
+def make_guides(rows: ProjectRows, judged_by: Collection[str]) -> Rows:
     """Make the part of labeling guides: the current guide, and the guides of the judgments."""
     used = {*judged_by, rows.guide_hash}
     return [guide.model_dump(mode="json") for guide in rows.guides if guide.guide_hash in used]
 
 
-def make_sampling(rows: ProjectRows) -> Table:
+def make_sampling(rows: ProjectRows) -> Rows:
     """Make the part on the draw of the current sample of queries; empty without a sample."""
     return [
         {
@@ -149,12 +149,12 @@ def make_sampling(rows: ProjectRows) -> Table:
     ]
 
 
-def make_answers(rows: ProjectRows, queries: Collection[str]) -> Table:
+def make_answers(rows: ProjectRows, queries: Collection[str]) -> Rows:
     """Make the part of reference answers to the queries."""
     return [row for row in rows.answers.to_pylist() if row["query_id"] in queries]
 
 
-def make_nuggets(rows: ProjectRows, queries: Collection[str]) -> Table:
+def make_nuggets(rows: ProjectRows, queries: Collection[str]) -> Rows:
     """Make the part of answer nuggets, in the order in which people wrote the nuggets."""
     return [
         {"query_id": query, "nugget_id": nugget.id_for(query), "text": nugget.text, "vital": nugget.vital}
@@ -164,7 +164,7 @@ def make_nuggets(rows: ProjectRows, queries: Collection[str]) -> Table:
     ]
 
 
-def make_pool_sample(rows: ProjectRows, queries: Collection[str]) -> Table:
+def make_pool_sample(rows: ProjectRows, queries: Collection[str]) -> Rows:
     """Make the part of the documents that were drawn from a sampled pool, by query and band."""
     return [
         {**row, "inclusion_probability": round_floats(row["inclusion_probability"])}
@@ -173,7 +173,7 @@ def make_pool_sample(rows: ProjectRows, queries: Collection[str]) -> Table:
     ]
 
 
-def make_relabeled(rows: ProjectRows, pairs: Collection[tuple[str, str]]) -> Table:
+def make_relabeled(rows: ProjectRows, pairs: Collection[tuple[str, str]]) -> Rows:
     """Make the part of re-labeled pairs, with the quarter of the re-labeling and the change."""
     names = ("query_id", "document_id", "quarter", "cause")  # releases store the change as 'cause'
     return [dict(zip(names, row, strict=True)) for row in rows.relabeled if row[:2] in pairs]

@@ -24,11 +24,13 @@ from curation.guides.guide import Guide, load_guide
 from curation.ingest.importers.nuggets import Nugget, read_nuggets
 from curation.labeling.consensus.marks import ProjectMarks, read_marks, read_newer_versions
 from curation.labeling.rounds.rounds import RoundState, list_rounds, read_open_states
-from curation.releases.release_rows import NOT_COUNTED
 from curation.splits.graded_queries import SplitLabels, read_labels
 from curation.store import Cursor, Document, Round, get_setting, require_setting
 from curation.store.documents import is_held
 from curation.store.query_ranges import MAX_PRESENTATIONS, WITHIN, read_by_range, release_memory
+
+NOT_COUNTED = ("pilot", "practice")
+"""Kinds of rounds whose judgments never count."""
 
 NO_SPLIT = "There is no split yet. Make one first."
 HOW_TO_SPLIT = "`goldgrade split` does."

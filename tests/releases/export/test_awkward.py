@@ -13,7 +13,7 @@ from curation.core.errors import InputError
 from curation.releases.export.files import write_table
 from curation.releases.freeze.pseudonyms import replace_names
 from curation.releases.manifest import format_manifest
-from curation.releases.overview import list_release_overviews
+from curation.releases.release_list import list_release_overviews
 from curation.releases.verify import verify_export
 from curation.store import Store
 from tests.support.freezing import export

@@ -18,8 +18,8 @@ from curation.labeling.session.submit import submit_judgments
 from curation.operations.workflow.project_workflow import build_release_stages, read_figures, read_state
 from curation.releases.card import write_card
 from curation.releases.freeze.checklist import checklist
-from curation.releases.freeze.draft import INCOMPLETE
 from curation.releases.freeze.freeze import prepare_draft
+from curation.releases.freeze.pair_selection import INCOMPLETE
 from curation.releases.frozen_release import load_release
 from curation.releases.requests import FreezeRequest
 from curation.store import Store, utc_now

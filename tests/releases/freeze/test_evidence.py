@@ -12,7 +12,7 @@ from pyarrow import parquet
 from curation.ingest.importers.corpus import import_corpus
 from curation.labeling.consensus.adjudication import decide_pair
 from curation.releases.diff import compare_releases
-from curation.releases.freeze.draft import APART, LOST
+from curation.releases.freeze.pair_selection import APART, LOST
 from curation.releases.frozen_release import load_release
 from curation.releases.verify import verify, verify_export
 from curation.splits.request import SplitRequest

@@ -27,7 +27,7 @@ from curation.releases.freeze import project_rows
 from curation.releases.freeze.project_rows import read_rows
 from curation.releases.frozen_release import load_release
 from curation.releases.verify import verify
-from curation.splits import inputs
+from curation.splits import graded_queries
 from curation.splits.request import SplitRequest
 from curation.splits.split import make_split
 from curation.store import Store, release_parts
@@ -82,7 +82,7 @@ def test_a_project_built_again_in_another_order_freezes_to_the_same_id(tmp_path:
 
 
 SMALL_PIECES = (
-    (inputs, "MAX_PRESENTATIONS", 7),
+    (graded_queries, "MAX_PRESENTATIONS", 7),
     (project_rows, "MAX_PRESENTATIONS", 7),
     (release_parts, "RUN", 5),
     (release_parts, "RUN_PIECE", 300),

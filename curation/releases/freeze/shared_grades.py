@@ -1,31 +1,25 @@
-"""Derived grades, which no person gave: from identical documents, and from the filter of a query.
+"""Grades that identical documents share, so that a grade of one document counts for its copies.
 
 Without a sharing rule, each document has only grades from judgments of this document. By the rule
 'identical', documents of the corpus with the same title and body have the same grade for the same query. A
 pair that people judged keeps the grade from the judgments. If documents with the same text have different
-grades, no further document gets a shared grade. A grade of another version of a document is not shared. The
-filter of a query decides before people and sharing: a judged or pooled pair outside the filter gets the
-lowest grade, and `reason` names the field or date that excludes the document.
+grades, no further document gets a shared grade. A grade of another version of a document is not shared.
 """
 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from heapq import merge
 from typing import Any
 
 from curation.core.errors import InputError
 from curation.core.similarity.identical_texts import IdenticalTexts
-from curation.core.similarity.shingles import find_near_duplicate, word_shingles
-from curation.ingest.filters import OUTDATED, OUTSIDE, Filters
-from curation.negatives.requests import NEAR_DUPLICATE
-from curation.releases.freeze.draft import Pair, ReleaseDraft
-from curation.releases.release_rows import Table, get_pair
+from curation.releases.freeze.draft import ReleaseDraft
+from curation.releases.freeze.pair_selection import Pair
+from curation.releases.part_rows import Rows, get_pair
 from curation.splits.inputs import SplitInputs
-from curation.store import Store
-from curation.store.documents import documents_by_hash
 from curation.store.release_parts import PartText
 
 IDENTICAL = "identical"
@@ -52,52 +46,14 @@ def share_grades(draft: ReleaseDraft, rule: str, identical: IdenticalTexts) -> N
     draft.sharing = {"rule": rule, "grades": len(rows), "conflicts": conflicts}
 
 
-def grade_outside_filter(store: Store, draft: ReleaseDraft, filters: Filters) -> None:
-    """Give pairs outside the filter of their query the lowest grade."""
-    tables = draft.tables
-    reasons = filters.among(get_pair(row) for part in ("candidates", "qrels") for row in tables[part])
-    if not reasons:
-        return
-    similar = _find_near_duplicates(store, draft, reasons)
-    graded = {get_pair(row): row for row in tables["qrels"]}
-    for pair, reason in reasons.items():
-        row = {"query_id": pair[0], "document_id": pair[1], "votes": {}, "cannot_tell": 0}
-        origin = {"how": OUTDATED if pair in similar else OUTSIDE, "reason": reason}
-        graded[pair] = row | graded.get(pair, {}) | {"grade": draft.scale[0], **origin}
-    tables["qrels"] = PartText.of_rows(row for _, row in sorted(graded.items()))
-    if "evidence" in tables:
-        tables["evidence"] = [row for row in tables["evidence"] if get_pair(row) not in reasons]
-    grades = Counter(draft.split.parts[query_id] for query_id, _ in graded)
-    draft.grades = {part: grades[part] for part in draft.grades}
-
-
-def _find_near_duplicates(store: Store, draft: ReleaseDraft, outside: Collection[Pair]) -> set[Pair]:
-    """Find the pairs whose document is a near-duplicate of a relevant document of the same query."""
-    relevant_grade = draft.split.parameters["relevant_grade"]
-    relevant = defaultdict(list)
-    for row in draft.tables["qrels"]:
-        if row["grade"] >= relevant_grade and get_pair(row) not in outside:
-            relevant[row["query_id"]].append(row["document_id"])
-    document_ids = {pair[1] for pair in outside}.union(*relevant.values())
-    hashes = [row["content_hash"] for row in draft.tables["documents"] if row["document_id"] in document_ids]
-    with store.reading() as cursor:
-        documents = documents_by_hash(cursor, hashes).values()
-    shingles = {document.document_id: word_shingles(document.text) for document in documents}
-    return {
-        pair
-        for pair in outside
-        if find_near_duplicate(pair[1], relevant[pair[0]], shingles, NEAR_DUPLICATE) is not None
-    }
-
-
-def _make_shared_qrels(draft: ReleaseDraft, identical: IdenticalTexts) -> tuple[Table, int]:
+def _make_shared_qrels(draft: ReleaseDraft, identical: IdenticalTexts) -> tuple[Rows, int]:
     """Return rows of grades for identical documents, and the number of texts with conflicting grades."""
     judged = {get_pair(row) for part in ("judgments", "adjudications", "qrels") for row in draft.tables[part]}
-    by_text: defaultdict[Pair, Table] = defaultdict(list)
+    by_text: defaultdict[Pair, Rows] = defaultdict(list)
     for row in draft.tables["qrels"]:
         if "version" not in row:
             by_text[row["query_id"], identical.first(row["document_id"])].append(row)
-    rows: Table = []
+    rows: Rows = []
     conflicts = 0
     for (query_id, first), text_rows in by_text.items():
         if len({row["grade"] for row in text_rows}) > 1:
@@ -112,7 +68,7 @@ def _make_shared_qrels(draft: ReleaseDraft, identical: IdenticalTexts) -> tuple[
     return rows, conflicts
 
 
-def _share_evidence(evidence: Iterable[Mapping[str, Any]], shared: Table) -> Table:
+def _share_evidence(evidence: Iterable[Mapping[str, Any]], shared: Rows) -> Rows:
     """Return the evidence, with copies for documents that have the same text."""
     shared_ids: defaultdict[Pair, list[str]] = defaultdict(list)
     for row in shared:
