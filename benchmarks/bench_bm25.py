@@ -78,9 +78,9 @@ def rate(search: Callable[[], object], queries: int) -> float:
 
 def our_rate(engine: Bm25, queries: list[Query], worth: int) -> float:
     """The rate of goldgrade, by numba for so many postings and more."""
-    before, postings.WORTH = postings.WORTH, worth
+    before, postings.MAX_NUMPY_POSTINGS = postings.MAX_NUMPY_POSTINGS, worth
     found = rate(lambda: engine.search(queries, DEPTH), len(queries))
-    postings.WORTH = before
+    postings.MAX_NUMPY_POSTINGS = before
     return found
 
 

@@ -27,7 +27,7 @@ import numpy as np
 from benchmarks.steps import python
 from curation.operations.project import init_project
 from curation.retrieval import Bm25
-from curation.retrieval.index import index_folder
+from curation.retrieval.stored_index import find_index_folder
 from curation.retrieval.terms import content_words
 from curation.store import Store, append, open_store, put_setting
 from curation.store.documents import Corpus, current_corpus, documents_by_hash
@@ -108,7 +108,7 @@ def index(project: Path, _: int) -> Figures:
         corpus = current_corpus(cursor)
     read_seconds, read_peak = time.perf_counter() - started, peak()
     asked = queries(store, corpus)
-    engine = Bm25.stored(store, corpus)
+    engine = Bm25.from_store(store, corpus)
     started = time.perf_counter()
     engine.search(asked[:1], 1)
     index_seconds = time.perf_counter() - started
@@ -123,7 +123,7 @@ def index(project: Path, _: int) -> Figures:
         "peak": peak(),
         "counting_peak": peak(resource.RUSAGE_CHILDREN),
         "file": project.stat().st_size / 1e6,
-        "index_files": sum(path.stat().st_size for path in index_folder(project).glob("*")) / 1e6,
+        "index_files": sum(path.stat().st_size for path in find_index_folder(project).glob("*")) / 1e6,
     }
 
 

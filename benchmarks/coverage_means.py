@@ -269,7 +269,7 @@ def _bm25_runs(documents: list[Document], texts: Mapping[str, str], grades: Grad
     for fields, of in (("titles", titles), ("texts", documents)):
         for stemmer in (None, "english"):
             hits = Bm25(of, stemmer=stemmer).search(asked, DEPTH)
-            found[f"BM25 {fields}{', stemmed' if stemmer else ''}"] = {
+            found[f"BM25 {fields}{', stem_word' if stemmer else ''}"] = {
                 query.query_id: {hit.document_id: float(hit.score or 0) for hit in own}
                 for query, own in zip(asked, hits, strict=True)
             }

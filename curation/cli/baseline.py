@@ -53,7 +53,7 @@ def baseline(
     """
     from curation.evaluation.scoring.baselines import BaselineRequest, write_baselines
     from curation.retrieval.engines.client import EngineClient
-    from curation.retrieval.engines.template import find_engine
+    from curation.retrieval.engines.stored_engines import find_engine
 
     store, client, system_names = release_store(), None, split_list(systems)
     if engine is not None:

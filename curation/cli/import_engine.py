@@ -16,11 +16,10 @@ from curation.core.operation import PlainResult
 from curation.core.reports.tables import Table
 
 if TYPE_CHECKING:
-    from curation.retrieval.engines.asking import EngineTrial
+    from curation.retrieval.engines.trial import EngineTrial
     from curation.store import Document
 
 Rate = Annotated[float, typer.Option(help="Requests a second to the engine, at most.")]
-
 MAX_SHOWN = 60
 """Characters that a trial of an engine prints of each field of a document."""
 
@@ -69,7 +68,7 @@ def import_engine_command(
 
 
 def _add_engine(name: str, kind: str, file: Path) -> None:
-    from curation.retrieval.engines.template import add_engine
+    from curation.retrieval.engines.stored_engines import add_engine
 
     engine, is_new = add_engine(project_store(), name, kind, file)
     state = "is added" if is_new else "is unchanged"
@@ -82,7 +81,7 @@ def _add_engine(name: str, kind: str, file: Path) -> None:
 
 
 def _try_engine(name: str, query: str, depth: int) -> None:
-    from curation.retrieval.engines.asking import try_engine
+    from curation.retrieval.engines.trial import try_engine
 
     trial = try_engine(project_store(), name, query, depth)
     tables = [_hit_table(trial), *map(_document_table, list(trial.documents.values())[:1])]
@@ -131,15 +130,15 @@ def asks_engine(
 
 def refresh_from_engine(engine: str, rate: float) -> None:
     """Fetch the documents of an engine again."""
-    from curation.retrieval.engines.documents import refresh
+    from curation.retrieval.engines.documents import refresh_documents
 
     with progress_bar() as progress:
-        show(refresh(project_store(), engine, rate, progress, say=note))
+        show(refresh_documents(project_store(), engine, rate, progress, say=note))
 
 
 def import_run_from_engine(engine: str, name: str, depth: int, rate: float) -> None:
     """Ask an engine for the ranked list of each active query, and store the lists as a run."""
-    from curation.retrieval.engines.asking import EngineRunRequest, import_engine_run
+    from curation.retrieval.engines.runs import EngineRunRequest, import_engine_run
 
     request = EngineRunRequest(engine, name, depth, rate)
     with progress_bar() as progress:

@@ -29,7 +29,7 @@ from curation.operations.jobs.stored import last_jobs
 from curation.operations.whole_file import describe_damaged_blocks, read_all_rows
 from curation.releases.release_rows import list_releases
 from curation.releases.verify import verify
-from curation.retrieval.index import index_folder
+from curation.retrieval.stored_index import find_index_folder
 from curation.store import Store, get_setting, open_store, utc_now
 from curation.store.duckdb_format import log_path
 from curation.store.project_file import require_file
@@ -163,8 +163,8 @@ def check_disk(project: Path) -> Iterator[DoctorFinding]:
         if level != "fine":
             sentence += " A backup next to the file, an export or a migration needs the same space again."
         yield DoctorFinding(level, "disk", sentence)
-        if index := sum(path.stat().st_size for path in index_folder(project).glob("*")):
-            sentence = f"{index_folder(project).name} ({megabytes(index)}) holds the index of BM25. "
+        if index := sum(path.stat().st_size for path in find_index_folder(project).glob("*")):
+            sentence = f"{find_index_folder(project).name} ({megabytes(index)}) holds the index of BM25. "
             sentence += "You can delete the folder; a search makes the index again."
             yield DoctorFinding("fine", "disk", sentence)
 

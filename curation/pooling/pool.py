@@ -46,8 +46,8 @@ from curation.pooling.stored_pool import PoolReport, read_pool_report, report_sy
 from curation.pooling.systems import ENGINE_PREFIX, Systems, replace_engines, require_corpus, sort_systems
 from curation.retrieval import RUN_PREFIX
 from curation.retrieval.embeddings import minutes_to_embed, refuse_without_model
-from curation.retrieval.engines.template import find_engine
-from curation.retrieval.terms import choose_stemmer
+from curation.retrieval.engines.stored_engines import find_engine
+from curation.retrieval.stemming import set_stemmer
 from curation.store import COMMAND_LINE, Cursor, Document, Query, Store, get_setting
 from curation.store.documents import Corpus, StoredDocuments, current_corpus, current_snapshot, read_facts
 
@@ -105,7 +105,7 @@ def build_pool(
         require_author(cursor, author, "lead")
     if request.stemmer is not None:
         with store.transaction() as cursor:
-            choose_stemmer(cursor, request.stemmer)
+            set_stemmer(cursor, request.stemmer)
     request, unanswered = replace_engines(store, request, author, progress)
     with store.reading() as cursor:
         require_corpus(cursor, request.systems)

@@ -40,11 +40,16 @@ from curation.pooling.candidates import CandidateSource
 from curation.pooling.request import PoolRequest
 from curation.pooling.systems import ENGINE_PREFIX, SystemLists, list_engine_notices
 from curation.retrieval import RUN_PREFIX
-from curation.retrieval.engines.asking import AskedLists, ask_missing, read_asked
 from curation.retrieval.engines.client import EngineClient, EngineList
-from curation.retrieval.engines.documents import bring_missing
-from curation.retrieval.engines.template import Engine, engines_of_runs, find_engine
-from curation.retrieval.retriever import ids_of
+from curation.retrieval.engines.documents import fetch_missing_documents
+from curation.retrieval.engines.stored_engines import find_engine, find_run_engines
+from curation.retrieval.engines.stored_lists import (
+    RequestedLists,
+    read_requested_lists,
+    request_missing_lists,
+)
+from curation.retrieval.engines.template import Engine
+from curation.retrieval.retriever import list_document_ids
 from curation.store import Cursor, Query, Store, get_setting
 from curation.store.documents import is_held
 
@@ -72,7 +77,11 @@ def draw_negatives(
     proposals, left_out = [], Counter[str]()
     for index, query in enumerate(queries):
         for reach in _halve_reach(depth):
-            ranked = {document_id for hits in lists.values() for document_id in ids_of(hits[index][:reach])}
+            ranked = {
+                document_id
+                for hits in lists.values()
+                for document_id in list_document_ids(hits[index][:reach])
+            }
             drawn = draw(count, query.query_id, identical.all_ids(ranked))
             if len(drawn) == count:
                 break
@@ -167,7 +176,7 @@ def list_notices(cursor: Cursor, request: PoolRequest) -> list[str]:
         return sentences
     if missing := _read_draws(cursor, engines[0], request.random_negatives, request.seed).missing:
         subject = f"random documents for {pluralize(len(missing), 'query', 'queries')}"
-        sentences.append(EngineClient(engines[0], request.rate).notice(subject))
+        sentences.append(EngineClient(engines[0], request.rate).describe_requests(subject))
     return sentences
 
 
@@ -201,7 +210,7 @@ def draw_by_engine(store: Store, request: PoolRequest, progress: Progress) -> Ma
         stored_draws = _read_draws(cursor, engines[0], count, seed)
     client = EngineClient(engines[0], request.rate)
     if request.ids is None:
-        lists = ask_missing(
+        lists = request_missing_lists(
             store, client, stored_draws, lambda query: _ask_for_order(client, query, count, seed), progress
         )
         ids_of_query = {query_list.query_id: query_list.document_ids for query_list in lists}
@@ -213,7 +222,7 @@ def draw_by_engine(store: Store, request: PoolRequest, progress: Progress) -> Ma
         query_id: [document_id for document_id in document_ids if document_id not in ranked[query_id]][:count]
         for query_id, document_ids in ids_of_query.items()
     }
-    bring_missing(store, client, set(chain.from_iterable(draws.values())), progress)
+    fetch_missing_documents(store, client, set(chain.from_iterable(draws.values())), progress)
     return draws
 
 
@@ -222,7 +231,9 @@ def _select_names(systems: Sequence[str], prefix: str) -> list[str]:
 
 
 def _find_engines_of_runs(cursor: Cursor, systems: Sequence[str]) -> list[Engine]:
-    return [find_engine(cursor, name) for name in engines_of_runs(cursor, _select_names(systems, RUN_PREFIX))]
+    return [
+        find_engine(cursor, name) for name in find_run_engines(cursor, _select_names(systems, RUN_PREFIX))
+    ]
 
 
 def _read_ranked_documents(cursor: Cursor, systems: Sequence[str]) -> Mapping[str, set[str]]:
@@ -234,16 +245,16 @@ def _read_ranked_documents(cursor: Cursor, systems: Sequence[str]) -> Mapping[st
     return ranked
 
 
-def _read_draws(cursor: Cursor, engine: Engine, count: int, seed: int) -> AskedLists:
+def _read_draws(cursor: Cursor, engine: Engine, count: int, seed: int) -> RequestedLists:
     """Read the engine's stored random order for each query, and the queries without a stored order."""
     template = engine.template.template_hash
     request_id = digest("engine draw", engine.name, template, count + REACH, seed)
-    return read_asked(cursor, request_id, read_active_queries(cursor))
+    return read_requested_lists(cursor, request_id, read_active_queries(cursor))
 
 
 def _ask_for_order(client: EngineClient, query: Query, count: int, seed: int) -> EngineList:
     order = int(digest("random order", seed, query.query_id)[:7], 16)
-    return client.random_list(order, count + REACH)
+    return client.request_random_list(order, count + REACH)
 
 
 def _read_ids(path: Path) -> set[str]:

@@ -17,9 +17,9 @@ from curation.ingest.stored_runs import find_run, read_run_entries
 from curation.pooling.request import SYSTEMS, PoolRequest
 from curation.retrieval import RUN_PREFIX, Bm25, Dense, Hit, Hybrid, ImportedRun, Retriever
 from curation.retrieval.bm25_check import compare_with_rank_bm25
-from curation.retrieval.engines.asking import EngineRunRequest, import_engine_run, plan_run
 from curation.retrieval.engines.client import EngineClient
-from curation.retrieval.terms import project_stemmer
+from curation.retrieval.engines.runs import EngineRunRequest, import_engine_run, plan_run
+from curation.retrieval.stemming import read_stemmer
 from curation.store import Cursor, Query, Store
 from curation.store.documents import Corpus, StoredDocuments, count_documents, refuse_held
 
@@ -105,8 +105,10 @@ def list_engine_notices(cursor: Cursor, request: PoolRequest) -> list[str]:
     """Write a notice for each engine that a pool is going to ask for missing lists."""
     systems = [name for name in request.systems if name.startswith(ENGINE_PREFIX)]
     plans = [plan_run(cursor, _make_run_request(name, request)) for name in systems]
-    missing_lists = [(plan.engine, len(plan.asked.missing)) for plan in plans if plan.asked.missing]
-    return [EngineClient(engine, request.rate).notice_of_lists(count) for engine, count in missing_lists]
+    missing_lists = [(plan.engine, len(plan.lists.missing)) for plan in plans if plan.lists.missing]
+    return [
+        EngineClient(engine, request.rate).describe_list_requests(count) for engine, count in missing_lists
+    ]
 
 
 def _make_run_request(system: str, request: PoolRequest) -> EngineRunRequest:
@@ -130,10 +132,10 @@ class Systems:
         self, store: Store, names: Sequence[str], corpus: Corpus, model: str, vectors: Store | None = None
     ) -> None:
         with store.reading() as cursor:
-            stemmer = project_stemmer(cursor)
+            stemmer = read_stemmer(cursor)
         built = [name for name in _BUILT_SYSTEMS if name in names or "hybrid" in names]
         self._store, self._names, self._corpus = store, names, corpus
-        self._bm25 = Bm25.stored(store, corpus, stemmer) if "bm25" in built else None
+        self._bm25 = Bm25.from_store(store, corpus, stemmer) if "bm25" in built else None
         self._retrievers: dict[str, Retriever] = {} if self._bm25 is None else {"bm25": self._bm25}
         if "dense" in built:
             self._retrievers["dense"] = Dense(vectors or store, StoredDocuments(store, corpus.hashes), model)
@@ -150,7 +152,7 @@ class Systems:
         """Search with each named system down to `depth`; hybrid fuses the lists of bm25 and dense."""
         hits = {name: system.search(queries, depth, progress) for name, system in self._retrievers.items()}
         if "hybrid" in self._names:
-            hits["hybrid"] = self._hybrid.fuse_found(list(hits.values()), depth)
+            hits["hybrid"] = self._hybrid.fuse_lists(list(hits.values()), depth)
         hits |= {name: run.search(queries, depth, progress) for name, run in self._runs.items()}
         return {name: hits[name] for name in self._names}
 
@@ -176,7 +178,7 @@ class Systems:
         retriever, ids_by_reason = self.find_retriever(name), defaultdict[str, list[str]](list)
         for query, count in zip(queries, counts, strict=True):
             if not count:
-                ids_by_reason[retriever.why_none(query)].append(query.query_id)
+                ids_by_reason[retriever.explain_no_hits(query)].append(query.query_id)
         return dict(sorted(ids_by_reason.items()))
 
 

@@ -25,9 +25,13 @@ from curation.ingest.importers import query_tags
 from curation.ingest.importers.queries import read_active_queries
 from curation.ingest.importers.query_tags import BY_PEOPLE, RULE_TAGS, TagStatement, changes_tag, check_tags
 from curation.people.annotators import require_author
-from curation.retrieval.terms import content_words, is_question
+from curation.retrieval.terms import content_words
 from curation.store import COMMAND_LINE, Cursor, Query, Store, record_event
 
+_ASKS = re.compile(
+    r"^[\"'(]*(who|whom|whose|what|what's|which|(where|when)(?! the)|why|how|is|are|was|were|do|does|did|can"
+    r"|could|should|would|will)\b|\?\W*$"
+)
 PEOPLE_SET = f"Rules find {', '.join(RULE_TAGS)}. People set {', '.join(BY_PEOPLE)}, and tags of your own."
 RULES_VERSION = "rules 1"
 """Author of tags by rule. Changed rules get a new number in the author's name."""
@@ -173,6 +177,11 @@ def _is_multi_intent(text: str) -> bool:
         return True
     sentences = [content_words(sentence) for sentence in _SENTENCE_END.split(text)]
     return sum(len(sentence) >= 2 for sentence in sentences) >= 2
+
+
+def is_question(text: str) -> bool:
+    """Tell whether a normalised query (`curation.core.characters.normalise_query`) is a question."""
+    return _ASKS.search(text) is not None
 
 
 RULES: dict[str, Callable[[str], bool]] = {

@@ -21,8 +21,8 @@ import pyarrow as pa
 from curation.core.errors import StoreError
 
 UNFINISHED = ".new-"
-_SUM = 8  # bytes of the sum
-_READ_SIZE = 1 << 20
+_CHECKSUM_SIZE = 8  # bytes
+_BLOCK_SIZE = 1 << 20
 
 
 def write_arrays(path: Path, key: str, arrays: Mapping[str, Any]) -> None:
@@ -34,24 +34,24 @@ def write_arrays(path: Path, key: str, arrays: Mapping[str, Any]) -> None:
     """
     columns = [pa.LargeListArray.from_arrays([0, len(array)], pa.array(array)) for array in arrays.values()]
     table = pa.table(columns, names=[*arrays])
-    fresh = path.with_name(f"{UNFINISHED}{secrets.token_hex(8)}")
+    new_path = path.with_name(f"{UNFINISHED}{secrets.token_hex(8)}")
     try:
-        with fresh.open("x+b") as file:
-            file.write(bytes(_SUM))
+        with new_path.open("x+b") as file:
+            file.write(bytes(_CHECKSUM_SIZE))
             with pa.ipc.new_stream(file, table.schema) as stream:
                 stream.write_table(table)
-            total = _sum(file, key)
+            checksum = _compute_checksum(file, key)
             file.seek(0)
-            file.write(total)
-        fresh.replace(path)
+            file.write(checksum)
+        new_path.replace(path)
     except OSError as error:
-        raise StoreError(cannot_write(path.parent, error)) from error
+        raise StoreError(describe_write_error(path.parent, error)) from error
     finally:
-        fresh.unlink(missing_ok=True)
+        new_path.unlink(missing_ok=True)
 
 
-def cannot_write(folder: Path, error: OSError) -> str:
-    """Make the error for a folder in which no file can be written."""
+def describe_write_error(folder: Path, error: OSError) -> str:
+    """Describe the error of a folder in which no file of the index can be written."""
     return (
         f"The index of BM25 cannot be written into {folder}: {error.strerror or error}. A missing index "
         "is made again: free disk space, or use the project where its folder can be written."
@@ -64,22 +64,23 @@ def read_arrays(path: Path, key: str) -> dict[str, Any] | None:
     Strings become Arrow arrays, and numbers become numpy arrays.
     """
     with suppress(OSError), path.open("rb") as file:
-        if file.read(_SUM) == _sum(file, key):
-            buffer = pa.py_buffer(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)).slice(_SUM)
+        if file.read(_CHECKSUM_SIZE) == _compute_checksum(file, key):
+            buffer = pa.py_buffer(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)).slice(_CHECKSUM_SIZE)
             table = pa.ipc.open_stream(buffer).read_all()
-            return {name: _values(table[name]) for name in table.column_names}
+            return {name: _convert_values(table[name]) for name in table.column_names}
     return None
 
 
-def _values(column: pa.ChunkedArray) -> Any:
-    """Convert an Arrow array without `to_numpy`, which would import pandas and so take much longer."""
+def _convert_values(column: pa.ChunkedArray) -> Any:
+    """Convert an Arrow array without `to_numpy`, which imports pandas and so takes much longer."""
     values = column.chunk(0).values
     return values if values.type == pa.string() else np.from_dlpack(values)
 
 
-def _sum(file: IO[bytes], key: str) -> bytes:
+def _compute_checksum(file: IO[bytes], key: str) -> bytes:
+    """Compute the checksum of a key and the content of a file, in hexadecimal digits."""
     checksum = zlib.crc32(key.encode())
-    file.seek(_SUM)
-    while block := file.read(_READ_SIZE):
+    file.seek(_CHECKSUM_SIZE)
+    while block := file.read(_BLOCK_SIZE):
         checksum = zlib.crc32(block, checksum)
     return b"%08x" % checksum

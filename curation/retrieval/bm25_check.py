@@ -1,8 +1,8 @@
 """A check of BM25 against rank-bm25, an independent implementation of the formula.
 
 Building a pool compares the BM25 lists of a few queries with rank-bm25's lists. Both BM25 implementations get
-the same tokens: words for one comparison, and grams for another. An `epsilon` of 0 in rank-bm25 gives a word
-in more than half of the documents an idf of 0, which is the rule of `curation.retrieval.bm25`.
+the is_same tokens: words for one comparison, and grams for another. An `epsilon` of 0 in rank-bm25 gives a
+word in more than half of the documents an idf of 0, which is the rule of `curation.retrieval.bm25`.
 """
 
 from __future__ import annotations
@@ -17,87 +17,101 @@ import numpy as np
 from curation.core.errors import RefusedError
 from curation.core.progress import Progress
 from curation.retrieval.bm25 import B, Bm25
-from curation.retrieval.index import index_folder
 from curation.retrieval.postings import K1
-from curation.retrieval.retriever import Hit, best_hits
-from curation.retrieval.terms import indexed_terms, is_gram, project_stemmer, searched_terms
+from curation.retrieval.retriever import Hit, find_best_hits
+from curation.retrieval.stemming import read_stemmer
+from curation.retrieval.stored_index import find_index_folder
+from curation.retrieval.terms import indexed_terms, is_gram, searched_terms
 from curation.store import Query, Store
 from curation.store.documents import Corpus, StoredDocuments
 
-QUERIES = 3
-# Number of documents above which the check samples the corpus and indexes the sample again
+MAX_QUERIES = 3
 MAX_DOCUMENTS = 10_000
+"""Number of documents above which the check samples the corpus and indexes the sample again."""
 DEPTH = 10
 
 
 def compare_with_rank_bm25(
-    store: Store, corpus: Corpus, queries: Sequence[Query], index: Bm25, seed: int, progress: Progress
+    store: Store, corpus: Corpus, queries: Sequence[Query], bm25: Bm25, seed: int, progress: Progress
 ) -> dict[str, int]:
     """Compare the lists of some queries, drawn by seed, with rank-bm25's lists.
 
-    Return the numbers of compared queries, of compared documents, and of documents in the corpus.
+    Returns
+    -------
+    The numbers of compared queries ('queries'), compared documents ('documents') and documents of the corpus
+    ('corpus').
 
     Raises
     ------
     RefusedError: a list differs, so no pool may be built with the index.
     """
-    draw = Random(seed)  # noqa: S311  no secret
-    answerable = [row for row, query in enumerate(queries) if index.finds(query)]
-    drawn = [queries[row] for row in sorted(draw.sample(answerable, min(QUERIES, len(answerable))))]
-    searched = corpus
-    if drawn:
+    random = Random(seed)  # noqa: S311  no secret
+    answerable = [row for row, query in enumerate(queries) if bm25.has_hits(query)]
+    sampled_rows = sorted(random.sample(answerable, min(MAX_QUERIES, len(answerable))))
+    compared_queries = [queries[row] for row in sampled_rows]
+    corpus_sample = corpus
+    if compared_queries:
         with store.reading() as cursor:
-            stemmer = project_stemmer(cursor)
+            stemmer = read_stemmer(cursor)
         if len(corpus.ids) > MAX_DOCUMENTS:
-            searched = corpus.part(draw.sample(corpus.ids, MAX_DOCUMENTS))
-            index = Bm25.stored(store, searched, stemmer)
-        terms = {
+            corpus_sample = corpus.part(random.sample(corpus.ids, MAX_DOCUMENTS))
+            bm25 = Bm25.from_store(store, corpus_sample, stemmer)
+        terms_of = {
             document.document_id: indexed_terms(document.text, stemmer)
-            for document in StoredDocuments(store, searched.hashes)
+            for document in StoredDocuments(store, corpus_sample.hashes)
         }
-        for done, (query, hits) in enumerate(zip(drawn, index.search(drawn, DEPTH), strict=True), 1):
-            _refuse_difference(query, hits, _scores(terms, searched_terms(query.text, stemmer)), store)
-            progress("bm25: compare with rank-bm25", done, len(drawn))
-    return {"queries": len(drawn), "documents": len(searched.ids), "corpus": len(corpus.ids)}
+        lists = bm25.search(compared_queries, DEPTH)
+        for done, (query, hits) in enumerate(zip(compared_queries, lists, strict=True), 1):
+            scores = _score_by_rank_bm25(terms_of, searched_terms(query.text, stemmer))
+            _refuse_difference(query, hits, scores, store)
+            progress("bm25: compare with rank-bm25", done, len(compared_queries))
+    return {"queries": len(compared_queries), "documents": len(corpus_sample.ids), "corpus": len(corpus.ids)}
 
 
-def _scores(terms: Mapping[str, Sequence[str]], query_terms: Collection[str]) -> dict[str, float]:
+def _score_by_rank_bm25(
+    terms_of: Mapping[str, Sequence[str]], query_terms: Collection[str]
+) -> dict[str, float]:
     """Compute document id → rank-bm25's score, in the order of the ids."""
     from rank_bm25 import BM25Okapi
 
-    ids = sorted(terms)
+    ids = sorted(terms_of)
     scores = np.zeros(len(ids))
-    for gram in (False, True):
+    for is_gram_field in (False, True):
         field = [
-            [term if term in query_terms else "" for term in terms[key] if is_gram(term) is gram]
-            for key in ids
+            [
+                term if term in query_terms else ""
+                for term in terms_of[document_id]
+                if is_gram(term) is is_gram_field
+            ]
+            for document_id in ids
         ]
         if any(field):
             reference: Any = BM25Okapi(field, k1=K1, b=B, epsilon=0.0)
-            if gram:
+            if is_gram_field:
                 reference.avgdl *= len(field) / sum(map(bool, field))
-            scores += reference.get_scores([term for term in query_terms if is_gram(term) is gram])
+            scores += reference.get_scores([term for term in query_terms if is_gram(term) is is_gram_field])
     return dict(zip(ids, scores.tolist(), strict=True))
 
 
 def _refuse_difference(query: Query, hits: Sequence[Hit], scores: Mapping[str, float], store: Store) -> None:
     """Refuse a list that differs from rank-bm25's. Documents with nearly equal scores may change places."""
-    expected = best_hits(list(scores), np.array(list(scores.values())), DEPTH)
-    same = len(hits) == len(expected) and all(
-        _equal(hit.score, other.score) and _equal(hit.score, scores.get(hit.document_id))
+    expected = find_best_hits(list(scores), np.array(list(scores.values())), DEPTH)
+    is_same = len(hits) == len(expected) and all(
+        _is_close(hit.score, other.score) and _is_close(hit.score, scores.get(hit.document_id))
         for hit, other in zip(hits, expected, strict=True)
     )
-    if not same:
+    if not is_same:
         raise RefusedError(
             f"The BM25 index is wrong: for the query {query.text!r} ({query.query_id}) the index has "
-            f"{_first(hits)}, and rank-bm25 has {_first(expected)}. No pool was stored. Delete the folder "
-            f"{index_folder(store.path)}, so that the index is made again, and report the difference."
+            f"{_describe_first(hits)}, and rank-bm25 has {_describe_first(expected)}. No pool was stored. "
+            f"Delete the folder {find_index_folder(store.path)}, so that the index is made again, "
+            "and report the difference."
         )
 
 
-def _equal(score: float | None, other: float | None) -> bool:
+def _is_close(score: float | None, other: float | None) -> bool:
     return isclose(score or 0.0, other or 0.0, rel_tol=1e-9)
 
 
-def _first(hits: Sequence[Hit]) -> str:
+def _describe_first(hits: Sequence[Hit]) -> str:
     return ", ".join(f"{hit.document_id} {hit.score or 0.0:.6f}" for hit in hits[:3]) or "nothing"

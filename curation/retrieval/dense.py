@@ -26,7 +26,7 @@ from curation.core.words import split_words
 from curation.retrieval.embedding_model import Vectors, find_model
 from curation.retrieval.embeddings import embed
 from curation.retrieval.passages import Cutter, cut_documents, find_cutter, passage_text
-from curation.retrieval.retriever import Hits, best_hits
+from curation.retrieval.retriever import Hits, find_best_hits
 from curation.store import Document, Query, Store
 
 _CELLS = 8_000_000  # cosines in memory at once
@@ -69,8 +69,8 @@ class Dense:
         with_text = [document for document in documents if document.text]
         self._documents = sorted(with_text, key=lambda document: document.document_id)
         self._ids = [document.document_id for document in self._documents]
-        self._asked: dict[str, Vectors] = {}
-        self._made: _Passages | None = None
+        self._query_vectors: dict[str, Vectors] = {}
+        self._passages: _Passages | None = None
 
     @property
     def settings(self) -> Mapping[str, Any]:
@@ -93,7 +93,7 @@ class Dense:
         ------
         RefusedError: the model cannot be loaded, or the stored vectors are from another model.
         """
-        hits = [best_hits((), np.zeros(0), depth) for _ in queries]
+        hits = [find_best_hits((), np.zeros(0), depth) for _ in queries]
         rows = [number for number, query in enumerate(queries) if split_words(query.text)]
         if not rows or not self._documents:
             return hits
@@ -103,35 +103,35 @@ class Dense:
         for start in range(0, len(rows), block):
             cosines = vectors[start : start + block] @ passages.vectors.T
             for number, row in zip(rows[start : start + block], cosines, strict=True):
-                hits[number] = self._best(passages, np.round(row.astype(np.float64), 6), depth)
+                hits[number] = self._find_best_hits(passages, np.round(row.astype(np.float64), 6), depth)
             progress("dense: search", min(start + block, len(rows)), len(rows))
         return hits
 
-    def why_none(self, query: Query) -> str:
-        """See `Retriever.why_none`."""
+    def explain_no_hits(self, query: Query) -> str:
+        """See `Retriever.explain_no_hits`."""
         if not split_words(query.text):
             return "the query holds no word"
         return "no document has a cosine above zero"
 
-    def _best(self, passages: _Passages, cosines: NDArray[np.float64], depth: int) -> Hits:
-        hits = best_hits(self._ids, np.maximum.reduceat(cosines, passages.first), depth)
+    def _find_best_hits(self, passages: _Passages, cosines: NDArray[np.float64], depth: int) -> Hits:
+        hits = find_best_hits(self._ids, np.maximum.reduceat(cosines, passages.first), depth)
         spans = {row: span for row in hits.rows.tolist() if (span := passages.find_best(row, cosines))}
         return Hits(self._ids, hits.rows, hits.scores, spans)
 
     def _embed_queries(self, texts: Sequence[str], progress: Progress) -> Vectors:
         """Embed the texts, and reuse the vectors that are in memory."""
-        new = [text for text in dict.fromkeys(texts) if text not in self._asked]
-        if new:
-            vectors = embed(self._store, new, "query", self._model, progress)
-            self._asked.update(zip(new, vectors, strict=True))
-        return np.stack([self._asked[text] for text in texts])
+        new_texts = [text for text in dict.fromkeys(texts) if text not in self._query_vectors]
+        if new_texts:
+            vectors = embed(self._store, new_texts, "query", self._model, progress)
+            self._query_vectors.update(zip(new_texts, vectors, strict=True))
+        return np.stack([self._query_vectors[text] for text in texts])
 
     @cached_property
     def _cutter(self) -> Cutter:
         return find_cutter(self._model)
 
     def _embed_passages(self, progress: Progress) -> _Passages:
-        if self._made is None:
+        if self._passages is None:
             spans = cut_documents(self._store, self._documents, self._cutter, progress)
             texts = [
                 passage_text(document, span)
@@ -140,5 +140,5 @@ class Dense:
             ]
             vectors = embed(self._store, texts, "document", self._model, progress)
             first = np.cumsum([0, *(len(cut) for cut in spans[:-1])])
-            self._made = _Passages(vectors, first, spans)
-        return self._made
+            self._passages = _Passages(vectors, first, spans)
+        return self._passages

@@ -34,8 +34,8 @@ def fuse(lists: Sequence[Sequence[Hit]]) -> list[Hit]:
             shares[hit.document_id].append(1 / (RRF_K + rank))
             if hit.passage is not None:
                 passages.setdefault(hit.document_id, hit.passage)
-    sums = {document_id: math.fsum(parts) for document_id, parts in shares.items()}
-    ranked = sorted(sums.items(), key=lambda item: (-item[1], item[0]))
+    scores = {document_id: math.fsum(terms) for document_id, terms in shares.items()}
+    ranked = sorted(scores.items(), key=lambda item: (-item[1], item[0]))
     return [Hit(document_id, score, passages.get(document_id)) for document_id, score in ranked]
 
 
@@ -44,25 +44,30 @@ class Hybrid:
 
     name = "hybrid"
 
-    def __init__(self, parts: Sequence[Retriever]) -> None:
-        self._parts = list(parts)
+    def __init__(self, retrievers: Sequence[Retriever]) -> None:
+        self._retrievers = list(retrievers)
 
     @property
     def settings(self) -> Mapping[str, Any]:
         """Settings of the fusion and of every fused retriever."""
-        parts = {part.name: dict(part.settings) for part in self._parts}
-        return {"formula": "rrf", "k": RRF_K, "list_depth": LIST_DEPTH, "parts": parts}
+        settings = {retriever.name: dict(retriever.settings) for retriever in self._retrievers}
+        return {"formula": "rrf", "k": RRF_K, "list_depth": LIST_DEPTH, "parts": settings}
 
     def search(
         self, queries: Sequence[Query], depth: int, progress: Progress = silent
     ) -> Sequence[Sequence[Hit]]:
         """See `Retriever.search`."""
-        return self.fuse_found([part.search(queries, LIST_DEPTH, progress) for part in self._parts], depth)
+        lists = [retriever.search(queries, LIST_DEPTH, progress) for retriever in self._retrievers]
+        return self.fuse_lists(lists, depth)
 
-    def fuse_found(self, searched: Sequence[Sequence[Sequence[Hit]]], depth: int) -> list[list[Hit]]:
+    def fuse_lists(
+        self, lists_by_retriever: Sequence[Sequence[Sequence[Hit]]], depth: int
+    ) -> list[list[Hit]]:
         """Fuse the lists of depth `LIST_DEPTH` that the retrievers have found for the same queries."""
-        return [fuse(lists)[:depth] for lists in zip(*searched, strict=True)]
+        return [fuse(lists)[:depth] for lists in zip(*lists_by_retriever, strict=True)]
 
-    def why_none(self, query: Query) -> str:
-        """See `Retriever.why_none`."""
-        return "; ".join(f"{part.name}: {part.why_none(query)}" for part in self._parts)
+    def explain_no_hits(self, query: Query) -> str:
+        """See `Retriever.explain_no_hits`."""
+        return "; ".join(
+            f"{retriever.name}: {retriever.explain_no_hits(query)}" for retriever in self._retrievers
+        )

@@ -43,6 +43,6 @@ class ImportedRun:
         """See `Retriever.search`."""
         return [self._hits.get(query.query_id, [])[:depth] for query in queries]
 
-    def why_none(self, query: Query) -> str:
-        """See `Retriever.why_none`."""
+    def explain_no_hits(self, query: Query) -> str:
+        """See `Retriever.explain_no_hits`."""
         return "the run has nothing for the query"

@@ -27,72 +27,81 @@ def fill_best(
     counts: Any,
     penalties: Any,
     k1: float,
-    numbers: Any,
+    words: Any,
     ends: Any,
     depth: int,
     best_rows: Any,
     best_scores: Any,
 ) -> Any:
-    """Fill in the best documents of each query, one query after the other; return their number for each
-    query.
+    """Fill in the best documents of each query, one query after the other, and return the number of best
+    documents of each query, shape (queries,).
 
     Parameters
     ----------
     idf, field, starts, rows, counts, penalties: the fields of `postings.Postings`.
-    numbers, ends: numbers of the words of the queries; query `i` has the words `numbers[ends[i]:ends[i +
-        1]]`.
+    words, ends: numbers of the words of the queries; query `i` has the words `words[ends[i]:ends[i + 1]]`.
+    best_rows, best_scores: arrays that get the rows and scores of the best documents of all queries.
     """
     documents = penalties.shape[1]
-    totals, touched, scores = np.zeros(documents), np.empty(documents + 1, np.int32), np.empty(documents)
+    totals = np.zeros(documents)
+    touched, scores = np.empty(documents + 1, np.int32), np.empty(documents)
     sorted_rows, sorted_scores = np.empty(documents, np.int32), np.empty(documents)
-    lengths, first = np.zeros(len(ends) - 1, np.int64), 0
+    sizes = np.zeros(len(ends) - 1, np.int64)
+    first = 0
     for query in range(len(ends) - 1):
-        many = np.uint64(0)
-        for number in numbers[ends[query] : ends[query + 1]]:
-            weight, penalty = idf[number], penalties[field[number]]
-            for at in range(np.uint64(starts[number]), np.uint64(starts[number + 1])):
-                row, count = np.uint64(rows[at]), float(counts[at])
-                touched[many] = row
-                many += np.uint64(totals[row] == 0)
+        n_touched = np.uint64(0)
+        for word in words[ends[query] : ends[query + 1]]:
+            weight, penalty = idf[word], penalties[field[word]]
+            for index in range(np.uint64(starts[word]), np.uint64(starts[word + 1])):
+                row, count = np.uint64(rows[index]), float(counts[index])
+                touched[n_touched] = row
+                n_touched += np.uint64(totals[row] == 0)
                 totals[row] += weight * (count * (k1 + 1) / (count + penalty[row]))
-        for at in range(many):
-            row = np.uint64(touched[at])
-            scores[at], totals[row] = totals[row], 0
-        kept: Any = min(np.int64(many), depth)
-        lengths[query], end = kept, first + kept
+        for index in range(n_touched):
+            row = np.uint64(touched[index])
+            scores[index], totals[row] = totals[row], 0
+        size: Any = min(np.int64(n_touched), depth)
+        sizes[query] = size
+        end = first + size
         if end > first:
             best = best_rows[first:end], best_scores[first:end]
-            _take_best(touched[:many], scores[:many], sorted_rows, sorted_scores, *best)
+            _select_best(touched[:n_touched], scores[:n_touched], sorted_rows, sorted_scores, *best)
         first = end
-    return lengths
+    return sizes
 
 
 @njit(cache=True, nogil=True)
-def _take_best(
+def _select_best(
     rows: Any, scores: Any, sorted_rows: Any, sorted_scores: Any, best_rows: Any, best_scores: Any
 ) -> None:
     """Order the documents of the highest buckets by bucket, then sort the documents within each bucket by
     score.
     """
-    size, scale = len(best_rows), (_BUCKETS - 1) / scores.max()
+    size = len(best_rows)
+    scale = (_BUCKETS - 1) / scores.max()
     ends = np.zeros(_BUCKETS, np.int64)
     for score in scores:
         ends[np.uint64(score * scale)] += 1
-    lowest, above = _BUCKETS, 0
-    while above < size:
+    lowest, n_above = _BUCKETS, 0
+    while n_above < size:
         lowest -= 1
-        ends[lowest], above = above, above + ends[lowest]
+        ends[lowest], n_above = n_above, n_above + ends[lowest]
     for row, score in zip(rows, scores):  # noqa: B905  numba knows no strict
         bucket = np.uint64(score * scale)
         if bucket >= lowest:
-            place = ends[bucket]
-            sorted_rows[place], sorted_scores[place] = row, score
-            ends[bucket] = place + 1
+            target = ends[bucket]
+            sorted_rows[target], sorted_scores[target] = row, score
+            ends[bucket] = target + 1
     first = 0
     for end in ends[lowest:][::-1]:
         if end > first:
-            held, wanted = slice(first, end), slice(first, min(end, size))
-            _sort_best(sorted_rows[held], sorted_scores[held], best_rows[wanted], best_scores[wanted])
+            bucket_span, best_span = slice(first, end), slice(first, min(end, size))
+            _sort_best(
+                sorted_rows[bucket_span],
+                sorted_scores[bucket_span],
+                best_rows[best_span],
+                best_scores[best_span],
+            )
             first = end
 
 
@@ -118,9 +127,9 @@ def _sink(rows: Any, scores: Any, top: int, size: int, row: int, score: float) -
 
     A document is worse if its score is lower, or if its score is equal and its row is later.
     """
-    at = top
-    while 2 * at + 1 < size:
-        child = 2 * at + 1
+    index = top
+    while 2 * index + 1 < size:
+        child = 2 * index + 1
         other = child + 1
         if other < size and (
             scores[other] < scores[child] or (scores[other] == scores[child] and rows[other] > rows[child])
@@ -128,6 +137,6 @@ def _sink(rows: Any, scores: Any, top: int, size: int, row: int, score: float) -
             child = other
         if scores[child] > score or (scores[child] == score and rows[child] < row):
             break
-        rows[at], scores[at] = rows[child], scores[child]
-        at = child
-    rows[at], scores[at] = row, score
+        rows[index], scores[index] = rows[child], scores[child]
+        index = child
+    rows[index], scores[index] = row, score

@@ -17,12 +17,14 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from curation.retrieval.retriever import best_rows
+from curation.retrieval.retriever import find_best_rows
 
 K1 = 1.5
-WORTH = 20_000_000  # number of postings that numpy reads in about the time that loading numba takes
+MAX_NUMPY_POSTINGS = (
+    20_000_000  # number of postings that numpy reads in about the time that loading numba takes
+)
 # Rows of the best documents for a query and their scores, the best first
-Best = tuple[NDArray[np.int32], NDArray[np.float64]]
+BestRows = tuple[NDArray[np.int32], NDArray[np.float64]]
 
 
 class Postings(NamedTuple):
@@ -43,52 +45,54 @@ class Postings(NamedTuple):
     penalties: NDArray[np.float64]
 
 
-Search = Callable[[Postings, Sequence[Sequence[int]], int], list[Best]]
+Search = Callable[[Postings, Sequence[Sequence[int]], int], list[BestRows]]
 
 
-def search_for(postings: Postings, asked: Sequence[Sequence[int]]) -> Search:
+def choose_search(postings: Postings, query_words: Sequence[Sequence[int]]) -> Search:
     """Choose the compiled search if numba is installed and the queries have enough postings, else numpy."""
-    numbers = chain.from_iterable(asked)
-    posting_count = int(sum(postings.starts[number + 1] - postings.starts[number] for number in numbers))
-    loaded = _kernel.cache_info().currsize > 0
-    return search_compiled if (loaded or posting_count > WORTH) and _kernel() else search_numpy
+    words, starts = chain.from_iterable(query_words), postings.starts
+    n_postings = int(sum(starts[word + 1] - starts[word] for word in words))
+    is_loaded = _import_kernel.cache_info().currsize > 0
+    is_worth_loading = is_loaded or n_postings > MAX_NUMPY_POSTINGS
+    return search_compiled if is_worth_loading and _import_kernel() else search_numpy
 
 
-def search_numpy(postings: Postings, asked: Sequence[Sequence[int]], depth: int) -> list[Best]:
+def search_numpy(postings: Postings, query_words: Sequence[Sequence[int]], depth: int) -> list[BestRows]:
     """Find the `depth` best documents for the words of each query with numpy. Equal scores are ordered by
     row.
     """
-    return [_best(postings, numbers, depth) for numbers in asked]
+    return [_search_one_query(postings, words, depth) for words in query_words]
 
 
-def search_compiled(postings: Postings, asked: Sequence[Sequence[int]], depth: int) -> list[Best]:
+def search_compiled(postings: Postings, query_words: Sequence[Sequence[int]], depth: int) -> list[BestRows]:
     """Find the same documents as `search_numpy` with the compiled kernel. Needs numba."""
-    ends = np.cumsum([0, *map(len, asked)])
-    numbers = np.fromiter(chain.from_iterable(asked), np.int64, ends[-1])
-    posting_ends = np.cumsum([0, *(postings.starts[numbers + 1] - postings.starts[numbers])])
+    ends = np.cumsum([0, *map(len, query_words)])
+    words = np.fromiter(chain.from_iterable(query_words), np.int64, ends[-1])
+    posting_ends = np.cumsum([0, *(postings.starts[words + 1] - postings.starts[words])])
     size = int(np.minimum(np.diff(posting_ends[ends]), depth).sum())
     rows, scores = np.empty(size, np.int32), np.empty(size)
-    kernel = _kernel()
+    kernel = _import_kernel()
     assert kernel is not None
-    bounds = np.cumsum([0, *kernel.fill_best(*postings, K1, numbers, ends, depth, rows, scores)]).tolist()
+    sizes = kernel.fill_best(*postings, K1, words, ends, depth, rows, scores)
+    bounds = np.cumsum([0, *sizes]).tolist()
     return [(rows[start:end], scores[start:end]) for start, end in pairwise(bounds)]
 
 
-def _best(postings: Postings, numbers: Sequence[int], depth: int) -> Best:
+def _search_one_query(postings: Postings, words: Sequence[int], depth: int) -> BestRows:
     rows, weights = [np.zeros(0, np.int32)], [np.zeros(0)]
-    for number in numbers:
-        span = slice(postings.starts[number], postings.starts[number + 1])
-        penalty = postings.penalties[postings.field[number]]
-        rows.append(postings.rows[span])
+    for word in words:
+        span = slice(postings.starts[word], postings.starts[word + 1])
+        penalties = postings.penalties[postings.field[word]][postings.rows[span]]
         counts = postings.counts[span].astype(np.float64)
-        weights.append(postings.idf[number] * (counts * (K1 + 1) / (counts + penalty[rows[-1]])))
+        rows.append(postings.rows[span])
+        weights.append(postings.idf[word] * (counts * (K1 + 1) / (counts + penalties)))
     scores: Any = np.bincount(np.concatenate(rows), np.concatenate(weights))
-    best = best_rows(scores, depth)
+    best = find_best_rows(scores, depth)
     return best, scores[best]
 
 
 @cache
-def _kernel() -> ModuleType | None:
+def _import_kernel() -> ModuleType | None:
     """Import the compiled kernel, or return None without numba or without a folder for compiled code."""
     try:
         from curation.retrieval import kernel

@@ -78,7 +78,7 @@ class Hits(Sequence[Hit]):
         return [self._ids[row] for row in self.rows.tolist()]
 
 
-def ids_of(hits: Sequence[Hit]) -> list[str]:
+def list_document_ids(hits: Sequence[Hit]) -> list[str]:
     """List the document ids of hits, best first."""
     return hits.document_ids if isinstance(hits, Hits) else [hit.document_id for hit in hits]
 
@@ -108,22 +108,22 @@ class Retriever(Protocol):
         """
         ...
 
-    def why_none(self, query: Query) -> str:
+    def explain_no_hits(self, query: Query) -> str:
         """Give the reason why a query has no hit."""
         ...
 
 
-def best_hits(document_ids: Sequence[str], scores: NDArray[Any], depth: int) -> Hits:
+def find_best_hits(document_ids: Sequence[str], scores: NDArray[Any], depth: int) -> Hits:
     """Find the `depth` documents with the highest scores above zero, best first.
 
     Documents are in the order of their ids, so equal scores are ordered by id. The array of scores may be
     shorter than the list of documents.
     """
-    rows = best_rows(scores, depth)
+    rows = find_best_rows(scores, depth)
     return Hits(document_ids, rows, scores[rows])
 
 
-def best_rows(scores: NDArray[Any], depth: int) -> NDArray[np.int32]:
+def find_best_rows(scores: NDArray[Any], depth: int) -> NDArray[np.int32]:
     """Find the rows of the `depth` highest scores above zero, best first. Equal scores keep the order of
     rows.
     """

@@ -1,7 +1,7 @@
 """Texts that an embedding model cannot read.
 
-For example, an English model cuts Thai into unknown words, so that all
-Thai queries may have the same embedding. A word is not read if the tokenizer does not know a part of the
+For example, an English model cuts Thai into unknown words, so that all Thai queries may have the same
+embedding. A word is not read if the tokenizer does not know a part of the
 word, or cuts the word into about as many pieces as the word has letters. A text is not read if most of its
 letters are in such words, or if a text with other words has the same embedding. All models read ASCII, so
 ASCII texts are not checked.
@@ -21,29 +21,34 @@ import numpy as np
 from curation.core.words import split_whole_words
 from curation.retrieval.embedding_model import Vectors, find_model, model_file
 
-# A model that reads about fifty languages and has about the size of the default model
 MULTILINGUAL = "paraphrase-multilingual-MiniLM-L12-v2"
-SINGLE = 0.75  # pieces for each letter of a word from which the word counts as cut into letters
-SHORTEST = 2  # minimum number of letters of a word whose pieces are counted
-UNREAD = 0.5  # share of a text's letters in unread words above which the text is unread
-_SAME = 0.99995
+"""A model that reads about fifty languages and has about the size of the default model."""
+MIN_PIECES_PER_LETTER = 0.75
+"""Number of pieces for each letter of a word from which the word counts as cut into letters."""
+MIN_LETTERS = 2
+"""Fewest letters of a word whose pieces are counted."""
+MAX_UNREAD_SHARE = 0.5
+"""Share of a text's letters in unread words above which the text is unread."""
+_MIN_EQUAL_COSINE = 0.99995
 
 
-def unread_texts(texts: Sequence[str], vectors: Vectors, model: str) -> list[int]:
+def find_unread_texts(texts: Sequence[str], vectors: Vectors, model: str) -> list[int]:
     """Find the positions of the texts that the model cannot read, in ascending order.
 
     Parameters
     ----------
     vectors: unit embeddings of the texts by the model, shape (texts, d).
     """
-    rows = [number for number, text in enumerate(texts) if not text.isascii()]
+    rows = [row for row, text in enumerate(texts) if not text.isascii()]
     if not rows:
         return []
-    unread = {rows[index] for index in _with_one_embedding([texts[index] for index in rows], vectors[rows])}
+    unread = {
+        rows[index] for index in _find_equal_embeddings([texts[index] for index in rows], vectors[rows])
+    }
     file = model_file(find_model(model).location, "tokenizer.json")
     if file is not None:
         tokenizer = _Tokenizer(file)
-        unread |= {number for number in rows if tokenizer.unread_share(texts[number]) > UNREAD}
+        unread |= {row for row in rows if tokenizer.compute_unread_share(texts[row]) > MAX_UNREAD_SHARE}
     return sorted(unread)
 
 
@@ -55,22 +60,22 @@ class _Tokenizer:
 
         self._tokenizer = Tokenizer.from_file(str(file))
         model = json.loads(file.read_text(encoding="utf-8"))["model"]
-        self._unknown = model.get("unk_id")
-        if self._unknown is None and model.get("unk_token"):
-            self._unknown = self._tokenizer.token_to_id(model["unk_token"])
+        self._unknown_id = model.get("unk_id")
+        if self._unknown_id is None and model.get("unk_token"):
+            self._unknown_id = self._tokenizer.token_to_id(model["unk_token"])
 
-    def unread_share(self, text: str) -> float:
+    def compute_unread_share(self, text: str) -> float:
         """Compute the share of the text's letters in unread words."""
-        cut: Any = self._tokenizer.encode(text, add_special_tokens=False)
+        encoding: Any = self._tokenizer.encode(text, add_special_tokens=False)
         pieces: Counter[int] = Counter()
         spans: dict[int, tuple[int, int]] = {}
         unknown = set()
-        for token, word, (start, end) in zip(cut.ids, cut.word_ids, cut.offsets, strict=True):
+        for token, word, (start, end) in zip(encoding.ids, encoding.word_ids, encoding.offsets, strict=True):
             pieces[word] += end > start
             spans[word] = (min(start, spans.get(word, (start, end))[0]), end)
-            if token == self._unknown:
+            if token == self._unknown_id:
                 unknown.add(word)
-        letters = {word: _letters(text[slice(*span)]) for word, span in spans.items()}
+        letters = {word: _count_letters(text[slice(*span)]) for word, span in spans.items()}
         unread = sum(
             count
             for word, count in letters.items()
@@ -80,36 +85,38 @@ class _Tokenizer:
 
 
 def _is_cut_into_letters(word: str, pieces: int) -> bool:
-    letters = _letters(word)
-    if word.isascii() or letters < SHORTEST or any(map(_is_chinese, word)):
+    """Tell whether the tokenizer cuts a word into about as many pieces as the word has letters."""
+    letters = _count_letters(word)
+    if word.isascii() or letters < MIN_LETTERS or any(map(_is_chinese, word)):
         return False
-    return pieces >= SINGLE * letters
+    return pieces >= MIN_PIECES_PER_LETTER * letters
 
 
 def _is_chinese(letter: str) -> bool:
     return unicodedata.name(letter, "").startswith("CJK")
 
 
-def _letters(word: str) -> int:
+def _count_letters(word: str) -> int:
     """Count letters without combining marks. A Korean syllable counts as its letters."""
     return sum(map(str.isalpha, unicodedata.normalize("NFD", word)))
 
 
-def _with_one_embedding(texts: Sequence[str], vectors: Vectors) -> set[int]:
-    """Find the positions of texts that have the same embedding as a text with different words. Ignores
-    accents.
+def _find_equal_embeddings(texts: Sequence[str], vectors: Vectors) -> set[int]:
+    """Find the positions of texts that have the same embedding as a text with different words.
+
+    Words that differ only by accents are equal.
     """
-    words = np.unique([_plain(text) for text in texts], return_inverse=True)[1]
-    alike: set[int] = set()
-    for number, vector in enumerate(vectors):
-        twins = np.flatnonzero(vectors[number:] @ vector >= _SAME) + number
-        others = twins[words[twins] != words[number]]
+    text_codes = np.unique([_join_plain_words(text) for text in texts], return_inverse=True)[1]
+    equal: set[int] = set()
+    for row, vector in enumerate(vectors):
+        twins = np.flatnonzero(vectors[row:] @ vector >= _MIN_EQUAL_COSINE) + row
+        others = twins[text_codes[twins] != text_codes[row]]
         if len(others):
-            alike |= {number, *others.tolist()}
-    return alike
+            equal |= {row, *others.tolist()}
+    return equal
 
 
-def _plain(text: str) -> str:
-    """Cut a text into words without the accents of Latin, Greek and Cyrillic letters."""
+def _join_plain_words(text: str) -> str:
+    """Join the words of a text with spaces, without the accents of Latin, Greek and Cyrillic letters."""
     letters = unicodedata.normalize("NFKD", " ".join(split_whole_words(text)))
     return "".join(letter for letter in letters if not "\u0300" <= letter <= "\u036f")

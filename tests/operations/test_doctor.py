@@ -20,7 +20,7 @@ from curation.operations.jobs.files import new_result_folder
 from curation.operations.jobs.running import WORKER
 from curation.operations.jobs.stored import store_job
 from curation.operations.restore import restore
-from curation.retrieval.index import index_folder
+from curation.retrieval.stored_index import find_index_folder
 from curation.store import Store, put_setting, utc_now
 from curation.store.duckdb_format import log_path
 from tests.support import clock
@@ -54,8 +54,8 @@ def test_a_project_in_order_asks_for_nothing(store: Store, tmp_path: Path) -> No
 
 
 def test_the_index_next_to_the_project_is_named_with_its_size(store: Store) -> None:
-    index_folder(store.path).mkdir()
-    (index_folder(store.path) / "one.counts").write_bytes(b"0" * 3_000_000)
+    find_index_folder(store.path).mkdir()
+    (find_index_folder(store.path) / "one.counts").write_bytes(b"0" * 3_000_000)
     disk = said(examine(store.path), "disk", "fine")
     assert "project.duckdb.bm25 (3.0 MB) holds the index of BM25. You can delete the folder" in disk
 

@@ -14,7 +14,7 @@ from curation.pooling.request import PoolRequest
 from curation.pooling.stored_pool import PoolReport
 from curation.queries.coverage.report import find_coverage
 from curation.queries.requests import CoverageRequest
-from curation.retrieval.engines.template import add_engine
+from curation.retrieval.engines.stored_engines import add_engine
 from curation.store import COMMAND_LINE, Store
 from curation.store.documents import current_corpus, is_held
 from tests.support.http_server import HttpAnswer

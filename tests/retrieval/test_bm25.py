@@ -75,7 +75,7 @@ def test_nothing_is_found_where_nothing_matches() -> None:
     }
     for text, reason in reasons.items():
         assert engine.search([query(text)], 5) == [[]], text
-        assert engine.why_none(query(text)) == reason
+        assert engine.explain_no_hits(query(text)) == reason
 
 
 def test_a_word_in_over_half_of_the_documents_counts_nothing() -> None:

@@ -53,5 +53,5 @@ class Titles:
     def search(self, queries: Sequence[Query], depth: int, progress: object = silent) -> list[list[Hit]]:
         return [ranked(*self.ids[:depth]) for _ in queries]
 
-    def why_none(self, query: Query) -> str:
+    def explain_no_hits(self, query: Query) -> str:
         return "the corpus is empty"

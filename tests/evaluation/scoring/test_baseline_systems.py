@@ -15,7 +15,7 @@ from curation.core.words import find_word_starts
 from curation.evaluation.scoring.baselines import BaselineRequest, write_baselines
 from curation.evaluation.scoring.splitters import parse_splitters
 from curation.retrieval.engines.client import EngineClient
-from curation.retrieval.engines.template import add_engine, find_engine
+from curation.retrieval.engines.stored_engines import add_engine, find_engine
 from curation.store import Store, get_setting, put_setting
 from curation.store.documents import HELD, current_corpus
 from tests.support import examples

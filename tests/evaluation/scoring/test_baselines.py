@@ -177,7 +177,7 @@ def test_why_a_query_finds_no_chunk_is_said_of_chunks() -> None:
         Document(f"d#{at}-9", "", "", text) for at, text in enumerate(("red shoes", "blue shoes", "hat"))
     ]
     searched = ChunkedSystem(Bm25(texts), "sentence", {})
-    assert searched.why_none(Query("q", "shoes", "shoes", "written")) == (
+    assert searched.explain_no_hits(Query("q", "shoes", "shoes", "written")) == (
         "every word of the query that occurs is in half of the chunks or more"
     )
 

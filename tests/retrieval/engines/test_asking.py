@@ -10,9 +10,9 @@ import pytest
 from curation.core.errors import InputError, RefusedError
 from curation.ingest.importers.corpus import import_corpus
 from curation.ingest.readers.fields import CorpusFields
-from curation.retrieval.engines.asking import EngineRunImport, EngineRunRequest, import_engine_run
-from curation.retrieval.engines.documents import refresh
-from curation.retrieval.engines.template import add_engine
+from curation.retrieval.engines.documents import refresh_documents
+from curation.retrieval.engines.runs import EngineRunImport, EngineRunRequest, import_engine_run
+from curation.retrieval.engines.stored_engines import add_engine
 from curation.store import Store
 from curation.store.documents import current_corpus, is_held
 from tests.support.command_line import invoke
@@ -161,12 +161,12 @@ def test_a_whole_corpus_stays_whole_and_a_file_makes_a_held_one_whole(
 
 def test_a_refresh_finds_what_changed_and_what_is_gone(project: Store, engine: SearchServer) -> None:
     ask(project)
-    assert refresh(project, "shop", 1e6).sentences[0] == (
+    assert refresh_documents(project, "shop", 1e6).sentences[0] == (
         "3 documents of the engine 'shop' fetched again: 0 changed, 0 gone, 3 unchanged."
     )
     engine.documents["a"] = {"title": "dark red shoes"}
     del engine.documents["c"]
-    found = refresh(project, "shop", 1e6)
+    found = refresh_documents(project, "shop", 1e6)
     assert (found.changed, found.gone, found.unchanged, found.documents) == (1, 1, 1, 2)
     titles = {one.document_id: one.title for one in documents_in_force(project)}
     assert titles == {"a": "dark red shoes", "b": "blue shoes"}
@@ -178,7 +178,7 @@ def test_a_refresh_that_fails_changes_nothing(project: Store, engine: SearchServ
     ask(project)
     engine.faults = [None, HttpAnswer(401)]
     with pytest.raises(RefusedError, match="HTTP 401"):
-        refresh(project, "shop", 1e6)
+        refresh_documents(project, "shop", 1e6)
     with project.reading() as cursor:
         assert len(current_corpus(cursor).ids) == 3
 
@@ -189,7 +189,7 @@ def test_an_engine_that_has_none_of_its_documents_any_more_changes_nothing(
     ask(project)
     engine.documents.clear()
     with pytest.raises(RefusedError, match="has none of its 3 documents any more"):
-        refresh(project, "shop", 1e6)
+        refresh_documents(project, "shop", 1e6)
 
 
 def test_a_run_without_a_name_is_of_today_and_other_questions_have_a_name_of_their_own(
@@ -219,7 +219,7 @@ def test_a_query_that_is_rejected_again_does_not_keep_a_run_from_being_stored(
 def test_documents_that_came_before_a_fault_are_not_fetched_again(
     project: Store, engine: SearchServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("curation.retrieval.engines.documents.SLICE", 2)
+    monkeypatch.setattr("curation.retrieval.engines.documents.MAX_AT_ONCE", 2)
     engine.faults = [None] * 4 + [HttpAnswer(401)]
     with pytest.raises(RefusedError, match="HTTP 401"):
         ask(project)

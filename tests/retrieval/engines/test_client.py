@@ -11,16 +11,10 @@ import pytest
 
 from curation.core.errors import CurationError, InputError, NotFoundError, RefusedError
 from curation.core.web import RetryPolicy
-from curation.retrieval.engines.asking import try_engine
 from curation.retrieval.engines.client import EngineClient, EngineList
-from curation.retrieval.engines.template import (
-    Engine,
-    EngineTemplate,
-    add_engine,
-    find_engine,
-    read_template,
-    stored_engines,
-)
+from curation.retrieval.engines.stored_engines import add_engine, find_engine, read_engines
+from curation.retrieval.engines.template import Engine, EngineTemplate, read_template
+from curation.retrieval.engines.trial import try_engine
 from curation.store import Store
 from tests.support.http_server import HttpAnswer
 from tests.support.search_server import KEY, TEMPLATE, SearchServer, engine, template_file
@@ -60,7 +54,7 @@ def test_a_list_has_ids_and_scores_in_the_engines_order(client: EngineClient, en
 def test_documents_are_fetched_by_id_in_batches_and_those_that_are_gone_are_missing(
     client: EngineClient, engine: SearchServer
 ) -> None:
-    found = list(client.documents(["a", "gone", "c"]))
+    found = list(client.fetch_documents(["a", "gone", "c"]))
     assert [one for one, _ in found] == ["a", "c"]
     assert found[0][1] == {"title": "red shoes", "text": "nice", "price": 3}
     assert len(engine.requests) == 2
@@ -69,11 +63,11 @@ def test_documents_are_fetched_by_id_in_batches_and_those_that_are_gone_are_miss
 def test_documents_one_at_a_time_are_gone_where_the_answer_is_404(
     client: EngineClient, engine: SearchServer
 ) -> None:
-    template = json.loads(client.engine.template.written)
+    template = json.loads(client.engine.template.as_json)
     template["documents"] |= {"method": "GET", "path": "/one/{id}", "body": None, "source": "doc", "batch": 1}
     single = EngineClient(Engine("shop", "http", EngineTemplate.model_validate(template)), 1e6, QUICK)
     engine.faults = [HttpAnswer(404, "{}"), HttpAnswer(body={"doc": {"title": "x"}})]
-    assert [one for one, _ in single.documents(["a/b", "c d"])] == ["c d"]
+    assert [one for one, _ in single.fetch_documents(["a/b", "c d"])] == ["c d"]
     assert engine.requests == ["/one/a%2Fb", "/one/c%20d"]
 
 
@@ -192,7 +186,7 @@ def test_an_engine_is_stored_without_address_and_key_and_replaced_by_another_tem
     other = template_file(tmp_path, TEMPLATE.replace("n: ", "size: "))
     assert add_engine(store, "shop", "http", other)[1]
     with store.reading() as cursor:
-        assert [one.name for one in stored_engines(cursor)] == ["shop"]
+        assert [one.name for one in read_engines(cursor)] == ["shop"]
         assert find_engine(cursor, "shop").template.search.params == {"q": "{query}", "size": "{depth}"}
         with pytest.raises(NotFoundError, match=r"no engine 'store'\. Engines: shop"):
             find_engine(cursor, "store")

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from curation.ingest.importers.query_import import import_queries
-from curation.retrieval.engines.template import add_engine
+from curation.retrieval.engines.stored_engines import add_engine
 from curation.store import Store
 from tests.support.command_line import invoke
 from tests.support.gold_project import frozen_project

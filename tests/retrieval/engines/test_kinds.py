@@ -58,12 +58,12 @@ def test_opensearch_is_searched_fetched_from_and_drawn_from(
     found = client.search("red shoes", 2)
     assert found.ids == ["a", "b,2"]
     assert found.scores == sorted(found.scores or [], reverse=True)
-    brought = dict(client.documents(["b,2", "gone"]))
+    brought = dict(client.fetch_documents(["b,2", "gone"]))
     assert brought == {"b,2": {"title": "blue shoes", "description": "for red evenings"}}
-    orders = {tuple(client.random_list(seed, 3).ids) for seed in range(6)}
+    orders = {tuple(client.request_random_list(seed, 3).ids) for seed in range(6)}
     assert len(orders) > 1
     assert {frozenset(order) for order in orders} == {frozenset(SHOES)}
-    assert client.random_list(1, 3).ids == client.random_list(1, 3).ids
+    assert client.request_random_list(1, 3).ids == client.request_random_list(1, 3).ids
     missing = client_of("opensearch", "{index: none}", tmp_path, opensearch, monkeypatch)
     with pytest.raises(RefusedError, match=r"HTTP 404: .*no such index .* to POST /none/_search"):
         missing.search("red", 2)
@@ -103,10 +103,10 @@ def test_typesense_is_searched_and_fetched_from(
     values = '{collection: shop, query_by: "title,body"}'
     client = client_of("typesense", values, tmp_path, typesense, monkeypatch)
     assert client.search("red shoes", 2).ids == ["a", "b,2"]
-    brought = {one: found["title"] for one, found in client.documents(["b,2", "gone", "c"])}
+    brought = {one: found["title"] for one, found in client.fetch_documents(["b,2", "gone", "c"])}
     assert brought == {"b,2": "blue shoes", "c": "a hat"}
     with pytest.raises(RefusedError, match="no template for random"):
-        client.random_list(1, 3)
+        client.request_random_list(1, 3)
 
 
 def test_solr_is_asked_and_read_as_its_documentation_has_it(
@@ -126,8 +126,8 @@ def test_solr_is_asked_and_read_as_its_documentation_has_it(
     ]
     found = client.search("red & shoes", 2)
     assert (found.ids, found.scores) == (["a", "b"], [1.5, 0.5])
-    assert [one for one, _ in client.documents(["a", "b"])] == ["a"]
-    assert client.random_list(7, 2).ids == ["a", "b"]
+    assert [one for one, _ in client.fetch_documents(["a", "b"])] == ["a"]
+    assert client.request_random_list(7, 2).ids == ["a", "b"]
     assert engine.requests == [
         *["/solr/shop/select?q=red+%26+shoes&defType=edismax&qf=title+text&fl=id%2Cscore&rows=2&wt=json"] * 2,
         "/solr/shop/get?ids=a&ids=b&wt=json",
@@ -144,7 +144,7 @@ def test_documents_that_could_not_be_read_are_not_taken_for_gone(
         HttpAnswer(body={"docs": [{"_id": "a", "found": True, "_source": {"title": "x"}}, failed]})
     ]
     with pytest.raises(RefusedError, match="an incomplete answer for documents: a document failed"):
-        list(client.documents(["a", "b"]))
+        list(client.fetch_documents(["a", "b"]))
 
 
 @pytest.mark.parametrize(
@@ -184,5 +184,5 @@ def test_vespa_is_asked_and_read_as_its_documentation_has_it(
     found = client.search("red", 2)
     assert (found.ids, found.scores) == (["a"], [0.7])
     assert client.search("nothing", 2).ids == []
-    assert [found for _, found in client.documents(["a", "b"])] == [{"title": "red"}]
+    assert [found for _, found in client.fetch_documents(["a", "b"])] == [{"title": "red"}]
     assert engine.requests[3:] == ["/document/v1/shop/item/docid/a", "/document/v1/shop/item/docid/b"]

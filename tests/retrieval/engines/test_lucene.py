@@ -72,7 +72,7 @@ def test_lucene_is_searched_and_fetched_from(
     assert found.ids == ["a", "b 2"]
     assert found.scores == sorted(found.scores or [], reverse=True)
     assert client.search("nothing of this", 2).ids == []
-    brought = {one: fields["doc"] for one, fields in client.documents(["b 2", "gone"])}
+    brought = {one: fields["doc"] for one, fields in client.fetch_documents(["b 2", "gone"])}
     assert brought == {"b 2": TEXTS["b 2"]}
     monkeypatch.setenv("GOLDGRADE_ENGINE_SHOP_URL", f"{lucene}/elsewhere")
     with pytest.raises(RefusedError, match="HTTP 404"):

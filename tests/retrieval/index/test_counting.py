@@ -9,10 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from curation.retrieval.terms import indexed_terms
-from curation.retrieval.word_counts import Counts, count_words
+from curation.retrieval.word_counts import WordCounts, count_words
 
 
-def by_document(found: Counts) -> list[dict[str, int]]:
+def by_document(found: WordCounts) -> list[dict[str, int]]:
     words = found.words.to_pylist()
     return [
         {words[found.numbers[at]]: int(found.counts[at]) for at in range(start, end)}

@@ -16,9 +16,10 @@ import pytest
 from curation.core.errors import StoreError
 from curation.core.progress import Progress, silent
 from curation.ingest.importers.corpus import import_corpus
-from curation.retrieval import Bm25, index, word_counts
-from curation.retrieval.index import CountedParts, index_folder, stored_index
-from curation.retrieval.word_counts import counter
+from curation.retrieval import Bm25, stored_index, word_counts
+from curation.retrieval.count_files import CountFiles
+from curation.retrieval.stored_index import find_index_folder, load_index
+from curation.retrieval.word_counts import hash_word_rules
 from curation.store import Store
 from curation.store.documents import Corpus, batches_of_texts, corpus_of, current_corpus
 from curation.store.row_types import Query
@@ -30,11 +31,11 @@ MORE = {f"d{n:02}": f"red {'shoes ' * (n % 4)} hat{n % 3} 茶{n % 7}壶 item{n}"
 BUILD = """
 import os, signal, sys
 from pathlib import Path
-from curation.retrieval import index
+from curation.retrieval import stored_index
 from curation.store import open_store
 from curation.store.documents import current_corpus
 
-index.CHUNK, index.MAX_MERGED_EACH_TIME, os.cpu_count = 2, 0, lambda: 1
+stored_index.BATCH_SIZE, stored_index.MAX_NOT_STORED, os.cpu_count = 2, 0, lambda: 1
 last = int(sys.argv[2])
 
 def progress(step, done, total):
@@ -45,7 +46,7 @@ def progress(step, done, total):
 store = open_store(Path(sys.argv[1]))
 with store.reading() as cursor:
     corpus = current_corpus(cursor)
-index.stored_index(store, corpus.hashes, progress)
+stored_index.load_index(store, corpus.hashes, progress)
 """
 
 
@@ -59,24 +60,26 @@ def put_corpus(store: Store, folder: Path, texts: dict[str, str]) -> Corpus:
 
 def build(store: Store, corpus: Corpus, progress: Progress = silent) -> bytes:
     """The bytes of the index file."""
-    stored_index(store, corpus.hashes, progress)
+    load_index(store, corpus.hashes, progress)
     [path] = files(store, "index")
     return path.read_bytes()
 
 
 def files(store: Store, ending: str) -> list[Path]:
-    return sorted(index_folder(store.path).glob(f"*.{ending}"))
+    return sorted(find_index_folder(store.path).glob(f"*.{ending}"))
 
 
 def counted(store: Store) -> list[str]:
-    hashes: list[str] = CountedParts(index_folder(store.path), counter(), None).read()[1].to_pylist()
+    hashes: list[str] = (
+        CountFiles(find_index_folder(store.path), hash_word_rules(), None).read()[1].to_pylist()
+    )
     return hashes
 
 
 @pytest.fixture
 def _kept(monkeypatch: pytest.MonkeyPatch) -> None:
     """Also an index of few documents is a file."""
-    monkeypatch.setattr(index, "MAX_MERGED_EACH_TIME", 0)
+    monkeypatch.setattr(stored_index, "MAX_NOT_STORED", 0)
 
 
 def test_bm25_finds_the_same_in_files_as_in_texts(store: Store, tmp_path: Path) -> None:
@@ -85,8 +88,8 @@ def test_bm25_finds_the_same_in_files_as_in_texts(store: Store, tmp_path: Path) 
         Query("q", text, text, "written") for text in ("shoes hat1", "茶3壶", "red", "item7 shoes shoes")
     ]
     documents = documents_in_force(store)
-    assert Bm25.stored(store, corpus).search(asked, 50) == Bm25(documents).search(asked, 50)
-    assert Bm25.stored(store, corpus_of(documents[:9])).search(asked, 50) == Bm25(documents[:9]).search(
+    assert Bm25.from_store(store, corpus).search(asked, 50) == Bm25(documents).search(asked, 50)
+    assert Bm25.from_store(store, corpus_of(documents[:9])).search(asked, 50) == Bm25(documents[:9]).search(
         asked, 50
     )
 
@@ -98,11 +101,11 @@ def test_the_index_has_the_same_bytes_in_whatever_parts_and_processes_words_are_
 ) -> None:
     corpus, found = put_corpus(store, tmp_path, MORE), set()
     for parts, processes in ((1, 1), (2, 1), (16, 1), (20, 2)):
-        monkeypatch.setattr(index, "CHUNK", -(-len(MORE) // parts))
+        monkeypatch.setattr(stored_index, "BATCH_SIZE", -(-len(MORE) // parts))
         monkeypatch.setattr("os.cpu_count", lambda processes=processes: processes)
         found.add(build(store, corpus))
         assert abs(len(files(store, "counts")) - parts) <= 2
-        rmtree(index_folder(store.path))
+        rmtree(find_index_folder(store.path))
     assert len(found) == 1
 
 
@@ -120,7 +123,7 @@ def test_only_changed_documents_are_counted_again_and_the_index_is_as_if_all_wer
     steps.clear()
     build(store, first, lambda _, done, total: steps.append((done, total)))
     assert steps == []
-    rmtree(index_folder(store.path))
+    rmtree(find_index_folder(store.path))
     assert build(store, second) == changed
 
 
@@ -135,12 +138,12 @@ def test_counting_goes_on_where_kill_9_stopped_it_and_two_at_once_keep_nothing_t
         subprocess.run([*command, "4"], check=False, stdout=subprocess.DEVNULL).returncode == -signal.SIGKILL
     )
     assert len(counted(store)) == 4
-    (index_folder(store.path) / ".new-left").write_bytes(b"half")
+    (find_index_folder(store.path) / ".new-left").write_bytes(b"half")
     both = [subprocess.Popen([*command, "99"], stdout=subprocess.PIPE, text=True) for _ in range(2)]
     assert sorted(process.communicate()[0] for process in both) == ["", "5\n" * 4]
     assert [process.returncode for process in both] == [0, 0]
     assert sorted(counted(store)) == sorted(corpus.hashes.to_pylist())
-    assert not [path for path in index_folder(store.path).iterdir() if path.name.startswith(".new")]
+    assert not [path for path in find_index_folder(store.path).iterdir() if path.name.startswith(".new")]
 
 
 @pytest.mark.usefixtures("_kept")
@@ -185,27 +188,27 @@ def test_the_index_of_another_corpus_is_not_taken_for_this_one(store: Store, tmp
 @pytest.mark.costly("another user's process imports what it needs")
 def test_a_folder_that_cannot_be_written_is_named(store: Store, tmp_path: Path) -> None:
     corpus = put_corpus(store, tmp_path, SHOP)
-    index_folder(store.path).write_text("no folder")
+    find_index_folder(store.path).write_text("no folder")
     with pytest.raises(StoreError, match=r"cannot be written into .*\.bm25: File exists"):
-        stored_index(store, corpus.hashes)
-    gone = CountedParts(tmp_path / "gone", counter(), None)
+        load_index(store, corpus.hashes)
+    gone = CountFiles(tmp_path / "gone", hash_word_rules(), None)
     with pytest.raises(StoreError, match=r"cannot be written into .*gone: No such file or directory"):
-        list(gone.write_all(batches_of_texts(store, corpus.hashes, 2), 2))
+        list(gone.write_in_processes(batches_of_texts(store, corpus.hashes, 2), 2))
 
 
 def test_another_way_of_cutting_words_counts_anew(
     store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     corpus = put_corpus(store, tmp_path, SHOP)
-    expected = stored_index(store, corpus.hashes).words.to_pylist()
+    expected = load_index(store, corpus.hashes).words.to_pylist()
     monkeypatch.setattr(word_counts, "TOKENIZATION", "another")
-    assert stored_index(store, corpus.hashes).words.to_pylist() == expected
+    assert load_index(store, corpus.hashes).words.to_pylist() == expected
     assert sorted(counted(store)) == sorted(corpus.hashes.to_pylist())
     assert len(files(store, "counts")) == 2
 
 
 def test_versions_that_are_not_stored_are_an_error_and_not_an_empty_text(store: Store) -> None:
     with pytest.raises(ValueError, match="of 1 documents 1 are not stored"):
-        Bm25.stored(store, Corpus(["d"], pa.array(["unknown"]))).search(
+        Bm25.from_store(store, Corpus(["d"], pa.array(["unknown"]))).search(
             [Query("q", "hat", "hat", "written")], 3
         )

@@ -25,7 +25,9 @@ from curation.core.digests import sort_by_seed
 from curation.core.similarity.shingles import character_shingles, jaccard, list_essentials, reworded_shingles
 from curation.core.words import LocatedWord, is_unspaced, locate_words, split_words
 from curation.ingest.importers.personal_data import redact
-from curation.retrieval.terms import STOP_WORDS, content_words, is_question, searched_terms, stem
+from curation.queries.tag_rules import is_question
+from curation.retrieval.stemming import strip_ending
+from curation.retrieval.terms import STOP_WORDS, content_words, searched_terms
 from curation.store import Document, Query
 
 MIN_COSINE = 0.25
@@ -51,8 +53,10 @@ _NAME = re.compile(r"(?<=\w )[A-Z]\w*[a-z]\w*|\w*[a-z][A-Z]\w*")
 
 
 def shares_words(text: str, document: str) -> bool:
-    """Tell whether a query and a document share a word or gram with the same stem."""
-    return not set(map(stem, searched_terms(text))).isdisjoint(map(stem, searched_terms(document)))
+    """Tell whether a query and a document share a word or gram with the same strip_ending."""
+    return not set(map(strip_ending, searched_terms(text))).isdisjoint(
+        map(strip_ending, searched_terms(document))
+    )
 
 
 class TextWarnings(NamedTuple):
@@ -214,7 +218,7 @@ def has_names(text: str, body: str) -> bool | None:
 
 def reads_as_query(text: str, style: QueryStyle) -> bool:
     """Tell whether a text has a content word and repeats no word. A question may repeat a word later."""
-    stems = [stem(word) for word in content_words(text)]
+    stems = [strip_ending(word) for word in content_words(text)]
     repetitions = len(stems) - len(set(stems))
     if style.most is None:
         repetitions = sum(first == other for first, other in pairwise(stems))

@@ -1,0 +1,36 @@
+"""Trials of an engine's template, which ask for the list of one query and store nothing."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from curation.retrieval.engines.client import EngineClient, EngineList
+from curation.retrieval.engines.documents import fetch_documents
+from curation.retrieval.engines.stored_engines import find_engine
+from curation.retrieval.engines.template import WebCall
+from curation.store import Document, Store
+
+
+class EngineTrial(NamedTuple):
+    """The request of a trial, without address and key, and its answer.
+
+    Attributes
+    ----------
+    documents: documents of the hits by id, as the project would store them.
+    left_out: reason → number of documents.
+    """
+
+    host: str
+    request: WebCall
+    hits: EngineList
+    documents: dict[str, Document]
+    left_out: dict[str, int]
+
+
+def try_engine(store: Store, name: str, query: str, depth: int) -> EngineTrial:
+    """Ask an engine for the list of a query and for the documents of its hits (see `EngineClient.search`)."""
+    with store.reading() as cursor:
+        client = EngineClient(find_engine(cursor, name))
+    hits = client.search(query, depth)
+    documents, left_out = fetch_documents(client, hits.ids)
+    return EngineTrial(client.host, client.make_search_call(query, depth), hits, documents, left_out)

@@ -1,0 +1,67 @@
+"""Stemming of words: by the project's Snowball algorithm, or by removing English endings.
+
+See Porter 2001, Snowball: a language for stemming algorithms.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+from curation.core.errors import InputError
+from curation.core.words import fold
+from curation.store import Cursor, get_setting, put_setting
+
+NO_STEMMER = "none"
+_SETTING = "stemmer"
+
+
+def read_stemmer(cursor: Cursor) -> str | None:
+    """Read the language of the project's stemmer, or return None without a stemmer."""
+    return get_setting(cursor, _SETTING) or None
+
+
+def set_stemmer(cursor: Cursor, language: str) -> None:
+    """Set the project's stemmer. The language 'none' stands for no stemmer.
+
+    Raises
+    ------
+    InputError: no stemmer has this name.
+    """
+    import snowballstemmer
+
+    if language not in (NO_STEMMER, *snowballstemmer.algorithms()):
+        known = ", ".join(sorted(snowballstemmer.algorithms()))
+        raise InputError(f"There is no stemmer {language!r}; expected {NO_STEMMER} or one of {known}.")
+    put_setting(cursor, _SETTING, "" if language == NO_STEMMER else language)
+
+
+@lru_cache(maxsize=262_144)
+def stem_word(language: str, word: str) -> str:
+    """Reduce a folded word to its stem."""
+    import snowballstemmer
+
+    stem: str = snowballstemmer.stemmer(language).stemWord(word)
+    return stem
+
+
+@lru_cache(maxsize=65_536)
+def strip_ending(word: str) -> str:
+    """Remove the plural or verb ending of a word.
+
+    The rules are the S-stemmer of Harman 1991 ("How effective is suffixing?"), extended by -ing and -ed.
+    """
+    word = fold(word)
+    for ending, replacement in (("ies", "y"), ("ing", ""), ("ed", ""), ("es", "e"), ("s", "")):
+        if (
+            word.endswith(ending)
+            and len(word) - len(ending) + len(replacement) >= 3
+            and not word.endswith("ss")
+        ):
+            return _undouble_last_letter(word.removesuffix(ending) + replacement).removesuffix("e")
+    return word.removesuffix("e") if len(word) > 3 else word
+
+
+def _undouble_last_letter(word: str) -> str:
+    """Remove one of two equal letters at the end of a stem, as in "runn"."""
+    has_double = len(word) > 3 and word[-1] == word[-2] and word[-1] not in "lsz"
+    return word[:-1] if has_double else word
