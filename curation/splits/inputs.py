@@ -12,7 +12,7 @@ from curation.core.progress import Progress, silent
 from curation.core.request import DEFAULT_MODEL
 from curation.retrieval.embedding_model import Vectors
 from curation.retrieval.embeddings import embed
-from curation.retrieval.unread_texts import unread_texts
+from curation.retrieval.unread_texts import find_unread_texts
 from curation.splits.query_keys import read_keys
 from curation.splits.rules import GROUP, Rules
 from curation.store import Cursor, Store
@@ -137,7 +137,7 @@ def embed_queries(
             "leave paraphrases out. Similar spelling finds only about a fifth of the paraphrases.",
             command="--no-paraphrase leaves paraphrases out.",
         ) from error
-    vectors[unread_texts(texts, vectors, model)] = 0
+    vectors[find_unread_texts(texts, vectors, model)] = 0
     return vectors
 
 

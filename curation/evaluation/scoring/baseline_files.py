@@ -127,7 +127,9 @@ def _write_run(
     seconds = dict(zip((ids.queries[query.query_id] for query in queries), times, strict=True))
     mean = round(sum(seconds.values()) / max(1, len(seconds)), 6)
     lacking = zip(queries, lists, strict=True)
-    empty = dict(sorted(Counter(system.why_none(query) for query, hits in lacking if not hits).items()))
+    empty = dict(
+        sorted(Counter(system.explain_no_hits(query) for query, hits in lacking if not hits).items())
+    )
     is_chunked = isinstance(system, ChunkedSystem)
     lines = [",".join(CHUNK_COLUMNS)] if is_chunked else []
     for query, hits in zip(queries, lists, strict=True):
