@@ -62,6 +62,6 @@ def strip_ending(word: str) -> str:
 
 
 def _undouble_last_letter(word: str) -> str:
-    """Remove one of two equal letters at the end of a stem, as in "runn"."""
+    """Remove one of two equal letters at the end of a stem: the stem of "running" is "run"."""
     has_double = len(word) > 3 and word[-1] == word[-2] and word[-1] not in "lsz"
     return word[:-1] if has_double else word
