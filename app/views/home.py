@@ -19,7 +19,7 @@ from curation.operations.doctor import check_backups
 from curation.operations.jobs import jobs_of
 from curation.operations.jobs.figures import figures_of
 from curation.operations.workflow import project_workflow as workflow
-from curation.operations.workflow.stage import Stage, next_stage
+from curation.operations.workflow.stage import Stage, find_next_stage
 from curation.store import Annotator, Store, utc_now
 
 CHECK_SECONDS = 10.0
@@ -68,7 +68,7 @@ def _show_stages(state: workflow.WorkflowState, stages: Sequence[Stage], is_wait
     if state.grades.judged or state.rounds.open_rounds:
         alpha = next((stage.alpha for stage in stages if stage.alpha), None)
         st.html(draw_key_figures(state, alpha, is_waiting) + draw_team(state.answers, state.now))
-    upcoming_stage = next_stage(stages)
+    upcoming_stage = find_next_stage(stages)
     for number, stage in enumerate(stages, 1):
         left, right = st.columns([5, 1], vertical_alignment="center", gap="medium")
         figures = draw_daily_answers(stage.answers) if stage.answers else ""

@@ -20,16 +20,14 @@ from curation.core.default_paths import describe_former_variables
 from curation.core.errors import CurationError, InputError
 
 MODULES = {
-    "project": ("init", "status", "backup", "restore", "doctor"),
+    "agreement": ("gate",),
+    "decide": ("disputes",),
     "import_": ("import",),
-    "queries": ("sample", "query", "tags"),
-    "pool": ("negatives",),
-    "round": ("practice",),
-    "agreement": ("gate", "judge"),
-    "decide": ("consensus", "disputes"),
-    "releases": ("freeze", "verify", "diff"),
+    "operate": ("backup", "restore", "doctor"),
+    "queries": ("sample", "query"),
+    "releases": ("verify", "diff"),
 }
-"""The commands of a module; a command that is absent here is in the module of its name."""
+"""Module → its commands. A command that is absent here is in the module with the name of the command."""
 
 STOPPED = "Stopped. Nothing is half-written."
 """The sentence after Ctrl+C; a sentence on the finished parts of the work follows."""
@@ -43,7 +41,8 @@ def main() -> None:
     """Run the command line; the exit code is 0 done, 1 refused, 2 wrong usage, 130 interrupted, 143
     terminated.
     """
-    handlers = {number: signal.signal(number, _end_command) for number in (signal.SIGTERM, signal.SIGINT)}
+    signals = (signal.SIGTERM, signal.SIGINT)
+    handlers = {signal_number: signal.signal(signal_number, _end_command) for signal_number in signals}
     gc.set_threshold(*GC_THRESHOLDS)
     os.umask(0o077)  # a project, its log and every report hold what people wrote
     try:
@@ -69,8 +68,8 @@ def main() -> None:
             jobs.kill_all_jobs()
         if store := sys.modules.get("curation.store"):
             store.close_all()
-        for number, handler in handlers.items():
-            signal.signal(number, handler)
+        for signal_number, handler in handlers.items():
+            signal.signal(signal_number, handler)
 
 
 def add_commands(arguments: Sequence[str] = ()) -> None:
@@ -93,19 +92,19 @@ def _is_database_error(error: Exception) -> bool:
     return duckdb is not None and isinstance(error, duckdb.Error)
 
 
-def _end_command(number: int, frame: FrameType | None) -> None:
+def _end_command(signal_number: int, frame: FrameType | None) -> None:
     """End the command as an error does, which removes half-written files; a second signal ends the
     process at once.
     """
-    signal.signal(number, signal.SIG_DFL)
-    if number == signal.SIGINT:
+    signal.signal(signal_number, signal.SIG_DFL)
+    if signal_number == signal.SIGINT:
         print(f"goldgrade: {STOPPED} {invocation.interruption_note.get()}", file=sys.stderr)
-    sys.exit(128 + number)
+    sys.exit(128 + signal_number)
 
 
 def _refuse_broken_arguments() -> None:
     """Refuse arguments that are not UTF-8, because the project could not store them."""
     for argument in sys.argv[1:]:
-        if not argument.isascii() and any("\udc80" <= letter <= "\udcff" for letter in argument):
+        if not argument.isascii() and any("\udc80" <= character <= "\udcff" for character in argument):
             escaped = argument.encode("utf-8", "backslashreplace").decode()
             raise InputError(f"The argument {escaped!r} is not UTF-8; expected text. Type it again.")

@@ -8,12 +8,13 @@ from typing import Annotated
 
 import typer
 
-from curation.cli.file_options import Encoding, Format, layout_of
-from curation.cli.invocation import actor, find_query_id, open_seal, project_store, seal_reason
+from curation.cli.file_options import Encoding, Format, make_layout
+from curation.cli.invocation import actor, find_query_id, open_seal, project_store, refuse_unused, seal_reason
 from curation.cli.language_model import CallSender, MaxCalls, Parallel, Send
-from curation.cli.options import ReleaseName, refuse_unused, switch, with_options_of
+from curation.cli.options import ReleaseName, switch
 from curation.cli.output import emit, note, show
 from curation.cli.program import command_group
+from curation.cli.request_options import with_options_of
 from curation.core.errors import InputError
 from curation.core.operation import PlainResult
 from curation.core.reports.tables import Table
@@ -139,16 +140,18 @@ def answers_nuggets(
     from curation.labeling.written_answers import proposals
     from curation.queries.coverage.language_model.chat import read_model
 
-    store, sender = project_store(), CallSender(send, calls, parallel)
+    store = project_store()
+    sender = CallSender(send, calls, parallel)
     model_calls, cut, missing = proposals.build_proposal_calls(store, read_model(), query or (), actor())
     note(*describe_left_out(missing))
     if not sender.send(store, [*model_calls.values()], proposals.parse_nuggets, cut):
         return
     nugget_counts = proposals.store_proposals(store, model_calls, actor())
-    total, without = sum(nugget_counts.values()), list(nugget_counts.values()).count(0)
+    total = sum(nugget_counts.values())
+    n_empty = list(nugget_counts.values()).count(0)
     sentence = (
         f"{pluralize(total, 'nugget')} proposed for {pluralize(len(nugget_counts), 'query', 'queries')}; for "
-        f"{without:,} of these the model found no fact. Next: people review them on the page of each query. "
+        f"{n_empty:,} of these the model found no fact. Next: people review them on the page of each query. "
         "goldgrade answers nuggets --proposed lists the waiting proposals."
     )
     emit({"proposed": nugget_counts, "left_out": missing, "sent": sender.spending}, sentence)
@@ -173,7 +176,7 @@ def answers_to_grade(
     name: ReleaseName,
     answers: Annotated[list[str], typer.Option(help="A file of answers, or NAME=FILE. Repeatable.")],
     out: Annotated[Path, typer.Option(help="Folder to write.")],
-    what: Annotated[str, typer.Option("--for", help="Aspect: correctness, faithfulness or support.")],
+    aspect: Annotated[str, typer.Option("--for", help="Aspect: correctness, faithfulness or support.")],
     part: Annotated[
         str | None, typer.Option(help="A part of the release.", show_default="all parts that are not sealed")
     ] = None,
@@ -195,13 +198,14 @@ def answers_to_grade(
     from curation.evaluation.answers.answers_to_grade import write_answers_to_grade
     from curation.evaluation.scoring.system_files import parse_answer_files
 
-    layout, sources = layout_of(format, encoding), parse_answer_files(answers)
-    written = write_answers_to_grade(project_store(), name, sources, what, out, part, layout)
+    layout = make_layout(format, encoding)
+    sources = parse_answer_files(answers)
+    written = write_answers_to_grade(project_store(), name, sources, aspect, out, part, layout)
     sentences = (
         f"Wrote {pluralize(written.answers, 'answer')} to "
         f"{pluralize(written.queries, 'query', 'queries')} into {out}.",
         *describe_left_out(written.left_out, "answers"),
-        f"Next: export GOLDGRADE_PROJECT={what}.duckdb; goldgrade init --guide {written.guide}; "
+        f"Next: export GOLDGRADE_PROJECT={aspect}.duckdb; goldgrade init --guide {written.guide}; "
         f"goldgrade import corpus {out}/corpus.jsonl; goldgrade import queries {out}/queries.jsonl; "
         f"goldgrade import run {out}/answers.trec --name answers; "
         "goldgrade pool --systems run:answers --random-negatives 0",

@@ -7,8 +7,8 @@ from typing import Annotated
 
 import typer
 
-from curation.cli.invocation import release_store
-from curation.cli.options import AnyRelease, refuse_unused, split_list, switch
+from curation.cli.invocation import refuse_unused, release_store
+from curation.cli.options import AnyRelease, split_list, switch
 from curation.cli.output import note, show
 from curation.cli.program import app
 from curation.cli.progress import progress_bar
@@ -55,7 +55,9 @@ def baseline(
     from curation.retrieval.engines.client import EngineClient
     from curation.retrieval.engines.stored_engines import find_engine
 
-    store, client, system_names = release_store(), None, split_list(systems)
+    store = release_store()
+    system_names = split_list(systems)
+    client = None
     if engine is not None:
         refuse_unused(context, "--engine asks an engine", "systems", "model", "chunks")
         with store.reading() as cursor:

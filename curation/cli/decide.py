@@ -1,27 +1,31 @@
-"""The commands that settle grades: the rule of `consensus`, its `disputes`, and how to `decide` them."""
+"""Adjudication: `disputes` lists the pairs without a consensus, and `decide` stores decisions on them."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from curation.cli.file_options import map_option, open_target, read_columns
-from curation.cli.invocation import actor, find_query_id, open_seal, project_store, stated_reason
-from curation.cli.options import Limit, find_flags, refuse_unused, switch, with_options_of
-from curation.cli.output import emit, print_table, print_tables, say, say_dry_run, say_withheld, show
+from curation.cli.invocation import (
+    actor,
+    find_given_flags,
+    find_query_id,
+    open_seal,
+    project_store,
+    refuse_unused,
+    stated_reason,
+)
+from curation.cli.options import Limit, switch
+from curation.cli.output import emit, say_dry_run, show
 from curation.cli.program import app
 from curation.core.errors import InputError
-from curation.labeling.consensus.rule import ConsensusRule
 
 if TYPE_CHECKING:
     from curation.core.spans import Spans
-    from curation.labeling.consensus.consensus import PairConsensus
     from curation.labeling.written_answers.decisions import AnswerRuling
-    from curation.people.seal_access import SealAccess
     from curation.store import Store
 
 
@@ -37,91 +41,25 @@ OPTIONS_OF = {
 """The options of each kind of decision, by the option that names the kind; '' is the decision of one pair."""
 
 
-@app.command()
-@with_options_of(ConsensusRule)
-def consensus(
-    request: ConsensusRule,
-    context: typer.Context,
-    round_name: Annotated[
-        str | None, typer.Option("--round", help="Count only the pairs of this round.", show_default="all")
-    ] = None,
-    pairs: Annotated[bool, switch("--pairs", "Also list every pair with its grade and its votes.")] = False,
-) -> None:
-    """Show or set the rule by which votes become a grade. The command also shows the estimated errors of
-    annotators.
-
-    A reviewer's decision comes before any rule. Majority needs more than half of the votes. Median takes the
-    middle vote, and gives no grade where two middle votes differ. Dawid-Skene estimates how often each
-    annotator confuses which grades, and takes the most probable grade. A pair without a grade is disputed.
-
-    With --pairs, `how` is `adjudicated`, `single` (one vote), the name of the rule, or the reason for a
-    missing grade: `disputed` or `unjudgeable`. `changed` marks pairs whose votes are about an older text of
-    the document. Pairs that a release seals are marked `sealed`; their grade is shown with --reason only.
-
-    \b
-    Examples:
-      goldgrade consensus
-      goldgrade consensus --rule median
-      goldgrade consensus --rule dawid-skene --min-probability 0.7 --json
-      goldgrade consensus --pairs --json
-      goldgrade consensus --pairs --json --reason "Which labels does the new guide change?"
-    """
-    from curation.core.reports.terminal import show_sections
-    from curation.labeling.consensus.consensus import compute_consensus
-    from curation.labeling.consensus.dawid_skene import build_error_section, estimate_errors
-    from curation.labeling.consensus.rule import describe_replaced_rule, read_rule, set_rule
-    from curation.labeling.consensus.votes import read_votes
-    from curation.labeling.rounds.rounds import find_round
-    from curation.people.seal_access import SEALED
-
-    if not pairs:
-        refuse_unused(context, "no pair is listed; add --pairs", "reason")
-    store = project_store()
-    with store.reading() as cursor:
-        rule = read_rule(cursor)
-        round_id = find_round(cursor, round_name).round_id if round_name else None
-    changes = {name: getattr(request, name) for name in vars(request).keys() & find_flags(context)}
-    if changes:
-        set_rule(store, replace(rule, **changes), actor())
-    with store.reading() as cursor:
-        votes, replaced_rule = read_votes(cursor, round_id), describe_replaced_rule(cursor)
-    pair_grades, annotator_errors = compute_consensus(votes), estimate_errors(votes)
-    counts = pair_grades.counts
-    result = {"settings": votes.rule.settings, "consensus": counts, "errors": annotator_errors}
-    listed: list[dict[str, Any]] = []
-    if pairs:
-        access = open_seal(store, "list the consensus on pairs")
-        listed = [_pair_json(pair, access) for pair in pair_grades]
-        result |= {"pairs": listed, "sealed": sum(pair["how"] == SEALED for pair in listed)}
-
-    def print_consensus() -> None:
-        if replaced_rule:
-            say(replaced_rule)
-        print_tables(counts.table)
-        if annotator_errors is not None:
-            show_sections([build_error_section(annotator_errors)])
-        if listed:
-            columns = ["query", "document", "grade", "votes", "cannot tell", "confidence", "how", "about"]
-            print_table("Pairs", columns, [_pair_row(*pair.values()) for pair in listed])
-            say_withheld(sum(pair["how"] == SEALED for pair in listed))
-
-    emit(result, print_consensus)
-
-
-def _pair_json(pair: PairConsensus, access: SealAccess) -> dict[str, Any]:
-    from curation.people.seal_access import SEALED
-
-    if not access.shows(pair.query_id):
-        pair = pair._replace(grade=None, how=SEALED, votes={}, cannot_tell=0, confidence=None)
-    values = pair._asdict()
-    order = ("query_id", "document_id", "grade", "votes", "cannot_tell", "confidence", "how", "changed")
-    return {name: values[name] for name in order}
-
-
-def _pair_row(*values: Any) -> tuple[object, ...]:
-    *first, votes, cannot_tell, confidence, how, changed = values
-    counts = ", ".join(f"{grade}: {times}" for grade, times in votes.items())
-    return (*first, counts, cannot_tell, confidence, how, "an older text" if changed else "")
+QueryArgument = Annotated[str | None, typer.Argument(help="The query's id or its text.")]
+DocumentArgument = Annotated[str | None, typer.Argument(help="The document's id.")]
+GradeOption = Annotated[int | None, typer.Option(help="The grade, one of the guide's scale.")]
+Unjudgeable = Annotated[bool, switch("--unjudgeable", "Decide that no grade fits.")]
+EvidenceWords = Annotated[list[str] | None, typer.Option(help="Words that show the grade. Repeatable.")]
+SecondOpinion = Annotated[
+    bool, switch("--second-opinion", "Ask one more annotator instead, and decide later.")
+]
+GuideQuestion = Annotated[str | None, typer.Option(help="Note a question that the guide leaves open.")]
+DecisionFile = Annotated[Path | None, typer.Option(help="Decide the disputed pairs of this file.")]
+ColumnMap = Annotated[list[str] | None, map_option(*FIELDS)]
+EveryPair = Annotated[bool, switch("--all", "With --file: decide all its judged pairs, disputed or not.")]
+DryRun = Annotated[bool, switch("--dry-run", "With --file: say what would be decided.")]
+AnswerTask = Annotated[str | None, typer.Option(help="Decide the answers of QUERY in this answer task.")]
+PickedAnswers = Annotated[
+    list[str] | None, typer.Option(help="With --task: a written answer to accept. Repeatable.")
+]
+MergedAnswer = Annotated[str, typer.Option(help="With --task: one more answer, in the reviewer's words.")]
+Unanswerable = Annotated[bool, switch("--unanswerable", "With --task: the corpus has no answer.")]
 
 
 @app.command("disputes")
@@ -159,27 +97,21 @@ def disputes(
 @app.command("decide")
 def decide(
     context: typer.Context,
-    query: Annotated[str | None, typer.Argument(help="The query's id or its text.")] = None,
-    document: Annotated[str | None, typer.Argument(help="The document's id.")] = None,
-    grade: Annotated[int | None, typer.Option(help="The grade, one of the guide's scale.")] = None,
-    unjudgeable: Annotated[bool, switch("--unjudgeable", "Decide that no grade fits.")] = False,
-    evidence: Annotated[list[str] | None, typer.Option(help="Words that show the grade. Repeatable.")] = None,
-    second_opinion: Annotated[
-        bool, switch("--second-opinion", "Ask one more annotator instead, and decide later.")
-    ] = False,
-    unclear: Annotated[str | None, typer.Option(help="Note a question that the guide leaves open.")] = None,
-    file: Annotated[Path | None, typer.Option(help="Decide the disputed pairs of this file.")] = None,
-    map: Annotated[list[str] | None, map_option(*FIELDS)] = None,
-    every_pair: Annotated[
-        bool, switch("--all", "With --file: decide all its judged pairs, disputed or not.")
-    ] = False,
-    dry_run: Annotated[bool, switch("--dry-run", "With --file: say what would be decided.")] = False,
-    task: Annotated[str | None, typer.Option(help="Decide the answers of QUERY in this answer task.")] = None,
-    pick: Annotated[
-        list[str] | None, typer.Option(help="With --task: a written answer to accept. Repeatable.")
-    ] = None,
-    merged: Annotated[str, typer.Option(help="With --task: one more answer, in the reviewer's words.")] = "",
-    unanswerable: Annotated[bool, switch("--unanswerable", "With --task: the corpus has no answer.")] = False,
+    query: QueryArgument = None,
+    document: DocumentArgument = None,
+    grade: GradeOption = None,
+    unjudgeable: Unjudgeable = False,
+    evidence: EvidenceWords = None,
+    second_opinion: SecondOpinion = False,
+    unclear: GuideQuestion = None,
+    file: DecisionFile = None,
+    map: ColumnMap = None,
+    every_pair: EveryPair = False,
+    dry_run: DryRun = False,
+    task: AnswerTask = None,
+    pick: PickedAnswers = None,
+    merged: MergedAnswer = "",
+    unanswerable: Unanswerable = False,
 ) -> None:
     """Decide a disputed pair, the pairs of a file, or answers.
 
@@ -200,33 +132,26 @@ def decide(
       goldgrade decide q42 --task faq --pick 1912 --reason "The date on the plate" --as rosa
       goldgrade decide q43 --task faq --merged "May 1912" --reason "Each has a half"
     """
-    from curation.guides.questions import ask_about_pair
-    from curation.labeling.written_answers.decisions import AnswerRuling
-
     kind = _find_decision_kind(context)
+    _check_arguments(kind, query, document)
     if file is not None:
-        if query is not None:
-            raise typer.BadParameter("decides a file; leave QUERY and DOCUMENT out.", param_hint="--file")
         _decide_file(file, read_columns(map, *FIELDS), every_pair, dry_run)
         return
-    if query is None or (document is None) != (kind == "task"):
-        raise typer.BadParameter(
-            "name a query with --task, the pair without, or a file with --file.", param_hint="QUERY DOCUMENT"
-        )
     store = project_store()
-    query_id = find_query_id(store, query)
+    query_id, document_id = find_query_id(store, query or ""), document or ""
     if task is not None:
+        from curation.labeling.written_answers.decisions import AnswerRuling
+
         ruling = AnswerRuling(pick or (), merged, unanswerable, stated_reason())
         _decide_answers(store, task, query_id, ruling)
     elif second_opinion:
-        _ask_second_opinion(store, query_id, document or "")
+        _ask_second_opinion(store, query_id, document_id)
     elif unclear is not None:
-        question_id = ask_about_pair(store, query_id, document or "", unclear, actor())
-        emit({"question_id": question_id}, "Noted. All questions: goldgrade guide show --questions")
+        _ask_about_guide(store, query_id, document_id, unclear)
     elif (grade is None) != unjudgeable:
         raise typer.BadParameter("give one of them.", param_hint="--grade, --unjudgeable")
     else:
-        _decide_pair(store, (query_id, document or ""), grade, evidence or ())
+        _decide_pair(store, query_id, document_id, grade, evidence or ())
 
 
 def _find_decision_kind(context: typer.Context) -> str:
@@ -236,18 +161,29 @@ def _find_decision_kind(context: typer.Context) -> str:
     ------
     InputError: the options name two kinds, or an option of a different kind was given.
     """
-    kinds = [name for name in find_flags(context) if name in OPTIONS_OF]
+    kinds = [name for name in find_given_flags(context) if name in OPTIONS_OF]
     if len(kinds) > 1:
-        flags = " and ".join(find_flags(context)[name] for name in kinds)
+        flags = " and ".join(find_given_flags(context)[name] for name in kinds)
         raise InputError(f"{flags}: expected one of them at a time.")
     kind = kinds[0] if kinds else ""
     for other, options in OPTIONS_OF.items():
         if other != kind and options:
-            reason = (
-                f"no {other} is decided; name it with --{other}" if other else "they are of a decided pair"
-            )
+            reason = "they are of a decided pair"
+            if other:
+                reason = f"no {other} is decided; name it with --{other}"
             refuse_unused(context, reason, *options)
     return kind
+
+
+def _check_arguments(kind: str, query: str | None, document: str | None) -> None:
+    """Refuse a QUERY or a DOCUMENT that the kind of decision does not take, or that the kind lacks."""
+    if kind == "file":
+        if query is not None:
+            raise typer.BadParameter("decides a file; leave QUERY and DOCUMENT out.", param_hint="--file")
+    elif query is None or (document is None) != (kind == "task"):
+        raise typer.BadParameter(
+            "name a query with --task, the pair without, or a file with --file.", param_hint="QUERY DOCUMENT"
+        )
 
 
 def _decide_answers(store: Store, task: str, query_id: str, ruling: AnswerRuling) -> None:
@@ -267,11 +203,21 @@ def _ask_second_opinion(store: Store, query_id: str, document_id: str) -> None:
     emit({**pair, "round": round_name, "asked_at": asked_at}, sentence)
 
 
-def _decide_pair(store: Store, pair: tuple[str, str], grade: int | None, evidence: Sequence[str]) -> None:
+def _ask_about_guide(store: Store, query_id: str, document_id: str, question: str) -> None:
+    from curation.guides.questions import ask_about_pair
+
+    question_id = ask_about_pair(store, query_id, document_id, question, actor())
+    emit({"question_id": question_id}, "Noted. All questions: goldgrade guide show --questions")
+
+
+def _decide_pair(
+    store: Store, query_id: str, document_id: str, grade: int | None, quotes: Sequence[str]
+) -> None:
     from curation.labeling.consensus.adjudication import decide_pair
 
-    content_hash, spans = _locate_evidence(store, *pair, evidence) if evidence else (None, ())
-    decision = decide_pair(store, *pair, grade, stated_reason(), actor(), None, content_hash, spans)
+    content_hash, spans = _locate_evidence(store, query_id, document_id, quotes) if quotes else (None, ())
+    judgment = (grade, stated_reason(), actor(), None)
+    decision = decide_pair(store, query_id, document_id, *judgment, content_hash, spans)
     decided = "unjudgeable" if decision.grade is None else f"grade {decision.grade}"
     sentence = f"Decided: {decided} (decision {decision.revision + 1} on this pair, by {decision.reviewer})."
     emit(decision, sentence)

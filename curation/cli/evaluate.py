@@ -14,13 +14,14 @@ from typing import TYPE_CHECKING, Annotated, Any, ParamSpec
 import typer
 
 from curation.cli import evaluate_output
-from curation.cli.evaluate_output import OUT, select_by_ending
+from curation.cli.evaluate_files import OUT, select_by_ending
 from curation.cli.file_options import map_option, read_columns
 from curation.cli.invocation import actor, release_store
-from curation.cli.options import AnyRelease, with_options_of
+from curation.cli.options import AnyRelease
 from curation.cli.output import note
 from curation.cli.program import app
 from curation.cli.progress import progress_bar
+from curation.cli.request_options import with_options_of
 from curation.core.errors import CurationError, InputError, refuse_problems
 from curation.evaluation.request import ABOUT_ANSWERS, EvaluateRequest
 
@@ -35,14 +36,60 @@ if TYPE_CHECKING:
 NOT_CHECKED = 2
 """The exit code if a condition of --fail-if could not be checked; the exit code of a failed condition is
 1."""
-ON_PAGE = ("to_pool", "correctness", "faithfulness", "support")
-"""Fields of the request that the command has no option for, or that --graded fills in."""
+WITHOUT_OPTION = ("to_pool", "correctness", "faithfulness", "support")
+"""Fields of the request without an option: the page uses the first field, and --graded fills the others."""
 RUN_FIELDS = ("query", "document", "rank", "score", "start", "end", "text")
 ANSWER_FIELDS = ("answer", "context", "citation")
 """The fields of run files, and the fields of files of answers without the query."""
 BASELINE = "baseline"
 """The name of the baseline's run if a different run has the name of its file."""
 Parameters = ParamSpec("Parameters")
+
+
+RunFiles = Annotated[
+    list[str] | None,
+    typer.Option(
+        help="A run file, or NAME=FILE. Repeatable; files of one NAME are several runs "
+        "of one system, such as seeds.",
+        show_default="none, with --answers",
+    ),
+]
+AnswerFiles = Annotated[
+    list[str] | None,
+    typer.Option(
+        help="A file of answers, or NAME=FILE. Repeatable. Each line has query, answer, contexts "
+        "and citations. Exact match and F1 compare with the reference answers.",
+        show_default="none",
+    ),
+]
+FailConditions = Annotated[
+    list[str] | None,
+    typer.Option(
+        help="Exit with 1 if this holds. 'MEASURE drops', 'drops significantly', 'drops by 0.02', "
+        "or 'below 0.8', also 'in any stratum' and 'with n>=30', against "
+        "--baseline or the first run. Repeatable. The exit code is 2 if nothing could be checked.",
+        show_default="none",
+    ),
+]
+OutFiles = Annotated[
+    list[Path] | None,
+    typer.Option(
+        help="File to write. The file extension sets the format: html is the report with charts, "
+        "md a summary for a comment, xml JUnit test cases. A csv or tex file has a row for each system. "
+        "A txt file has each system's values of queries in trec_eval's format. Repeatable.",
+        show_default="none",
+    ),
+]
+GradedAnswers = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="KIND=PROJECT=RELEASE",
+        help="Project and release in which people graded the answers. KIND is correctness, faithfulness "
+        "or support; `answers to-grade` makes such a project. Repeatable.",
+        show_default="none",
+    ),
+]
+ColumnMap = Annotated[list[str] | None, map_option(*RUN_FIELDS, *ANSWER_FIELDS)]
 
 
 def _with_exit_codes(command: Callable[Parameters, None]) -> Callable[Parameters, None]:
@@ -63,54 +110,16 @@ def _with_exit_codes(command: Callable[Parameters, None]) -> Callable[Parameters
 
 @app.command()
 @_with_exit_codes
-@with_options_of(EvaluateRequest, except_fields=ON_PAGE)
+@with_options_of(EvaluateRequest, except_fields=WITHOUT_OPTION)
 def evaluate(
     request: EvaluateRequest,
     name: AnyRelease,
-    run: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="A run file, or NAME=FILE. Repeatable; files of one NAME are several runs "
-            "of one system, such as seeds.",
-            show_default="none, with --answers",
-        ),
-    ] = None,
-    answers: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="A file of answers, or NAME=FILE. Repeatable. Each line has query, answer, contexts "
-            "and citations. Exact match and F1 compare with the reference answers.",
-            show_default="none",
-        ),
-    ] = None,
-    fail_if: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="Exit with 1 if this holds. 'MEASURE drops', 'drops significantly', 'drops by 0.02', "
-            "or 'below 0.8', also 'in any stratum' and 'with n>=30', against "
-            "--baseline or the first run. Repeatable. The exit code is 2 if nothing could be checked.",
-            show_default="none",
-        ),
-    ] = None,
-    out: Annotated[
-        list[Path] | None,
-        typer.Option(
-            help="File to write. The file extension sets the format: html is the report with charts, "
-            "md a summary for a comment, xml JUnit test cases. A csv or tex file has a row for each system. "
-            "A txt file has each system's values of queries in trec_eval's format. Repeatable.",
-            show_default="none",
-        ),
-    ] = None,
-    graded: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="KIND=PROJECT=RELEASE",
-            help="Project and release in which people graded the answers. KIND is correctness, faithfulness "
-            "or support; `answers to-grade` makes such a project. Repeatable.",
-            show_default="none",
-        ),
-    ] = None,
-    map: Annotated[list[str] | None, map_option(*RUN_FIELDS, *ANSWER_FIELDS)] = None,
+    run: RunFiles = None,
+    answers: AnswerFiles = None,
+    fail_if: FailConditions = None,
+    out: OutFiles = None,
+    graded: GradedAnswers = None,
+    map: ColumnMap = None,
 ) -> None:
     """Evaluate systems on a release, with intervals.
 
@@ -135,11 +144,13 @@ def evaluate(
     from curation.evaluation.evaluate import evaluate_files
     from curation.evaluation.fail_conditions import read_conditions
 
-    store, files, conditions = release_store(), out or [], read_conditions(fail_if or ())
-    evaluate_output.check_endings(files, bool(conditions))
+    store = release_store()
+    files = out or []
+    conditions = read_conditions(fail_if or ())
+    check_endings(files, bool(conditions))
     request = _fill_request(request, name, run or [], answers or [], graded or ())
     systems = list(dict.fromkeys(system for system, _ in request.runs))
-    evaluate_output.refuse_unwritable(files, systems, _list_inputs(store, request))
+    refuse_unwritable(files, systems, _list_inputs(store, request))
     columns = _read_columns(map, request)
     with progress_bar() as progress, _map_chunks(store, request, progress) as request:
         prepared = _prepare(store, request, files, conditions, columns, progress)
@@ -149,11 +160,10 @@ def evaluate(
     elif outcome.runs is None:
         evaluate_output.emit_answers(outcome.answers, files)
     else:
-        checked = check_conditions(outcome.runs, conditions, request.baseline) if conditions else ()
+        checks = check_conditions(outcome.runs, conditions, request.baseline) if conditions else ()
         additions = {"judge": outcome.judged, "answers": outcome.answers}
-        evaluate_output.emit_evaluation(outcome.runs, additions, checked, files)
-        if status := _exit_code(checked):
-            raise typer.Exit(status)
+        evaluate_output.emit_evaluation(outcome.runs, additions, checks, files)
+        _exit_by_checks(checks)
 
 
 def _fill_request(
@@ -185,17 +195,18 @@ def _add_baseline(sources: Sequence[SystemFile], name: str | None) -> tuple[Sequ
     names = [source.name for source in sources]
     if name is None or name in names or not sources:
         return sources, name
-    [base] = parse_run_files([name])
-    if not base.path.is_file():
+    [run] = parse_run_files([name])
+    if not run.path.is_file():
         raise InputError(
             f"--baseline {name}: it is not one of the runs ({', '.join(names) or 'none is named'}), and "
             "there is no such file; expected the NAME of a run, FILE or NAME=FILE."
         )
     for source in sources:
-        if source.path.resolve() == base.path.resolve():
+        if source.path.resolve() == run.path.resolve():
             return sources, source.name
-    base = base._replace(name=BASELINE) if base.name in names else base
-    return [base, *sources], base.name
+    if run.name in names:
+        run = run._replace(name=BASELINE)
+    return [run, *sources], run.name
 
 
 def _read_graded(texts: Sequence[str]) -> dict[str, Any]:
@@ -205,10 +216,10 @@ def _read_graded(texts: Sequence[str]) -> dict[str, Any]:
     ------
     InputError: a text names an unknown kind.
     """
-    release_of = dict(text.partition("=")[::2] for text in texts)
+    projects = dict(text.partition("=")[::2] for text in texts)
     expected = f"expected KIND=PROJECT=RELEASE, with {' or '.join(ABOUT_ANSWERS)}"
-    refuse_problems([f"--graded {kind}: {expected}" for kind in release_of if kind not in ABOUT_ANSWERS])
-    return release_of
+    refuse_problems([f"--graded {kind}: {expected}" for kind in projects if kind not in ABOUT_ANSWERS])
+    return projects
 
 
 def _list_inputs(store: Store, request: EvaluateRequest) -> list[Path]:
@@ -270,12 +281,16 @@ def _prepare(
 
     pages = select_by_ending(files, ".html")
     query_column = columns["query"] if request.answers else None
-    about_runs = ["--fail-if"] if conditions else []
+    about_runs = [f"{OUT} {path}" for path in files if path not in pages]
+    if conditions:
+        about_runs.insert(0, "--fail-if")
     prepared = prepare_evaluation(
-        *(store, request, actor()),
+        store,
+        request,
+        actor(),
         ReadingOptions(ChunkFields(*(columns[field] for field in RUN_FIELDS))),
         name_option=lambda option: option.spelling,
-        about_runs=[*about_runs, *(f"{OUT} {path}" for path in files if path not in pages)],
+        about_runs=about_runs,
         about_answers=[f"--map {field}" for field in ANSWER_FIELDS if columns[field] is not None],
         about_both=[f"{OUT} {path}" for path in pages],
         facets=list_needed_facets(conditions),
@@ -287,7 +302,10 @@ def _prepare(
     )
 
 
-def _exit_code(checked: Sequence[CheckedCondition]) -> int:
-    """Return 1 if a condition failed, `NOT_CHECKED` if a condition could not be checked, and 0 otherwise."""
-    outcomes = {condition.outcome for condition in checked}
-    return 1 if "failed" in outcomes else NOT_CHECKED if "not checked" in outcomes else 0
+def _exit_by_checks(checks: Sequence[CheckedCondition]) -> None:
+    """End with 1 if a condition failed, and with `NOT_CHECKED` if a condition could not be checked."""
+    outcomes = {check.outcome for check in checks}
+    if "failed" in outcomes:
+        raise typer.Exit(1)
+    if "not checked" in outcomes:
+        raise typer.Exit(NOT_CHECKED)

@@ -8,11 +8,12 @@ from typing import Annotated
 
 import typer
 
-from curation.cli.invocation import actor, project_store, release_store, seal_reason
-from curation.cli.options import AnyRelease, refuse_unused, with_options_of
+from curation.cli.invocation import actor, project_store, refuse_unused, release_store, seal_reason
+from curation.cli.options import AnyRelease
 from curation.cli.output import NO_FORMULAS, show
 from curation.cli.program import app
 from curation.cli.progress import progress_bar
+from curation.cli.request_options import with_options_of
 from curation.releases.export.formats import FORMATS
 from curation.releases.requests import ExportRequest
 

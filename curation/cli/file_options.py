@@ -8,7 +8,8 @@ from typing import Annotated, Any
 import typer
 
 from curation.cli.invocation import project_store
-from curation.cli.options import option, switch
+from curation.cli.options import switch
+from curation.cli.request_options import option
 from curation.ingest.readers.fields import FileField, parse_column_map
 from curation.ingest.readers.formats import FileLayout
 from curation.ingest.requests import ImportRequest
@@ -21,7 +22,7 @@ Format = Annotated[str | None, option(ImportRequest, "format")]
 DryRun = Annotated[bool, switch("--dry-run", "Say what the command would do, or why not. Change nothing.")]
 
 
-def layout_of(
+def make_layout(
     format: str | None, encoding: str = "utf-8", columns: str | None = None, no_header: bool = False
 ) -> FileLayout:
     """Make the layout of a file from the options."""

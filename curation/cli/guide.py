@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from curation.cli.invocation import actor, is_json, project_store, stated_reason
-from curation.cli.options import refuse_unused, switch
+from curation.cli.invocation import actor, is_json, project_store, refuse_unused, stated_reason
+from curation.cli.options import switch
 from curation.cli.output import emit, say, show
 from curation.cli.program import command_group
 from curation.core.operation import PlainResult
@@ -68,7 +68,8 @@ def guide_use(
     from curation.guides.guide_text import read_guide
     from curation.labeling.rounds.use_guide import compute_guide_effects, use_guide
 
-    guide, store = read_guide(file), project_store()
+    guide = read_guide(file)
+    store = project_store()
     if not dry_run:
         reason = stated_reason()
         show(use_guide(store, guide, actor(), open_rounds, reason, same_grades=same_grades))
@@ -77,10 +78,10 @@ def guide_use(
     effects = compute_guide_effects(store, guide, same_grades)
     with store.reading() as cursor:
         uses, _ = describe_fields(cursor, guide.presentation)
-    sentences = [*effects.difference.summary, "", *effects.sentences, _evidence_sentence(guide), *uses]
+    sentences = [*effects.difference.summary, "", *effects.sentences, _describe_evidence(guide), *uses]
     if effects.rounds:
-        sentences += [f"{what}: {effects.describe(what)}" for what in ("keep", "switch")]
-    show(PlainResult(tuple(sentences), tuple(effects.tables)), as_json=_effects_json(effects, uses))
+        sentences += [f"{choice}: {effects.describe(choice)}" for choice in ("keep", "switch")]
+    show(PlainResult(tuple(sentences), tuple(effects.tables)), as_json=_build_effects_json(effects, uses))
 
 
 @guides.command("show")
@@ -112,24 +113,26 @@ def guide_show(
         refuse_unused(context, "no guide is shown", "version", "source", "against")
         if versions:
             refuse_unused(context, "--versions lists versions alone", "questions")
-        (_print_versions if versions else _print_questions)(store)
+            _print_versions(store)
+        else:
+            _print_questions(store)
         return
     from curation.guides.difference import compare_guides
     from curation.guides.guide import current_guide
     from curation.guides.guide_editing import compose_source
 
     with store.reading() as cursor:
-        guide = _guide_named(cursor, version) if version else current_guide(cursor)
-        before = _guide_named(cursor, against) if against else None
+        guide = _find_guide(cursor, version) if version else current_guide(cursor)
+        before = _find_guide(cursor, against) if against else None
     if before is not None:
         refuse_unused(context, "the changes are shown; leave --against out", "source")
         difference = compare_guides(before, guide)
-        emit(_difference_json(difference), lambda: say(*_difference_lines(difference)))
+        emit(_build_difference_json(difference), lambda: say(*_list_difference_lines(difference)))
     elif source and not is_json():
         typer.echo(compose_source(guide), nl=False)
     else:
         values = guide.model_dump() | ({"source": compose_source(guide)} if source else {})
-        emit(values, lambda: say(*_guide_lines(guide)))
+        emit(values, lambda: say(*_list_guide_lines(guide)))
 
 
 @guides.command("answer")
@@ -170,7 +173,7 @@ def _print_questions(store: Store) -> None:
     show(PlainResult((), (table,)), as_json={"questions": questions})
 
 
-def _guide_named(cursor: Cursor, name: str) -> Guide:
+def _find_guide(cursor: Cursor, name: str) -> Guide:
     from curation.guides.guide_text import read_guide
     from curation.guides.versions import find_version
 
@@ -178,7 +181,7 @@ def _guide_named(cursor: Cursor, name: str) -> Guide:
     return read_guide(path) if path.suffix or path.exists() else find_version(cursor, name)
 
 
-def _effects_json(effects: GuideEffects, uses: list[str]) -> dict[str, object]:
+def _build_effects_json(effects: GuideEffects, uses: list[str]) -> dict[str, object]:
     return {
         "guide_hash": effects.difference.after.guide_hash,
         "title": effects.difference.after.title,
@@ -194,7 +197,7 @@ def _effects_json(effects: GuideEffects, uses: list[str]) -> dict[str, object]:
     }
 
 
-def _difference_json(difference: GuideDifference) -> dict[str, object]:
+def _build_difference_json(difference: GuideDifference) -> dict[str, object]:
     names = ("value", "kind", "changed")
     grades = [{name: getattr(grade, name) for name in names} for grade in difference.grades]
     return {
@@ -207,7 +210,7 @@ def _difference_json(difference: GuideDifference) -> dict[str, object]:
     }
 
 
-def _difference_lines(difference: GuideDifference) -> Iterator[str]:
+def _list_difference_lines(difference: GuideDifference) -> Iterator[str]:
     yield from difference.summary
     for change in difference.changed_grades:
         for sign, grade in (("-", change.before), ("+", change.after)):
@@ -218,7 +221,7 @@ def _difference_lines(difference: GuideDifference) -> Iterator[str]:
             yield f"{'-' if block.kind == 'removed' else '+'} {' '.join(block.text.split())}"
 
 
-def _evidence_sentence(guide: Guide) -> str:
+def _describe_evidence(guide: Guide) -> str:
     """Say from which grade on the guide asks for evidence, or which entry would make it ask."""
     if guide.evidence:
         return f"Evidence: {guide.evidence.ask}, from grade {guide.evidence.from_grade} on"
@@ -226,7 +229,7 @@ def _evidence_sentence(guide: Guide) -> str:
     return f"Evidence: not asked for; `{entry}` in the front matter asks for evidence."
 
 
-def _guide_lines(guide: Guide) -> Iterator[str]:
+def _list_guide_lines(guide: Guide) -> Iterator[str]:
     """Yield the lines of the whole guide."""
     yield from (f"{guide.title} ({guide.guide_hash})", "")
     for grade in guide.scale:
@@ -235,5 +238,5 @@ def _guide_lines(guide: Guide) -> Iterator[str]:
         fields = ", ".join(guide.presentation.names) or "none"
         yield from ("", f"Documents: body as {guide.presentation.body}; fields: {fields}")
     if guide.evidence:
-        yield from ("", _evidence_sentence(guide))
+        yield from ("", _describe_evidence(guide))
     yield from ("", guide.body)

@@ -10,12 +10,13 @@ import typer
 
 from curation.cli import import_engine
 from curation.cli.file_options import DryRun, open_target
-from curation.cli.import_engine import Rate, asks_engine
-from curation.cli.invocation import actor, project_store, stated_reason
-from curation.cli.options import option, refuse_others, switch, with_options_of
+from curation.cli.import_engine import Rate, is_from_engine
+from curation.cli.invocation import actor, project_store, refuse_others, stated_reason
+from curation.cli.options import switch
 from curation.cli.output import emit, print_table, say, say_dry_run, show
 from curation.cli.program import command_group
 from curation.cli.progress import progress_bar
+from curation.cli.request_options import option, with_options_of
 from curation.core.digests import to_json_value
 from curation.core.operation import PlainResult
 from curation.core.reports.tables import Table
@@ -65,7 +66,7 @@ def import_corpus_command(
       goldgrade import corpus pages/2026 --in-place
       goldgrade import corpus --refresh shop --rate 2
     """
-    if asks_engine(context, "refresh", refresh, path, "rate"):
+    if is_from_engine(context, "refresh", refresh, path, "rate"):
         import_engine.refresh_from_engine(str(refresh), rate)
     else:
         _import_file(request, path, dry_run)
@@ -220,7 +221,7 @@ def import_run_command(
       goldgrade import run top10.tsv --name shop --no-header --columns query,rank,document
       goldgrade import run --engine shop --name shop@november --depth 100 --rate 5
     """
-    if asks_engine(context, "engine", engine, path, "depth", "rate"):
+    if is_from_engine(context, "engine", engine, path, "depth", "rate"):
         import_engine.import_run_from_engine(str(engine), name, depth, rate)
     else:
         _import_file(replace(request, name=name), path, dry_run)
@@ -276,7 +277,7 @@ def import_collection_command(
     with progress_bar() as progress:
         collection = import_collection(project_store(), path, request, dry_run=dry_run, progress=progress)
     say_dry_run(dry_run)
-    result = PlainResult(tuple(collection.sentences), (_file_table(collection, path),))
+    result = PlainResult(tuple(collection.sentences), (_build_file_table(collection, path),))
     show(result, as_json=to_json_value(collection) | {"dry_run": dry_run})
 
 
@@ -297,8 +298,8 @@ def _import_file(request: requests.ImportRequest, path: str | None, dry_run: boo
     show(result, as_json=imported)
 
 
-def _file_table(collection: CollectionImport, path: Path) -> Table:
-    """Make a table of the files of a collection and what each was taken for."""
+def _build_file_table(collection: CollectionImport, path: Path) -> Table:
+    """Make a table of the files of a collection with the recognized kind of each file."""
     uses = [(file.path, file.found) for file in collection.files]
     uses += [(file.path, f"passed over: {file.found}") for file in collection.passed]
     root = path if any(path in file.parents for file, _ in uses) else path.parent

@@ -1,4 +1,4 @@
-"""`goldgrade import engine`, and imports that ask an engine instead of reading a file."""
+"""Imports from a search engine: `goldgrade import engine`, and the other imports that ask an engine."""
 
 from __future__ import annotations
 
@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from curation.cli.invocation import project_store
-from curation.cli.options import refuse_others, refuse_unused
+from curation.cli.invocation import project_store, refuse_others, refuse_unused
 from curation.cli.output import emit, note, show
 from curation.cli.progress import progress_bar
 from curation.core.operation import PlainResult
@@ -84,13 +83,13 @@ def _try_engine(name: str, query: str, depth: int) -> None:
     from curation.retrieval.engines.trial import try_engine
 
     trial = try_engine(project_store(), name, query, depth)
-    tables = [_hit_table(trial), *map(_document_table, list(trial.documents.values())[:1])]
+    tables = [_build_hit_table(trial), *map(_build_document_table, list(trial.documents.values())[:1])]
     sentences = [f"{trial.request.method} {trial.request.path}", trial.request.body, trial.hits.left_out]
     sentences += [f"{count:,} × {reason}." for reason, count in trial.left_out.items()]
     show(PlainResult(tuple(filter(None, sentences)), tuple(tables)), as_json=trial)
 
 
-def _hit_table(trial: EngineTrial) -> Table:
+def _build_hit_table(trial: EngineTrial) -> Table:
     """Make a table of the hits, with the beginnings of the documents that the engine sent."""
     hits = trial.hits
     texts = {document_id: document.text[:MAX_SHOWN] for document_id, document in trial.documents.items()}
@@ -100,7 +99,7 @@ def _hit_table(trial: EngineTrial) -> Table:
     return Table(caption, ("place", "id", "score", "document"), rows)
 
 
-def _document_table(document: Document) -> Table:
+def _build_document_table(document: Document) -> Table:
     """Make a table of the beginnings of a document's fields."""
     fields = dict(zip(document._fields[2:-1], document[2:-1], strict=True))
     fields |= {f"metadata {name}": str(value) for name, value in json.loads(document.metadata).items()}
@@ -108,10 +107,10 @@ def _document_table(document: Document) -> Table:
     return Table("The first document", ("field", "begins"), rows)
 
 
-def asks_engine(
+def is_from_engine(
     context: typer.Context, option: str, engine: str | None, path: str | None, *engine_options: str
 ) -> bool:
-    """Tell whether the command asks an engine or reads a file; refuse the options that do not fit.
+    """Tell whether the command imports from an engine instead of a file; refuse the options that do not fit.
 
     Parameters
     ----------

@@ -1,10 +1,12 @@
-"""The present call of `goldgrade`: its project, author, reason and form of output."""
+"""The present call of `goldgrade`: its project, its author and reason, and the options that were given."""
 
 from __future__ import annotations
 
 from contextvars import ContextVar
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+import typer
 
 from curation.core.errors import InputError
 
@@ -20,9 +22,9 @@ interruption_note: ContextVar[str] = ContextVar(
 """The sentence on the work that remains if the command is interrupted now."""
 _quiet: ContextVar[bool] = ContextVar("quiet", default=False)
 _json: ContextVar[bool] = ContextVar("json", default=False)
-_author: ContextVar[dict[str, str]] = ContextVar("author")
-"""The values of --as and --reason, if they were given."""
-_unread: ContextVar[set[str]] = ContextVar("unread", default=set())  # noqa: B039  replaced by each call
+_audit_options: ContextVar[dict[str, str]] = ContextVar("author")
+"""The values of --as and --reason that were given, by option."""
+_unread_options: ContextVar[set[str]] = ContextVar("unread", default=set())  # noqa: B039  replaced by each call
 """The given options of `goldgrade` itself that no command has read yet."""
 
 
@@ -34,13 +36,13 @@ def begin_call(
     _quiet.set(quiet)
     _json.set(as_json)
     values = {"--as": name, "--reason": reason}
-    _author.set({option: value for option, value in values.items() if value is not None})
-    _unread.set({*_author.get(), *([JSON] if as_json else [])})
+    _audit_options.set({option: value for option, value in values.items() if value is not None})
+    _unread_options.set({*_audit_options.get(), *([JSON] if as_json else [])})
 
 
 def list_unread_options() -> list[str]:
     """List the given options of `goldgrade` itself that the command did not read."""
-    return sorted(_unread.get())
+    return sorted(_unread_options.get())
 
 
 def project_path() -> Path:
@@ -55,7 +57,7 @@ def is_quiet() -> bool:
 
 def is_json() -> bool:
     """Tell whether --json was given, and note that a command has read the option."""
-    _unread.get().discard(JSON)
+    _unread_options.get().discard(JSON)
     return _json.get()
 
 
@@ -125,5 +127,41 @@ def find_query_id(store: Store, name: str) -> str:
 
 def _read_option(option: str) -> str | None:
     """Return the value of --as or --reason, and note that a command has read the option."""
-    _unread.get().discard(option)
-    return _author.get().get(option)
+    _unread_options.get().discard(option)
+    return _audit_options.get().get(option)
+
+
+def find_given_flags(context: typer.Context) -> dict[str, str]:
+    """Map each parameter that was given on the command line to its option."""
+    return {
+        parameter.name: parameter.opts[0]
+        for parameter in context.command.params
+        if parameter.name and _is_given(context, parameter.name)
+    }
+
+
+def refuse_unused(context: typer.Context, reason: str, *unused_names: str) -> None:
+    """Refuse options that a call of the command would ignore; without names refuse all given options.
+
+    Raises
+    ------
+    InputError: such an option was given. The error names the options and the reason.
+    """
+    unused = [
+        flag for name, flag in find_given_flags(context).items() if not unused_names or name in unused_names
+    ]
+    if "reason" in unused_names and seal_reason() is not None:
+        unused.append("--reason")
+    if unused:
+        raise InputError(f"{', '.join(unused)} would change nothing: {reason}.")
+
+
+def refuse_others(context: typer.Context, reason: str, *allowed_names: str) -> None:
+    """Refuse all options except the allowed ones."""
+    if refused := [name for name in find_given_flags(context) if name not in allowed_names]:
+        refuse_unused(context, reason, *refused)
+
+
+def _is_given(context: typer.Context, name: str) -> bool:
+    source = context.get_parameter_source(name)
+    return source is not None and source.name == "COMMANDLINE"

@@ -1,4 +1,4 @@
-"""The calls that a command sends to a language model, and the options that allow them."""
+"""The calls that a command sends to a language model if the options of the command allow it."""
 
 from __future__ import annotations
 
@@ -37,7 +37,9 @@ class CallSender:
     """
 
     def __init__(self, send: bool, max_calls: int | None, parallel: int) -> None:
-        self._send, self._max_calls, self._parallel = send, max_calls, parallel
+        self._send = send
+        self._max_calls = max_calls
+        self._parallel = parallel
         self.spending: ModelSpending | None = None
 
     def send(self, store: Store, calls: Sequence[ModelCall], check: Check, cut: int = 0) -> bool:
@@ -57,9 +59,9 @@ class CallSender:
             emit(result, f"{sentence} {NOT_SENT}")
         elif work.calls:
             note(sentence)
-            asking = answers.CallLimits(chat.find_endpoint(), self._max_calls, self._parallel)
+            limits = answers.CallLimits(chat.find_endpoint(), self._max_calls, self._parallel)
             with progress_bar() as progress:
-                self.spending = answers.send_calls(store, calls, check, asking, progress)
+                self.spending = answers.send_calls(store, calls, check, limits, progress)
             note(*describe_spending(self.spending))
         return self._send or not work.calls
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from curation.core.reports.tables import Table
 
 NO_FORMULAS = "Texts are written as they are: in a spreadsheet, import the columns as text, not as formulas."
-_CONTROLS = re.compile("[\x7f-\x9f]")  # JSON escapes the others by itself
+_CONTROLS = re.compile("[\x7f-\x9f]")  # JSON escapes all other control characters
 
 
 def emit(result: Any, text: str | Callable[[], object]) -> None:
@@ -65,9 +65,9 @@ def print_tables(*tables: Table) -> None:
     """Print the tables that have rows."""
     from curation.core.reports.terminal import show_table
 
-    for print_table in tables:
-        if print_table.rows:
-            show_table(print_table)
+    for table in tables:
+        if table.rows:
+            show_table(table)
 
 
 def show(result: Result, *more_sentences: str, limit: int = 0, as_json: Any = None) -> None:
@@ -85,11 +85,13 @@ def show(result: Result, *more_sentences: str, limit: int = 0, as_json: Any = No
 def _print_result(result: Result, more_sentences: Sequence[str], limit: int) -> None:
     from curation.core.operation import get_tables
 
-    for print_table in get_tables(result):
-        rows = len(print_table.rows)
-        print_tables(replace(print_table, rows=print_table.rows[:limit]) if 0 < limit < rows else print_table)
-        if 0 < limit < rows:
-            say(f"{limit:,} of {rows:,} rows are shown; --limit 0 shows all.")
+    for table in get_tables(result):
+        n_rows = len(table.rows)
+        if 0 < limit < n_rows:
+            print_tables(replace(table, rows=table.rows[:limit]))
+            say(f"{limit:,} of {n_rows:,} rows are shown; --limit 0 shows all.")
+        else:
+            print_tables(table)
     say(*result.sentences, *more_sentences)
 
 

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from curation.cli.invocation import project_store
-from curation.cli.options import find_flags, refuse_unused, switch
+from curation.cli.invocation import find_given_flags, project_store, refuse_unused
+from curation.cli.options import switch
 from curation.cli.output import emit, print_table, say
 from curation.cli.program import command_group
 from curation.core.errors import InputError
@@ -22,6 +22,22 @@ Link = Annotated[bool, switch("--link", "Make a link by which they choose a pass
 Address = Annotated[str, typer.Option(help="Address of the app, as people open it.")]
 LOCAL_ADDRESS = "http://localhost:8501"
 people = command_group("people", "List, add and change the people of the project.")
+
+
+PersonName = Annotated[str, typer.Argument(help="The person whose account changes.")]
+NewRole = Annotated[str | None, typer.Option(help="What they may do now, on open pages too.")]
+Deactivate = Annotated[bool, switch("--deactivate", "End access at once. Their judgments stay.")]
+Activate = Annotated[bool, switch("--activate", "Allow the person to sign in again.")]
+NewAddress = Annotated[
+    str | None, typer.Option(help="Let the person sign in with this address. The provider confirms it.")
+]
+RemovedAddress = Annotated[
+    str | None, typer.Option(help="Remove this address. Sign-ins with this address end within seconds.")
+]
+WithdrawLink = Annotated[bool, switch("--no-link", "Withdraw the link.")]
+EndedSignIns = Annotated[
+    str | None, typer.Option("--end-sign-ins", help="End the sign-in with this id, or 'all' sign-ins.")
+]
 
 
 @people.command("list")
@@ -44,7 +60,10 @@ def people_list(
         columns = ["id", "name", "browser", "network", "since", "last used"]
         format_time = "{:%d %b %H:%M}".format
         rows = [
-            (row[0][:8], row[1], *row[3:5], format_time(row.since), format_time(row.last_used))
+            (
+                *(row.sign_in_id[:8], row.annotator, row.device, row.network),
+                *(format_time(row.since), format_time(row.last_used)),
+            )
             for row in open_sign_ins
         ]
         result = {"sign_ins": [row._asdict() for row in open_sign_ins]}
@@ -100,29 +119,23 @@ def people_add(
 @people.command("set")
 def people_set(
     context: typer.Context,
-    name: Annotated[str, typer.Argument(help="The person whose account changes.")],
-    role: Annotated[str | None, typer.Option(help="What they may do now, on open pages too.")] = None,
-    deactivate: Annotated[bool, switch("--deactivate", "End access at once. Their judgments stay.")] = False,
-    activate: Annotated[bool, switch("--activate", "Allow the person to sign in again.")] = False,
-    email: Annotated[
-        str | None, typer.Option(help="Let the person sign in with this address. The provider confirms it.")
-    ] = None,
-    no_email: Annotated[
-        str | None, typer.Option(help="Remove this address. Sign-ins with this address end within seconds.")
-    ] = None,
+    name: PersonName,
+    role: NewRole = None,
+    deactivate: Deactivate = False,
+    activate: Activate = False,
+    email: NewAddress = None,
+    no_email: RemovedAddress = None,
     link: Link = False,
-    no_link: Annotated[bool, switch("--no-link", "Withdraw the link.")] = False,
+    no_link: WithdrawLink = False,
     address: Address = LOCAL_ADDRESS,
-    end: Annotated[
-        str | None, typer.Option("--end-sign-ins", help="End the sign-in with this id, or 'all' sign-ins.")
-    ] = None,
+    ended_sign_ins: EndedSignIns = None,
 ) -> None:
     """Change one thing of a person's account. The command changes the role, access, an address, the link or
     sign-ins.
 
     A person who is deactivated or becomes evaluator judges no more: open items go to the other annotators of
-        the round. The last lead cannot lose the role of lead. A new link ends the former link; a person may
-        have several addresses.
+    the round. The last lead cannot lose the role of lead. A new link ends the former link; a person may
+    have several addresses.
 
     \b
     Examples:
@@ -132,18 +145,7 @@ def people_set(
       goldgrade people set ada --email ada@example.org
       goldgrade people set ada --end-sign-ins all
     """
-    from curation.people.accounts import activate as activate_account
-    from curation.people.addresses import add_address, remove_address
-    from curation.people.invitations import withdraw_invitation
-    from curation.people.sign_ins import end_sign_ins as end_open_sign_ins
-
-    changes = [flag for option, flag in find_flags(context).items() if option not in ("name", "address")]
-    if len(changes) != 1:
-        raise InputError(
-            f"{' and '.join(changes)}: expected one change at a time."
-            if changes
-            else "Nothing to change is named: expected one of the options, such as --role or --link."
-        )
+    _require_one_change(context)
     if not link:
         refuse_unused(context, "no link is made; add --link", "address")
     store = project_store()
@@ -151,16 +153,44 @@ def people_set(
         _make_link(store, name, None, address)
     elif role or deactivate:
         _change_role(store, name, role)
-    elif activate:
-        emit(activate_account(store, name), f"{name} can sign in again.")
     elif email or no_email:
-        change = add_address if email else remove_address
-        identity = change(store, name, email or no_email or "")
-        verb = "signs in" if email else "no longer signs in"
-        emit({**identity, "removed": not email}, f"{name} {verb} as {identity['email']}.")
-    elif end is not None:
-        ended = end_open_sign_ins(store, name, "" if end == "all" else end)
-        emit({"name": name, "ended": ended}, f"Ended {pluralize(ended, 'sign-in')} of {name}.")
+        _change_address(store, name, email, no_email)
+    else:
+        _change_access(store, name, activate, ended_sign_ins)
+
+
+def _require_one_change(context: typer.Context) -> None:
+    changes = [
+        flag for option, flag in find_given_flags(context).items() if option not in ("name", "address")
+    ]
+    if not changes:
+        raise InputError("Nothing to change is named: expected one of the options, such as --role or --link.")
+    if len(changes) > 1:
+        raise InputError(f"{' and '.join(changes)}: expected one change at a time.")
+
+
+def _change_address(store: Store, name: str, new: str | None, removed: str | None) -> None:
+    """Add an address with which the person signs in, or remove one."""
+    from curation.people.addresses import add_address, remove_address
+
+    if new:
+        identity, verb = add_address(store, name, new), "signs in"
+    else:
+        identity, verb = remove_address(store, name, removed or ""), "no longer signs in"
+    emit({**identity, "removed": not new}, f"{name} {verb} as {identity['email']}.")
+
+
+def _change_access(store: Store, name: str, activate: bool, ended_sign_ins: str | None) -> None:
+    """Activate the account, end sign-ins (all of them for 'all'), or withdraw the link."""
+    from curation.people.accounts import activate as activate_account
+    from curation.people.invitations import withdraw_invitation
+    from curation.people.sign_ins import end_sign_ins
+
+    if activate:
+        emit(activate_account(store, name), f"{name} can sign in again.")
+    elif ended_sign_ins is not None:
+        count = end_sign_ins(store, name, "" if ended_sign_ins == "all" else ended_sign_ins)
+        emit({"name": name, "ended": count}, f"Ended {pluralize(count, 'sign-in')} of {name}.")
     else:
         withdraw_invitation(store, name)
         emit({"name": name, "removed": True}, f"The link of {name} does not work any more.")
@@ -170,9 +200,10 @@ def _make_link(store: Store, name: str, role: str | None, address: str) -> None:
     from curation.people.invitations import invite, make_invitation_link
 
     invitation = invite(store, name, role)
-    role, expires, link = invitation.role, invitation.expires, make_invitation_link(address, invitation.token)
-    result = {"name": name, "role": role, "expires": expires, "link": link}
-    sentence = f"{name} is {role}. This link works once, until {expires:%d %b %Y %H:%M} UTC:"
+    link = make_invitation_link(address, invitation.token)
+    result = {"name": name, "role": invitation.role, "expires": invitation.expires, "link": link}
+    until = f"{invitation.expires:%d %b %Y %H:%M} UTC"
+    sentence = f"{name} is {invitation.role}. This link works once, until {until}:"
     emit(result, lambda: say(sentence, link))
 
 

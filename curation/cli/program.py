@@ -1,4 +1,4 @@
-"""The program `goldgrade`: its groups of commands, its own options, and how it parses a command line."""
+"""The program `goldgrade`: the group of all its commands, with the options of `goldgrade` itself."""
 
 from __future__ import annotations
 
@@ -43,9 +43,7 @@ _get_pydantic_converter = TyperOption.get_runtime_param  # before it is replaced
 
 
 class _QuickConversion:
-    """Converts values of the command line, without pydantic where possible, because its import takes 0.2
-    seconds.
-    """
+    """Converts values of the command line, without pydantic where possible: its import takes 0.2 seconds."""
 
     def coerce(self, value: Any, param: Any, ctx: Any) -> Any:
         """Convert a value; a text, a path and a value of the right type need no pydantic."""

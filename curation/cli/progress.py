@@ -28,39 +28,43 @@ def run_operation(operation: Operation, request: Any) -> Any:
 
 @contextmanager
 def progress_bar(operation: Operation | None = None) -> Iterator[Progress]:
-    """Make a listener for long work: a bar on a terminal, lines elsewhere, nothing with --quiet.
+    """Make a listener for long work, which shows a bar on a terminal, lines elsewhere, nothing with --quiet.
 
     Parameters
     ----------
-    operation: its `kept` says what an interrupted process leaves.
+    operation: the operation whose `on_interrupt` is the sentence after Ctrl+C; None for other work.
     """
     token = interruption_note.set(LONG_WORK if operation is None else operation.on_interrupt)
     try:
-        with _progress_listener() as progress:
+        with _open_listener() as progress:
             yield progress
     finally:
         interruption_note.reset(token)
 
 
-def progress_lines(write: Callable[[str], object], now: Callable[[], float] = time.monotonic) -> Progress:
+def make_line_listener(write: Callable[[str], object], now: Callable[[], float] = time.monotonic) -> Progress:
     """Make a listener that writes the progress of work every 30 seconds, and writes nothing for shorter
     work.
     """
-    last = now()
+    reported_at = now()
 
     def listen(step: str, done: int, total: int) -> None:
-        nonlocal last
-        if now() - last >= REPORT_SECONDS:
-            last = now()
+        nonlocal reported_at
+        if now() - reported_at >= REPORT_SECONDS:
+            reported_at = now()
             write(f"{step}: {done:,} of {total:,}" if total else f"{step}: {done:,}")
 
     return listen
 
 
+def _print_line(line: str) -> None:
+    print(line, file=sys.stderr, flush=True)
+
+
 @contextmanager
-def _progress_listener() -> Iterator[Progress]:
+def _open_listener() -> Iterator[Progress]:
     if is_quiet() or not sys.stderr.isatty():
-        yield silent if is_quiet() else progress_lines(lambda line: print(line, file=sys.stderr, flush=True))
+        yield silent if is_quiet() else make_line_listener(_print_line)
         return
     from rich import progress as rich_progress
     from rich.console import Console

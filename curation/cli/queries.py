@@ -1,104 +1,22 @@
-"""The commands about the queries to judge: `sample` draws them, `query` adds one, `tags` labels them."""
+"""The queries to judge: `sample` draws queries from the traffic, and `query add` adds a query by hand."""
 
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from curation.cli.file_options import Columns, Encoding, Format, NoHeader, layout_of, map_option, read_columns
-from curation.cli.invocation import actor, project_store
-from curation.cli.options import option, refuse_others, refuse_unused, switch, with_options_of
+from curation.cli.invocation import actor, project_store, refuse_others
+from curation.cli.options import switch
 from curation.cli.output import emit, show
 from curation.cli.program import app, command_group
 from curation.cli.progress import run_operation
+from curation.cli.request_options import option, with_options_of
 from curation.core.errors import InputError
-from curation.core.operation import PlainResult
-from curation.core.text import pluralize
-from curation.queries.requests import DrawRequest, TagsRequest, TopUpRequest
+from curation.queries.requests import DrawRequest, TopUpRequest
 
 query = command_group("query", "Write queries by hand.")
-
-
-@app.command()
-def tags(
-    context: typer.Context,
-    queries: Annotated[
-        list[str] | None, typer.Argument(help="Queries whose tags --set and --unset change: ids or texts.")
-    ] = None,
-    find: Annotated[bool, switch("--find", "Tag all current queries by rule.")] = False,
-    set_: Annotated[
-        list[str] | None, typer.Option("--set", help="A tag that the queries have. Repeatable.")
-    ] = None,
-    unset: Annotated[list[str] | None, typer.Option(help="A tag that the queries lack. Repeatable.")] = None,
-    declare: Annotated[
-        list[str] | None,
-        typer.Option(help="Add a tag to the project. Lower-case letters, digits and hyphens. Repeatable."),
-    ] = None,
-    file: Annotated[
-        Path | None, typer.Option(help="File with queries and tags: CSV, TSV, JSON lines or Parquet.")
-    ] = None,
-    map: Annotated[list[str] | None, map_option("query", "tag")] = None,
-    format: Format = None,
-    encoding: Encoding = "utf-8",
-    columns: Columns = None,
-    no_header: NoHeader = False,
-    tag: Annotated[str | None, typer.Option(help="List only queries with this tag.")] = None,
-) -> None:
-    """List the current queries with their tags, or set their tags.
-
-    A tag that people set has a star, and overrides the rules. If a named query or a line of a file is wrong,
-    nothing changes.
-
-    With --find rules tag the queries that are sampled, imported, written by hand, and in rounds. The rules
-    find the tags question, temporal, multi-intent, short and long. A second run only adds changes. A sample
-    can be stratified by tags (`goldgrade sample --strata tag:NAME`).
-
-    Only people set entity, misspelling, synonym, single-hop, multi-hop, ambiguous, out-of-domain, adversarial
-    and unanswerable, and the tags that --declare adds. Samples, rounds, splits and breakdowns can use all
-    tags. A cell of a --file holds one or more tags, separated by commas or spaces; -entity means that the
-    query is not an entity.
-
-    \b
-    Examples:
-      goldgrade tags --tag unanswerable
-      goldgrade tags --find
-      goldgrade tags "head set" "ear phones" --set misspelling
-      goldgrade tags q1f2e3d4c5b6a --set multi-hop --set question --unset entity --as ada
-      goldgrade tags --declare error-code --declare device
-      goldgrade tags --file reviewed.jsonl --map query=question --map tag=kinds --as ada
-    """
-    sets_tags = bool(queries or set_ or unset)
-    if sum((find, sets_tags, bool(declare), file is not None)) > 1:
-        raise InputError("--find, --set and --unset, --declare and --file do different work; expected one.")
-    if file is None:
-        file_options = ("map", "format", "encoding", "columns", "no_header")
-        refuse_unused(context, "no file is read; name one with --file", *file_options)
-    if find or sets_tags or declare or file is not None:
-        refuse_unused(context, "no queries are listed", "tag")
-    from curation.ingest.importers.query_tags import declare_tags
-    from curation.queries import stored_tags
-
-    store = project_store()
-    if find:
-        from curation.operations.registry import OPERATIONS
-
-        show(run_operation(OPERATIONS["tags"], TagsRequest()))
-    elif sets_tags:
-        show(stored_tags.set_tags(store, queries or [], set_ or [], unset or [], actor()))
-    elif declare:
-        added = declare_tags(store, declare, actor())
-        known_count = len(set(declare)) - len(added)
-        emit({"added": added}, f"{pluralize(len(added), 'tag')} added, {known_count:,} known before.")
-    elif file is not None:
-        layout = layout_of(format, encoding, columns, no_header)
-        query_column, tag_column = read_columns(map, "query", "tag")
-        show(stored_tags.import_tags(store, file, actor(), query_column, tag_column, layout))
-    else:
-        tagged = stored_tags.read_tagged_queries(store, tag)
-        show(PlainResult((), (stored_tags.build_tags_table(tagged),)), as_json={"queries": tagged})
 
 
 @query.command("add")

@@ -8,11 +8,12 @@ from typing import Annotated
 
 import typer
 
-from curation.cli.invocation import actor, project_store
-from curation.cli.options import Page, refuse_unused, switch, with_options_of
+from curation.cli.invocation import actor, project_store, refuse_unused
+from curation.cli.options import Page, switch
 from curation.cli.output import emit, say, show, write_file
 from curation.cli.program import command_group
 from curation.cli.progress import progress_bar, run_operation
+from curation.cli.request_options import with_options_of
 from curation.core.errors import InputError
 from curation.relabeling.request import PlanRequest, QuarterRequest
 
@@ -108,8 +109,8 @@ def relabel_open(request: QuarterRequest, plan: PlanName = None) -> None:
     if not request.annotators:
         raise InputError("No --annotators were given; expected names with commas between.")
     opened = run_operation(OPERATIONS["relabel"], replace(request, plan=plan))
-    then = "Next: goldgrade app, then goldgrade relabel report"
-    show(opened, *([] if request.dry_run else [then]))
+    next_steps = [] if request.dry_run else ["Next: goldgrade app, then goldgrade relabel report"]
+    show(opened, *next_steps)
 
 
 @relabeling.command("report")

@@ -1,4 +1,4 @@
-"""The commands about rounds of labeling: `round`, and `practice` rounds on known pairs."""
+"""`goldgrade round`: the rounds in which annotators judge pairs."""
 
 from __future__ import annotations
 
@@ -8,22 +8,19 @@ from typing import Annotated
 
 import typer
 
-from curation.cli import invocation
-from curation.cli.file_options import map_option, read_columns
-from curation.cli.invocation import actor, open_seal, project_store, seal_reason, stated_reason
-from curation.cli.options import RoundName, refuse_others, refuse_unused, switch, with_options_of
+from curation.cli.invocation import actor, open_seal, project_store, refuse_unused, stated_reason
+from curation.cli.options import RoundName, switch
 from curation.cli.output import emit, print_table, show
-from curation.cli.program import app, command_group
+from curation.cli.program import command_group
+from curation.cli.request_options import with_options_of
 from curation.core.digests import to_json_value
 from curation.core.errors import InputError
 from curation.core.operation import PlainResult, get_tables
-from curation.labeling.requests import MoveRequest, PracticeRequest, RoundRequest
+from curation.labeling.requests import MoveRequest, RoundRequest
 
 rounds = command_group("round", "Open, follow, change and close rounds of labeling.")
 STATES = ("open", "paused", "closed", "deleted")
-
-FIELDS = ("query", "document", "grade", "explanation")
-"""The fields of a file of known pairs."""
+"""The states that `round set` takes."""
 
 
 @rounds.command("open")
@@ -154,58 +151,3 @@ def round_move(request: MoveRequest, name: RoundName) -> None:
     from curation.labeling.rounds.move_request import move_work
 
     show(move_work(project_store(), replace(request, round=name), actor()))
-
-
-@app.command()
-@with_options_of(PracticeRequest)
-def practice(
-    request: PracticeRequest,
-    context: typer.Context,
-    name: RoundName,
-    file: Annotated[
-        Path | None,
-        typer.Option(help="File of known pairs with explanations. Default: pairs that reviewers decided."),
-    ] = None,
-    map: Annotated[list[str] | None, map_option(*FIELDS)] = None,
-    retry: Annotated[str | None, typer.Option(help="Annotator who failed and tries other queries.")] = None,
-    pass_: Annotated[
-        str | None, typer.Option("--pass", help="Annotator who gets real items without having passed.")
-    ] = None,
-) -> None:
-    """Let annotators practise on known pairs, or show results.
-
-    --annotators opens a practice round. Annotators see the expected grade after their answer, and annotators
-    who pass get real items. Pairs that a release seals are left out, and a file with sealed pairs is refused,
-    unless --reason gives a reason to show them.
-
-    \b
-    Examples:
-      goldgrade practice welcome --annotators ada,grace --queries 10 --pass-mark 0.8
-      goldgrade practice welcome --annotators ada --file known.csv --within 1
-      goldgrade practice welcome
-      goldgrade practice welcome --retry ada
-      goldgrade practice welcome --pass ada --reason "we talked it through"
-    """
-    from curation.labeling.rounds.create_practice import open_practice
-    from curation.labeling.rounds.practice import practise_again, waive_practice
-    from curation.labeling.rounds.rounds import read_round_state
-
-    if file is None:
-        refuse_unused(context, "no file is read; name one with --file", "map")
-    store = project_store()
-    if request.annotators:
-        columns = dict(zip(FIELDS, read_columns(map, *FIELDS), strict=True))
-        request = replace(request, name=name, file=file, fields=columns, reason=seal_reason())
-        show(open_practice(store, request, actor()), "Next: goldgrade app")
-        return
-    refuse_others(context, "add --annotators to open practice", "name", "retry" if retry else "pass_")
-    if retry is not None:
-        show(practise_again(store, name, retry, actor()))
-    elif pass_ is not None:
-        show(waive_practice(store, name, pass_, invocation.required_reason(), actor()))
-    else:
-        from curation.labeling.rounds.practice import build_practice_table, read_practice_statuses
-
-        with store.reading() as cursor:
-            statuses = read_practice_statuses(cursor, round_id=read_round_state(cursor, name).round_id)
-        show(PlainResult((), (build_practice_table(statuses),)), as_json={"standings": statuses})

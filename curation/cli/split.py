@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from curation.cli.invocation import is_json, project_store
-from curation.cli.options import Page, refuse_others, refuse_unused, switch, with_options_of
+from curation.cli.invocation import is_json, project_store, refuse_others, refuse_unused
+from curation.cli.options import Page, switch
 from curation.cli.output import emit, say, show, write_file
 from curation.cli.program import app
 from curation.cli.progress import progress_bar, run_operation
+from curation.cli.request_options import with_options_of
 from curation.splits.request import SplitRequest
 
 if TYPE_CHECKING:
@@ -26,7 +27,9 @@ def split(
     dry_run: Annotated[
         bool, switch("--dry-run", "Say what the split would be, with its largest groups. Store nothing.")
     ] = False,
-    shown: Annotated[bool, switch("--certificate", "Show the current certificate. Make no split.")] = False,
+    certificate: Annotated[
+        bool, switch("--certificate", "Show the current certificate. Make no split.")
+    ] = False,
     release: Annotated[
         str | None,
         typer.Option(help="With --certificate: the split of a release.", show_default="the current split"),
@@ -51,9 +54,9 @@ def split(
     from curation.operations.registry import OPERATIONS
     from curation.splits.preview import preview_split
 
-    if shown:
+    if certificate:
         reason = "the current split is shown, and no split is made"
-        refuse_others(context, reason, "shown", "release", "page")
+        refuse_others(context, reason, "certificate", "release", "page")
         _show_certificate(release, page)
         return
     refuse_unused(context, "a stored split has a certificate; add --certificate", "release", "page")

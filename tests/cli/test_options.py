@@ -12,7 +12,7 @@ import pytest
 from curation.cli import invocation
 from curation.cli.invocation import interruption_note
 from curation.cli.output import show
-from curation.cli.progress import LONG_WORK, REPORT_SECONDS, progress_bar, progress_lines
+from curation.cli.progress import LONG_WORK, REPORT_SECONDS, make_line_listener, progress_bar
 from curation.core.errors import InputError
 from curation.core.operation import PlainResult
 from curation.core.reports.tables import Table
@@ -132,7 +132,7 @@ def test_long_work_in_a_pipe_says_a_line_now_and_then_and_short_work_none() -> N
             2.0 * REPORT_SECONDS,
         ]
     )
-    listen = progress_lines(lines.append, at.__next__)
+    listen = make_line_listener(lines.append, at.__next__)
     for done in (100, 1200, 1300, 9000):
         listen("embed passages", done, 8000 if done < 2000 else 0)
     assert lines == ["embed passages: 1,200 of 8,000", "embed passages: 9,000"]

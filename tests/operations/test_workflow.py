@@ -19,7 +19,7 @@ from curation.operations.jobs.stored import store_ending, store_job
 from curation.operations.registry import OPERATIONS
 from curation.operations.workflow.judging import RoundProgress
 from curation.operations.workflow.project_workflow import read_figures
-from curation.operations.workflow.stage import STAGE_NAMES, Stage, join_names, next_stage
+from curation.operations.workflow.stage import STAGE_NAMES, Stage, find_next_stage, join_names
 from curation.queries.requests import DrawRequest
 from curation.queries.sampling.draw import draw_sample
 from curation.relabeling.plan import make_plan
@@ -42,7 +42,7 @@ def path_of(store: Store) -> list[Stage]:
 
 
 def next_of(stages: list[Stage]) -> str | None:
-    stage = next_stage(stages)
+    stage = find_next_stage(stages)
     return stage and stage.name
 
 

@@ -81,7 +81,7 @@ def read_rounds(cursor: Cursor) -> RoundProgress:
     )
 
 
-def people_stage(progress: RoundProgress) -> Stage:
+def make_people_stage(progress: RoundProgress) -> Stage:
     """Make the stage of people; a project with imported judgments only needs no annotator."""
     add = Action("Add people", "team", "goldgrade people add NAME")
     if progress.annotators:
@@ -93,7 +93,7 @@ def people_stage(progress: RoundProgress) -> Stage:
     return Stage("people", "not begun", line, add)
 
 
-def round_stage(
+def make_round_stage(
     progress: RoundProgress, work: Sequence[AnnotatorWork], facts: Preparation, now: datetime
 ) -> Stage:
     """Make the stage of rounds: the progress of open rounds, or the pairs that wait for a round."""
@@ -102,7 +102,7 @@ def round_stage(
     is_judged = bool(progress.finished or progress.imported)
     open_round = Action(OPEN, "rounds", "goldgrade round open NAME --annotators a,b", {"part": OPEN})
     if progress.open_rounds:
-        stage = _open_rounds_stage(progress, work, now)
+        stage = _make_open_rounds_stage(progress, work, now)
     elif facts.unassigned_pairs and (is_pool_newer or not is_judged):
         state: State = "needs attention" if progress.finished else "not begun"
         line = f"{pluralize(facts.unassigned_pairs, 'pair waits', 'pairs wait')} to be judged"
@@ -124,7 +124,7 @@ def round_stage(
     return stage
 
 
-def _open_rounds_stage(progress: RoundProgress, work: Sequence[AnnotatorWork], now: datetime) -> Stage:
+def _make_open_rounds_stage(progress: RoundProgress, work: Sequence[AnnotatorWork], now: datetime) -> Stage:
     item_count = progress.answered + progress.unanswered
     names = join_names([state.round for state in progress.open_rounds])
     line = f"{names}: {progress.answered:,} of {item_count:,} answered ({percent(progress.share)})."
@@ -208,7 +208,7 @@ def read_settled(cursor: Cursor) -> SettledGrades:
     )
 
 
-def adjudicate_stage(grades: SettledGrades, alpha: GateCheck | None) -> Stage:
+def make_adjudicate_stage(grades: SettledGrades, alpha: GateCheck | None) -> Stage:
     """Make the stage of adjudication: the disputed pairs that wait for a decision."""
     agreement = Action("See agreement", "agreement", "goldgrade agreement")
     if not grades.judged:
@@ -230,7 +230,7 @@ def adjudicate_stage(grades: SettledGrades, alpha: GateCheck | None) -> Stage:
     return Stage("adjudicate", "done", line, agreement, alpha=alpha)
 
 
-def split_stage(grades: SettledGrades, is_settled: bool) -> Stage:
+def make_split_stage(grades: SettledGrades, is_settled: bool) -> Stage:
     """Make the stage of the split: its parts, and the graded queries in no part.
 
     Parameters

@@ -88,7 +88,7 @@ def read_preparation(cursor: Cursor) -> Preparation:
     )
 
 
-def import_stage(facts: Preparation) -> Stage:
+def make_import_stage(facts: Preparation) -> Stage:
     """Make the stage of imports: documents, and logs or queries."""
     corpus = Action("Import a corpus", "import", "goldgrade import corpus PATH", {"kind": "corpus"})
     command = "goldgrade import traffic PATH"
@@ -115,7 +115,7 @@ def import_stage(facts: Preparation) -> Stage:
     return Stage("import", "done", f"{line}.", import_more)
 
 
-def sample_stage(facts: Preparation) -> Stage:
+def make_sample_stage(facts: Preparation) -> Stage:
     """Make the stage of the sample: the active queries."""
     draw = Action("Draw a sample", "queries", "goldgrade sample --size 200", {"part": "Sample"})
     see_sample = Action("See the sample", "queries", "goldgrade tags", {"part": "Sample"})
@@ -135,7 +135,7 @@ def sample_stage(facts: Preparation) -> Stage:
     return Stage("sample", "not begun", "A sample draws queries from the log for judging.", draw)
 
 
-def pool_stage(facts: Preparation) -> Stage:
+def make_pool_stage(facts: Preparation) -> Stage:
     """Make the stage of the pool: the documents to be judged."""
     build = Action("Build the pool", "queries", "goldgrade pool --systems bm25 --depth 10", {"part": "Pool"})
     unpooled_count = facts.queries - facts.pooled_queries

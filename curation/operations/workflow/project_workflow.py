@@ -1,6 +1,6 @@
 """The workflow of a project: its stages in their order, made from quick facts and from slow figures.
 
-Which stage comes next is decided by `next_stage` in `operations.workflow.stage`.
+Which stage comes next is decided by `find_next_stage` in `operations.workflow.stage`.
 """
 
 from __future__ import annotations
@@ -103,22 +103,22 @@ def build_stages(
     running: ids of the jobs that are at work; None if that is not known.
     """
     gate, due = (figures.gate, figures.due) if figures else (None, None)
-    rounds = judging.round_stage(state.rounds, state.answers, state.preparation, state.now)
+    rounds = judging.make_round_stage(state.rounds, state.answers, state.preparation, state.now)
     alpha = next((check for check in gate.checks if check.figure == ALPHA), None) if gate else None
-    adjudication = judging.adjudicate_stage(state.grades, alpha)
+    adjudication = judging.make_adjudicate_stage(state.grades, alpha)
     is_settled = rounds.state == adjudication.state == "done"
-    split = judging.split_stage(state.grades, is_settled)
+    split = judging.make_split_stage(state.grades, is_settled)
     stages = [
-        preparing.import_stage(state.preparation),
-        preparing.sample_stage(state.preparation),
-        preparing.pool_stage(state.preparation),
-        judging.people_stage(state.rounds),
+        preparing.make_import_stage(state.preparation),
+        preparing.make_sample_stage(state.preparation),
+        preparing.make_pool_stage(state.preparation),
+        judging.make_people_stage(state.rounds),
         rounds,
         adjudication,
         split,
-        releasing.freeze_stage(state.newest, state.grades, gate, is_settled and split.state == "done"),
-        releasing.evaluate_stage(state.newest, state.now),
-        releasing.relabel_stage(state.newest is not None, state.quarter, state.work, due),
+        releasing.make_freeze_stage(state.newest, state.grades, gate, is_settled and split.state == "done"),
+        releasing.make_evaluate_stage(state.newest, state.now),
+        releasing.make_relabel_stage(state.newest is not None, state.quarter, state.work, due),
     ]
     return _add_jobs(stages, state.jobs, running)
 

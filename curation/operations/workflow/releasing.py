@@ -75,7 +75,7 @@ def read_newest(cursor: Cursor) -> NewestRelease | None:
     return NewestRelease(row, answers_since, evaluations, systems, len(sealed), by_others, gate_override)
 
 
-def freeze_stage(
+def make_freeze_stage(
     newest: NewestRelease | None, grades: SettledGrades, gate: Gate | None, is_settled: bool
 ) -> Stage:
     """Make the stage of the freeze: the newest release, and the answers since.
@@ -111,7 +111,7 @@ def freeze_stage(
     return Stage("freeze", "done", line, Action("See the releases", page, "goldgrade releases"))
 
 
-def evaluate_stage(newest: NewestRelease | None, now: datetime) -> Stage:
+def make_evaluate_stage(newest: NewestRelease | None, now: datetime) -> Stage:
     """Make the stage of evaluations on the newest release."""
     score = Action("Score a run", "evaluate", "goldgrade evaluate NAME --run FILE")
     if newest is None:
@@ -152,7 +152,7 @@ def read_quarter(cursor: Cursor, today: date) -> tuple[str, QuarterWork | None]:
     return quarter, open_or_present[-1] if open_or_present else None
 
 
-def relabel_stage(
+def make_relabel_stage(
     has_release: bool, quarter: str, work: QuarterWork | None, due: RelabelingCalendar | None
 ) -> Stage:
     """Make the stage of re-labeling.

@@ -57,7 +57,7 @@ class Stage:
     alpha: GateCheck | None = None
 
 
-def next_stage(stages: Sequence[Stage]) -> Stage | None:
+def find_next_stage(stages: Sequence[Stage]) -> Stage | None:
     """Find the first stage that needs attention, else the first stage that is not done."""
     attention = (stage for stage in stages if stage.state == "needs attention")
     unfinished = (stage for stage in stages if stage.state != "done")

@@ -1,0 +1,176 @@
+"""`goldgrade coverage write`: new queries for regions of the corpus that no query tests."""
+
+from __future__ import annotations
+
+import json
+from enum import StrEnum
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from curation.cli.invocation import actor, find_given_flags, project_store, refuse_unused
+from curation.cli.language_model import NOT_SENT, MaxCalls, Send, describe_spending
+from curation.cli.options import Seed, split_list
+from curation.cli.output import emit, note, show
+from curation.cli.progress import progress_bar
+from curation.cli.request_options import option
+from curation.core.errors import InputError
+from curation.core.operation import PlainResult
+from curation.core.request import DEFAULT_MODEL
+from curation.queries.requests import CoverageRequest
+
+if TYPE_CHECKING:
+    from curation.queries.coverage.language_model.writing_plan import WritingRequest
+
+QueryCount = Annotated[int, typer.Option(min=1, help="Number of queries to write in total.")]
+Writers = Annotated[
+    str | None, typer.Option(help="Annotators who write, on the page Write. Separate them by commas.")
+]
+JudgedShare = Annotated[
+    float | None,
+    typer.Option(help="Share of a language model's queries that people judge. Above 0, at most 1."),
+]
+RegionNumber = Annotated[int | None, typer.Option(help="Number of the only region to write for.")]
+EmbeddingModel = Annotated[str, option(CoverageRequest, "model")]
+
+
+class Purpose(StrEnum):
+    """Purposes of written queries: regions without a query, regions with few queries, or unanswerable
+    queries.
+    """
+
+    gaps = "gaps"
+    few = "few"
+    unanswerable = "unanswerable"
+
+
+PurposeOption = Annotated[
+    Purpose,
+    typer.Option(
+        help="Purpose: gaps, few or unanswerable. Few are regions with 1 to 4 queries, which get "
+        "5. Unanswerable queries have no answer in the corpus; only people write such queries."
+    ),
+]
+
+
+def write_command(
+    context: typer.Context,
+    queries: QueryCount = 20,
+    annotators: Writers = None,
+    share: JudgedShare = None,
+    purpose: PurposeOption = Purpose.gaps,
+    region: RegionNumber = None,
+    seed: Seed = 0,
+    model: EmbeddingModel = DEFAULT_MODEL,
+    send: Send = False,
+    calls: MaxCalls = None,
+) -> None:
+    """Have queries written for untested regions, or list queries.
+
+    With --annotators, people write the queries; with --share, a language model writes them. Without both
+    options the command lists the written queries with their source, and the state of unanswerable queries.
+
+    A person's task has a document of a region and a style: 1–2 words, 3–4 words or a natural question, with
+    proper names or in generic terms. Regions are taken in the order of searches × documents; each region
+    comes once before a region comes again.
+
+    GOLDGRADE_LLM_URL names the language model; without --send the command only says how many calls it would
+    send. The model proposes a query for each of several documents of a region. The command refuses copied
+    phrases, near-duplicates and texts that do not read as a query. A second call must quote the answer from
+    the document, and a third call must find the answer in the quote alone. The command keeps the query that
+    adds most to coverage. A query of a model becomes active once people judge it. --share without --queries
+    raises the judged share of all queries that models wrote.
+
+    \b
+    Examples:
+      goldgrade coverage write
+      goldgrade coverage write --queries 30 --annotators anna,ben --seed 7
+      goldgrade coverage write --queries 10 --annotators anna --purpose unanswerable
+      goldgrade coverage write --queries 2 --annotators anna --region 4
+      goldgrade coverage write --queries 30 --share 0.5 --send --calls 300
+      goldgrade coverage write --share 1
+    """
+    _refuse_unused_options(context, annotators, share, purpose)
+    if annotators is not None:
+        _open_tasks(queries, annotators, purpose, region, seed)
+    elif share is None:
+        _list_written_queries()
+    elif "queries" in find_given_flags(context) or send:
+        from curation.queries.coverage.language_model.writing_plan import WritingRequest
+
+        request = WritingRequest(queries, share, seed, embedding=model, fill=purpose is Purpose.few)
+        _write_by_model(request, send, calls)
+    else:
+        from curation.queries.coverage.writing.coverage_queries import draw_queries
+
+        show(draw_queries(project_store(), share, seed, actor()))
+
+
+def _refuse_unused_options(
+    context: typer.Context, annotators: str | None, share: float | None, purpose: Purpose
+) -> None:
+    """Refuse options that do not fit the writer: people with --annotators, a model with --share."""
+    if share is None:
+        refuse_unused(context, "no language model writes; add --share", "send", "calls", "model")
+    elif annotators is not None:
+        raise InputError("--annotators has people write, --share a language model; expected one of them.")
+    if annotators is None:
+        refuse_unused(context, "nobody is asked to write; add --annotators", "region")
+        if purpose is Purpose.unanswerable:
+            reason = "a model cannot know what the corpus lacks"
+            raise InputError(f"--purpose unanswerable is for people: {reason}.")
+        if share is None:
+            reason = "nothing is to be written; add --annotators or --share"
+            refuse_unused(context, reason, "queries", "purpose")
+
+
+def _open_tasks(queries: int, annotators: str, purpose: Purpose, region: int | None, seed: int) -> None:
+    from curation.queries.coverage.writing.coverage_queries import GAP, UNANSWERABLE
+    from curation.queries.coverage.writing.tasks import open_tasks
+
+    writers = split_list(annotators)
+    fill = purpose is Purpose.few
+    kind = UNANSWERABLE if purpose is Purpose.unanswerable else GAP
+    show(open_tasks(project_store(), queries, writers, seed, kind, actor(), region=region, fill=fill))
+
+
+def _write_by_model(request: WritingRequest, send: bool, calls: int | None) -> None:
+    from curation.queries.coverage.language_model import chat
+    from curation.queries.coverage.language_model.answers import CallLimits
+    from curation.queries.coverage.language_model.writing import write_queries
+    from curation.queries.coverage.language_model.writing_plan import estimate_writing
+
+    store, model = project_store(), chat.read_model()
+    endpoint = chat.find_endpoint() if send else None
+    with progress_bar() as progress:
+        plan = estimate_writing(store, request, model, chat.read_prices(), progress)
+    if endpoint is None:
+        emit({"model": model, "would_send": plan}, f"{chat.name_model()}: {plan.sentence} {NOT_SENT}")
+        return
+    note(f"{chat.name_model()}: {plan.sentence}")
+    with progress_bar() as progress:
+        written = write_queries(store, request, CallLimits(endpoint, calls), actor(), progress)
+    note(*describe_spending(written.spent))
+    show(written)
+
+
+def _list_written_queries() -> None:
+    from curation.queries.coverage.writing import coverage_queries
+    from curation.queries.coverage.writing.tasks import build_batch_table, read_batches
+    from curation.queries.unanswerable import build_written_table, check_written_queries
+
+    store = project_store()
+    with store.reading() as cursor:
+        written, checks = coverage_queries.list_queries(cursor), check_written_queries(cursor)
+        tasks = read_batches(cursor)
+    models = coverage_queries.read_judged_origins(store)
+    result = {
+        "queries": [{**query._asdict(), "detail": json.loads(query.detail)} for query in written],
+        "unanswerable": [{**check._asdict(), "verdict": check.verdict} for check in checks],
+        "tasks": tasks,
+        "models": models,
+    }
+    origins = coverage_queries.build_origins_table(models)
+    tables = (build_batch_table(tasks), build_written_table(written, checks), origins)
+    sentences = () if written else ("Nobody has written a query for coverage yet.",)
+    show(PlainResult(sentences, tables), as_json=result)

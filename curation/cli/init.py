@@ -1,0 +1,99 @@
+"""`goldgrade init`: make a project, or build the demo."""
+
+from __future__ import annotations
+
+import shutil
+import time
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from curation.cli.invocation import project_path, refuse_others
+from curation.cli.output import emit, note, show
+from curation.cli.program import app
+from curation.cli.progress import progress_bar
+from curation.core import default_paths
+from curation.core.operation import PlainResult
+from curation.core.reports.tables import Table
+from curation.core.text import pluralize
+
+
+@app.command()
+def init(
+    context: typer.Context,
+    guide: Annotated[
+        Path | None,
+        typer.Option(help="Labeling guide: a file or a shipped guide's name.", show_default="grades 0 to 3"),
+    ] = None,
+    demo: Annotated[
+        Path | None, typer.Option(metavar="FOLDER", help="Build the demo there, such as in data/demo.")
+    ] = None,
+    demo_files: Annotated[
+        Path | None,
+        typer.Option(metavar="FOLDER", help="Only write the demo's corpus, log and grades there."),
+    ] = None,
+) -> None:
+    """Make a project with a labeling guide's grade scale.
+
+    \b
+    Examples:
+      goldgrade --project data/shop.duckdb init --guide binary
+      goldgrade init --demo data/demo
+    """
+    for name, path in (("demo", demo), ("demo_files", demo_files)):
+        if path is not None:
+            refuse_others(context, f"--{name.replace('_', '-')} is asked for alone", name)
+    if demo is not None:
+        _build_demo(demo)
+    elif demo_files is not None:
+        _write_demo_files(demo_files)
+    else:
+        _make_project(guide)
+
+
+def _make_project(path: Path | None) -> None:
+    from curation.guides.guide import current_guide
+    from curation.operations.project import init_project
+
+    store = init_project(project_path(), path)
+    with store.reading() as cursor:
+        guide = current_guide(cursor)
+    scale = [grade.model_dump() for grade in guide.scale]
+    result = {"project": store.path, "guide": guide.title, "guide_hash": guide.guide_hash, "scale": scale}
+    rows = tuple((grade.value, grade.name, grade.key, grade.definition) for grade in guide.scale)
+    table = Table("Grade scale", ("grade", "name", "key", "definition"), rows)
+    sentences = (
+        f"Made {store.path} with the guide “{guide.title}”.",
+        "Next: goldgrade app prints a link by which you make the first account.",
+        "Or by commands: goldgrade import corpus PATH",
+    )
+    show(PlainResult(sentences, (table,)), as_json=result)
+
+
+def _build_demo(folder: Path) -> None:
+    from curation.operations.demo import PASSWORD, PEOPLE, build_demo
+
+    started_at = time.monotonic()
+    with progress_bar() as progress:
+        sample = default_paths.SAMPLE
+        project, is_new = build_demo(folder, sample, lambda step: note(f"demo: {step}"), progress)
+    seconds = time.monotonic() - started_at if is_new else 0.0
+    rows = tuple((name, PASSWORD, role) for name, role in PEOPLE.items())
+    sentences = (
+        f"demo: {f'built in {seconds:.0f} s:' if is_new else 'found'} {project}",
+        f"Next: goldgrade --project {project} app --browser",
+    )
+    result = PlainResult(sentences, (Table("Sign in as", ("name", "password", "role"), rows),))
+    show(result, as_json={"project": project, "built": is_new, "seconds": seconds})
+
+
+def _write_demo_files(folder: Path) -> None:
+    from curation.operations.stdlib_corpus import write_stdlib_corpus
+
+    folder.mkdir(parents=True, exist_ok=True)
+    corpus = folder / "stdlib.jsonl"
+    documents = write_stdlib_corpus(corpus)
+    files = [Path(shutil.copy(file, folder)).name for file in sorted(default_paths.SAMPLE.glob("*.csv"))]
+    sentence = f"Wrote {pluralize(documents, 'document')} to {corpus}, and {', '.join(files)}."
+    emit({"corpus": corpus, "documents": documents, "files": files}, sentence)

@@ -1,0 +1,85 @@
+"""The commands that keep a project safe: `doctor` examines it, `backup` copies it, `restore` replaces it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from curation.cli.invocation import project_path, project_store
+from curation.cli.options import switch
+from curation.cli.output import show
+from curation.cli.program import app
+
+
+@app.command()
+def doctor(
+    folder: Annotated[list[Path] | None, typer.Option(help="A folder of exports. Repeatable.")] = None,
+    clean: Annotated[bool, switch("--clean", "Remove leftovers of killed processes.")] = False,
+) -> None:
+    """Examine the project while it is in use. The exit code is 1 if you must act.
+
+    The doctor reads the whole file. The doctor also checks the log, permissions, disk, versions, the sums of
+    releases, jobs without an end, leftovers of killed processes, backups, and the clock.
+
+    \b
+    Examples:
+      goldgrade doctor
+      goldgrade doctor --folder exports --clean
+      goldgrade doctor --json
+    """
+    from curation.operations.doctor import examine
+
+    examination = examine(project_path(), folder or [], clean=clean)
+    show(examination)
+    if examination.problems:
+        raise typer.Exit(1)
+
+
+@app.command()
+def backup(
+    file: Annotated[
+        str,
+        typer.Argument(
+            help="The new file, or a folder. In a folder the file's name has the time. A folder with / "
+            "at its end is made."
+        ),
+    ],
+) -> None:
+    """Copy the project to a file while people grade. The checksums of the copy are written next to the copy.
+
+    The command reads the whole copy before the copy gets its name. The copy contains hashes of passwords,
+    sealed grades and the key that signs cookies, so only you can read it.
+
+    \b
+    Examples:
+      goldgrade backup backups/
+      goldgrade backup backups/before-autumn.duckdb --json
+    """
+    from curation.operations.backup import back_up, make_folder
+
+    if file.endswith("/"):
+        make_folder(Path(file))
+    written = back_up(project_store(), Path(file))
+    show(written, f"The backup is in {written.path}.")
+
+
+@app.command()
+def restore(
+    file: Annotated[Path, typer.Argument(help="A backup.")],
+    replace: Annotated[bool, switch("--replace", "Move an existing project aside, and keep it.")] = False,
+) -> None:
+    """Restore a backup as the project. The backup is compared with its sums and read whole first.
+
+    Sign-ins, passwords and roles are as they were at the time of the backup. Stop the app first: later
+    answers are in the project that is moved aside, not in the restored project.
+
+    \b
+    Examples:
+      goldgrade restore backups/goldgrade-20261123-020000.duckdb --replace
+      goldgrade --project data/copy.duckdb restore backups/goldgrade-20261123-020000.duckdb
+    """
+    from curation.operations.restore import restore as restore_backup
+
+    show(restore_backup(file, project_path(), replace=replace))

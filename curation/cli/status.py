@@ -1,0 +1,56 @@
+"""`goldgrade status`: the stages of the project with the next step, and the notices that are due."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from curation.cli.invocation import project_store
+from curation.cli.options import switch
+from curation.cli.output import emit, show
+from curation.cli.program import app
+from curation.core.operation import PlainResult
+from curation.core.reports.tables import Table
+from curation.core.text import pluralize
+
+
+@app.command()
+def status(
+    notify: Annotated[
+        bool,
+        switch(
+            "--notify", "Only send the notices that are due, each once. A running app sends notices itself."
+        ),
+    ] = False,
+) -> None:
+    """Show the stages of the project, and the next step.
+
+    The status has each stage from import to re-labeling and the last backup, like the page Home. --notify
+    sends notices to the address in GOLDGRADE_WEBHOOK; a lead chooses the kinds of notices in the app.
+
+    \b
+    Examples:
+      goldgrade status
+      goldgrade status --notify
+    """
+    from curation.operations.doctor import check_backups
+    from curation.operations.notices import send_due
+    from curation.operations.workflow.project_workflow import build_stages, read_figures, read_state
+    from curation.operations.workflow.stage import STATE_LABELS, find_next_stage
+
+    store = project_store()
+    if notify:
+        attempts = send_due(store)
+        emit({"attempts": attempts}, f"{pluralize(attempts, 'attempt')} to send a notice.")
+        return
+    figures = read_figures(store)
+    stages = build_stages(read_state(store), figures)
+    next_stage = find_next_stage(stages)
+    backups = [finding.sentence for finding in check_backups(store)]
+    rows = tuple((stage.name, STATE_LABELS.get(stage.state, stage.state), stage.line) for stage in stages)
+    next_sentence = "Nothing waits."
+    if next_stage is not None:
+        next_sentence = f"Next: {next_stage.action.label} ({next_stage.action.command})"
+    table = Table("The path", ("stage", "state", "what"), rows)
+    result: dict[str, Any] = {"next": next_stage and next_stage.name, "stages": stages, "backups": backups}
+    result["left_out"] = figures.not_computed
+    show(PlainResult((*backups, next_sentence), (table,)), *figures.not_computed, as_json=result)
