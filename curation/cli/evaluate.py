@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ParamSpec
 import typer
 
 from curation.cli import evaluate_output
-from curation.cli.evaluate_files import OUT, select_by_ending
+from curation.cli.evaluate_files import OUT, check_endings, refuse_unwritable, select_by_ending
 from curation.cli.file_options import map_option, read_columns
 from curation.cli.invocation import actor, release_store
 from curation.cli.options import AnyRelease
