@@ -6,7 +6,7 @@ import streamlit as st
 
 from app.components.account import show_header
 from app.navigation import find_menu_index, palette_pages, streamlit_pages
-from app.signin.current_user import current_user
+from app.signin.current_user import find_current_user
 
 # No docstring, because Streamlit would show it on the page.
 CURRENT_MENU_STYLE = (
@@ -14,7 +14,7 @@ CURRENT_MENU_STYLE = (
 )
 
 st.set_page_config(layout="wide")
-annotator = current_user(dict(st.context.cookies))
+annotator = find_current_user(dict(st.context.cookies))
 if annotator is None:
     st.set_page_config(page_title="Signed out · goldgrade")
     st.markdown("Your sign-in has ended. [Sign in again](/sign-in)")

@@ -18,9 +18,10 @@ from app import api, api_decisions, manual
 from app.context import BACKUP_TO, PROJECT, allow_images_from, project_name, project_store
 from app.front import palette, tabs
 from app.front.connections import BoundedConnection, open_listening_socket
-from app.front.front import Front, IndexTemplate
+from app.front.front import Front
 from app.front.guard import Guard
 from app.front.upload_limits import UploadLimits
+from app.index_page import IndexTemplate
 from app.monitoring import health
 from app.monitoring.descriptors import Admission, raise_descriptor_limit
 from app.monitoring.failures import FailureLog
@@ -28,7 +29,7 @@ from app.monitoring.heap import frozen_heap
 from app.monitoring.minutely import minutely_tasks
 from app.signin import routes as signin
 from app.signin.auth_settings import auth_settings
-from app.signin.current_user import sessions
+from app.signin.cookies import cookie_codec
 from app.signin.first_lead import first_lead
 from app.views.releases import downloads
 from curation.core import log
@@ -68,7 +69,7 @@ def build_application(front: bool = True) -> st.App:
     InputError, RefusedError: the settings of the identity provider are wrong, or Streamlit's index page is
         not the page that goldgrade expects.
     """
-    sessions()  # fail now, and not at the first request, if the project cannot be read
+    cookie_codec()  # fail now, and not at the first request, if the project cannot be read
     jobs_of(project_store()).keep_spare_process()
     own_routes = list_routes()
     middleware = [Middleware(FailureLog), Middleware(Admission), Middleware(Guard), Middleware(UploadLimits)]

@@ -68,7 +68,7 @@ if not front:
     from app.signin import sign_in_page
     framed, style = ui.frame, files("app").joinpath("app.css").read_text()
     ui.frame = lambda *given: (st.html(f"<style>{style}</style>"), framed(*given))
-    sign_in_page.prefetch_links = lambda: ""
+    sign_in_page.make_prefetch_links = lambda: ""
 listener = serve.listen("127.0.0.1", int(sys.argv[2]))
 application = serve.build_application(front=front)
 config = uvicorn.Config(application, ws="websockets-sansio", log_level="warning", access_log=False)

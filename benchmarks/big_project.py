@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from pathlib import Path
 
-from app.signin.current_user import Sessions
+from app.signin.cookies import CookieCodec
 from curation.core.characters import normalise_query
 from curation.core.digests import digest
 from curation.operations.project import init_project
@@ -104,6 +104,6 @@ def name_of(number: int) -> str:
 def cookie_of(store: Store, name: str) -> tuple[str, str]:
     """Name and value of the cookie by which an annotator without a password is signed in."""
     with store.transaction() as cursor:
-        sessions = Sessions(bytes.fromhex(get_setting(cursor, "cookie_key") or ""))
+        sessions = CookieCodec(bytes.fromhex(get_setting(cursor, "cookie_key") or ""))
         key = open_sign_in(cursor, name, UNKNOWN_CLIENT)
-    return sessions.cookie, sessions.issue(key or "")
+    return sessions.cookie, sessions.issue_session_cookie(key or "")

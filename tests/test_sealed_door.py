@@ -27,7 +27,7 @@ from app import context
 from app.front.guard import Guard
 from app.navigation import all_pages
 from app.serve import list_routes
-from app.signin import current_user
+from app.signin import cookies, current_user
 from app.views.releases.relabel import PARTS as RELABEL_PARTS
 from app.views.releases.release import VIEWS
 from curation.core.characters import ISOLATES, show_controls
@@ -485,14 +485,14 @@ def test_a_split_does_not_tell_how_many_documents_are_relevant(planted: SealedPr
 def client(planted: SealedProject, monkeypatch: pytest.MonkeyPatch) -> Iterator[TestClient]:
     """The app's own routes, behind its guard."""
     monkeypatch.setenv(context.PROJECT, str(planted.store.path))
-    for cached in (current_user.sessions, current_user.accounts):
+    for cached in (cookies.cookie_codec, current_user.sign_in_cache):
         cached.cache_clear()
     queue._claims_by_project.clear()
     application = Starlette(routes=list_routes(), middleware=[Middleware(Guard)])
     headers = {"Origin": "http://testserver"}
     with TestClient(application, follow_redirects=False, headers=headers) as asking:
         yield asking
-    for cached in (current_user.sessions, current_user.accounts):
+    for cached in (cookies.cookie_codec, current_user.sign_in_cache):
         cached.cache_clear()
 
 

@@ -17,7 +17,7 @@ from typing import Any
 import h11
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from app.signin.throttle import network
+from app.signin.throttle import find_network
 from curation.core.errors import RefusedError
 
 MAX_OF_ADDRESS = 64
@@ -46,7 +46,7 @@ class BoundedConnection(H11Protocol):
         self._opened_at = self._waiting_since = self.loop.time()
         self._last_state: tuple[str, object, int] = ("", None, 0)
         self._received = 0
-        self._network = network(self.client[0]) if self.client else ""
+        self._network = find_network(self.client[0]) if self.client else ""
         self._make_room()
         self.loop.call_later(self.CHECK_SECONDS, self._check_time)
 

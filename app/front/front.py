@@ -1,41 +1,28 @@
-"""The front: the middleware that serves the app's index page and compressed scripts in front of Streamlit.
+"""The front: the middleware that answers requests for pages and scripts in front of Streamlit.
 
 For the address of a page, the front returns the index page. For a page of a different role, and for an
 unknown address, the front returns a page with an explanation. A person's first page is at `/`, because
 Streamlit serves the first page only at this address.
-
-Streamlit's index page is white, has the title "Streamlit", and lacks the app's styles. The index page of the
-app has the colors for light and dark, the title, the names of product and project, and the style sheet. The
-app's index page takes the names of scripts from Streamlit's index page, because the names change with every
-version of Streamlit.
-
-The scripts of the grading screen have 2.3 MB, and 0.6 MB when compressed. The name of a script contains the
-hash of its content, so browsers can cache scripts without expiry. The front compresses a script at the first
-request and keeps the compressed script in memory.
 """
 
 from __future__ import annotations
 
 import gzip
-import mimetypes
-import tomllib
 from collections.abc import Iterable
-from functools import cache, lru_cache
+from functools import lru_cache
 from hashlib import sha256
 from html import escape
-from pathlib import Path
-from string import Template
 from urllib.parse import parse_qsl, urlencode
 
-from anyio import to_thread
 from starlette.datastructures import Headers
-from starlette.responses import JSONResponse, PlainTextResponse, RedirectResponse, Response
+from starlette.responses import JSONResponse, RedirectResponse, Response
 from starlette.routing import compile_path
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from app.app_page import AppPage
 from app.assets import read_asset
-from app.entry import ICON, SCRIPTS, STATIC, entry_tags, script_source
+from app.front.scripts import accepts_gzip, serve_script
+from app.index_page import ICON, SCRIPTS, IndexTemplate
 from app.navigation import all_pages, list_pages
 from app.signin.pages import page as plain_page
 from curation.store import Annotator
@@ -54,14 +41,6 @@ MOVED_PAGES = {
     "/relabel": "/releases?stage=Re-label",
 }
 """Old address of a page → new address of the same content; the other parameters of the address stay."""
-STYLE_SHEET = 'rel="stylesheet"'
-"""A part of style sheet tags, which the index page moves behind its words to show the words at once."""
-_THEME = Path(__file__).parents[1] / ".streamlit" / "config.toml"
-EARLY = read_asset("front/early.js")
-SCRIPT_SOURCES = f"'self' blob: {script_source(EARLY)}"
-"""The allowed scripts: Streamlit's files, the index page's, and those of components, which become blobs."""
-COMPRESSED_TYPES = frozenset({".js", ".css", ".svg", ".json"})
-CACHE_FOREVER = "public, max-age=31536000, immutable"
 
 
 class Front:
@@ -74,7 +53,7 @@ class Front:
         self._index = index
         route_paths = list(route_paths)
         self._route_patterns = [compile_path(path)[0] for path in route_paths]
-        self._passed_on = STREAMLIT_PATHS | {_first_part(path) for path in route_paths}
+        self._streamlit_paths = STREAMLIT_PATHS | {_first_part(path) for path in route_paths}
         self._pages = {f"/{page.address}": page for page in all_pages()}
         self._icon = read_asset("front/favicon.svg")
         self._compress = lru_cache(64)(gzip.compress)
@@ -96,12 +75,13 @@ class Front:
             return None
         if path.startswith(API) and not any(pattern.match(path) for pattern in self._route_patterns):
             return JSONResponse({"message": f"There is nothing at {path[:80]}."}, 404)
-        if _first_part(path) in self._passed_on:
+        if _first_part(path) in self._streamlit_paths:
             return None
         return self._respond_to_page(path, scope["query_string"], account, headers)
 
     def _respond_to_page(self, path: str, query: bytes, account: Annotator, headers: Headers) -> Response:
-        first_page, *_ = own_pages = list_pages(account.role)
+        own_pages = list_pages(account.role)
+        first_page = own_pages[0]
         if path in MOVED_PAGES:
             path, _, new_query = MOVED_PAGES[path].partition("?")
             parameters = dict(parse_qsl(new_query)) | dict(parse_qsl(query.decode("latin-1")))
@@ -127,8 +107,8 @@ class Front:
 
 def explain_roles(page: AppPage, first_page: AppPage) -> Response:
     """Return a page that says which roles may open an address, with a link to the reader's first page."""
-    *roles, last = [f"{role}s" for role in page.roles]
-    readers = f"{', '.join(roles)} and {last}" if roles else last
+    *other_roles, last_role = [f"{role}s" for role in page.roles]
+    readers = f"{', '.join(other_roles)} and {last_role}" if other_roles else last_role
     return plain_page(page.title, f"{page.title} is a page for {readers}.", _link_to(first_page), 403)
 
 
@@ -143,73 +123,3 @@ def _link_to(page: AppPage) -> str:
 
 def _first_part(path: str) -> str:
     return path.split("/", 2)[1] if path.startswith("/") else ""
-
-
-class IndexTemplate:
-    """The index page of a project, for all addresses.
-
-    Raises
-    ------
-    RefusedError: Streamlit's index page is not the page that the app expects.
-    """
-
-    def __init__(self, project: str, static: Path = STATIC) -> None:
-        tags = list(entry_tags(static))
-        theme = tomllib.loads(_THEME.read_text(encoding="utf-8"))["theme"]
-        self._values = {
-            "early": EARLY,
-            "project": escape(project),
-            "brand": f"{0.44 * len(f'goldgrade  {project}'):.2f}",  # as wide as its letters are on average
-            "tags": "\n".join(tag for tag in tags if STYLE_SHEET not in tag),
-            "styles": "\n".join(tag for tag in tags if STYLE_SHEET in tag),
-            "style": read_asset("app.css") + read_asset("document.css"),
-            **{f"{scheme}_paper": theme[scheme]["backgroundColor"] for scheme in ("light", "dark")},
-            **{f"{scheme}_ink": theme[scheme]["textColor"] for scheme in ("light", "dark")},
-        }
-        self._template = Template(read_asset("front/index.html"))
-
-    def render(self, title: str) -> bytes:
-        """Return the HTML of the index page with the title of the browser tab."""
-        return self._template.substitute(self._values, title=escape(title)).encode()
-
-
-@cache
-def list_scripts() -> dict[str, Path]:
-    """Return the files in Streamlit's folder of scripts, by the path of their address."""
-    files = (path for path in (STATIC / "static").rglob("*") if path.is_file())
-    return {f"/{path.relative_to(STATIC).as_posix()}": path for path in files}
-
-
-@cache
-def compress_file(path: Path) -> bytes:
-    """Return the compressed content of a file, which is compressed only once."""
-    return gzip.compress(path.read_bytes(), 9, mtime=0)
-
-
-async def serve_script(path: str, headers: Headers) -> Response | None:
-    """Return a response with a compressed file; None if Streamlit shall send the uncompressed file.
-
-    Streamlit itself sends images and fonts, which are compressed already, and all files to browsers without
-    gzip.
-    """
-    file = list_scripts().get(path)
-    if file is None:
-        return PlainTextResponse("There is no such file.", 404)
-    if file.suffix not in COMPRESSED_TYPES or not accepts_gzip(headers) or "range" in headers:
-        return None
-    etag = f'"{file.name}-gzip"'
-    base_headers = {"Cache-Control": CACHE_FOREVER, "ETag": etag, "Vary": "Accept-Encoding"}
-    if etag in headers.get("if-none-match", ""):
-        return Response(None, 304, base_headers)
-    media_type = mimetypes.guess_type(file.name)[0] or "application/octet-stream"
-    body = await to_thread.run_sync(compress_file, file)
-    return Response(body, 200, {**base_headers, "Content-Encoding": "gzip"}, media_type)
-
-
-def accepts_gzip(headers: Headers) -> bool:
-    """Return whether the browser accepts responses that are compressed with gzip."""
-    encodings = headers.get("accept-encoding", "").replace(" ", "").split(",")
-    return any(
-        encoding == "gzip" or (encoding.startswith("gzip;q=") and float(encoding[7:] or 0) > 0)
-        for encoding in encodings
-    )

@@ -9,15 +9,11 @@ A websocket stays open after the person's sign-in has ended. The guard then repl
 open browser tab by a plain rerun of the page, so that the tab shows that the sign-in has ended. If a message
 has a form that no page of the app sends, the guard closes the websocket. The guard accepts uploads only from
 people who have a page with an upload field, because Streamlit keeps uploads in memory.
-
-Streamlit serves downloads at `/media/`, at an address that it computes from the content of the file. The
-guard records the download addresses that each person's pages offer, and refuses the files to everybody else.
 """
 
 from __future__ import annotations
 
 import logging
-from collections import defaultdict, deque
 from contextlib import suppress
 from functools import partial
 from urllib.parse import quote, urlsplit
@@ -31,16 +27,15 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from starlette.websockets import WebSocketClose
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ClientState_pb2 import ClientState
-from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
 from app.context import image_hosts, unreadable
-from app.entry import ICON, SCRIPTS
-from app.front.front import SCRIPT_SOURCES
+from app.front.offered_files import MEDIA, OfferedFiles
 from app.front.tabs import OpenTabs, Tab
 from app.front.upload_limits import UPLOAD_PATH
-from app.signin.auth_settings import providers
-from app.signin.current_user import accounts, sign_in_of
-from app.signin.providers import PATHS
+from app.index_page import ICON, SCRIPT_SOURCES, SCRIPTS
+from app.signin.auth_settings import list_providers
+from app.signin.current_user import read_sign_in_key, sign_in_cache
+from app.signin.oidc import PATHS
 from curation.core import log
 from curation.core.errors import CurationError
 from curation.people.annotators import EVALUATING_ROLES
@@ -53,9 +48,6 @@ UNREADABLE_CODE = 1007
 """The websocket close code after a message with a form that no page of the app sends."""
 RERUN_MESSAGE = BackMsg(rerun_script=ClientState()).SerializeToString()
 HEADERS = {"X-Content-Type-Options": "nosniff", "X-Frame-Options": "DENY", "Referrer-Policy": "same-origin"}
-MEDIA = "/media/"
-MAX_ADDRESSES = 1_000
-"""Maximum number of download addresses that are kept for a person; the oldest address is dropped first."""
 
 
 def write_content_policy() -> str:
@@ -112,11 +104,11 @@ class Guard:
 
 
 async def _find_account(headers: Headers) -> Annotator | None:
-    key = sign_in_of(cookie_parser(headers.get("cookie", "")))
+    key = read_sign_in_key(cookie_parser(headers.get("cookie", "")))
     if key is None:
         return None
-    find = accounts().annotator
-    return find(key) if accounts().is_fresh else await to_thread.run_sync(find, key)
+    find = sign_in_cache().find_annotator
+    return find(key) if sign_in_cache().is_fresh else await to_thread.run_sync(find, key)
 
 
 def _respond_unreadable(error: CurationError, scope: Scope) -> ASGIApp:
@@ -174,7 +166,7 @@ def _find_refusal(scope: Scope, headers: Headers, account: Annotator | None) -> 
         return JSONResponse({"message": "None of your pages accepts files."}, 403)
     if path == METRICS and account is not None and account.role != "lead":
         return JSONResponse({"message": "Only leads may read the metrics of the server."}, 403)
-    if account is not None or path in PUBLIC_PATHS or (path in PATHS and providers()):
+    if account is not None or path in PUBLIC_PATHS or (path in PATHS and list_providers()):
         return None
     if path.startswith(SCRIPTS) and scope["method"] in SAFE_METHODS:
         return None  # scripts of Streamlit, which anybody can install; the sign-in page prefetches them
@@ -197,30 +189,3 @@ def _add_headers(send: Send) -> Send:
         await send(message)
 
     return send_with_headers
-
-
-class OfferedFiles:
-    """The download addresses that the pages of each person have offered."""
-
-    def __init__(self) -> None:
-        self._addresses: dict[Annotator, deque[str]] = defaultdict(lambda: deque(maxlen=MAX_ADDRESSES))
-
-    def has_offered(self, account: Annotator, address: str) -> bool:
-        """Return whether a page offered this person the file at this address."""
-        return address in self._addresses[account]
-
-    def watch(self, account: Annotator, send: Send) -> Send:
-        """Wrap a websocket's `send` function so that the guard records the files that a page offers."""
-
-        async def send_watched(message: Message) -> None:
-            data = message.get("bytes") or b""
-            if MEDIA.encode() in data:
-                offer = ForwardMsg.FromString(data)
-                # A deferred file is made when its button is pressed.
-                deferred = offer.backend_operation_response.deferred_file
-                for address in (offer.delta.new_element.download_button.url, deferred.url):
-                    if address and not self.has_offered(account, address):
-                        self._addresses[account].append(address)
-            await send(message)
-
-        return send_watched

@@ -1,4 +1,4 @@
-"""The account page, on which people change their password and end their sign-ins."""
+"""The account of a signed-in person: the page to change the password and end sign-ins, and the sign-out."""
 
 from __future__ import annotations
 
@@ -12,10 +12,13 @@ from starlette.responses import RedirectResponse, Response
 
 from app.context import project_store, unreadable
 from app.signin import pages
-from app.signin.current_user import accounts, read_client, sign_in_of
+from app.signin.client_info import read_client
+from app.signin.cookies import cookie_codec
+from app.signin.current_user import open_session, read_sign_in_key, sign_in_cache
+from app.signin.oidc import SIGNED_IN_BY, make_sign_out_address
 from app.signin.password_checks import CHANGES, RETRY_HEADERS, QueueFullError
-from app.signin.sign_in_page import enter
-from app.signin.throttle import login_throttle, password_change_keys
+from app.signin.sign_in_page import build_sign_in_page
+from app.signin.throttle import list_password_change_keys, login_throttle
 from curation.core.errors import CurationError, InputError, NotFoundError, StoreError
 from curation.people.accounts import list_accounts
 from curation.people.passwords import MIN_PASSWORD_LENGTH, change_password
@@ -23,6 +26,7 @@ from curation.people.sign_ins import OpenSignIn, end_sign_ins, list_sign_ins, ma
 
 _FORM = pages.read_template("password.html")
 _SIGN_IN_LIST = pages.read_template("sign-ins.html")
+_THIS_BROWSER_ONLY = "This browser is signed out, but the project could not record the end of the sign-in."
 _THIS_BROWSER = '<b class="this">this browser</b>'
 _END_BUTTON = '<button name="id" value="{}">End</button>'
 _END_OTHERS_BUTTON = '<button name="id" value="">End all others</button>'
@@ -32,7 +36,7 @@ _BY_PROVIDER = (
 )
 
 
-async def account(request: Request) -> Response:
+async def show_account(request: Request) -> Response:
     """GET: show the password form and the open sign-ins. POST: change the password and end all other
     sign-ins.
     """
@@ -47,22 +51,44 @@ async def account(request: Request) -> Response:
 async def end_sign_in(request: Request) -> Response:
     """POST: end a sign-in of the person, or all sign-ins except the sign-in of this browser."""
     name, form = request.state.annotator, await pages.read_form(request) or {}
-    current_id = make_sign_in_id(sign_in_of(request.cookies) or "")
+    current_id = make_sign_in_id(read_sign_in_key(request.cookies) or "")
     end = partial(end_sign_ins, project_store(), name, form.get("id", "none"), name, except_id=current_id)
     try:
         with suppress(NotFoundError):  # the sign-in has ended already, and the page shows this
             await to_thread.run_sync(end)
     except CurationError as error:
         return await _show_page(request, 503, unreadable(error))
-    accounts().expire()
+    sign_in_cache().expire()
     return RedirectResponse("/password", 303)
 
 
+async def sign_out(request: Request) -> Response:
+    """POST: end the sign-in in the app and at the identity provider, and show the sign-in form.
+
+    After the sign-out, copies of the session cookie are no longer valid.
+    """
+    name, key = request.state.annotator, read_sign_in_key(request.cookies)
+    address = await make_sign_out_address(request)
+    response = (
+        RedirectResponse("/sign-in", 303) if address is None else _build_provider_sign_out_page(address)
+    )
+    try:
+        if key is not None:
+            with suppress(NotFoundError):  # it has ended already
+                await to_thread.run_sync(end_sign_ins, project_store(), name, make_sign_in_id(key), name)
+            sign_in_cache().expire()
+    except CurationError as error:
+        response = build_sign_in_page("/", name, 503, f"{_THIS_BROWSER_ONLY} {unreadable(error)}")
+    response.delete_cookie(cookie_codec().cookie, path="/")
+    SIGNED_IN_BY.delete(response)
+    return response
+
+
 async def _change_password(request: Request, old: str, new: str, again: str) -> Response:
-    name, key = request.state.annotator, sign_in_of(request.cookies) or ""
+    name, key = request.state.annotator, read_sign_in_key(request.cookies) or ""
     if new != again:
         return await _show_page(request, 422, "The two new passwords differ.")
-    attempt_keys = password_change_keys(name, make_sign_in_id(key))
+    attempt_keys = list_password_change_keys(name, make_sign_in_id(key))
     if wait := login_throttle.start_attempt(attempt_keys):
         problem = f"Too many wrong passwords. Try again in {wait} s."
         return await _show_page(request, 429, problem, {"Retry-After": str(wait)})
@@ -78,13 +104,13 @@ async def _change_password(request: Request, old: str, new: str, again: str) -> 
     except CurationError as error:
         return await _show_page(request, 422, str(error))
     login_throttle.record_success(attempt_keys)
-    return enter(request, new_key, "/") if new_key else RedirectResponse("/sign-in", 303)
+    return open_session(request, new_key, "/") if new_key else RedirectResponse("/sign-in", 303)
 
 
 async def _show_page(
     request: Request, status: int = 200, problem: str = "", headers: dict[str, str] | None = None
 ) -> Response:
-    name, key = request.state.annotator, sign_in_of(request.cookies) or ""
+    name, key = request.state.annotator, read_sign_in_key(request.cookies) or ""
     subtitle = f"The account of {name}."
     try:
         by_password, sign_ins = await to_thread.run_sync(_read_account, name)
@@ -110,3 +136,12 @@ def _list_sign_ins(sign_ins: list[OpenSignIn], current_id: str) -> str:
 def _list_item(sign_in: OpenSignIn, is_current: bool) -> str:
     button = _THIS_BROWSER if is_current else _END_BUTTON.format(sign_in.sign_in_id)
     return f"<li><span>{escape(sign_in.client_text)}<small>{sign_in.times_text}</small></span>{button}</li>"
+
+
+def _build_provider_sign_out_page(address: str) -> Response:
+    """Return a page with a link to the provider's sign-out, because the form policy forbids a redirect to
+    other hosts.
+    """
+    link = f'<a class="way" href="{escape(address)}">Sign out at the provider, too</a>'
+    headers = {"Refresh": f"0; url={address}"}
+    return pages.page("Signed out", "You are signed out here.", link, headers=headers)

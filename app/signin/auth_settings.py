@@ -69,14 +69,14 @@ def auth_settings() -> AuthSettings:
     return settings
 
 
-def providers() -> tuple[IdentityProvider, ...]:
+def list_providers() -> tuple[IdentityProvider, ...]:
     """Return the configured identity providers, in the order of the file."""
     return auth_settings().providers
 
 
 def find_provider(name: str) -> IdentityProvider | None:
     """Return the configured identity provider with this name, or None."""
-    return next((provider for provider in providers() if provider.name == name), None)
+    return next((provider for provider in list_providers() if provider.name == name), None)
 
 
 def read_auth(auth: Mapping[str, Any]) -> AuthSettings:
@@ -125,7 +125,8 @@ def _find_problems(auth: Mapping[str, Any], sections: Mapping[str, Mapping[str, 
         for key in REQUIRED
         if not values.get(key)
     ]
-    redirect_uri, secret = str(auth.get("redirect_uri", "")), str(auth.get("cookie_secret", ""))
+    redirect_uri = str(auth.get("redirect_uri", ""))
+    secret = str(auth.get("cookie_secret", ""))
     if not redirect_uri.endswith(CALLBACK):
         problems.append(f"redirect_uri in [auth] is {redirect_uri!r}: expected a URL ending in {CALLBACK}")
     if len(secret) < MIN_SECRET_LENGTH:

@@ -14,16 +14,17 @@ from html import escape
 from anyio import to_thread
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
-from starlette.routing import Route
 
 from app.context import project_name, project_store, unreadable
 from app.signin import pages
 from app.signin.auth_settings import auth_settings
-from app.signin.current_user import address_of, keep_cookie, read_client, sessions
+from app.signin.client_info import read_address, read_client
+from app.signin.cookies import cookie_codec, remember_browser, set_cookie
+from app.signin.current_user import open_session
 from app.signin.first_lead import first_lead
 from app.signin.password_checks import RETRY_AFTER, UNKNOWN_BROWSERS, QueueFullError, explain_unchecked
-from app.signin.sign_in_page import SUBTITLE, enter, remember_browser
-from app.signin.throttle import link_keys, login_throttle
+from app.signin.sign_in_page import SUBTITLE
+from app.signin.throttle import list_link_keys, login_throttle
 from curation.core.errors import CurationError, StoreError
 from curation.people.accounts import make_first_lead
 from curation.people.invitations import INVALID_LINK, accept_invitation, find_invited_annotator
@@ -44,34 +45,31 @@ async def join(request: Request) -> Response:
     account from the fields of the form.
     """
     form = (await pages.read_form(request) or {}) if request.method == "POST" else {}
-    cookie = f"{sessions().cookie}_link"
+    cookie = f"{cookie_codec().cookie}_link"
     token = form.get("token") or request.cookies.get(cookie, "")
     if not token or not auth_settings().passwords:
-        return _join_page()
-    attempt_keys = link_keys(address_of(request))
+        return _build_page()
+    attempt_keys = list_link_keys(read_address(request))
     if wait := login_throttle.start_attempt(attempt_keys):
-        return _join_page(None, f"Too many invalid links were opened. Try again in {wait} s.", 429, wait)
+        return _build_page(None, f"Too many invalid links were opened. Try again in {wait} s.", 429, wait)
     try:
         invited = await to_thread.run_sync(_find_invited_person, token)
     except CurationError as error:
         login_throttle.withdraw_attempt(attempt_keys)
-        return _join_page(None, unreadable(error), 503)
+        return _build_page(None, unreadable(error), 503)
     if invited is None:
-        response = _join_page(None, INVALID_LINK, 403)
+        response = _build_page(None, INVALID_LINK, 403)
     else:
         login_throttle.record_success(attempt_keys)
         if "token" in form:
             redirect = RedirectResponse(JOIN, 303)
             secure = request.url.scheme == "https"
-            keep_cookie(redirect, cookie, token, seconds=LINK_COOKIE_SECONDS, path=JOIN, secure=secure)
+            set_cookie(redirect, cookie, token, seconds=LINK_COOKIE_SECONDS, path=JOIN, secure=secure)
             return redirect
-        response = await _make_account(request, token, invited, form) if form else _join_page(invited)
+        response = await _make_account(request, token, invited, form) if form else _build_page(invited)
     if response.status_code in {303, 403}:
         response.delete_cookie(cookie, path=JOIN)
     return response
-
-
-JOIN_ROUTE = Route(JOIN, join, methods=["GET", "POST"])
 
 
 def _find_invited_person(token: str) -> Annotator | None:
@@ -89,17 +87,19 @@ async def _make_account(request: Request, token: str, invited: Annotator, form: 
     if not invited.name:
         sign_in = partial(make_first_lead, store, name, password, client)
     if password != form.get("again"):
-        return _join_page(invited, "The two passwords differ. Write the same password twice.", 422, name=name)
+        return _build_page(
+            invited, "The two passwords differ. Write the same password twice.", 422, name=name
+        )
     try:
         key = await UNKNOWN_BROWSERS.run(request, client.network, sign_in)
     except (StoreError, QueueFullError) as error:
-        return _join_page(invited, explain_unchecked(error), 503, RETRY_AFTER, name)
+        return _build_page(invited, explain_unchecked(error), 503, RETRY_AFTER, name)
     except CurationError as error:
-        return _join_page(invited, str(error), 422, name=name)
-    return remember_browser(request, enter(request, key, "/"), name)
+        return _build_page(invited, str(error), 422, name=name)
+    return remember_browser(request, open_session(request, key, "/"), name)
 
 
-def _join_page(
+def _build_page(
     invited: Annotator | None = None, problem: str = "", status: int = 200, wait: int = 0, name: str = ""
 ) -> Response:
     """Return the form of an opened invitation link; without an opened link, a script opens the link in the

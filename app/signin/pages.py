@@ -9,8 +9,8 @@ from urllib.parse import parse_qs
 from starlette.requests import Request
 from starlette.responses import HTMLResponse
 
-from app.assets import read_asset
-from app.entry import find_font, script_source
+from app.assets import make_script_source, read_asset
+from app.index_page import find_font
 from app.monitoring import failures
 
 MAX_FORM_BYTES = 8_192
@@ -18,7 +18,7 @@ _THEME = read_asset("signin/theme.js")
 JOIN_SCRIPT = read_asset("signin/join.js")
 POLICY = (
     f"default-src 'none'; img-src 'self'; font-src 'self'; style-src 'unsafe-inline'; "
-    f"script-src {script_source(_THEME)} {script_source(JOIN_SCRIPT)}; "
+    f"script-src {make_script_source(_THEME)} {make_script_source(JOIN_SCRIPT)}; "
     "base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
 )
 """The content security policy; it allows images because browsers treat prefetched files as images."""

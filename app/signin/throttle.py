@@ -38,36 +38,36 @@ class Failures(NamedTuple):
     last_at: float = 0.0
 
 
-def sign_in_keys(name: str, address: str, browser: str | None) -> list[AttemptKey]:
+def list_sign_in_keys(name: str, address: str, browser: str | None) -> list[AttemptKey]:
     """Return the keys by which a sign-in attempt is counted; `browser` is the key of a browser known to the
     name.
     """
     if browser is not None:
         return [AttemptKey(("browser", name, browser))]
-    customer = network(address, 48)
+    customer = find_network(address, 48)
     return [
-        AttemptKey(("address", name, network(address))),
+        AttemptKey(("address", name, find_network(address))),
         *(
             AttemptKey(("address", name, wider_network), free_attempts=free_attempts)
-            for wider_network, free_attempts in ((network(address, 56), 10), (customer, 20))
-            if wider_network != network(address)
+            for wider_network, free_attempts in ((find_network(address, 56), 10), (customer, 20))
+            if wider_network != find_network(address)
         ),
         AttemptKey(("network", customer), free_attempts=60, max_wait=60.0),
         AttemptKey(("name", name), free_attempts=100, max_wait=30.0),
     ]
 
 
-def password_change_keys(name: str, sign_in: str) -> list[AttemptKey]:
+def list_password_change_keys(name: str, sign_in: str) -> list[AttemptKey]:
     """Return the key by which attempts to change the password are counted, one key for each sign-in."""
     return [AttemptKey(("change", name, sign_in))]
 
 
-def link_keys(address: str) -> list[AttemptKey]:
+def list_link_keys(address: str) -> list[AttemptKey]:
     """Return the key by which opened invalid links are counted, one key for each network."""
-    return [AttemptKey(("link", network(address, 48)), free_attempts=20, max_wait=60.0)]
+    return [AttemptKey(("link", find_network(address, 48)), free_attempts=20, max_wait=60.0)]
 
 
-def network(address: str, bits: int = 64) -> str:
+def find_network(address: str, bits: int = 64) -> str:
     """Return the network by which attempts are counted: an IPv4 address, or the first bits of an IPv6
     address.
     """

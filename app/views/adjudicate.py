@@ -6,7 +6,7 @@ from app.app_page import JUDGE, REVIEWERS, AppPage
 from app.context import project_store
 from app.deciding import show_deciding
 from app.next_stage import show_missing_stage
-from app.signin.current_user import sessions
+from app.signin.cookies import cookie_codec
 from curation.labeling.rounds.rounds import list_rounds
 from curation.store import Annotator
 
@@ -17,7 +17,7 @@ def show(annotator: Annotator) -> None:
         rounds = list_rounds(cursor)
     if not rounds:
         show_missing_stage(store, annotator, "round")
-    show_deciding(annotator.name, sessions().project)
+    show_deciding(annotator.name, cookie_codec().project)
 
 
 PAGE = AppPage(21, "Adjudicate", "adjudicate", REVIEWERS, show, shows_title=False, group=JUDGE)

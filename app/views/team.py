@@ -152,7 +152,7 @@ def run(
 
     def act() -> AccountAct:
         result = action(*arguments, acts.by)
-        current_user.accounts().expire()
+        current_user.sign_in_cache().expire()
         return AccountAct(outcome) if isinstance(outcome, str) else outcome(result)
 
     acts.do(get_form(acts), act)

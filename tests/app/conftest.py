@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 from app import context
-from app.signin import current_user
+from app.signin import cookies, current_user
 from app.signin.first_lead import first_lead
 from curation.operations.jobs import jobs_of
 from curation.store import Store, database
@@ -17,7 +17,7 @@ from tests.support.jobs_inside import work_inside
 @pytest.fixture(autouse=True)
 def forget_who_signed_in() -> Iterator[None]:
     """What a process knows of the one project that it serves: each test has another."""
-    known = (current_user.sessions, current_user.accounts, first_lead)
+    known = (cookies.cookie_codec, current_user.sign_in_cache, first_lead)
     for cached in known:
         cached.cache_clear()
     yield

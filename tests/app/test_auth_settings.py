@@ -60,5 +60,7 @@ def test_the_providers_are_read_from_streamlits_secrets(
     (tmp_path / ".streamlit").mkdir()
     (tmp_path / ".streamlit" / "secrets.toml").write_text(f"[auth]\n{text}")
     monkeypatch.chdir(tmp_path)
-    code = "from app.signin.auth_settings import providers; print([one.label for one in providers()])"
+    code = (
+        "from app.signin.auth_settings import list_providers; print([one.label for one in list_providers()])"
+    )
     assert run_code(code, tmp_path / "log") == "['login.example.org']\n"

@@ -14,7 +14,7 @@ from app import context
 from app.front.guard import Guard
 from app.monitoring import minutely
 from app.serve import list_routes
-from app.signin import current_user
+from app.signin import cookies, current_user
 from curation.core.digests import file_digest
 from curation.operations.backup_schedule import BackupSchedule, read_schedule, set_schedule, start_due_backup
 from curation.operations.jobs import jobs_of
@@ -61,7 +61,7 @@ def test_a_snapshot_is_whole_and_only_who_said_why_can_download_it(project: Stor
 
 
 def client_of(store: Store, name: str) -> TestClient:
-    for cached in (current_user.sessions, current_user.accounts):
+    for cached in (cookies.cookie_codec, current_user.sign_in_cache):
         cached.cache_clear()
     application = Starlette(routes=list_routes(), middleware=[Middleware(Guard)])
     return TestClient(application, cookies=dict([cookie_of(store, name)]))

@@ -9,7 +9,7 @@ import pytest
 
 from app import context
 from app.signin import current_user
-from app.signin.current_user import AccountCache
+from app.signin.current_user import SignInCache
 from curation.core.errors import RefusedError
 from curation.labeling.rounds.leaving import deactivate_annotator
 from curation.people.accounts import activate, add_annotator, deactivate, set_role
@@ -50,12 +50,12 @@ def sign_out(store: Store, key: str) -> None:
 
 
 def test_who_signed_out_is_nobody_also_for_a_server_that_starts_anew(served: Store, key: str) -> None:
-    accounts, other = AccountCache(), opened(served)
-    assert accounts.annotator(key) is not None
+    accounts, other = SignInCache(), opened(served)
+    assert accounts.find_annotator(key) is not None
     sign_out(served, key)
     accounts.expire()
-    assert (accounts.annotator(key), AccountCache().annotator(key)) == (None, None)
-    assert accounts.annotator(other) is not None
+    assert (accounts.find_annotator(key), SignInCache().find_annotator(key)) == (None, None)
+    assert accounts.find_annotator(other) is not None
 
 
 def test_a_sign_in_from_before_a_deactivation_is_none_after_it_was_taken_back(
@@ -63,21 +63,21 @@ def test_a_sign_in_from_before_a_deactivation_is_none_after_it_was_taken_back(
 ) -> None:
     deactivate(served, "ada")
     activate(served, "ada")
-    assert AccountCache().annotator(key) is None
-    assert AccountCache().annotator(opened(served)) is not None
+    assert SignInCache().find_annotator(key) is None
+    assert SignInCache().find_annotator(opened(served)) is not None
 
 
 def test_a_refused_deactivation_ends_no_sign_in(served: Store, key: str) -> None:
     set_role(served, "ada", "lead")
     with pytest.raises(RefusedError, match="last lead"):
         deactivate_annotator(served, "ada")
-    assert AccountCache().annotator(key) is not None
+    assert SignInCache().find_annotator(key) is not None
 
 
 def test_a_sign_out_while_another_thread_reads_is_heard_at_once(
     served: Store, key: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    accounts = AccountCache()
+    accounts = SignInCache()
 
     def while_somebody_signs_out(cursor: Cursor) -> dict[str, Annotator]:
         found = read_sign_in_owners(cursor)
@@ -85,28 +85,28 @@ def test_a_sign_out_while_another_thread_reads_is_heard_at_once(
         return found
 
     with monkeypatch.context() as slow:
-        slow.setattr(current_user, "signed_in", while_somebody_signs_out)
-        assert accounts.annotator(key) is not None
+        slow.setattr(current_user, "read_sign_in_owners", while_somebody_signs_out)
+        assert accounts.find_annotator(key) is not None
     sign_out(served, key)
-    assert accounts.annotator(key) is None
+    assert accounts.find_annotator(key) is None
 
 
 def test_nothing_in_the_file_is_a_cookie(served: Store, key: str) -> None:
     rows = rows_of(served, "FROM sign_ins")
     assert make_sign_in_id(key) in rows[0]
     assert key not in rows[0]
-    assert AccountCache().annotator(make_sign_in_id(key)) is None
+    assert SignInCache().find_annotator(make_sign_in_id(key)) is None
 
 
 def test_when_a_sign_in_was_used_last_is_stored_now_and_then(
     served: Store, key: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     opened(served)
-    accounts = AccountCache()
-    monkeypatch.setattr(accounts, "NOTE_EVERY", 0.0)
-    accounts.annotator(key)
+    accounts = SignInCache()
+    monkeypatch.setattr(accounts, "USE_RECORD_SECONDS", 0.0)
+    accounts.find_annotator(key)
     accounts.expire()
-    accounts.annotator(key)
+    accounts.find_annotator(key)
     with served.reading() as cursor:
         used, unused = list_sign_ins(cursor, "ada")
     assert (used.sign_in_id, used.last_used > used.since) == (make_sign_in_id(key), True)
@@ -114,13 +114,13 @@ def test_when_a_sign_in_was_used_last_is_stored_now_and_then(
 
 
 def test_who_is_deactivated_is_nobody_and_a_new_role_counts_at_once(served: Store, key: str) -> None:
-    accounts = AccountCache()
-    assert accounts.annotator(key) is not None
+    accounts = SignInCache()
+    assert accounts.find_annotator(key) is not None
     set_role(served, "ada", "reviewer")
-    accounts.expire()  # as the page does; what a command changed is read within MAX_AGE
-    found = accounts.annotator(key)
+    accounts.expire()  # as the page does; what a command changed is read within MAX_AGE_SECONDS
+    found = accounts.find_annotator(key)
     assert found is not None
     assert found.role == "reviewer"
     deactivate(served, "ada")
     accounts.expire()
-    assert accounts.annotator(key) is None
+    assert accounts.find_annotator(key) is None

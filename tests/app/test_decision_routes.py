@@ -61,7 +61,7 @@ def anyone(project: Store) -> Iterator[TestClient]:
 def enter(client: TestClient, name: str) -> TestClient:
     client.cookies.clear()
     client.cookies.set(*cookie_of(project_store(), name))
-    current_user.accounts().expire()
+    current_user.sign_in_cache().expire()
     return client
 
 

@@ -14,12 +14,12 @@ from starlette.testclient import TestClient
 from app import context
 from app.front.guard import Guard
 from app.monitoring.failures import FailureLog
-from app.signin import current_user, join_page, sign_in_page
+from app.signin import cookies, join_page, sign_in_page
 from app.signin import first_lead as first_lead_module
 from app.signin import routes as signin
 from app.signin.auth_settings import AuthSettings
 from app.signin.first_lead import FirstLead, first_lead
-from app.signin.throttle import link_keys, login_throttle
+from app.signin.throttle import list_link_keys, login_throttle
 from curation.people.accounts import add_annotator, list_accounts
 from curation.people.invitations import invite
 from curation.people.passwords import authenticate
@@ -78,7 +78,7 @@ def test_who_is_invited_chooses_a_password_and_no_page_has_the_token(
     pages.append(choose(anyone, name="eve"))
     assert [page.status_code for page in pages[3:]] == [422, 422, 303]
     assert pages[-1].headers["location"] == "/"
-    assert current_user.sessions().cookie in anyone.cookies
+    assert cookies.cookie_codec().cookie in anyone.cookies
     assert not any(token in page.text for page in pages)
     assert token not in caplog.text
     assert authenticate(project, "ada", PASSWORD)
@@ -100,7 +100,7 @@ def test_a_link_that_was_used_withdrawn_or_never_made_says_so(anyone: TestClient
 @pytest.mark.slow
 def test_who_opens_links_that_do_not_work_waits(anyone: TestClient, project: Store) -> None:
     token = invite(project, "ada", "annotator").token
-    free = link_keys("")[0].free_attempts
+    free = list_link_keys("")[0].free_attempts
     answers = [open_link(anyone, f"guess {number}").status_code for number in range(free + 1)]
     assert answers == [403] * free + [429]
     assert open_link(anyone, token).status_code == 429

@@ -21,10 +21,10 @@ from starlette.testclient import TestClient
 from app import api, context
 from app.front.guard import Guard
 from app.monitoring.failures import FailureLog
-from app.signin import auth_settings, current_user, first_lead, join_page, providers, sign_in_page
+from app.signin import auth_settings, cookies, current_user, first_lead, join_page, oidc, sign_in_page
 from app.signin import routes as signin
 from app.signin.auth_settings import AuthSettings, read_auth
-from app.signin.providers import PENDING
+from app.signin.oidc import PENDING
 from curation.people.accounts import list_accounts
 from curation.people.addresses import add_address, remove_address
 from curation.store import Store
@@ -66,7 +66,7 @@ def application(
     project: Store, servers: tuple[Provider, Provider], monkeypatch: pytest.MonkeyPatch
 ) -> Starlette:
     settings = _settings(servers)
-    for module in (auth_settings, first_lead, join_page, providers, sign_in_page):
+    for module in (auth_settings, first_lead, join_page, oidc, sign_in_page):
         monkeypatch.setattr(module, "auth_settings", lambda: settings)
     middleware = [Middleware(FailureLog), Middleware(Guard)]
     return Starlette(routes=[*signin.ROUTES, *api.ROUTES], middleware=middleware)
@@ -122,7 +122,7 @@ def is_signed_in(client: TestClient) -> bool:
 def refused(client: TestClient, answer: Response, words: str) -> None:
     assert words in answer.text, answer.text
     assert not is_signed_in(client)
-    assert not [name for name in client.cookies if name == current_user.sessions().cookie]
+    assert not [name for name in client.cookies if name == cookies.cookie_codec().cookie]
 
 
 def test_an_answer_signs_in_once(visitor: TestClient, work: Provider) -> None:
@@ -178,7 +178,7 @@ def test_an_address_is_the_account_s_that_brought_it_first(
     add_address(project, "anna", ANNA)
     choose(other, ANNA, provider="home")
     assert is_signed_in(other)
-    current_user.accounts().expire()
+    current_user.sign_in_cache().expire()
     assert not is_signed_in(visitor)
     work.reset()
     visitor.cookies.clear()

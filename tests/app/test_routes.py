@@ -27,14 +27,15 @@ from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
 from app import api, context, json_routes
 from app.front import tabs
-from app.front.front import EARLY
-from app.front.guard import RERUN_MESSAGE, UNREADABLE_CODE, Guard, OfferedFiles
+from app.front.guard import RERUN_MESSAGE, UNREADABLE_CODE, Guard
+from app.front.offered_files import OfferedFiles
+from app.index_page import EARLY
 from app.monitoring import health
 from app.monitoring.failures import HEADER, FailureLog
-from app.signin import current_user
+from app.signin import cookies, current_user
 from app.signin import routes as signin
-from app.signin.current_user import Sessions
-from app.signin.throttle import AttemptKey, LoginThrottle, login_throttle, network, sign_in_keys
+from app.signin.cookies import CookieCodec
+from app.signin.throttle import AttemptKey, LoginThrottle, find_network, list_sign_in_keys, login_throttle
 from curation.agreement.fingerprint import read_fingerprint
 from curation.core.errors import StoreBusyError
 from curation.labeling.requests import PracticeRequest, RoundRequest
@@ -122,7 +123,7 @@ def test_no_route_of_labeling_answers_an_evaluator_even_with_items_of_an_earlier
     ((item, *_), guide) = items(anyone), "any"
     with project.transaction() as cursor:
         cursor.execute("UPDATE annotators SET role = 'evaluator' WHERE name = 'anna'")
-    current_user.accounts.cache_clear()
+    current_user.sign_in_cache.cache_clear()
     asked = [
         anyone.get("/api/presentations"),
         anyone.get("/api/presentations/previous"),
@@ -171,12 +172,12 @@ def test_over_https_the_cookie_goes_over_https_only(anyone: TestClient) -> None:
 
 
 def test_a_cookie_that_was_not_issued_here_or_has_ended_says_nothing() -> None:
-    sessions = Sessions(b"k" * 32)
-    cookie = sessions.issue("its key", now=1_000.0)
+    sessions = CookieCodec(b"k" * 32)
+    cookie = sessions.issue_session_cookie("its key", now=1_000.0)
     content, signature = cookie.split(".")
-    assert sessions.read(cookie, now=1_000.0 + SIGN_IN_SECONDS - 1) == "its key"
-    assert sessions.read(cookie, now=1_000.0 + SIGN_IN_SECONDS) is None
-    assert Sessions(b"x" * 32).read(cookie, now=1_000.0) is None
+    assert sessions.read_session_cookie(cookie, now=1_000.0 + SIGN_IN_SECONDS - 1) == "its key"
+    assert sessions.read_session_cookie(cookie, now=1_000.0 + SIGN_IN_SECONDS) is None
+    assert CookieCodec(b"x" * 32).read_session_cookie(cookie, now=1_000.0) is None
     for forged in (
         "",
         ".",
@@ -186,13 +187,13 @@ def test_a_cookie_that_was_not_issued_here_or_has_ended_says_nothing() -> None:
         f"{content}.{signature}0",
         "ü.ü",
     ):
-        assert sessions.read(forged, now=1_000.0) is None
+        assert sessions.read_session_cookie(forged, now=1_000.0) is None
 
 
 def test_signing_out_ends_every_copy_of_the_sign_in_and_no_other(anna: TestClient, project: Store) -> None:
-    copied = {current_user.sessions().cookie: anna.cookies[current_user.sessions().cookie]}
+    copied = {cookies.cookie_codec().cookie: anna.cookies[cookies.cookie_codec().cookie]}
     enter(anna, "anna")  # in another browser
-    other = {current_user.sessions().cookie: anna.cookies[current_user.sessions().cookie]}
+    other = {cookies.cookie_codec().cookie: anna.cookies[cookies.cookie_codec().cookie]}
     anna.cookies.clear()
 
     def answers(cookies: dict[str, str]) -> int:
@@ -203,7 +204,7 @@ def test_signing_out_ends_every_copy_of_the_sign_in_and_no_other(anna: TestClien
     cookie = "; ".join(f"{name}={value}" for name, value in copied.items())
     assert anna.post("/sign-out", headers={**ORIGIN, "Cookie": cookie}).status_code == 303
     assert (answers(copied), answers(other)) == (401, 200)
-    current_user.accounts.cache_clear()  # as a server that starts anew
+    current_user.sign_in_cache.cache_clear()  # as a server that starts anew
     assert (answers(copied), answers(other)) == (401, 200)
     assert rows_of(project, "SELECT actor FROM events WHERE action = 'end sign-ins'") == [("anna",)]
 
@@ -277,15 +278,15 @@ def test_whoever_guesses_keeps_the_owner_out_neither_elsewhere_nor_in_a_known_br
 
 
 def test_a_browser_is_known_to_the_name_that_signed_in_only_and_not_for_ever() -> None:
-    sessions = Sessions(b"k" * 32)
+    sessions = CookieCodec(b"k" * 32)
     cookie = sessions.issue_browser_cookie("anna", "its key")
     assert sessions.read_browser_cookie("anna", cookie) == "its key"
     assert [
         sessions.read_browser_cookie("ben", cookie),
-        Sessions(b"x" * 32).read_browser_cookie("anna", cookie),
+        CookieCodec(b"x" * 32).read_browser_cookie("anna", cookie),
     ] == [None] * 2
-    assert "anna" not in sessions.browser_cookie_name("anna")
-    assert sessions.browser_cookie_name("anna") != sessions.browser_cookie_name("ben")
+    assert "anna" not in sessions.name_browser_cookie("anna")
+    assert sessions.name_browser_cookie("anna") != sessions.name_browser_cookie("ben")
 
 
 def test_a_project_that_is_busy_is_no_wrong_try(anyone: TestClient, project: Store) -> None:
@@ -297,7 +298,7 @@ def test_a_project_that_is_busy_is_no_wrong_try(anyone: TestClient, project: Sto
 
 
 def test_the_wait_doubles_and_ends() -> None:
-    throttle, anna = LoginThrottle(), sign_in_keys("anna", "192.0.2.1", None)
+    throttle, anna = LoginThrottle(), list_sign_in_keys("anna", "192.0.2.1", None)
     waits, now = [], 0.0
     for _ in range(12):
         assert throttle.start_attempt(anna, now) == 0
@@ -307,10 +308,10 @@ def test_the_wait_doubles_and_ends() -> None:
 
 
 def test_an_owner_passes_while_a_stranger_tries_once_a_second_for_an_hour() -> None:
-    throttle, owner = LoginThrottle(), sign_in_keys("anna", "192.0.2.1", None)
+    throttle, owner = LoginThrottle(), list_sign_in_keys("anna", "192.0.2.1", None)
     passed = 0
     for second in range(3_600):
-        throttle.start_attempt(sign_in_keys("anna", "198.51.100.7", None), float(second))
+        throttle.start_attempt(list_sign_in_keys("anna", "198.51.100.7", None), float(second))
         if second % 18 == 0:
             passed += throttle.start_attempt(owner, float(second)) == 0
             throttle.record_success(owner)
@@ -320,32 +321,32 @@ def test_an_owner_passes_while_a_stranger_tries_once_a_second_for_an_hour() -> N
 def test_guesses_from_many_addresses_wait_together_and_a_known_browser_passes() -> None:
     throttle = LoginThrottle()
     tries = [
-        throttle.start_attempt(sign_in_keys("anna", f"192.0.2.{host}", None), 0.0) for host in range(150)
+        throttle.start_attempt(list_sign_in_keys("anna", f"192.0.2.{host}", None), 0.0) for host in range(150)
     ]
     assert (tries.count(0), max(tries)) == (100, 4)
-    assert throttle.start_attempt(sign_in_keys("anna", "192.0.2.1", "a known browser"), 0.0) == 0
-    assert throttle.start_attempt(sign_in_keys("ben", "192.0.2.1", None), 0.0) == 0
-    assert throttle.start_attempt(sign_in_keys("anna", "192.0.2.1", None), 3_601.0) == 0
+    assert throttle.start_attempt(list_sign_in_keys("anna", "192.0.2.1", "a known browser"), 0.0) == 0
+    assert throttle.start_attempt(list_sign_in_keys("ben", "192.0.2.1", None), 0.0) == 0
+    assert throttle.start_attempt(list_sign_in_keys("anna", "192.0.2.1", None), 3_601.0) == 0
 
 
 def test_guesses_from_a_hundred_networks_of_one_customer_lock_no_name() -> None:
     throttle = LoginThrottle()
     for second, subnet in enumerate(range(100)):
-        throttle.start_attempt(sign_in_keys("anna", f"2001:db8:0:{subnet:x}::1", None), float(second))
-    assert throttle.start_attempt(sign_in_keys("anna", "2001:db8:1::1", None), 100.0) == 0
+        throttle.start_attempt(list_sign_in_keys("anna", f"2001:db8:0:{subnet:x}::1", None), float(second))
+    assert throttle.start_attempt(list_sign_in_keys("anna", "2001:db8:1::1", None), 100.0) == 0
 
 
 def test_one_network_waits_for_names_that_it_invents_and_no_other_does() -> None:
     throttle = LoginThrottle()
-    tries = [throttle.start_attempt(sign_in_keys(f"n{n}", "192.0.2.1", None), 0.0) for n in range(200)]
+    tries = [throttle.start_attempt(list_sign_in_keys(f"n{n}", "192.0.2.1", None), 0.0) for n in range(200)]
     assert tries.count(0) == 60
-    assert throttle.start_attempt(sign_in_keys("anna", "192.0.2.2", None), 0.0) == 0
+    assert throttle.start_attempt(list_sign_in_keys("anna", "192.0.2.2", None), 0.0) == 0
 
 
 def test_one_network_of_ipv6_is_one_address() -> None:
-    assert network("2001:db8::1") == network("2001:db8::ffff") != network("2001:db8:0:1::1")
-    assert network("::ffff:192.0.2.1") == network("192.0.2.1")
-    assert network("a socket") == "a socket"
+    assert find_network("2001:db8::1") == find_network("2001:db8::ffff") != find_network("2001:db8:0:1::1")
+    assert find_network("::ffff:192.0.2.1") == find_network("192.0.2.1")
+    assert find_network("a socket") == "a socket"
 
 
 def test_what_somebody_types_as_a_name_stays_text(anyone: TestClient) -> None:
@@ -599,7 +600,7 @@ def test_a_changed_password_keeps_this_browser_and_ends_the_other_sign_ins(anna:
 @pytest.mark.slow
 def test_a_password_chosen_by_a_link_ends_all_sign_ins(anna: TestClient, project: Store) -> None:
     assert accept_invitation(project, invite(project, "anna", None).token, "another horse")
-    current_user.accounts().expire()  # as it does by itself after some seconds
+    current_user.sign_in_cache().expire()  # as it does by itself after some seconds
     assert anna.get("/api/presentations").status_code == 401
     assert enter(anna, "anna", "another horse").status_code == 303
     assert anna.get("/api/presentations").status_code == 200
@@ -609,7 +610,7 @@ def test_a_grade_costs_no_reading_of_who_may_sign_in(
     anna: TestClient, project: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     anna.get("/api/history")
-    monkeypatch.setattr(current_user, "signed_in", None)  # would fail if it were asked
+    monkeypatch.setattr(current_user, "read_sign_in_owners", None)  # would fail if it were asked
     assert send(anna, grade(items(anna)[0])).json()["outcomes"][0]["status"] == "saved"
 
 
@@ -649,7 +650,7 @@ def test_a_stranger_is_told_neither_path_nor_process_while_the_project_is_busy()
 def test_what_the_server_counts_is_for_leads(anna: TestClient, project: Store) -> None:
     assert anna.get("/_stcore/metrics").status_code == 403
     set_role(project, "anna", "lead")
-    current_user.accounts().expire()
+    current_user.sign_in_cache().expire()
     assert anna.get("/_stcore/metrics").status_code == 404  # here nothing is behind the guard
 
 

@@ -15,7 +15,7 @@ import pytest
 from websockets.exceptions import InvalidStatus
 
 from app.navigation import all_pages
-from app.signin.current_user import Sessions
+from app.signin.cookies import CookieCodec
 from curation.labeling.requests import RoundRequest
 from curation.labeling.rounds.create_round import open_round
 from curation.people.accounts import add_annotator
@@ -97,21 +97,24 @@ def cookie(served: Served, name: str) -> str:
 
 def forgeries(served: Served) -> dict[str, str]:
     """Cookie headers that say they are the lead's."""
-    real, other = sessions_of(served.store), Sessions(b"x" * 32)
+    real, other = sessions_of(served.store), CookieCodec(b"x" * 32)
     content, _, signature = cookie(served, "sancho").partition("=")[2].partition(".")
-    key, quixote = real.read(f"{content}.{signature}") or "", cookie(served, "quixote").partition("=")[2]
+    key, quixote = (
+        real.read_session_cookie(f"{content}.{signature}") or "",
+        cookie(served, "quixote").partition("=")[2],
+    )
     with served.store.reading() as cursor:
         stored = next(one.sign_in_id for one in list_sign_ins(cursor, "sancho"))
     return {
         "none": "",
-        "another key": f"{real.cookie}={other.issue(key)}",
+        "another key": f"{real.cookie}={other.issue_session_cookie(key)}",
         "no signature": f"{real.cookie}={content}.",
-        "an empty key": f"{real.cookie}={Sessions(b'').issue(key)}",
+        "an empty key": f"{real.cookie}={CookieCodec(b'').issue_session_cookie(key)}",
         "its signature cut": f"{real.cookie}={content}.{signature[:-1]}",
         "another's signature": f"{real.cookie}={content}.{quixote.partition('.')[2]}",
-        "expired": f"{real.cookie}={real.issue(key, now=1_000.0)}",
-        "a sign-in that is not open": f"{real.cookie}={real.issue('0' * 32)}",
-        "what the project stores of a sign-in": f"{real.cookie}={real.issue(stored)}",
+        "expired": f"{real.cookie}={real.issue_session_cookie(key, now=1_000.0)}",
+        "a sign-in that is not open": f"{real.cookie}={real.issue_session_cookie('0' * 32)}",
+        "what the project stores of a sign-in": f"{real.cookie}={real.issue_session_cookie(stored)}",
         "Streamlit's own": "_streamlit_user=" + content,
     }
 

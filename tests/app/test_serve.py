@@ -19,9 +19,10 @@ from starlette.testclient import TestClient
 from starlette.types import Receive, Scope, Send
 
 from app.context import PROJECT, project_name
-from app.entry import STATIC
 from app.front.connections import open_listening_socket
-from app.front.front import Front, IndexTemplate, list_scripts
+from app.front.front import Front
+from app.front.scripts import list_scripts
+from app.index_page import STATIC, IndexTemplate
 from app.monitoring.heap import NEW_MODULES, frozen_heap
 from app.navigation import list_pages
 from curation.core.errors import RefusedError

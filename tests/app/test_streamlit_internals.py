@@ -16,15 +16,15 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 from streamlit.runtime.scriptrunner_utils.script_run_context import ScriptRunContext
 from streamlit.runtime.websocket_session_manager import WebsocketSessionManager
 
-from app.entry import entry_tags
 from app.front.guard import RERUN_MESSAGE
 from app.front.upload_limits import measure_uploads
+from app.index_page import list_entry_tags
 from app.monitoring.descriptors import drop_ended_sessions
 
 
 def test_the_index_page_has_one_script_and_its_styles() -> None:
-    """`app.entry`"""
-    assert any(tag.startswith("<script") for tag in entry_tags())
+    """`app.index_page`"""
+    assert any(tag.startswith("<script") for tag in list_entry_tags())
 
 
 def test_ended_sessions_are_where_they_are_dropped() -> None:

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from app.signin.current_user import Sessions
+from app.signin.cookies import CookieCodec
 from curation.people.sign_ins import UNKNOWN_CLIENT, open_sign_in
 from curation.store import Store, require_setting
 
 
-def sessions_of(store: Store) -> Sessions:
+def sessions_of(store: Store) -> CookieCodec:
     """The cookies of a project, as its app signs them."""
     with store.reading() as cursor:
-        return Sessions(bytes.fromhex(require_setting(cursor, "cookie_key", "")))
+        return CookieCodec(bytes.fromhex(require_setting(cursor, "cookie_key", "")))
 
 
 def cookie_of(store: Store, name: str) -> tuple[str, str]:
@@ -19,4 +19,4 @@ def cookie_of(store: Store, name: str) -> tuple[str, str]:
     with store.transaction(new_data_version=False) as cursor:
         key = open_sign_in(cursor, name, UNKNOWN_CLIENT)
     assert key is not None
-    return sessions.cookie, sessions.issue(key)
+    return sessions.cookie, sessions.issue_session_cookie(key)

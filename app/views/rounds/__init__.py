@@ -8,8 +8,7 @@ from app import ui
 from app.acts import Acts
 from app.app_page import LEADS, QUALITY, AppPage
 from app.context import project_store
-from app.views.rounds import create_round, manage, progress
-from app.views.rounds.progress import show_questions
+from app.views.rounds import create_round, manage, progress, questions
 from curation.core.text import pluralize
 from curation.labeling.rounds.rounds import list_rounds
 from curation.labeling.rounds.status import RoundStatus, read_round_status
@@ -22,7 +21,7 @@ KINDS = {
     "pilot": "Pilot: judgments do not count",
     "practice": "Practice: answers do not count",
 }
-PARTS = {"Progress": progress.show, "Questions": show_questions, MANAGE: manage.show}
+PARTS = {"Progress": progress.show, "Questions": questions.show, MANAGE: manage.show}
 
 
 def show(annotator: Annotator) -> None:

@@ -9,7 +9,7 @@ import streamlit as st
 
 from app import ui
 from app.acts import Acts
-from app.signin.current_user import sessions
+from app.signin.cookies import cookie_codec
 from curation.core.characters import isolate
 
 PUT_OFF_KEY = "l"
@@ -95,7 +95,7 @@ def show_put_off_button(is_answered: bool, key: str) -> bool:
 
 def make_draft_name(acts: Acts, part: str, item: str) -> str:
     """Return the name of a draft in the browser, made from project, author, part of the page and item."""
-    return f"goldgrade:{sessions().project}:{acts.by}:{part}:{item}"
+    return f"goldgrade:{cookie_codec().project}:{acts.by}:{part}:{item}"
 
 
 def join_answers(answers: Iterable[str]) -> str:

@@ -1,23 +1,26 @@
-"""The entry files of Streamlit, which a browser loads before Streamlit draws a page.
+"""The index page: Streamlit's index page, which names the entry files, and the app's page in its place.
 
-The names of these files change with every version of Streamlit, so this module reads the names from
-Streamlit's index page.
+Streamlit's index page is white, has the title "Streamlit", and lacks the app's styles. The index page of the
+app has the colors for light and dark, the title, the names of product and project, and the style sheet. The
+names of the entry files change with every version of Streamlit, so the app reads them from Streamlit's index
+page.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from base64 import b64encode
+import tomllib
 from collections.abc import Iterator
 from functools import cache
-from hashlib import sha256
 from html import escape
 from html.parser import HTMLParser
 from pathlib import Path
+from string import Template
 
 import streamlit as st
 
+from app.assets import make_script_source, read_asset
 from curation.core.errors import RefusedError
 
 ICON = "/favicon.svg"
@@ -29,11 +32,12 @@ EARLY_SCRIPTS = ("BidiComponent", "Html")
 """Scripts that every page needs, and that the index page therefore names for an early fetch."""
 _CHUNKS = re.compile(r'm\.f=\[("[^\]]+")\]')
 _Attributes = dict[str, str | None]
-
-
-def script_source(script: str) -> str:
-    """Return the source expression for a content security policy that allows only this inline script."""
-    return f"'sha256-{b64encode(sha256(script.encode()).digest()).decode()}'"
+STYLE_SHEET = 'rel="stylesheet"'
+"""A part of style sheet tags, which the index page moves behind its words to show the words at once."""
+_THEME = Path(__file__).with_name(".streamlit") / "config.toml"
+EARLY = read_asset("front/early.js")
+SCRIPT_SOURCES = f"'self' blob: {make_script_source(EARLY)}"
+"""The allowed scripts: Streamlit's files, the index page's, and those of components, which become blobs."""
 
 
 class _Head(HTMLParser):
@@ -51,8 +55,8 @@ class _Head(HTMLParser):
             self.tags.append((tag, attributes))
 
 
-def entry_tags(static: Path = STATIC) -> Iterator[str]:
-    """Return the HTML tags of the first scripts and links of a page, and of the scripts that it needs soon.
+def list_entry_tags(static: Path = STATIC) -> Iterator[str]:
+    """List the HTML tags of the first scripts and links of a page, and of the scripts that it needs soon.
 
     Raises
     ------
@@ -80,9 +84,9 @@ def entry_tags(static: Path = STATIC) -> Iterator[str]:
 
 
 @cache
-def prefetch_links(static: Path = STATIC) -> str:
+def make_prefetch_links(static: Path = STATIC) -> str:
     """Return HTML links that prefetch the files of every page while a person types a password."""
-    names = re.findall(r'(?:src|href)="([^"]+)"', "".join(entry_tags(static)))
+    names = re.findall(r'(?:src|href)="([^"]+)"', "".join(list_entry_tags(static)))
     return "\n".join(f'<link rel="prefetch" href="{name}">' for name in names)
 
 
@@ -90,7 +94,7 @@ def find_font() -> str:
     """Return the address of the font that Streamlit's index page fetches first; '' if the page fetches no
     font.
     """
-    match = re.search(r'"([^"]+\.woff2)"', prefetch_links())
+    match = re.search(r'"([^"]+\.woff2)"', make_prefetch_links())
     return match[1] if match else ""
 
 
@@ -123,3 +127,31 @@ def _find_early_scripts(static: Path, entry: str) -> list[str]:
     folder = entry.rpartition("/")[0]
     paths = [f"{folder}/{name.removeprefix('./')}" for name in dict.fromkeys(files)]
     return [path for path in paths if path.endswith(".js") and (static / path).is_file()]
+
+
+class IndexTemplate:
+    """The index page of a project, for all addresses.
+
+    Raises
+    ------
+    RefusedError: Streamlit's index page is not the page that the app expects.
+    """
+
+    def __init__(self, project: str, static: Path = STATIC) -> None:
+        tags = list(list_entry_tags(static))
+        theme = tomllib.loads(_THEME.read_text(encoding="utf-8"))["theme"]
+        self._values = {
+            "early": EARLY,
+            "project": escape(project),
+            "brand": f"{0.44 * len(f'goldgrade  {project}'):.2f}",  # as wide as its letters are on average
+            "tags": "\n".join(tag for tag in tags if STYLE_SHEET not in tag),
+            "styles": "\n".join(tag for tag in tags if STYLE_SHEET in tag),
+            "style": read_asset("app.css") + read_asset("document.css"),
+            **{f"{scheme}_paper": theme[scheme]["backgroundColor"] for scheme in ("light", "dark")},
+            **{f"{scheme}_ink": theme[scheme]["textColor"] for scheme in ("light", "dark")},
+        }
+        self._template = Template(read_asset("front/index.html"))
+
+    def render(self, title: str) -> bytes:
+        """Return the HTML of the index page with the title of the browser tab."""
+        return self._template.substitute(self._values, title=escape(title)).encode()

@@ -15,8 +15,8 @@ from itsdangerous import BadData, URLSafeTimedSerializer
 from starlette.requests import Request
 from starlette.responses import Response
 
-from app.signin.auth_settings import CALLBACK, IdentityProvider, auth_settings, providers
-from app.signin.current_user import keep_cookie, sessions
+from app.signin.auth_settings import CALLBACK, IdentityProvider, auth_settings, list_providers
+from app.signin.cookies import cookie_codec, set_cookie
 from curation.core import log
 from curation.people.sign_ins import SIGN_IN_SECONDS
 
@@ -37,13 +37,13 @@ class SignedCookie(NamedTuple):
 
     @property
     def name(self) -> str:
-        return f"{sessions().cookie}_{self.purpose}"
+        return f"{cookie_codec().cookie}_{self.purpose}"
 
     def set(self, response: Response, *content: Any) -> None:
         """Set the cookie to values that JSON can represent."""
         secure = auth_settings().redirect_uri.startswith("https:")
         value = str(self._serializer().dumps(content))
-        keep_cookie(response, self.name, value, seconds=self.seconds, path=self.path, secure=secure)
+        set_cookie(response, self.name, value, seconds=self.seconds, path=self.path, secure=secure)
 
     def read(self, request: Request) -> list[Any] | None:
         """Read the values of the cookie; None if the cookie is missing, forged or too old."""
@@ -76,22 +76,22 @@ class PendingSignIn(NamedTuple):
     session: dict[str, Any]
 
 
-class VerifiedAnswer(NamedTuple):
-    """An identity provider's verified statement about a person.
+class VerifiedIdentity(NamedTuple):
+    """A person's identity, which an identity provider stated and the app verified.
 
     issuer, subject: `iss` and `sub` of the id token, which identify the account.
-    verified: whether the provider verified the e-mail address.
+    is_email_verified: whether the provider verified the e-mail address.
     """
 
     provider: str
     issuer: str
     subject: str
     email: str
-    verified: bool
+    is_email_verified: bool
     id_token: str
 
 
-async def begin(request: Request, provider: IdentityProvider, target: str) -> Response | None:
+async def redirect_to_provider(request: Request, provider: IdentityProvider, target: str) -> Response | None:
     """Redirect the browser to the identity provider; None if the provider cannot be reached."""
     session_request = Request({**request.scope, "session": {}})
     try:
@@ -105,13 +105,13 @@ async def begin(request: Request, provider: IdentityProvider, target: str) -> Re
     return response
 
 
-def pending_sign_in(request: Request) -> PendingSignIn | None:
+def read_pending_sign_in(request: Request) -> PendingSignIn | None:
     """Return the sign-in through a provider that this browser has started, or None."""
     content = PENDING.read(request)
     return None if content is None else PendingSignIn(*content)
 
 
-async def finish(request: Request, pending: PendingSignIn) -> VerifiedAnswer | None:
+async def verify_response(request: Request, pending: PendingSignIn) -> VerifiedIdentity | None:
     """Check the provider's response to a started sign-in; None if a check fails."""
     session_request = Request({**request.scope, "session": pending.session})
     try:
@@ -120,24 +120,28 @@ async def finish(request: Request, pending: PendingSignIn) -> VerifiedAnswer | N
         _log_failure(pending.provider, error)
         return None
     claims = token.get("userinfo") or {}
-    verified = claims.get("email_verified") in (True, "true")  # some providers write it as text
-    email = str(claims.get("email") or "")
-    account = (str(claims.get("iss") or ""), str(claims.get("sub") or ""))
-    return VerifiedAnswer(pending.provider, *account, email, verified, token.get("id_token", ""))
+    return VerifiedIdentity(
+        pending.provider,
+        issuer=str(claims.get("iss") or ""),
+        subject=str(claims.get("sub") or ""),
+        email=str(claims.get("email") or ""),
+        is_email_verified=claims.get("email_verified") in (True, "true"),  # some providers write it as text
+        id_token=token.get("id_token", ""),
+    )
 
 
-def remember_provider(response: Response, answer: VerifiedAnswer) -> None:
+def remember_provider(response: Response, identity: VerifiedIdentity) -> None:
     """Store in the browser the values that a sign-out at the identity provider needs."""
     # Without the id token, which is a hint only, a provider may ask whether to sign out.
-    hint = answer.id_token if len(answer.id_token) <= MAX_ID_TOKEN_LENGTH else ""
-    SIGNED_IN_BY.set(response, answer.provider, hint)
+    hint = identity.id_token if len(identity.id_token) <= MAX_ID_TOKEN_LENGTH else ""
+    SIGNED_IN_BY.set(response, identity.provider, hint)
 
 
-async def sign_out_address(request: Request) -> str | None:
+async def make_sign_out_address(request: Request) -> str | None:
     """Return the address at which the identity provider ends its session; None without provider or
     address.
     """
-    hints = SIGNED_IN_BY.read(request) if providers() else None
+    hints = SIGNED_IN_BY.read(request) if list_providers() else None
     if hints is None:
         return None
     provider_name, id_token = hints
@@ -161,7 +165,7 @@ def _make_client(provider_name: str) -> Any:
     """Make an Authlib client for a single use, because a provider may change its metadata and keys."""
     from authlib.integrations.starlette_client import OAuth  # an optional dependency
 
-    provider = next(provider for provider in providers() if provider.name == provider_name)
+    provider = next(provider for provider in list_providers() if provider.name == provider_name)
     defaults = {"scope": "openid email profile", "prompt": "select_account", "code_challenge_method": "S256"}
     return OAuth().register(
         provider.name,

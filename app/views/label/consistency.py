@@ -1,24 +1,18 @@
-"""Label: the page on which an annotator grades items and sees how consistent the grades are."""
+"""Label, My consistency: how often an annotator agrees with an earlier grade and with the consensus."""
 
 from __future__ import annotations
 
 import streamlit as st
 
 from app import ui
-from app.app_page import JUDGE, LEADS, AppPage
 from app.components.links import PageLink, page_link
 from app.context import project_store
-from app.grading import CONSISTENCY, show_grading
-from app.next_stage import show_missing_stage
-from app.signin.current_user import sessions
 from curation.agreement import own_work
 from curation.agreement.intra_annotator import MINIMUM_REPEATS
 from curation.core.statistics.estimate import Estimate
 from curation.core.text import decimal, percent, pluralize
 from curation.guides.guide import Guide, current_guide
-from curation.labeling.rounds.upcoming import read_items, read_open_rounds
 from curation.labeling.session.queue import read_queue
-from curation.people.annotators import JUDGING_ROLES
 from curation.people.seal_access import withheld
 from curation.store import Annotator
 
@@ -31,27 +25,6 @@ UPDATES_SENTENCE = (
 
 
 def show(annotator: Annotator) -> None:
-    if st.query_params.get("show") == CONSISTENCY:
-        _show_consistency(annotator)
-        return
-    if annotator.role in LEADS:
-        _show_first_stage(annotator)
-    show_grading(annotator.name, sessions().project)
-
-
-PAGE = AppPage(20, "Label", "label", JUDGING_ROLES, show, shows_title=False, group=JUDGE)
-
-
-def _show_first_stage(annotator: Annotator) -> None:
-    """Show a link to the next stage of the project to a lead who has no items to grade."""
-    store = project_store()
-    with store.reading() as cursor:
-        items = read_items(cursor, annotator.name, read_open_rounds(cursor))
-    if all(item.answered is not None for item in items):
-        show_missing_stage(store, annotator, "round")
-
-
-def _show_consistency(annotator: Annotator) -> None:
     st.title("My consistency", anchor=False)
     st.html(f'<p class="gs-quiet">{page_link(PageLink("Back to Label", "?"))}</p>')
     ui.lead("Some items come to you twice. This page shows how often your two grades agree.")

@@ -1,0 +1,82 @@
+"""Evaluate, an evaluation: the report of an evaluation, with the results query by query."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import streamlit as st
+
+from app import ui
+from app.views.evaluate import by_query
+from curation.evaluation.evaluable_release import EvaluableRelease
+from curation.evaluation.report.query_sections import QUERY_BY_QUERY
+from curation.evaluation.stored_evaluations import SubmittedEvaluation, read_report
+from curation.releases.gate_override import mark_name
+from curation.store import Annotator, Store
+
+MAX_SYSTEMS = 4
+"""Maximum number of systems that the list of evaluations names for an evaluation."""
+
+
+def ask_evaluation(
+    release: EvaluableRelease,
+    part: str,
+    on_part: Sequence[SubmittedEvaluation],
+    on_others: Sequence[SubmittedEvaluation],
+    newest_id: str | None,
+    overrides: Mapping[str, str],
+) -> SubmittedEvaluation | None:
+    """Ask for an evaluation; None if this part has no evaluation and the person chooses no other.
+
+    Parameters
+    ----------
+    on_part, on_others: the evaluations on this part of the release, and all other evaluations.
+    newest_id: the id of the evaluation that this person has just made; None if there is none.
+    overrides: release → the mark of a release that was frozen against the gate.
+    """
+    ids = [item.evaluation_id for item in on_part]
+    index = ids.index(newest_id) if newest_id in ids else 0
+    return st.selectbox(
+        "Evaluation",
+        [*on_part, *on_others],
+        index if on_part else None,
+        format_func=lambda evaluation: _describe_evaluation(evaluation, overrides),
+        key=f"evaluation {release.row.release_id} {part} {newest_id}",
+        placeholder=f"No evaluation on {part} of {release.row.name} yet: choose a different evaluation",
+    )
+
+
+def show(
+    store: Store,
+    annotator: Annotator,
+    evaluation: SubmittedEvaluation,
+    peers: Sequence[SubmittedEvaluation],
+    page_warnings: Sequence[str],
+) -> None:
+    """Show the report of an evaluation, with its figures for download.
+
+    Parameters
+    ----------
+    peers: other evaluations on the same part, whose runs can be compared with the runs of `evaluation`.
+    page_warnings: the warnings that the page shows already; the report leaves these warnings out.
+    """
+    with store.reading() as cursor:
+        report, figures_json = read_report(cursor, evaluation.evaluation_id, annotator)
+    ui.sentences(*(line for line in (report.lead, *report.findings) if line not in page_warnings))
+    by_query.show(store, annotator, evaluation, peers)
+    ui.folded((section for section in report.sections if section.heading != QUERY_BY_QUERY), words=True)
+    ui.quiet(report.remark)
+    with st.container(horizontal=True):
+        ui.download("Download the report", report.html, "report.html")
+        ui.download("Download the tables", report.markdown, "tables.md")
+        ui.download("Download all figures", figures_json, "evaluation.json")
+
+
+def _describe_evaluation(evaluation: SubmittedEvaluation, overrides: Mapping[str, str]) -> str:
+    more = " …" if len(evaluation.systems) > MAX_SYSTEMS else ""
+    systems = ", ".join(evaluation.systems[:MAX_SYSTEMS]) + more
+    name = mark_name(evaluation.name, overrides.get(evaluation.name))
+    return (
+        f"{evaluation.made_at:%d %b %Y %H:%M} UTC, {evaluation.author}: {systems} on {name}, "
+        f"{', '.join(evaluation.parts)}"
+    )

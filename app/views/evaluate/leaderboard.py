@@ -1,0 +1,100 @@
+"""Evaluate, the leaderboard: the runs on a part of a release, ranked by their first measure."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from app import ui
+from app.components.widgets import drawing
+from curation.core.reports.charts import weeks
+from curation.core.text import decimal, pluralize
+from curation.evaluation import leaderboard
+from curation.evaluation.evaluable_release import EvaluableRelease
+from curation.evaluation.figures.ranks import LeaderboardRow
+from curation.releases.gate_override import mark_name
+from curation.store import Annotator, Store
+
+MAX_CACHED_LEADERBOARDS = 8
+MAX_SYSTEMS = 6
+"""Maximum number of systems in the chart of earlier evaluations."""
+
+
+def show(store: Store, annotator: Annotator, release: EvaluableRelease, part: str) -> None:
+    """Show the runs on a part; on a sealed part, only leads see the ranks, and others see rounded figures."""
+    is_sealed = release.parts[part]
+    if is_sealed and annotator.role != "lead":
+        _show_rounded(store, release, part)
+        return
+    with store.reading() as cursor:
+        runs = leaderboard.list_runs(cursor, release.row.release_id, [part], is_sealed)
+    ui.heading(f"Leaderboard of {part}")
+    if not runs:
+        ui.quiet("Nobody has scored a run on this part yet.")
+        return
+    _show_ranks(store, release, part, runs)
+    _show_history(store, annotator, part, release.measures[0])
+
+
+def _show_ranks(
+    store: Store, release: EvaluableRelease, part: str, runs: list[leaderboard.SubmittedRun]
+) -> None:
+    measure = release.measures[0]
+    cache_key = (str(store.path), release.row.release_id, part, len(runs))
+    ranked_runs, remark, left_out = _rank_runs(runs, measure, cache_key)
+    columns = ["Rank", "System", f"{measure} (95 %)", "Queries", "Group", "By"]
+    rows = [_make_row(row, run) for row, run in ranked_runs]
+    ui.table(f"Runs on {mark_name(release.row.name, release.mark)}, {part}", columns, rows, words=True)
+    ui.quiet(
+        "Paired tests of all pairs of systems, with Holm's correction, find no difference between the "
+        "systems of a group. A rank such as 1–3 is the range of ranks that the tests allow."
+    )
+    ui.sentences(remark)
+    for reason, count in left_out.items():
+        ui.quiet(f"Not in the table: {pluralize(count, 'run')} ({reason}).")
+
+
+def _show_history(store: Store, annotator: Annotator, part: str, measure: str) -> None:
+    """Draw the figures of systems with several evaluations on this part, over all releases."""
+    with store.reading() as cursor:
+        histories_by_system = leaderboard.collect_histories(cursor, part, measure, annotator)
+    series = [item for item in histories_by_system.items() if len(item[1]) > 1]
+    if series:
+        ui.heading("History")
+        drawing(weeks(f"{measure} of {part}, evaluation by evaluation", series[:MAX_SYSTEMS], joined=True))
+
+
+def _show_rounded(store: Store, release: EvaluableRelease, part: str) -> None:
+    """Show the rounded figures of a sealed part that evaluators have received."""
+    with store.reading() as cursor:
+        rounded_evaluations = leaderboard.list_rounded_evaluations(cursor, release.row.release_id, part)
+    ui.heading(f"Sealed evaluations of {part}")
+    if not rounded_evaluations:
+        ui.quiet("Nobody has scored a run on this part yet.")
+        return
+    rows = [
+        (row.system, measure, figure["value"], f"{row.evaluated_by}, {row.evaluated_at:%d\u00a0%b\u00a0%Y}")
+        for row in rounded_evaluations
+        for measure, figure in row.shown.items()
+    ]
+    columns = ["System", "Measure", "Figure", "By"]
+    ui.table(f"Runs on {mark_name(release.row.name, release.mark)}, {part}", columns, rows, words=True)
+    ui.quiet(
+        "Each figure has the digits that its standard error supports. Only leads see full results on a "
+        "sealed part."
+    )
+
+
+@st.cache_resource(max_entries=MAX_CACHED_LEADERBOARDS, show_spinner=False)
+def _rank_runs(
+    _runs: list[leaderboard.SubmittedRun], measure: str, cache_key: tuple[object, ...]
+) -> tuple[list[tuple[LeaderboardRow, leaderboard.SubmittedRun]], str, dict[str, int]]:
+    """Rank the runs. `cache_key` holds the number of runs, so that a new run replaces the cached result."""
+    return leaderboard.rank_runs(_runs, measure)
+
+
+def _make_row(row: LeaderboardRow, run: leaderboard.SubmittedRun) -> tuple[object, ...]:
+    rank = f"{row.best_rank}" if row.best_rank == row.worst_rank else f"{row.best_rank}–{row.worst_rank}"
+    low, high = run.figure["low"], run.figure["high"]
+    interval = "" if low is None or high is None else f" ({decimal(low)}\u00a0to\u00a0{decimal(high)})"
+    author = f"{run.by}, {run.at:%d\u00a0%b\u00a0%Y}"
+    return rank, row.system, f"{decimal(row.value)}{interval}", run.figure["n"], row.letters, author
