@@ -17,7 +17,7 @@ from goldgrade.releases import Release
 if TYPE_CHECKING:
     from curation.agreement.report import AgreementReport
     from curation.ingest.outcome import ImportOutcome
-    from curation.pooling.stored_pool import PoolReport
+    from curation.pooling.pool_report import PoolReport
     from curation.queries.coverage.report import CoverageReport
     from curation.queries.sampling.stored_sample import SampleReport
     from curation.releases.freeze.freeze import Frozen

@@ -26,7 +26,7 @@ from curation.retrieval import RUN_PREFIX
 from curation.store import COMMAND_LINE, Store
 
 if TYPE_CHECKING:
-    from curation.pooling.stored_pool import PoolReport
+    from curation.pooling.pool_report import PoolReport
 
 
 def pool_runs(

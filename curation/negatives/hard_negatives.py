@@ -28,13 +28,13 @@ from curation.labeling.consensus.consensus import prepare_relevance
 from curation.labeling.consensus.votes import read_votes
 from curation.negatives.requests import HardNegativesRequest
 from curation.people.seal_access import SealAccess, access_or_closed, withheld
-from curation.pooling.contributions import Ranked
+from curation.pooling.contributions import RankedPair
 from curation.pooling.relevance import Relevance
 from curation.store import Cursor, Document, Query, Store, fetch
 from curation.store.documents import current_snapshot, snapshot_texts
 
 JUDGED = "judged not relevant"
-_Ranks = Mapping[str, Mapping[str, Ranked]]
+_Ranks = Mapping[str, Mapping[str, RankedPair]]
 """Document id → system → rank."""
 _Pooled = tuple[Query, _Ranks, frozenset[str]]
 """A query, the ranks of its documents, and its relevant documents."""
@@ -197,7 +197,7 @@ def find_hard_negatives(
     with store.reading() as cursor:
         access = access_or_closed(cursor, access)
         queries = read_active_queries(cursor)
-        ranked = fetch(cursor, Ranked, _RANKED.format(query=""))
+        ranked = fetch(cursor, RankedPair, _RANKED.format(query=""))
         votes = read_votes(cursor)
         relevance_later = prepare_relevance(cursor, votes)
         judged = votes.rows["document_id"].unique().to_pylist()
@@ -240,13 +240,13 @@ def _describe_ranks(suspect: Suspect) -> str:
     return ", ".join(f"{system}: {rank} < {relevant}" for system, (rank, relevant) in suspect.above.items())
 
 
-def read_ranked(cursor: Cursor, query_id: str) -> list[Ranked]:
+def read_ranked(cursor: Cursor, query_id: str) -> list[RankedPair]:
     """Read the ranks of a query's documents by system, from the last pool of each system."""
-    return fetch(cursor, Ranked, _RANKED.format(query="AND c.query_id = ?"), [query_id])
+    return fetch(cursor, RankedPair, _RANKED.format(query="AND c.query_id = ?"), [query_id])
 
 
 def find_query_negatives(
-    query: Query, ranked: Sequence[Ranked], relevance: Relevance, documents: Iterable[Document]
+    query: Query, ranked: Sequence[RankedPair], relevance: Relevance, documents: Iterable[Document]
 ) -> QueryNegatives:
     """Find the hard negatives of one query. `documents` has the documents of the corpus."""
     rows = ((document.document_id, document.title, document.body) for document in documents)
@@ -309,8 +309,10 @@ def _shingle_documents(documents: Iterable[tuple[str, str, str]]) -> _Shingled:
     return {document_id: (title, word_shingles(f"{title}\n{body}")) for document_id, title, body in documents}
 
 
-def _group_queries(queries: Sequence[Query], ranked: Iterable[Ranked], relevance: Relevance) -> list[_Pooled]:
-    ranks: defaultdict[str, defaultdict[str, dict[str, Ranked]]] = defaultdict(lambda: defaultdict(dict))
+def _group_queries(
+    queries: Sequence[Query], ranked: Iterable[RankedPair], relevance: Relevance
+) -> list[_Pooled]:
+    ranks: defaultdict[str, defaultdict[str, dict[str, RankedPair]]] = defaultdict(lambda: defaultdict(dict))
     for row in ranked:
         ranks[row.query_id][row.document_id][row.system] = row
     positives = defaultdict(set)

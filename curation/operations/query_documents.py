@@ -20,7 +20,7 @@ from curation.labeling.consensus.votes import read_query_votes
 from curation.negatives.hard_negatives import find_query_negatives, read_ranked
 from curation.operations.query_facts import QueryFacts, read_facts, read_withheld_ids
 from curation.people.seal_access import SealAccess, access_or_closed, release_seals
-from curation.pooling.contributions import Ranked
+from curation.pooling.contributions import RankedPair
 from curation.store import Annotator, Cursor, Document, Query, Store, get_setting
 from curation.store.documents import documents_by_hash, snapshot_versions
 
@@ -194,7 +194,7 @@ def _read_texts(
 def _find_marks(
     facts: QueryFacts,
     guide: Guide,
-    ranked: Sequence[Ranked],
+    ranked: Sequence[RankedPair],
     pairs: Mapping[str, PairConsensus],
     documents: Mapping[str, Document],
 ) -> dict[str, str]:

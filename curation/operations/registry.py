@@ -17,7 +17,7 @@ _ENTRIES = {
     "sample": ("releases.sampling_operations", "sources", "queries"),
     "top up": ("releases.sampling_operations", "sources", "queries"),
     "tags": ("queries.operations", "sources", "queries vectors"),
-    "pool": ("pooling.pool", "sources queries", "candidates vectors"),
+    "pool": ("pooling.operations", "sources queries", "candidates vectors"),
     "coverage": ("queries.operations", "sources queries", "map vectors"),
     "split preview": ("splits.operations", "sources queries judgments", "vectors"),
     "split": ("splits.operations", "sources queries judgments", "parts vectors"),

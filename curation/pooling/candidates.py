@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from itertools import zip_longest
 from typing import NamedTuple
 
 from curation.core.digests import sort_by_seed
@@ -76,20 +77,15 @@ def select_within_budget(
         ranks[proposal.query_id, proposal.document_id].append(proposal.rank or 0)
     if budget is None or len(ranks) <= budget:
         return list(proposals), 0
-    selected = set(_order_by_turns(ranks, seed)[:budget])
+    selected = set(_order_by_rounds(ranks, seed)[:budget])
     return [proposal for proposal in proposals if proposal[:2] in selected], len(ranks) - budget
 
 
-def _order_by_turns(ranks: Mapping[Pair, list[int]], seed: int) -> list[Pair]:
-    """Order all pairs by the order in which the budget is spent."""
+def _order_by_rounds(ranks: Mapping[Pair, list[int]], seed: int) -> list[Pair]:
+    """Order all pairs as the budget is spent: in rounds over the queries."""
     pairs_of: defaultdict[str, list[Pair]] = defaultdict(list)
     for pair in sorted(ranks, key=lambda pair: (min(ranks[pair]), -len(ranks[pair]), pair)):
         pairs_of[pair[0]].append(pair)
     query_ids = sort_by_seed(pairs_of, seed, key=lambda query_id: ["budget", query_id])
-    rounds = max(map(len, pairs_of.values()))
-    return [
-        pairs_of[query_id][index]
-        for index in range(rounds)
-        for query_id in query_ids
-        if index < len(pairs_of[query_id])
-    ]
+    rounds = zip_longest(*(pairs_of[query_id] for query_id in query_ids))
+    return [pair for pairs_of_round in rounds for pair in pairs_of_round if pair is not None]

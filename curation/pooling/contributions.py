@@ -11,20 +11,19 @@ The grades of sealed queries are hidden (`pooling.relevance`).
 
 from __future__ import annotations
 
-import json
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from curation.core.errors import InputError, NotFoundError, RefusedError
 from curation.core.reports.tables import ShareCell, Table
 from curation.core.text import pluralize
 from curation.people.seal_access import closed_access, withheld
 from curation.pooling.random_negatives import RANDOM
 from curation.pooling.relevance import Pair, Relevance
+from curation.pooling.stored_pool import find_pool
 from curation.pooling.systems import TOP
-from curation.store import Cursor, Store, fetch
+from curation.store import Store, fetch
 
 _RANKED = """
 SELECT query_id, document_id, system, rank, score FROM candidate_sources WHERE pool_id = ? AND system <> ?
@@ -32,7 +31,7 @@ SELECT query_id, document_id, system, rank, score FROM candidate_sources WHERE p
 _RANDOM_PAIRS = "SELECT query_id, document_id FROM candidate_sources WHERE pool_id = ? AND system = ?"
 
 
-class Ranked(NamedTuple):
+class RankedPair(NamedTuple):
     """The rank and score of a pair in one system's list."""
 
     query_id: str
@@ -155,8 +154,9 @@ def compute_contributions(store: Store, relevance: Relevance, pool: str | None =
     NotFoundError, InputError: no pool's id, or several pools' ids, begin with the given text.
     """
     with store.reading() as cursor:
-        pool_id, depth, report = _find_pool(cursor, pool)
-        ranked = fetch(cursor, Ranked, _RANKED, [pool_id, RANDOM])
+        row = find_pool(cursor, pool)
+        pool_id, report = row.pool_id, row.report
+        ranked = fetch(cursor, RankedPair, _RANKED, [pool_id, RANDOM])
         random_pairs = cursor.execute(_RANDOM_PAIRS, [pool_id, RANDOM]).fetchall()
         access = closed_access(cursor)
     relevance = relevance.hide_sealed(access)
@@ -166,7 +166,7 @@ def compute_contributions(store: Store, relevance: Relevance, pool: str | None =
     top = {system["system"]: system["top"] for system in report["systems"]}
     return Contributions(
         pool_id=pool_id,
-        depth=depth,
+        depth=row.parameters["depth"],
         queries=report["queries"],
         candidates=len(pairs),
         graded=sum(pair in relevance.grades for pair in pairs),
@@ -181,7 +181,7 @@ def compute_contributions(store: Store, relevance: Relevance, pool: str | None =
 
 
 def count_contributions(
-    ranked: Iterable[Ranked], top: Mapping[str, int], relevance: Relevance
+    ranked: Iterable[RankedPair], top: Mapping[str, int], relevance: Relevance
 ) -> list[Contribution]:
     """Compute the contribution of each system.
 
@@ -217,7 +217,7 @@ def count_contributions(
     return contributions
 
 
-def find_twins(ranked: Iterable[Ranked], relevance: Relevance) -> list[tuple[list[str], int]]:
+def find_twins(ranked: Iterable[RankedPair], relevance: Relevance) -> list[tuple[list[str], int]]:
     """Find groups of systems that proposed the same pairs, and count relevant pairs that only the group
     proposed.
 
@@ -236,22 +236,6 @@ def find_twins(ranked: Iterable[Ranked], relevance: Relevance) -> list[tuple[lis
             pairs_of_others = set().union(*(pairs_of[other] for other in pairs_of.keys() - set(systems)))
             twins.append((systems, sum(map(relevance.is_relevant, pairs - pairs_of_others))))
     return twins
-
-
-def _find_pool(cursor: Cursor, beginning: str | None) -> tuple[str, int, dict[str, Any]]:
-    """Read the id, depth and report of the pool whose id begins with a text, or of the last pool."""
-    sql = "SELECT pool_id, parameters, report FROM pools WHERE starts_with(pool_id, ?) ORDER BY rowid DESC"
-    rows = cursor.execute(sql, [beginning or ""]).fetchall()
-    if not rows and beginning is None:
-        raise RefusedError("There is no pool yet. Build one.", command="`goldgrade pool` builds a pool.")
-    if not rows:
-        command = "`goldgrade pool` shows the id of the pool."
-        raise NotFoundError(f"No pool has an id that begins with {beginning!r}.", command=command)
-    if beginning is not None and len(rows) > 1:
-        ids = ", ".join(sorted(row[0] for row in rows))
-        raise InputError(f"Several pools have an id that begins with {beginning!r}: {ids}.")
-    pool_id, parameters, report = rows[0]
-    return pool_id, json.loads(parameters)["depth"], json.loads(report)
 
 
 def _ratio_or_none(count: int, total: int) -> float | None:

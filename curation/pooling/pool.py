@@ -1,4 +1,4 @@
-"""Building of a pool: the union of the systems' top documents for each query, and random easy negatives.
+"""Building of a pool, which has the systems' top documents and random easy negatives for each query.
 
 Pooling (Spärck Jones and van Rijsbergen 1975; TREC) selects for judgment the documents that at least one
 system ranks high. Every candidate keeps each system that proposed it, with rank and score, so that the
@@ -12,44 +12,31 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
-from itertools import groupby
-from operator import attrgetter
 from typing import Any, NamedTuple
-
-import numpy as np
-import pyarrow as pa
-import pyarrow.compute as pc
 
 from curation.core.digests import digest
 from curation.core.errors import RefusedError, refuse_problems
-from curation.core.operation import Operation
 from curation.core.progress import Progress, silent
-from curation.core.request import DEFAULT_MODEL, describe_out_of_bounds
-from curation.core.similarity.identical_texts import IdenticalTexts, Representatives
+from curation.core.request import describe_out_of_bounds
+from curation.core.similarity.identical_texts import Representatives
 from curation.core.words import TOKENIZATION, is_cut_differently
 from curation.ingest.filters import Filters, read_filters
 from curation.ingest.importers.external_corpus import store_linked_texts
 from curation.ingest.importers.queries import read_active_queries
-from curation.ingest.stored_runs import find_run
 from curation.people.annotators import require_author
 from curation.pooling.candidates import CandidateSource, collect_candidates, select_within_budget
-from curation.pooling.random_negatives import (
-    RANDOM,
-    REACH,
-    DrawNegatives,
-    draw_by_engine,
-    draw_negatives,
-    make_random_order,
-)
+from curation.pooling.corpus_texts import CorpusTexts, read_texts
+from curation.pooling.engine_negatives import draw_by_engine
+from curation.pooling.pool_report import PoolReport, SystemReport, report_systems
+from curation.pooling.random_negatives import RANDOM, REACH, draw_negatives, make_random_order
+from curation.pooling.relevance import Pair
 from curation.pooling.request import PoolRequest
-from curation.pooling.stored_pool import PoolReport, read_pool_report, report_systems, store_pool
+from curation.pooling.stored_pool import PoolRow, read_pool_report, store_pool
 from curation.pooling.systems import ENGINE_PREFIX, Systems, replace_engines, require_corpus, sort_systems
 from curation.retrieval import RUN_PREFIX
-from curation.retrieval.embeddings import minutes_to_embed, refuse_without_model
-from curation.retrieval.engines.stored_engines import find_engine
 from curation.retrieval.stemming import set_stemmer
-from curation.store import COMMAND_LINE, Cursor, Document, Query, Store, get_setting
-from curation.store.documents import Corpus, StoredDocuments, current_corpus, current_snapshot, read_facts
+from curation.store import COMMAND_LINE, Cursor, Document, Query, Store
+from curation.store.documents import Corpus, StoredDocuments, current_corpus, current_snapshot
 
 QUERIES_AT_ONCE = 1_000
 """Number of queries that are searched at the same time."""
@@ -57,27 +44,45 @@ LEXICAL = frozenset({"bm25", "hybrid"})
 NOT_IN_CORPUS = "results of imported runs name documents that the corpus does not have"
 UNDER_OTHER_ID = "candidates are judged under the id of an identical document"
 OUTSIDE = "pooled pairs are outside the filter of their query: not relevant without a judgment"
-_COUNT_CHARACTERS = """
-SELECT sum(length(title) + length(body)) FROM documents JOIN snapshot_documents USING (content_hash)
-WHERE snapshot_id = ? AND NOT EXISTS (
-    FROM pools WHERE snapshot_id = ?
-        AND (json_exists(parameters, '$.systems.dense') OR json_exists(parameters, '$.systems.hybrid')))
-"""
-_FEATURES = pa.schema({"content_hash": "string", "sum": "uint64", "blank": "bool", "ascii": "bool"})
 
 
-class CorpusTexts(NamedTuple):
-    """The identical, blank and non-ASCII texts of a corpus.
+class _PoolInputs(NamedTuple):
+    """The inputs of a pool, read after the engines have given their lists.
 
     Attributes
     ----------
-    blank: ids of documents without text.
-    beyond_ascii: content hashes of texts that are not ASCII.
+    engine_draws: query id → random documents of an engine; None if the corpus is not held.
+    stand_ins: the ids under which identical documents are judged.
     """
 
-    identical: IdenticalTexts
-    blank: frozenset[str]
-    beyond_ascii: pa.StringArray
+    request: PoolRequest
+    queries: list[Query]
+    snapshot_id: str
+    corpus: Corpus
+    texts: CorpusTexts
+    engine_draws: Mapping[str, Sequence[str]] | None
+    filters: Filters
+    stand_ins: Representatives
+
+    @property
+    def max_results(self) -> int:
+        """Largest number of documents that a system can propose for a query."""
+        return min(self.request.depth, len(self.corpus.ids))
+
+
+class _SearchResults(NamedTuple):
+    """The results of the systems of a pool, and the random documents.
+
+    Attributes
+    ----------
+    hit_counts: system → number of documents that the system found for each query.
+    proposals: proposals of the systems, and random proposals.
+    left_out: reason → number of pairs.
+    """
+
+    hit_counts: dict[str, list[int]]
+    proposals: list[CandidateSource]
+    left_out: Counter[str]
 
 
 def build_pool(
@@ -107,57 +112,28 @@ def build_pool(
         with store.transaction() as cursor:
             set_stemmer(cursor, request.stemmer)
     request, unanswered = replace_engines(store, request, author, progress)
-    with store.reading() as cursor:
-        require_corpus(cursor, request.systems)
-    engine_draws = draw_by_engine(store, request, progress)
-    with store.reading() as cursor:
-        queries = [query for query in read_queries(cursor) if query.query_id not in without]
-        stored_pairs = cursor.execute("SELECT query_id, document_id FROM candidates").fetchall()
-        snapshot_id = current_snapshot(cursor)
-        corpus = current_corpus(cursor)
-    texts = read_texts(store, corpus)
-    systems = Systems(store, request.systems, corpus, request.model)
-    filters = read_filters(store)
-    beyond_ascii = StoredDocuments(store, texts.beyond_ascii)
-    has_new_words = not LEXICAL.isdisjoint(request.systems) and _has_new_word_cuts(queries, beyond_ascii)
-    parameters = _list_parameters(request, systems, engine_draws, filters, has_new_words)
-    text_of = {query.query_id: query.text for query in queries}
-    stored_candidates = [pair for pair in stored_pairs if pair[0] in text_of]
-    stand_ins = Representatives(texts.identical, stored_candidates, filters.outside)
-    pool_id = digest("pool", snapshot_id, [*text_of.items()], parameters, stand_ins.unusual)
+    inputs = _read_inputs(store, request, without, progress)
+    systems = Systems(store, request.systems, inputs.corpus, request.model)
+    parameters = _list_parameters(store, inputs, systems)
+    query_texts = [(query.query_id, query.text) for query in inputs.queries]
+    pool_id = digest("pool", inputs.snapshot_id, query_texts, parameters, inputs.stand_ins.unusual)
     with store.reading() as cursor:
         stored_report = read_pool_report(cursor, pool_id)
     if stored_report is not None:
         return stored_report
-    draw = None
-    if request.random_negatives:
-        ids_with_text = (document_id for document_id in corpus.ids if document_id not in texts.blank)
-        draw = make_random_order(ids_with_text, request.seed, texts.identical, engine_draws)
-    hit_counts, proposals, left_out = _search_systems(
-        systems, queries, request, draw, texts.identical, stand_ins, progress
-    )
-    outside = filters.among(proposal[:2] for proposal in proposals)
-    inside_proposals = [proposal for proposal in proposals if proposal[:2] not in outside]
-    outside_proposals = [proposal for proposal in proposals if proposal[:2] in outside]
-    empty = {name: systems.find_empty(name, queries, counts) for name, counts in hit_counts.items()}
-    left_out[OUTSIDE] = len(outside)
-    max_results = min(request.depth, len(corpus.ids))
-    selected, report = _select_candidates(inside_proposals, request, hit_counts, empty, max_results, left_out)
-    report["queries"] = len(queries)
+    results = _search_systems(systems, inputs, progress)
+    outside = inputs.filters.among(proposal[:2] for proposal in results.proposals)
+    results.left_out[OUTSIDE] = len(outside)
+    selected, report = _select_candidates(systems, inputs, results, outside)
     if systems.missing_documents:
         report["left_out"][NOT_IN_CORPUS] = systems.missing_documents
     report["left_out"] |= unanswered
-    report["rank_bm25"] = systems.compare_bm25(queries, request.seed, progress)
+    report["rank_bm25"] = systems.compare_bm25(inputs.queries, request.seed, progress)
+    outside_proposals = [proposal for proposal in results.proposals if proposal[:2] in outside]
     sources = sorted([*selected, *outside_proposals], key=lambda proposal: proposal[:3])
     store_linked_texts(store, (source.document_id for source in sources))
-    return store_pool(store, pool_id, snapshot_id, parameters, report, sources, outside, author)
-
-
-def forecast_embedding(cursor: Cursor) -> str | None:
-    """Estimate the time to embed the corpus, or return None if a pool has embedded the corpus already."""
-    snapshot = get_setting(cursor, "corpus")
-    [(characters,)] = cursor.execute(_COUNT_CHARACTERS, [snapshot, snapshot]).fetchall()
-    return minutes_to_embed(cursor, characters, DEFAULT_MODEL) if characters else None
+    row = PoolRow(pool_id, inputs.snapshot_id, parameters, report)
+    return store_pool(store, row, sources, outside, author)
 
 
 def check_request(request: PoolRequest) -> PoolRequest:
@@ -190,17 +166,45 @@ def read_queries(cursor: Cursor, systems: Sequence[str] = ()) -> list[Query]:
     return queries
 
 
-def read_texts(store: Store, corpus: Corpus) -> CorpusTexts:
-    """Find identical, blank and non-ASCII texts. Only blank texts and texts with equal checksums are read."""
-    features = pa.concat_tables([_FEATURES.empty_table(), *read_facts(store, corpus.hashes)])
-    features = features.combine_chunks()
-    _, group, sizes = np.unique(features["sum"].to_numpy(), return_inverse=True, return_counts=True)
-    is_compared = pc.or_(features["blank"], pa.array(sizes[group] > 1))
-    compared = StoredDocuments(store, features.filter(is_compared)["content_hash"])
-    blank = frozenset(document.document_id for document in compared if not document.text)
-    beyond_ascii = features.filter(pc.invert(features["ascii"]))["content_hash"]
-    texts = ((document.document_id, document.title, document.body) for document in compared)
-    return CorpusTexts(IdenticalTexts(texts), blank, beyond_ascii)
+def _read_inputs(
+    store: Store, request: PoolRequest, without: Collection[str], progress: Progress
+) -> _PoolInputs:
+    """Read the inputs of a pool; the engine of a held corpus first draws random documents."""
+    with store.reading() as cursor:
+        require_corpus(cursor, request.systems)
+    engine_draws = draw_by_engine(store, request, progress)
+    with store.reading() as cursor:
+        queries = [query for query in read_queries(cursor) if query.query_id not in without]
+        candidates = cursor.execute("SELECT query_id, document_id FROM candidates").fetchall()
+        snapshot_id = current_snapshot(cursor)
+        corpus = current_corpus(cursor)
+    texts = read_texts(store, corpus)
+    filters = read_filters(store)
+    query_ids = {query.query_id for query in queries}
+    pairs = [pair for pair in candidates if pair[0] in query_ids]
+    stand_ins = Representatives(texts.identical, pairs, filters.outside)
+    return _PoolInputs(request, queries, snapshot_id, corpus, texts, engine_draws, filters, stand_ins)
+
+
+def _list_parameters(store: Store, inputs: _PoolInputs, systems: Systems) -> dict[str, Any]:
+    """List the inputs that decide a pool's candidates, without corpus and queries, for the pool's id."""
+    request = inputs.request
+    parameters: dict[str, Any] = {
+        "budget": request.budget,
+        "depth": request.depth,
+        "random_negatives": request.random_negatives,
+        "reach": REACH,
+        "seed": request.seed,
+        "systems": systems.settings,
+    }
+    if inputs.engine_draws is not None:
+        parameters["random"] = digest("random of an engine", inputs.engine_draws)
+    documents = StoredDocuments(store, inputs.texts.beyond_ascii)
+    if not LEXICAL.isdisjoint(request.systems) and _has_new_word_cuts(inputs.queries, documents):
+        parameters["words"] = TOKENIZATION
+    if inputs.filters.queries:
+        parameters["filters"] = digest("filters", inputs.filters.queries)
+    return parameters
 
 
 def _has_new_word_cuts(queries: Sequence[Query], documents: Iterable[Document]) -> bool:
@@ -212,98 +216,64 @@ def _has_new_word_cuts(queries: Sequence[Query], documents: Iterable[Document]) 
     )
 
 
-def _list_parameters(
-    request: PoolRequest,
-    systems: Systems,
-    engine_draws: Mapping[str, Sequence[str]] | None,
-    filters: Filters,
-    has_new_words: bool,
-) -> dict[str, Any]:
-    """List the inputs that decide a pool's candidates, without corpus and queries, for the pool's id."""
-    parameters: dict[str, Any] = {
-        "budget": request.budget,
-        "depth": request.depth,
-        "random_negatives": request.random_negatives,
-        "reach": REACH,
-        "seed": request.seed,
-        "systems": systems.settings,
-    }
-    if engine_draws is not None:
-        parameters["random"] = digest("random of an engine", engine_draws)
-    if has_new_words:
-        parameters["words"] = TOKENIZATION
-    if filters.queries:
-        parameters["filters"] = digest("filters", filters.queries)
-    return parameters
-
-
-def _search_systems(
-    systems: Systems,
-    queries: Sequence[Query],
-    request: PoolRequest,
-    draw: DrawNegatives | None,
-    identical: IdenticalTexts,
-    stand_ins: Representatives,
-    progress: Progress,
-) -> tuple[dict[str, list[int]], list[CandidateSource], Counter[str]]:
+def _search_systems(systems: Systems, inputs: _PoolInputs, progress: Progress) -> _SearchResults:
     """Search for the queries of a pool, `QUERIES_AT_ONCE` at a time, so that only pooled results stay in
     memory.
-
-    Returns
-    -------
-    The number of documents that each system found for each query, the proposals of systems and the random
-    proposals, and reason → number of pairs.
     """
+    request, queries, identical = inputs.request, inputs.queries, inputs.texts.identical
+    draw = None
+    if request.random_negatives:
+        ids = (document_id for document_id in inputs.corpus.ids if document_id not in inputs.texts.blank)
+        draw = make_random_order(ids, request.seed, identical, inputs.engine_draws)
     proposals: list[CandidateSource] = []
-    left_out, hit_counts = Counter[str](), defaultdict[str, list[int]](list)
+    left_out = Counter[str]()
+    hit_counts = defaultdict[str, list[int]](list)
     for start in range(0, len(queries), QUERIES_AT_ONCE):
         batch = queries[start : start + QUERIES_AT_ONCE]
         lists = systems.search(batch, max(REACH, request.depth), silent if start else progress)
-        found, under_other_ids = collect_candidates(lists, batch, request.depth, stand_ins)
-        proposals += found
-        left_out[UNDER_OTHER_ID] += under_other_ids
+        system_proposals, n_merged = collect_candidates(lists, batch, request.depth, inputs.stand_ins)
+        proposals += system_proposals
+        left_out[UNDER_OTHER_ID] += n_merged
         if draw is not None:
             negatives, missing = draw_negatives(
-                lists, batch, draw, request.random_negatives, request.depth, identical, stand_ins
+                lists, batch, draw, request.random_negatives, request.depth, identical, inputs.stand_ins
             )
             proposals += negatives
             left_out += missing
         for name, hits in lists.items():
             hit_counts[name] += map(len, hits)
         progress("pool: search", start + len(batch), len(queries))
-    return hit_counts, proposals, left_out
+    return _SearchResults(hit_counts, proposals, left_out)
 
 
 def _select_candidates(
-    proposals: Sequence[CandidateSource],
-    request: PoolRequest,
-    hit_counts: Mapping[str, Sequence[int]],
-    empty: Mapping[str, Mapping[str, Sequence[str]]],
-    max_results: int,
-    left_out: Mapping[str, int],
+    systems: Systems, inputs: _PoolInputs, results: _SearchResults, outside: Collection[Pair]
 ) -> tuple[list[CandidateSource], dict[str, Any]]:
-    """Select the proposals that people judge, and make the pool's report.
+    """Select the proposals that people judge, and make the pool's report as it is stored.
 
     Parameters
     ----------
-    hit_counts, empty, max_results: see `stored_pool.report_systems`.
+    outside: pairs outside the filter of their query, which people do not judge.
     """
-    random_proposals = [proposal for proposal in proposals if proposal.system == RANDOM]
-    system_proposals = [proposal for proposal in proposals if proposal.system != RANDOM]
+    request = inputs.request
+    inside_proposals = [proposal for proposal in results.proposals if proposal[:2] not in outside]
+    random_proposals = [proposal for proposal in inside_proposals if proposal.system == RANDOM]
+    system_proposals = [proposal for proposal in inside_proposals if proposal.system != RANDOM]
     within_budget, over_budget = select_within_budget(system_proposals, request.budget, request.seed)
-    reports = report_systems(hit_counts, empty, within_budget, max_results)
-    unscored = sum(report.unfilled for report in reports if not report.system.startswith(RUN_PREFIX))
-    run_counts = [counts for name, counts in hit_counts.items() if name.startswith(RUN_PREFIX)]
-    missing = sum(max(max_results - count, 0) for counts in run_counts for count in counts if count)
+    no_hit_ids = {
+        name: systems.list_queries_without_hits(name, inputs.queries, counts)
+        for name, counts in results.hit_counts.items()
+    }
+    reports = report_systems(results.hit_counts, no_hit_ids, within_budget, inputs.max_results)
     reasons = {
-        "results are missing, because no further document scored above zero": unscored,
-        "results are missing, because an imported run has fewer for some queries": missing,
+        **_count_missing_results(reports, results.hit_counts, inputs.max_results),
         "candidates are over the budget: other candidates of their queries rank higher": over_budget,
-        **left_out,
+        **results.left_out,
     }
     selected = sorted([*within_budget, *random_proposals], key=lambda proposal: proposal[:3])
     report = {
-        "candidates": sum(1 for _ in groupby(selected, key=attrgetter("query_id", "document_id"))),
+        "queries": len(inputs.queries),
+        "candidates": len({proposal[:2] for proposal in selected}),
         "random_negatives": len(random_proposals),
         "systems": [system._asdict() for system in reports],
         "left_out": {reason: count for reason, count in reasons.items() if count},
@@ -311,28 +281,14 @@ def _select_candidates(
     return selected, report
 
 
-def _check_pool(cursor: Cursor, request: PoolRequest | None) -> None:
-    read_queries(cursor, request.systems if request else ())
-    if request is None:
-        return
-    request = check_request(request)
-    require_corpus(cursor, request.systems)
-    for system in request.systems:
-        kind, _, name = system.partition(":")
-        if name:
-            (find_run if kind == "run" else find_engine)(cursor, name)
-    if not {"dense", "hybrid"}.isdisjoint(request.systems):
-        refuse_without_model(cursor, request.model)
-
-
-OPERATIONS = {
-    "pool": Operation(
-        PoolRequest,
-        build_pool,
-        in_progress="a pool is being built",
-        on_interrupt="No pool was stored. Build the pool again; embeddings and word counts are kept.",
-        check=_check_pool,
-        first_step="reading the corpus",
-        stage="pool",
-    )
-}
+def _count_missing_results(
+    reports: Sequence[SystemReport], hit_counts: Mapping[str, Sequence[int]], max_results: int
+) -> dict[str, int]:
+    """Count the results that the systems lack within the depth, by reason."""
+    unscored = sum(report.unfilled for report in reports if not report.system.startswith(RUN_PREFIX))
+    run_counts = [counts for name, counts in hit_counts.items() if name.startswith(RUN_PREFIX)]
+    missing = sum(max(max_results - count, 0) for counts in run_counts for count in counts if count)
+    return {
+        "results are missing, because no further document scored above zero": unscored,
+        "results are missing, because an imported run has fewer for some queries": missing,
+    }

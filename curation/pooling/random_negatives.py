@@ -9,49 +9,28 @@ the same documents. If the text of a drawn document is a candidate under a diffe
 proposed, so that no text is judged twice.
 
 SplitMix64 (Steele, Lea and Flood 2014) mixes a hash of the document and a hash of the query. The mixed number
-is the pair's key in a random order, and a draw takes the first documents of the order. So a draw is the
-same on any machine, and a larger corpus or a deeper pool keeps most of an earlier draw and its judgments.
+is the pair's key in a random order, and a draw takes the first documents of the order. So a draw is the same
+on any machine, and a larger corpus or a deeper pool keeps most of an earlier draw and its judgments.
 
-A held corpus has only documents that engines ranked, so documents drawn from it would not be random. In a
-held corpus, negatives come from a random order: the
-engine orders its documents by seed and query, or the seed orders a list of all ids of the engine. Documents
-on the lists of the pool are left out, and the other drawn documents are added to the corpus. The draw is
-stored, so that building the same pool again gives the same negatives.
+A held corpus has only documents that engines ranked, so documents drawn from a held corpus would not be
+random. Its negatives come from an engine instead (`pooling.engine_negatives`).
 """
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from itertools import chain, islice
-from pathlib import Path
+from itertools import islice
 
 import numpy as np
 from numpy.typing import NDArray
 
 from curation.core.digests import digest
-from curation.core.errors import InputError, RefusedError
-from curation.core.progress import Progress
 from curation.core.similarity.identical_texts import IdenticalTexts, Representatives
-from curation.core.text import pluralize
-from curation.ingest.importers.queries import read_active_queries
-from curation.ingest.stored_runs import find_run, read_run_entries
 from curation.pooling.candidates import CandidateSource
-from curation.pooling.request import PoolRequest
-from curation.pooling.systems import ENGINE_PREFIX, SystemLists, list_engine_notices
-from curation.retrieval import RUN_PREFIX
-from curation.retrieval.engines.client import EngineClient, EngineList
-from curation.retrieval.engines.documents import fetch_missing_documents
-from curation.retrieval.engines.stored_engines import find_engine, find_run_engines
-from curation.retrieval.engines.stored_lists import (
-    RequestedLists,
-    read_requested_lists,
-    request_missing_lists,
-)
-from curation.retrieval.engines.template import Engine
+from curation.pooling.systems import SystemLists
 from curation.retrieval.retriever import list_document_ids
-from curation.store import Cursor, Query, Store, get_setting
-from curation.store.documents import is_held
+from curation.store import Query
 
 REACH = 1000
 RANDOM = "random"
@@ -82,15 +61,17 @@ def draw_negatives(
                 for hits in lists.values()
                 for document_id in list_document_ids(hits[index][:reach])
             }
-            drawn = draw(count, query.query_id, identical.all_ids(ranked))
-            if len(drawn) == count:
+            document_ids = draw(count, query.query_id, identical.all_ids(ranked))
+            if len(document_ids) == count:
                 break
         if reach < REACH:
             left_out[f"queries have random negatives from outside the first {reach} only, not {REACH:,}"] += 1
         reason = "random negatives are missing: no more documents lie outside the systems' reach"
-        left_out[reason] += count - len(drawn)
-        ids = (stand_ins.of(query.query_id, document_id) for document_id in drawn)
-        proposals += [CandidateSource(query.query_id, name, RANDOM, None, None) for name in ids]
+        left_out[reason] += count - len(document_ids)
+        judged_ids = [stand_ins.of(query.query_id, document_id) for document_id in document_ids]
+        proposals += [
+            CandidateSource(query.query_id, document_id, RANDOM, None, None) for document_id in judged_ids
+        ]
     return proposals, +left_out
 
 
@@ -114,8 +95,10 @@ def make_random_order(
     drawable_ids = set(drawable)
 
     def draw(count: int, query_id: str, excluded: Collection[str]) -> list[str]:
-        ids = [name for name in engine_draws.get(query_id, ()) if name in drawable_ids]
-        return [document_id for document_id in ids if document_id not in excluded][:count]
+        ids = [
+            name for name in engine_draws.get(query_id, ()) if name in drawable_ids and name not in excluded
+        ]
+        return ids[:count]
 
     return draw
 
@@ -141,14 +124,15 @@ class RandomOrder:
         fewer.
         """
         keys = _mix_numbers(self._hashes ^ np.uint64(_hash_number(self._seed, query_id)))
-        sorted_count = count + 16  # about so many documents are sorted, and four times as many if too few
+        sorted_count = count + 16  # approximate number of sorted documents, which grows if it is too small
         while True:
             largest_key = (2**64 - 1) * min(sorted_count, len(keys)) // max(len(keys), 1)
             rows = np.flatnonzero(keys <= np.uint64(largest_key))
             ids = (self._ids[row] for row in rows[np.argsort(keys[rows])].tolist())
-            drawn = list(islice((document_id for document_id in ids if document_id not in excluded), count))
-            if len(drawn) == count or sorted_count >= len(keys):
-                return drawn
+            included = (document_id for document_id in ids if document_id not in excluded)
+            document_ids = list(islice(included, count))
+            if len(document_ids) == count or sorted_count >= len(keys):
+                return document_ids
             sorted_count *= 4
 
 
@@ -162,106 +146,3 @@ def _mix_numbers(numbers: NDArray[np.uint64]) -> NDArray[np.uint64]:
     numbers = (numbers ^ (numbers >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     numbers = (numbers ^ (numbers >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     return numbers ^ (numbers >> np.uint64(31))
-
-
-def list_notices(cursor: Cursor, request: PoolRequest) -> list[str]:
-    """Write a notice for each request for lists or random documents that a pool is going to send to an
-    engine.
-    """
-    sentences = list_engine_notices(cursor, request)
-    engines = [find_engine(cursor, name) for name in _select_names(request.systems, ENGINE_PREFIX)]
-    engines += _find_engines_of_runs(cursor, request.systems)
-    is_part = is_held(cursor) or get_setting(cursor, "corpus") is None
-    if not (engines and is_part and request.random_negatives) or request.ids:
-        return sentences
-    if missing := _read_draws(cursor, engines[0], request.random_negatives, request.seed).missing:
-        subject = f"random documents for {pluralize(len(missing), 'query', 'queries')}"
-        sentences.append(EngineClient(engines[0], request.rate).describe_requests(subject))
-    return sentences
-
-
-def draw_by_engine(store: Store, request: PoolRequest, progress: Progress) -> Mapping[str, list[str]] | None:
-    """Draw random documents of an engine for each query, and add the documents to a held corpus.
-
-    Returns
-    -------
-    Query id → document ids; None if the corpus is not held.
-
-    Raises
-    ------
-    InputError: the file of ids cannot be read, or is given for a corpus that is not held.
-    RefusedError: no engine can give random documents.
-    """
-    systems, count, seed = request.systems, request.random_negatives, request.seed
-    with store.reading() as cursor:
-        if not (is_held(cursor) and count):
-            if request.ids is None:
-                return None
-            raise InputError("A file of ids would change nothing: all random negatives come from the corpus.")
-        engines = _find_engines_of_runs(cursor, systems)
-        ranked = _read_ranked_documents(cursor, systems)
-        queries = read_active_queries(cursor)
-        if not engines:
-            raise RefusedError(
-                "Random negatives cannot be drawn: the corpus has only documents that engines ranked, and "
-                "none of the systems is an engine's run. Name an engine, or draw no random negatives.",
-                command="`--random-negatives 0` draws no random negatives.",
-            )
-        stored_draws = _read_draws(cursor, engines[0], count, seed)
-    client = EngineClient(engines[0], request.rate)
-    if request.ids is None:
-        lists = request_missing_lists(
-            store, client, stored_draws, lambda query: _ask_for_order(client, query, count, seed), progress
-        )
-        ids_of_query = {query_list.query_id: query_list.document_ids for query_list in lists}
-    else:
-        order = RandomOrder(sorted(_read_ids(Path(request.ids))), seed)
-        query_ids = [query.query_id for query in queries]
-        ids_of_query = {query_id: order.draw(count, query_id, ranked[query_id]) for query_id in query_ids}
-    draws = {
-        query_id: [document_id for document_id in document_ids if document_id not in ranked[query_id]][:count]
-        for query_id, document_ids in ids_of_query.items()
-    }
-    fetch_missing_documents(store, client, set(chain.from_iterable(draws.values())), progress)
-    return draws
-
-
-def _select_names(systems: Sequence[str], prefix: str) -> list[str]:
-    return [name.removeprefix(prefix) for name in systems if name.startswith(prefix)]
-
-
-def _find_engines_of_runs(cursor: Cursor, systems: Sequence[str]) -> list[Engine]:
-    return [
-        find_engine(cursor, name) for name in find_run_engines(cursor, _select_names(systems, RUN_PREFIX))
-    ]
-
-
-def _read_ranked_documents(cursor: Cursor, systems: Sequence[str]) -> Mapping[str, set[str]]:
-    """Collect for each query id the documents on the lists of the runs."""
-    ranked = defaultdict[str, set[str]](set)
-    for name in _select_names(systems, RUN_PREFIX):
-        for entry in read_run_entries(cursor, find_run(cursor, name)):
-            ranked[entry.query_id].add(entry.document_id)
-    return ranked
-
-
-def _read_draws(cursor: Cursor, engine: Engine, count: int, seed: int) -> RequestedLists:
-    """Read the engine's stored random order for each query, and the queries without a stored order."""
-    template = engine.template.template_hash
-    request_id = digest("engine draw", engine.name, template, count + REACH, seed)
-    return read_requested_lists(cursor, request_id, read_active_queries(cursor))
-
-
-def _ask_for_order(client: EngineClient, query: Query, count: int, seed: int) -> EngineList:
-    order = int(digest("random order", seed, query.query_id)[:7], 16)
-    return client.request_random_list(order, count + REACH)
-
-
-def _read_ids(path: Path) -> set[str]:
-    try:
-        ids = set(filter(None, map(str.strip, path.read_text(encoding="utf-8").splitlines())))
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"cannot be read: {error}; expected one id on each line", path=path) from None
-    if not ids:
-        raise InputError("has no id; expected one id on each line", path=path)
-    return ids

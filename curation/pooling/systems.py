@@ -134,7 +134,9 @@ class Systems:
         with store.reading() as cursor:
             stemmer = read_stemmer(cursor)
         built = [name for name in _BUILT_SYSTEMS if name in names or "hybrid" in names]
-        self._store, self._names, self._corpus = store, names, corpus
+        self._store = store
+        self._names = names
+        self._corpus = corpus
         self._bm25 = Bm25.from_store(store, corpus, stemmer) if "bm25" in built else None
         self._retrievers: dict[str, Retriever] = {} if self._bm25 is None else {"bm25": self._bm25}
         if "dense" in built:
@@ -173,10 +175,13 @@ class Systems:
             return self._runs[name]
         return self._hybrid if name == "hybrid" else self._retrievers[name]
 
-    def find_empty(self, name: str, queries: Sequence[Query], counts: Sequence[int]) -> dict[str, list[str]]:
+    def list_queries_without_hits(
+        self, name: str, queries: Sequence[Query], hit_counts: Sequence[int]
+    ) -> dict[str, list[str]]:
         """List the ids of queries for which a system found nothing, by reason."""
-        retriever, ids_by_reason = self.find_retriever(name), defaultdict[str, list[str]](list)
-        for query, count in zip(queries, counts, strict=True):
+        retriever = self.find_retriever(name)
+        ids_by_reason = defaultdict[str, list[str]](list)
+        for query, count in zip(queries, hit_counts, strict=True):
             if not count:
                 ids_by_reason[retriever.explain_no_hits(query)].append(query.query_id)
         return dict(sorted(ids_by_reason.items()))

@@ -23,8 +23,8 @@ from curation.labeling.rounds.create_round import OpenedRound, open_round_over
 from curation.labeling.rounds.rounds import refuse_taken_name, refuse_unable_annotators
 from curation.people.annotators import require_annotators, require_author
 from curation.pooling.pool import build_pool
+from curation.pooling.pool_report import PoolReport
 from curation.pooling.request import PoolRequest
-from curation.pooling.stored_pool import PoolReport
 from curation.queries.sampling import stored_sample
 from curation.queries.sampling.strata import Stratum
 from curation.relabeling.calendar import OPEN, find_present_quarter, read_work

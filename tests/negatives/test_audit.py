@@ -39,7 +39,8 @@ from curation.negatives.hard_negatives import find_hard_negatives
 from curation.negatives.requests import AuditRequest
 from curation.people.accounts import add_annotator
 from curation.pooling.contributions import compute_contributions
-from curation.pooling.pool import CorpusTexts, build_pool
+from curation.pooling.corpus_texts import CorpusTexts
+from curation.pooling.pool import build_pool
 from curation.pooling.relevance import Relevance
 from curation.pooling.request import PoolRequest
 from curation.releases.verify import verify

@@ -20,7 +20,7 @@ from curation.negatives.hard_negatives import (
     find_suspects,
 )
 from curation.negatives.requests import HardNegativesRequest
-from curation.pooling.contributions import Ranked
+from curation.pooling.contributions import RankedPair
 from curation.pooling.pool import build_pool
 from curation.pooling.request import PoolRequest
 from curation.store import Store
@@ -135,11 +135,11 @@ def test_numbers_out_of_bounds_and_missing_pools_are_sentences(store: Store, tmp
         find_hard_negatives(store)
 
 
-def ranks_of(lists: dict[str, list[str]]) -> dict[str, dict[str, Ranked]]:
-    found: dict[str, dict[str, Ranked]] = {}
+def ranks_of(lists: dict[str, list[str]]) -> dict[str, dict[str, RankedPair]]:
+    found: dict[str, dict[str, RankedPair]] = {}
     for system, documents in lists.items():
         for rank, document in enumerate(documents, 1):
-            found.setdefault(document, {})[system] = Ranked("q", document, system, rank, None)
+            found.setdefault(document, {})[system] = RankedPair("q", document, system, rank, None)
     return found
 
 

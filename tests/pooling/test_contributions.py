@@ -14,7 +14,7 @@ from curation.core.errors import InputError, NotFoundError, RefusedError
 from curation.labeling.consensus.consensus import read_relevance
 from curation.pooling.contributions import (
     Contribution,
-    Ranked,
+    RankedPair,
     Relevance,
     compute_contributions,
     count_contributions,
@@ -136,11 +136,11 @@ PLACES = st.dictionaries(
 def test_what_is_lost_is_what_a_pool_without_the_system_lacks(
     places: dict[tuple[str, str, str], int], grades: dict[tuple[str, str], int]
 ) -> None:
-    ranked = [Ranked(*key, rank, None) for key, rank in places.items()]
+    ranked = [RankedPair(*key, rank, None) for key, rank in places.items()]
     relevance = Relevance(grades, frozenset(), 0)
     top = {system: sum(row.system == system and row.rank <= 10 for row in ranked) for system in "abc"}
 
-    def relevant(rows: list[Ranked]) -> set[tuple[str, str]]:
+    def relevant(rows: list[RankedPair]) -> set[tuple[str, str]]:
         return {row[:2] for row in rows if grades.get(row[:2], 0) > 0}
 
     for line in count_contributions(ranked, top, relevance):

@@ -8,10 +8,11 @@ from pathlib import Path
 import pytest
 
 from curation.core.errors import CurationError, InputError, RefusedError
-from curation.pooling.pool import OPERATIONS, build_pool
-from curation.pooling.random_negatives import list_notices
+from curation.pooling.engine_negatives import list_notices
+from curation.pooling.operations import OPERATIONS
+from curation.pooling.pool import build_pool
+from curation.pooling.pool_report import PoolReport
 from curation.pooling.request import PoolRequest
-from curation.pooling.stored_pool import PoolReport
 from curation.queries.coverage.report import find_coverage
 from curation.queries.requests import CoverageRequest
 from curation.retrieval.engines.stored_engines import add_engine

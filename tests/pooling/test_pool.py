@@ -18,7 +18,8 @@ from curation.core.errors import CurationError, InputError, RefusedError
 from curation.core.request import DEFAULT_MODEL
 from curation.core.similarity.identical_texts import IdenticalTexts, Representatives
 from curation.pooling.candidates import CandidateSource
-from curation.pooling.pool import build_pool, forecast_embedding
+from curation.pooling.operations import forecast_embedding
+from curation.pooling.pool import build_pool
 from curation.pooling.random_negatives import REACH, draw_negatives, make_random_order
 from curation.pooling.request import PoolRequest
 from curation.pooling.systems import MAX_DOCUMENTS, SystemLists

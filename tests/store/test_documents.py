@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from curation.pooling.pool import read_texts
+from curation.pooling.corpus_texts import read_texts
 from curation.store import Store, documents
 from curation.store.documents import StoredDocuments, current_corpus
 from tests.support.pool_project import put_texts

@@ -21,7 +21,7 @@ from curation.core.errors import RefusedError
 from curation.core.reports.tables import QueryName
 from curation.core.text import percent, pluralize
 from curation.people.annotators import list_eligible_annotators, select_default_names
-from curation.pooling.pool import forecast_embedding
+from curation.pooling.operations import forecast_embedding
 from curation.queries.coverage.state import CoverageState, compute_state_fingerprint, read_state
 from curation.queries.coverage.writing import tasks as writing_tasks
 from curation.queries.coverage.writing.coverage_queries import GAP, UNANSWERABLE, list_queries

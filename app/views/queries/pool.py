@@ -16,8 +16,8 @@ from curation.ingest.stored_runs import read_stored_runs
 from curation.labeling.consensus.consensus import read_relevance
 from curation.operations.jobs import Job
 from curation.pooling.contributions import Contributions, build_contribution_table, compute_contributions
-from curation.pooling.pool import forecast_embedding
-from curation.pooling.random_negatives import list_notices
+from curation.pooling.engine_negatives import list_notices
+from curation.pooling.operations import forecast_embedding
 from curation.pooling.request import SYSTEMS, PoolRequest
 from curation.pooling.stored_pool import read_last_pool
 from curation.pooling.systems import ENGINE_PREFIX

@@ -33,7 +33,7 @@ from curation.store import Store, open_store
 
 MODULES = (
     "curation.releases.sampling_operations",
-    "curation.pooling.pool",
+    "curation.pooling.operations",
     "curation.releases.operations",
     "curation.operations.import_jobs",
     "pandas",  # which pyarrow imports when it first makes an array

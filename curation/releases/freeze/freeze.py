@@ -21,7 +21,7 @@ from curation.core.text import describe_left_out, pluralize
 from curation.ingest.filters import Filters, read_filters
 from curation.people.annotators import require_author
 from curation.people.seal_access import unseal
-from curation.pooling.pool import read_texts
+from curation.pooling.corpus_texts import read_texts
 from curation.queries.coverage.coverage_map import CoverageMap
 from curation.releases.checksums import compute_release_id, round_floats, sign_row
 from curation.releases.freeze.checklist import FreezeCheck, check_table, checklist, refuse_open

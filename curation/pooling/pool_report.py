@@ -1,0 +1,157 @@
+"""The report of a pool: the candidates by system, and the missing results by reason."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import groupby
+from operator import attrgetter
+from textwrap import shorten
+from typing import NamedTuple
+
+from curation.core.reports.tables import Table
+from curation.core.text import pluralize
+from curation.pooling.candidates import CandidateSource
+from curation.pooling.systems import TOP
+
+MAX_IDS_SHOWN = 3
+"""Largest number of query ids that a report keeps for each reason why a system found nothing."""
+MAX_TEXT_SHOWN = 60
+"""Largest number of characters of a query's text in a sentence of a report."""
+
+
+class SystemReport(NamedTuple):
+    """The report of one system in a pool.
+
+    Attributes
+    ----------
+    candidates: number of pairs that the system proposed.
+    alone: number of pairs that no other system proposed.
+    top: number of results within the first `TOP` and the depth, including pairs over the budget.
+    unfilled: number of missing results within the depth, because the system found no more documents.
+    no_hit: reason → number of queries for which the system found nothing.
+    no_hit_ids: reason → ids of the first queries for which the system found nothing; older pools have no ids.
+    """
+
+    system: str
+    candidates: int
+    alone: int
+    top: int
+    unfilled: int
+    no_hit: dict[str, int]
+    no_hit_ids: Mapping[str, Sequence[str]] = {}
+
+
+@dataclass(frozen=True)
+class PoolReport:
+    """The report of a pool that was built now or before.
+
+    Attributes
+    ----------
+    queries: number of queries, including queries without any hit.
+    candidates: number of (query, document) pairs, including random pairs.
+    random_negatives: number of random pairs.
+    added: number of pairs that became candidates with this call.
+    built_before: the same pool was stored already, and nothing was added.
+    left_out: reason → number of pairs or queries; sentences put the number before the reason.
+    rank_bm25: number of lists of BM25 that were compared with rank-bm25, and of the documents compared.
+    texts: query id → text, for queries named in the report because a system found nothing for them.
+    """
+
+    pool_id: str
+    snapshot_id: str
+    queries: int
+    candidates: int
+    random_negatives: int
+    added: int
+    built_before: bool
+    systems: list[SystemReport]
+    left_out: dict[str, int]
+    rank_bm25: Mapping[str, int] = field(default_factory=dict)
+    texts: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def sentences(self) -> list[str]:
+        """Count the pool's candidates, and the missing results by reason."""
+        size = f"{pluralize(self.candidates, 'candidate')} for {pluralize(self.queries, 'query', 'queries')}"
+        sentence = f"The pool has {size}, {self.random_negatives:,} of them random negatives."
+        change = f"{self.added:,} are new to the project."
+        if self.built_before:
+            change = "The pool was built before from the same inputs; nothing was added."
+        return [sentence, change, *self._describe_comparison(), *self.gaps]
+
+    def _describe_comparison(self) -> Iterator[str]:
+        """Write how many lists were compared with rank-bm25, if any list was compared."""
+        if not self.rank_bm25.get("queries"):
+            return
+        queries, documents, corpus = (self.rank_bm25[name] for name in ("queries", "documents", "corpus"))
+        sampled = f" of {corpus:,}, drawn at random" if documents < corpus else ""
+        lists = pluralize(queries, "query", "queries")
+        size = f"{pluralize(documents, 'document')}{sampled}"
+        yield f"BM25 ranks {lists} as the library rank-bm25 does, in {size}."
+
+    @property
+    def tables(self) -> tuple[Table, ...]:
+        """Show the numbers of candidates by system."""
+        rows = tuple((system.system, system.candidates, system.alone) for system in self.systems)
+        return (Table(f"Pool {self.pool_id[:8]}", ("System", "Candidates", "Alone"), rows),)
+
+    @property
+    def gaps(self) -> list[str]:
+        """Count by reason the queries without results, and the missing results."""
+        empty_lists = [
+            f"{system.system} found nothing for {pluralize(count, 'query', 'queries')}"
+            f"{self._quote_queries(system.no_hit_ids.get(reason, ()), count)}: {reason}."
+            for system in self.systems
+            for reason, count in system.no_hit.items()
+        ]
+        return [*empty_lists, *(f"{count:,} {reason}." for reason, count in self.left_out.items())]
+
+    def _quote_queries(self, query_ids: Sequence[str], count: int) -> str:
+        """Write the shortened texts of the first queries in parentheses, or ''."""
+        texts = [self.texts[query_id] for query_id in query_ids if query_id in self.texts]
+        if not texts:
+            return ""
+        more = f" and {count - len(texts):,} more" if count > len(texts) else ""
+        quotes = [f"“{shorten(text, MAX_TEXT_SHOWN, placeholder='…')}”" for text in texts]
+        return f" ({', '.join(quotes)}{more})"
+
+
+def report_systems(
+    hit_counts: Mapping[str, Sequence[int]],
+    no_hit_ids: Mapping[str, Mapping[str, Sequence[str]]],
+    proposals: Iterable[CandidateSource],
+    max_results: int,
+) -> list[SystemReport]:
+    """Make the report of each system.
+
+    Parameters
+    ----------
+    hit_counts: system → number of documents that the system found for each query.
+    no_hit_ids: system → reason → ids of the queries for which the system found nothing.
+    proposals: proposals grouped by query.
+    max_results: largest number of documents that a system could propose for a query.
+    """
+    top = min(max_results, TOP)
+    candidates, alone = Counter[str](), Counter[str]()
+    for _, proposals_of_query in groupby(proposals, key=attrgetter("query_id")):
+        systems_of = defaultdict(set)
+        for proposal in proposals_of_query:
+            systems_of[proposal.document_id].add(proposal.system)
+        for systems in systems_of.values():
+            candidates.update(systems)
+            if len(systems) == 1:
+                alone.update(systems)
+    return [
+        SystemReport(
+            system=system,
+            candidates=candidates[system],
+            alone=alone[system],
+            top=sum(min(top, count) for count in counts),
+            unfilled=sum(max(max_results - count, 0) for count in counts),
+            no_hit={reason: len(ids) for reason, ids in no_hit_ids[system].items()},
+            no_hit_ids={reason: ids[:MAX_IDS_SHOWN] for reason, ids in no_hit_ids[system].items()},
+        )
+        for system, counts in hit_counts.items()
+    ]
