@@ -21,13 +21,11 @@ from curation.pooling.request import PoolRequest
 
 if TYPE_CHECKING:
     from curation.labeling.pairs_file import WrittenPairs
-    from curation.pooling.stored_pool import PoolReport
+    from curation.pooling.pool_report import PoolReport
     from curation.store import Store
 
 _EXPORT_OPTIONS = frozenset({"out", "text", "seed"})
 """If only these options are given, the command writes pairs and builds no pool."""
-
-
 PairsFile = Annotated[
     Path | None,
     typer.Option(
@@ -118,7 +116,7 @@ def _show_contributions(store: Store, pool_id: str) -> None:
 
 def _build_pool(store: Store, request: PoolRequest) -> PoolReport:
     from curation.operations.registry import OPERATIONS
-    from curation.pooling.random_negatives import list_notices
+    from curation.pooling.engine_negatives import list_notices
 
     with store.reading() as cursor:
         note(*list_notices(cursor, request))
