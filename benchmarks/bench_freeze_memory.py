@@ -108,7 +108,7 @@ def _names(letter: str, numbers: np.ndarray) -> list[str]:
 
 
 def _sources(rows: dict[str, np.ndarray]) -> dict[str, dict[str, Any]]:
-    from curation.ingest.importers.corpus import compute_content_hash
+    from curation.ingest.importers.corpus_documents import compute_content_hash
     from curation.store import Document, utc_now
 
     ids, now = _names("d", np.arange(DOCUMENTS)), utc_now()
@@ -153,7 +153,7 @@ def _sources(rows: dict[str, np.ndarray]) -> dict[str, dict[str, Any]]:
 
 
 def _judged(rows: dict[str, np.ndarray], guide: str) -> dict[str, dict[str, Any]]:
-    from curation.ingest.importers.corpus import compute_content_hash
+    from curation.ingest.importers.corpus_documents import compute_content_hash
     from curation.store import Document, utc_now
 
     times, now = len(rows["grade"]), utc_now()

@@ -10,7 +10,8 @@ import typer
 from curation.cli.invocation import project_store
 from curation.cli.options import switch
 from curation.cli.request_options import option
-from curation.ingest.readers.fields import FileField, parse_column_map
+from curation.ingest.option_maps import parse_column_map
+from curation.ingest.readers.fields import FileField
 from curation.ingest.readers.formats import FileLayout
 from curation.ingest.requests import ImportRequest
 from curation.store import Rehearsal, Store

@@ -20,6 +20,7 @@ from curation.core.digests import canonical_json, json_pointer
 from curation.core.errors import InputError, refuse_problems
 from curation.core.text import join_names
 from curation.ingest.readers.json_paths import parse_object
+from curation.ingest.readers.times import parse_time
 from curation.ingest.readers.values import to_text
 from curation.store import Cursor, Store, get_setting
 from curation.store.documents import BATCH_SIZE, VERSION, batches_of, current_corpus
@@ -66,8 +67,6 @@ FROM pairs JOIN filtered USING (query_id) JOIN said USING (document_id) GROUP BY
 
 def parse_period(value: Any) -> tuple[datetime, datetime] | None:
     """Return the first and the last moment of a cell's date or time; None for a cell without a date."""
-    from curation.ingest.readers.times import parse_time  # imports pyarrow, which is slow
-
     time = parse_time(value)
     if time is None:
         return None

@@ -16,7 +16,8 @@ from typing import Any, NamedTuple
 from curation.core.errors import InputError
 from curation.ingest.importers.known_queries import find_name_kind
 from curation.ingest.importers.reference_answers import find_context_column
-from curation.ingest.readers.fields import FileField, file_fields, find_column, find_object, match_column
+from curation.ingest.readers.column_search import find_column, find_object, match_column
+from curation.ingest.readers.fields import FileField, file_fields
 from curation.ingest.readers.formats import find_beir_file, read_first_lines
 from curation.ingest.readers.json_paths import find_value
 from curation.ingest.readers.lines import clean_text, detect_encoding

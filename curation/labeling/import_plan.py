@@ -17,7 +17,7 @@ from curation.core.spans import Spans
 from curation.guides.guide import Guide
 from curation.ingest.importers.evidence_cells import WAY_OUT, locate_evidence, select_evidence_in_text
 from curation.ingest.importers.imported_judgment import ImportedJudgment, JudgmentKey
-from curation.ingest.requests import CURRENT, EARLIER
+from curation.ingest.request_options import CURRENT, EARLIER
 from curation.labeling.judging import (
     EvidenceMark,
     JudgingContext,

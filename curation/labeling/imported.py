@@ -36,10 +36,10 @@ from curation.ingest.importers.external_corpus import store_linked_texts
 from curation.ingest.importers.imported_judgment import ImportedJudgment, JudgmentKey, merge_judgments
 from curation.ingest.importers.judgments import JudgmentFile
 from curation.ingest.importers.queries import add_other_ids
+from curation.ingest.option_maps import format_map
 from curation.ingest.outcome import ImportOutcome, describe_judgment_columns
 from curation.ingest.readers.fields import JudgmentFields
 from curation.ingest.readers.formats import FileLayout
-from curation.ingest.readers.values import format_map
 from curation.labeling.import_plan import TEXTS, ImportInputs, ImportPlan, plan_import
 from curation.labeling.judging import append_events, read_evidence_marks
 from curation.labeling.rounds.rounds import refuse_taken_name, write_round

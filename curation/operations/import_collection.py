@@ -19,8 +19,8 @@ from curation.ingest import collection_files as files
 from curation.ingest.collection_files import DOCUMENTS, JUDGMENTS, QUERIES, CollectionFile
 from curation.ingest.importers.corpus import CorpusImport, import_corpus_files
 from curation.ingest.importers.query_import import QueryImport, import_queries
+from curation.ingest.option_maps import parse_grade_map
 from curation.ingest.readers.fields import JudgmentFields
-from curation.ingest.readers.values import parse_grade_map
 from curation.ingest.requests import CollectionRequest
 from curation.labeling.imported import JudgmentImport, import_judgments
 from curation.labeling.rounds.items import withdraw_outside

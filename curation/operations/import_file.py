@@ -25,10 +25,10 @@ from curation.ingest.importers.reference_answers import import_answers
 from curation.ingest.importers.run_import import RunImport, import_run
 from curation.ingest.importers.traffic.log_folder import import_log_folder
 from curation.ingest.importers.traffic.traffic_import import TrafficImport, import_traffic
+from curation.ingest.option_maps import parse_annotator_map, parse_grade_map
 from curation.ingest.preview import SAMPLED_ROWS, preview_file
-from curation.ingest.readers.values import parse_annotator_map, parse_grade_map
+from curation.ingest.request_options import MARKUPS
 from curation.ingest.requests import (
-    MARKUPS,
     AnswersRequest,
     CorpusRequest,
     DecisionsRequest,

@@ -11,7 +11,7 @@ from curation.core.digests import file_digest
 from curation.core.errors import InputError
 from curation.core.progress import Progress, silent
 from curation.core.text import pluralize
-from curation.ingest.importers.corpus import compute_content_hash
+from curation.ingest.importers.corpus_documents import compute_content_hash
 from curation.releases.checksums import find_altered_parts
 from curation.releases.frozen_release import FrozenRelease, read_unchecked, refuse_other_format
 from curation.releases.manifest import MANIFEST, read_manifest

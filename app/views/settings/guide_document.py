@@ -17,7 +17,7 @@ from app.views.settings.guide_publishing import ask_to_publish
 from curation.guides.guide import DEFAULT_PRESENTATION, PresentationTemplate, TemplateField, current_guide
 from curation.guides.guide_editing import replace_presentation, replace_presentation_entry
 from curation.guides.guide_text import parse_guide
-from curation.ingest.requests import MARKUPS
+from curation.ingest.request_options import MARKUPS
 from curation.labeling.presentation.drawing import DocumentText, draw_document
 from curation.labeling.rounds.use_guide import compute_guide_effects
 from curation.store import Document, Store

@@ -24,7 +24,8 @@ from curation.ingest.importers.reference_answers import parse_answer_texts
 from curation.ingest.importers.unknown_names import UNKNOWN_QUERY, refuse_similar_names
 from curation.ingest.readers.fields import ReferenceFields, file_fields
 from curation.ingest.readers.formats import FileLayout
-from curation.ingest.readers.records import Record, Records
+from curation.ingest.readers.record_source import Record
+from curation.ingest.readers.records import Records
 from curation.ingest.readers.values import to_text
 
 QUERY_FIELDS = file_fields(ReferenceFields)[0].usual_names

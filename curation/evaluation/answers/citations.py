@@ -33,7 +33,8 @@ from curation.evaluation.scoring.pinned_bodies import PinnedBodies
 from curation.evaluation.scoring.qrels import Qrels
 from curation.evaluation.scoring.run_chunks import ChunkLocation, locate_chunks, locate_id
 from curation.ingest.importers.unknown_names import describe_similar_name
-from curation.ingest.readers.fields import ChunkFields, file_fields, find_column
+from curation.ingest.readers.column_search import find_column
+from curation.ingest.readers.fields import ChunkFields, file_fields
 from curation.ingest.readers.problems import Problems
 from curation.ingest.readers.values import parse_whole_number, to_text
 

@@ -17,7 +17,7 @@ from curation.core.digests import digest
 from curation.core.progress import Progress, silent
 from curation.evaluation.scoring.run_chunks import ChunkLocation
 from curation.evaluation.scoring.splitters import Split
-from curation.ingest.importers.corpus import compute_content_hash
+from curation.ingest.importers.corpus_documents import compute_content_hash
 from curation.pooling.systems import Systems
 from curation.releases.frozen_release import FrozenRelease
 from curation.retrieval import Hit, Retriever

@@ -38,7 +38,7 @@ from curation.evaluation.scoring.baseline_files import (
 )
 from curation.evaluation.scoring.release import ALL, make_query
 from curation.evaluation.scoring.splitters import parse_splitters
-from curation.ingest.importers.corpus import compute_content_hash
+from curation.ingest.importers.corpus_documents import compute_content_hash
 from curation.pooling.request import SYSTEMS
 from curation.pooling.systems import sort_systems
 from curation.releases.frozen_release import FrozenRelease, load_release

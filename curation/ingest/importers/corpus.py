@@ -7,31 +7,31 @@ same snapshot, a changed document adds one row, and every older snapshot of the 
 
 from __future__ import annotations
 
-import json
 from collections import Counter
-from collections.abc import Container, Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import pyarrow as pa
 
-from curation.core.digests import digest
-from curation.core.errors import RefusedError
 from curation.core.progress import Progress, silent
 from curation.core.text import pluralize
-from curation.ingest.filters import VALID, Withdraw, keep_items
+from curation.ingest.filters import Withdraw, keep_items
+from curation.ingest.importers.corpus_documents import build_document_table, build_known_document
+from curation.ingest.importers.corpus_snapshots import (
+    KnownVersions,
+    compute_snapshot_id,
+    read_known_versions,
+    write_corpus,
+)
 from curation.ingest.outcome import ImportOutcome, describe_fields, describe_replaced, describe_withdrawals
 from curation.ingest.readers.fields import CorpusFields
 from curation.ingest.readers.formats import FileLayout, find_beir_file
-from curation.ingest.readers.json_paths import select_unused
 from curation.ingest.readers.records import Records
-from curation.ingest.readers.values import field_to_text, to_metadata_json
-from curation.store import Cursor, Document, Store, append, get_setting, put_setting, utc_now
+from curation.store import Cursor, Document, Store
 from curation.store.audit_trail import COMMAND_LINE, record_event
-from curation.store.documents import HELD, count_versions, is_held, snapshot_versions, version_hashes
 
-_TYPES = pa.schema({name: pa.string() for name in Document._fields})
 _BATCH = 5_000
 NO_TEXT = "no column holds text: documents would be judged by their title alone"
 
@@ -86,19 +86,6 @@ class CorpusImport:
         remarks += [*filter(None, [self.shown]), *describe_withdrawals(self.withdrawn)]
         remarks += describe_replaced(self.replaced)
         return ImportOutcome(self.is_new, sentence, "documents", figures, self.left_out, remarks)
-
-
-class KnownVersions(NamedTuple):
-    """Versions of documents in a project: the versions of the current corpus by document id, and all content
-    hashes.
-
-    held: whether engines hold the corpus.
-    """
-
-    snapshot: str | None
-    versions: dict[str, str]
-    hashes: frozenset[str]
-    held: bool
 
 
 @dataclass
@@ -207,16 +194,6 @@ def record_import(cursor: Cursor, detail: dict[str, Any], result: CorpusImport, 
     record_event(cursor, "import corpus", detail | counts, author)
 
 
-def compute_content_hash(document: Document) -> str:
-    """Return the hash of a document's id and fields, except the field `content_hash`."""
-    return digest(*document._replace(content_hash=""))
-
-
-def compute_snapshot_id(versions: Mapping[str, str]) -> str:
-    """Return the id of a snapshot: a hash of its sorted (document id, content hash) pairs."""
-    return digest(sorted(versions.items()))
-
-
 def _resolved_fields(records: Records, requested: CorpusFields) -> CorpusFields:
     used = records.resolve(requested)
     if used.title is None and not used.body:
@@ -227,13 +204,6 @@ def _resolved_fields(records: Records, requested: CorpusFields) -> CorpusFields:
         hint = f" ({longest_column} has the longest values)" if longest_column else ""
         records.refuse_columns(f"{NO_TEXT}. Name it with --map body=COLUMN{hint}, or use --titles-only")
     return used
-
-
-def read_known_versions(cursor: Cursor) -> KnownVersions:
-    """Return the versions of documents that the project has."""
-    snapshot = get_setting(cursor, "corpus")
-    versions = snapshot_versions(cursor, snapshot)
-    return KnownVersions(snapshot, versions, version_hashes(cursor), is_held(cursor))
 
 
 def read_documents(records: Records, requested: CorpusFields, builder: CorpusBuilder) -> None:
@@ -259,48 +229,6 @@ def read_documents(records: Records, requested: CorpusFields, builder: CorpusBui
     builder.fields.append(fields)
 
 
-def build_known_document(values: Mapping[str, Any], fields: CorpusFields, known: Container[str]) -> Document:
-    """Return the document of a record; if the project has the document without the group, return the stored
-    version.
-
-    A new version would set aside all grades of the document.
-    """
-    document = build_document(values, fields)
-    if document.content_hash in known:
-        return document
-    older = drop_group(document, fields.group)
-    return older if older.content_hash in known else document
-
-
-def drop_group(document: Document, group: str | None) -> Document:
-    """Return the document without the group's column in its metadata."""
-    if group is None:
-        return document
-    metadata = {name: value for name, value in json.loads(document.metadata).items() if name != group}
-    older = document._replace(metadata=to_metadata_json(metadata))
-    return older._replace(content_hash=compute_content_hash(older))
-
-
-def build_document(values: Mapping[str, Any], fields: CorpusFields) -> Document:
-    """Return a document made from the values of a record. The group and all columns without a field become
-    metadata.
-    """
-    used = {fields.id, fields.title, *fields.body, fields.url, fields.date}
-    valid = {name: column for name in VALID if (column := getattr(fields, name)) in values}
-    other_values = select_unused(values, used | {*valid.values()}, fields.inside)
-    document = Document(
-        document_id=field_to_text(values, fields.id).strip(),
-        content_hash="",
-        title=field_to_text(values, fields.title),
-        body="\n".join(filter(None, (field_to_text(values, name) for name in fields.body))),
-        url=field_to_text(values, fields.url) or None,
-        published=field_to_text(values, fields.date) or None,
-        group_key=field_to_text(values, fields.group) or None,
-        metadata=to_metadata_json(other_values | {name: values[column] for name, column in valid.items()}),
-    )
-    return document._replace(content_hash=compute_content_hash(document))
-
-
 def _is_first(document: Document, line: int, builder: CorpusBuilder, records: Records) -> bool:
     """Return whether the document's id is new; note a problem if the same id has different content."""
     entry = (document.content_hash, len(builder.units) - 1, line)
@@ -319,12 +247,6 @@ def _is_first(document: Document, line: int, builder: CorpusBuilder, records: Re
             "Each document id has one text: remove one of the two documents, or give it a different id.",
         )
     return False
-
-
-def build_document_table(documents: Sequence[Document]) -> pa.Table:
-    """Return documents as Arrow rows."""
-    columns = map(list, zip(*documents, strict=True))
-    return pa.table(dict(zip(Document._fields, columns, strict=True)), schema=_TYPES)
 
 
 def compare_versions(
@@ -348,39 +270,3 @@ def compare_versions(
         replaced=dict(builder.replaced),
         without_text=builder.without_text,
     )
-
-
-def write_corpus(
-    cursor: Cursor,
-    before: KnownVersions,
-    versions: Mapping[str, str],
-    batches: Iterable[pa.Table],
-    source: str,
-    is_held: bool,
-) -> str:
-    """Store a snapshot of the corpus with its new versions, make the snapshot current, and return its id.
-
-    Parameters
-    ----------
-    before: versions of documents in the project at the time of the comparison.
-    is_held: whether engines hold the corpus.
-
-    Raises
-    ------
-    RefusedError: another process changed the corpus during the import.
-    """
-    if get_setting(cursor, "corpus") != before.snapshot or count_versions(cursor) != len(before.hashes):
-        raise RefusedError("Another import changed the corpus; nothing was written. Run this import again.")
-    for batch in batches:
-        append(cursor, "documents", dict(zip(batch.column_names, batch.columns, strict=True)))
-    snapshot = compute_snapshot_id(versions)
-    if not cursor.execute("SELECT 1 FROM corpus_snapshots WHERE snapshot_id = ?", [snapshot]).fetchone():
-        row = [snapshot, len(versions), source, utc_now()]
-        cursor.execute("INSERT INTO corpus_snapshots VALUES (?, ?, ?, ?)", row)
-        ids = sorted(versions)
-        columns = {"document_id": ids, "content_hash": [versions[document_id] for document_id in ids]}
-        append(cursor, "snapshot_documents", {"snapshot_id": [snapshot] * len(ids), **columns})
-    put_setting(cursor, "corpus", snapshot)
-    if is_held or before.held:
-        put_setting(cursor, HELD, snapshot if is_held else "")
-    return snapshot

@@ -23,14 +23,12 @@ from curation.ingest.filters import Withdraw, keep_items
 from curation.ingest.importers.corpus import (
     CorpusBuilder,
     CorpusImport,
-    build_document_table,
-    build_known_document,
     compare_versions,
     read_documents,
-    read_known_versions,
     record_import,
-    write_corpus,
 )
+from curation.ingest.importers.corpus_documents import build_document_table, build_known_document
+from curation.ingest.importers.corpus_snapshots import read_known_versions, write_corpus
 from curation.ingest.readers.fields import CorpusFields
 from curation.ingest.readers.folders import compute_checksum, list_files, refuse_address
 from curation.ingest.readers.formats import FileLayout

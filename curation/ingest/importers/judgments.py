@@ -34,20 +34,13 @@ from curation.ingest.importers.queries import (
 from curation.ingest.importers.query_import import BARE
 from curation.ingest.importers.row_marks import find_mark, find_mark_columns
 from curation.ingest.importers.unknown_names import UNKNOWN_DOCUMENT, UNKNOWN_QUERY, KnownIds, UnknownNames
+from curation.ingest.option_maps import CANNOT_TELL, UNGRADED, format_grade, format_map, normalise_grade
 from curation.ingest.readers.fields import JudgmentFields
 from curation.ingest.readers.formats import FileLayout
-from curation.ingest.readers.records import Record, Records
+from curation.ingest.readers.record_source import Record
+from curation.ingest.readers.records import Records
 from curation.ingest.readers.times import NO_TIME, ImportedTimes
-from curation.ingest.readers.values import (
-    CANNOT_TELL,
-    UNGRADED,
-    field_to_text,
-    format_grade,
-    format_map,
-    is_missing_value,
-    normalise_grade,
-    parse_whole_number,
-)
+from curation.ingest.readers.values import field_to_text, is_missing_value, parse_whole_number
 from curation.store import Store
 from curation.store.documents import current_versions, ids_alike
 from curation.store.row_types import Query

@@ -25,7 +25,8 @@ from curation.ingest.importers.query_items import QueryItemsImport, QueryRows, f
 from curation.ingest.importers.reference_answers import PEOPLE
 from curation.ingest.readers.fields import NuggetFields
 from curation.ingest.readers.formats import FileLayout
-from curation.ingest.readers.records import Record, Records
+from curation.ingest.readers.record_source import Record
+from curation.ingest.readers.records import Records
 from curation.ingest.readers.values import to_text
 from curation.people.annotators import require_author
 from curation.store import COMMAND_LINE, Cursor, Store, append_rows, record_event, utc_now

@@ -62,7 +62,8 @@ from curation.ingest.readers.fields import QueryFields
 from curation.ingest.readers.formats import FileLayout, find_beir_file
 from curation.ingest.readers.json_paths import select_unused
 from curation.ingest.readers.problems import Problems
-from curation.ingest.readers.records import Record, Records
+from curation.ingest.readers.record_source import Record
+from curation.ingest.readers.records import Records
 from curation.ingest.readers.values import field_to_text, to_metadata_json
 from curation.store import COMMAND_LINE, Cursor, Query, Store, record_event
 

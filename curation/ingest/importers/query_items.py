@@ -18,7 +18,8 @@ from curation.ingest.importers.known_queries import KnownQueries, QueryColumn
 from curation.ingest.importers.unknown_names import UNKNOWN_QUERY, UnknownNames
 from curation.ingest.outcome import ImportOutcome, describe_fields, describe_personal_data
 from curation.ingest.readers.fields import NuggetFields, ReferenceFields
-from curation.ingest.readers.records import Record, Records
+from curation.ingest.readers.record_source import Record
+from curation.ingest.readers.records import Records
 from curation.ingest.readers.values import to_text
 from curation.store import Store
 

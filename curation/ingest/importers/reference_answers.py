@@ -20,17 +20,11 @@ from curation.core.progress import Progress, silent
 from curation.ingest.importers.personal_data import redact
 from curation.ingest.importers.query_items import QueryItemsImport, QueryRows, find_revisions
 from curation.ingest.importers.row_marks import find_mark, find_mark_columns
-from curation.ingest.readers.fields import (
-    GOLD,
-    QUESTIONS,
-    SYSTEM_ANSWERS,
-    FileField,
-    ReferenceFields,
-    find_column,
-    match_column,
-)
+from curation.ingest.readers.column_search import find_column, match_column
+from curation.ingest.readers.fields import GOLD, QUESTIONS, SYSTEM_ANSWERS, FileField, ReferenceFields
 from curation.ingest.readers.formats import FileLayout
-from curation.ingest.readers.records import Record, Records
+from curation.ingest.readers.record_source import Record
+from curation.ingest.readers.records import Records
 from curation.ingest.readers.values import to_text
 from curation.store import COMMAND_LINE, Cursor, Store, append_rows, record_event, utc_now
 

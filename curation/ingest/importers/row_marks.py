@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from curation.ingest.readers.fields import match_column
+from curation.ingest.readers.column_search import match_column
 
 _COLUMNS = ("status", "record_status", "decision", "verdict")
 _OF_JUDGMENTS = ("answer", *_COLUMNS)

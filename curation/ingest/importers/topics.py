@@ -14,7 +14,8 @@ from pathlib import Path
 from curation.core.errors import InputError
 from curation.core.progress import Progress, silent
 from curation.ingest.importers.known_queries import KnownQueries
-from curation.ingest.readers.fields import QueryFields, file_fields, find_column
+from curation.ingest.readers.column_search import find_column
+from curation.ingest.readers.fields import QueryFields, file_fields
 from curation.ingest.readers.formats import FileLayout
 from curation.ingest.readers.records import Records
 from curation.ingest.readers.values import field_to_text

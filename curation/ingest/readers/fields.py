@@ -9,12 +9,9 @@ required field may be inside an object, such as `question` in an object `inputs`
 
 from __future__ import annotations
 
-import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from typing import Any, ClassVar, NamedTuple
-
-from curation.core.errors import refuse_problems
 
 QUESTIONS = ("question", "user_input", "input", "input_question")
 _GRADES = ("grade", "rating", "relevance", "score")
@@ -79,116 +76,6 @@ def file_fields(record: Any) -> tuple[FileField, ...]:
     """Return the fields of a kind of file in order, without attributes that do not stand for columns."""
     parts = [part for part in fields(record) if "column" in part.metadata]
     return tuple(part.metadata["column"]._replace(name=part.name) for part in parts)
-
-
-def parse_column_map(pairs: Iterable[str], fields: Sequence[FileField]) -> dict[str, Any]:
-    """Return the column, or a tuple of columns, of each field, from pairs such as `field=column`.
-
-    Raises
-    ------
-    InputError: a field is not one of `fields`, two columns are given for a field that takes one column, or a
-    pair has no `=`.
-    """
-    field_of, columns, problems = {field.name: field for field in fields}, dict[str, Any](), []
-    for name, equals, column in (pair.partition("=") for pair in pairs):
-        key = name.strip().replace("-", "_")
-        if not equals:
-            problems.append(f"--map {name}: expected FIELD=COLUMN, such as {fields[0].name}={name}")
-        elif key not in field_of:
-            problems.append(f"--map {name}={column}: no field {name!r}; expected {', '.join(field_of)}")
-        elif field_of[key].several:
-            columns[key] = (*columns.get(key, ()), column)
-        elif columns.setdefault(key, column) != column:
-            problems.append(f"--map {key} names {columns[key]!r} and {column!r}; expected one column")
-    refuse_problems(problems)
-    return columns
-
-
-def find_column(field: FileField, columns: Sequence[str], inside: str = "") -> str | None:
-    """Return the column of a field: the first of the field's usual names that a column has, ignoring case and
-    punctuation.
-
-    A required field may be inside an object, such as `question` in `inputs`, if only one object has the
-    field.
-
-    Parameters
-    ----------
-    inside: path of the object with the leading field (`find_object`). All other fields are searched
-    for in this object first, and then in the enclosing objects.
-    """
-    outside_column = _column_in(field.usual_names, columns, "", bool(inside))
-    inside_column, path = None, inside
-    while path and inside_column is None:
-        inside_column = _column_in(field.usual_names, columns, path, path != inside)
-        path = path.rpartition(".")[0]
-    nested = _column_by_last_part(field.usual_names, columns) if field.required_noun or field.leads else None
-    if not field.required_noun:
-        return inside_column or outside_column or nested
-    if field.usual_names[0] in columns:
-        return field.usual_names[0]
-    if f"{inside}.".startswith("_source."):
-        return inside_column or outside_column or nested
-    return outside_column or nested or inside_column
-
-
-def find_object(
-    fields: Sequence[FileField], columns: Sequence[str], chosen: Mapping[str, str | None] = {}
-) -> str:
-    """Return the path of the object that has the leading field; '' if the record itself has the leading
-    field.
-
-    Elasticsearch and OpenSearch write a record as the object `_source`, next to the engine's fields such as
-    `_id`.
-
-    Parameters
-    ----------
-    chosen: column that a person chose for each field; '' for no column.
-    """
-    leading = next((field for field in fields if field.leads), None)
-    leading = leading or next((field for field in fields if field.required_noun), None)
-    if leading is None:
-        return ""
-    column = chosen.get(leading.name)
-    if column is None:
-        column = _column_in(leading.usual_names, columns, "_source", False) or find_column(leading, columns)
-        column = column or _column_in(leading.usual_names, columns, "fields", False)
-        if column in leading.usual_names:
-            return ""
-    return (column or "").rpartition(".")[0]
-
-
-def _column_in(usual: Iterable[str], columns: Sequence[str], path: str, encloses: bool) -> str | None:
-    """Return the column that has a usual name in the object at a path.
-
-    encloses: whether the object encloses the leading object. In an enclosing object, names that begin with
-    "_" belong to the search engine, and match only exactly.
-    """
-    before = f"{path}." if path else ""
-    by_name = {column[len(before) :]: column for column in columns if column.startswith(before)}
-    exact = next((name for name in usual if name in by_name), None)
-    name = exact or match_column(usual, [name for name in by_name if not (encloses and name.startswith("_"))])
-    return None if name is None else by_name[name]
-
-
-def match_column(names: Iterable[str], columns: Sequence[str]) -> str | None:
-    """Return the column for the first of the names that a column has, ignoring case and punctuation."""
-    by_name = {_bare_name(name): name for name in reversed(columns)}
-    return next((by_name[_bare_name(name)] for name in names if _bare_name(name) in by_name), None)
-
-
-def _column_by_last_part(usual: Iterable[str], columns: Sequence[str]) -> str | None:
-    """Return the column whose path ends with a usual name; None if two columns end with the first matching
-    name.
-    """
-    last_parts = [(_bare_name(column.rpartition(".")[2]), column) for column in columns if "." in column]
-    for name in map(_bare_name, usual):
-        if matching := [column for last_name, column in last_parts if last_name == name]:
-            return matching[0] if len(matching) == 1 else None
-    return None
-
-
-def _bare_name(name: str) -> str:
-    return re.sub(r"[\W_]+", "", name).casefold()
 
 
 @dataclass(frozen=True)

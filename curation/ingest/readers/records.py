@@ -3,67 +3,38 @@
 The class `Records` reads one file. `Records` finds the file's columns before the first record, so that a
 missing column is reported at once. Problems of the file are collected, the caller may add further problems,
 and one error with all problems is raised after the last record. A problem of one record does not stop the
-reading.
-
-Formats: 'jsonl' (BEIR's too, and JSON as one text), 'csv', 'tsv', 'parquet', 'xlsx', 'qrels' (TREC's four
-columns), and formats of old tools: 'trec' (documents or topics), 'smart'. The file's name or beginning shows
-the format. Text files may be gzipped. A column can be a path to a value inside an object.
+reading. A column can be a path to a value inside an object.
 """
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from difflib import get_close_matches
-from functools import partial
-from itertools import chain, islice, starmap
+from itertools import chain, islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, TypeVar
+from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 from curation.core.progress import Progress, silent
 from curation.core.text import join_names
-from curation.ingest.readers.fields import FileColumns, FileField, file_fields, find_column, find_object
-from curation.ingest.readers.formats import FileLayout, check_layout, find_format
-from curation.ingest.readers.json_paths import are_objects, find_value, has_object, list_paths, parse_object
-from curation.ingest.readers.json_records import read_json_rows
-from curation.ingest.readers.lines import BYTES, DIGITS, check_decoded, check_file, clean_value, read_lines
+from curation.ingest.readers.cell_checks import CellChecker
+from curation.ingest.readers.column_search import find_column, find_object
+from curation.ingest.readers.fields import FileColumns, FileField, file_fields
+from curation.ingest.readers.formats import FileLayout
+from curation.ingest.readers.json_paths import are_objects, find_value, list_paths
+from curation.ingest.readers.lines import check_decoded
 from curation.ingest.readers.problems import Problems
-from curation.ingest.readers.sheets import read_sheet_rows
-from curation.ingest.readers.smart import read_smart_rows
-from curation.ingest.readers.text_tables import TextTable, read_qrels_rows
-from curation.ingest.readers.tool_records import UnlikeFormatError, find_tool_format, flatten_tool_record
-from curation.ingest.readers.trec import read_trec_rows
-from curation.ingest.readers.values import UnfitIdError, parse_whole_number, to_id, to_text
+from curation.ingest.readers.record_source import FIRST_RECORDS, Record, RecordSource
+from curation.ingest.readers.values import parse_whole_number, to_text
 
 if TYPE_CHECKING:
     from curation.ingest.readers.blocks import Block
-    from curation.ingest.readers.parquet import ParquetTable
 
 Fields = TypeVar("Fields", bound=FileColumns)
 """A class of `fields`, with the columns of one kind of file."""
 OFFSETS = "If columns hold offsets of chunks, name the columns with --map start=COLUMN and --map end=COLUMN."
-IDS_AS_TEXT = "Write ids as text. In a spreadsheet, format the column of ids as text, and enter ids again."
-CLASSIC_ROWS = {"trec": read_trec_rows, "smart": read_smart_rows}
-"""Function for each format that yields (line, fields) for each record, and collects problems."""
-_FIRST_COUNT = 100  # records of JSON lines that are looked at to learn their fields
 _MIN_TEXT_LENGTH = 60  # characters that the values of a column have on average before it is taken for a text
 _PROGRESS_STEP = 1_000
-_EXACT_DIGITS = 15  # of a number in a spreadsheet
-_NESTED = ("jsonl", "parquet")  # formats whose values may be objects
-_QUERIES = ("--map text", "--map query", "--map query_text")
-"""Options of columns with texts of queries, which are never parsed as JSON."""
-
-
-class Record(NamedTuple):
-    """A record of a file: the number of its first line (in Parquet, of its row), from 1, and its values by
-    column name.
-
-    Values of CSV, TSV and qrels are texts; values of JSON and Parquet keep their types.
-    """
-
-    line: int
-    fields: dict[str, Any]
 
 
 class Records:
@@ -96,30 +67,25 @@ class Records:
         judged: bool | None = None,
     ) -> None:
         self.problems = Problems(path)
-        check_file(path, self.problems)
         self._layout = layout or FileLayout()
         self._path = path
         self._progress = progress
-        self._replaced: Counter[str] = Counter()
-        self._text_table: TextTable | None = None
+        self._judged = judged
+        self._rows = RecordSource(path, self._layout, judged, self.problems)
+        self.format = self._rows.format
         is_beir = path.name.removesuffix(".gz") in ("corpus.jsonl", "queries.jsonl")
         self.source = "/".join(path.parts[-2:]) if is_beir else path.name
-        self.format = find_format(path, self._layout, self.problems)
-        check_layout(self.format, self._layout, self.problems)
-        if self.format in ("parquet", "xlsx"):
-            self.problems.unit = "row"
-        self._judged = judged
+        self._checker = CellChecker(self.format, self.problems, self._rows.replaced)
         self._needed: tuple[str, ...] | None = None
-        self._parquet: ParquetTable | None = None
-        records = self._read_rows()
-        first_records = list(islice(records, _FIRST_COUNT))
+        records = self._rows.read()
+        first_records = list(islice(records, FIRST_RECORDS))
         if not first_records:
             self.problems.check()
             below = " below the header" if self.format in ("csv", "tsv") and self._layout.header else ""
             problem = f"holds no records; expected at least one{below}"
             self.problems.stop(problem, "Export or fetch the file again.")
         self._names = dict.fromkeys(name for record in first_records for name in record.fields)
-        self._names.update(dict.fromkeys(self._parquet.damaged if self._parquet else ()))
+        self._names.update(dict.fromkeys(self._rows.parquet.damaged if self._rows.parquet else ()))
         check_decoded(self._names, path, self._layout.encoding, self.problems)
         self._objects = frozenset(
             name for name in self._names if are_objects(record.fields.get(name) for record in first_records)
@@ -132,9 +98,6 @@ class Records:
         self._is_refused = False
         self._missing: dict[str, str] = {}
         self._nested: set[str] = set()
-        self._texts: dict[str, str] = {}
-        self._ids: set[str] = set()
-        self._options: dict[str, str] = {}
         self._object_path = ""
 
     @property
@@ -145,7 +108,7 @@ class Records:
     @property
     def replaced(self) -> dict[str, int]:
         """Return the number of characters that were replaced so far, by kind."""
-        return dict(+self._replaced)
+        return dict(+self._rows.replaced)
 
     def choose_column(self, option: str, chosen: str | None, usual: Sequence[str] = ()) -> str | None:
         """Return the column that a person chose by `option`, or else the first usual column in the file, or
@@ -177,8 +140,9 @@ class Records:
                 if not field.objects:
                     self._refuse_objects(field.option, column)
         other_columns = tuple(name for name in self.columns if name not in self._grade_copies)
-        if fields.reads_nothing_else and self._judged is None and self._options.keys() <= self._names.keys():
-            self._needed = tuple(self._options)
+        has_only_names = self._checker.options.keys() <= self._names.keys()
+        if fields.reads_nothing_else and self._judged is None and has_only_names:
+            self._needed = tuple(self._checker.options)
         if self._object_path and hasattr(fields, "inside"):
             found_columns["inside"] = self._object_path
         return replace(fields, columns=other_columns, **found_columns)
@@ -197,13 +161,13 @@ class Records:
             problem = f"no column is known to hold {field.required_noun}: name it with {option}=COLUMN"
             self.refuse_columns(problem + field.advice)
         if column is not None and field.ids:
-            self._ids.add(column)
+            self._checker.id_columns.add(column)
         if column is not None and "." in column and column not in self._names:
             self._nested.add(column)
-        if self._parquet is not None and column in self._parquet.damaged:
-            self._parquet.refuse_damaged([column])
+        if self._rows.parquet is not None and column in self._rows.parquet.damaged:
+            self._rows.parquet.refuse_damaged([column])
         if column is not None:
-            self._options[column] = option
+            self._checker.options[column] = option
         return column
 
     def _refuse_objects(self, option: str, name: str | None) -> None:
@@ -213,7 +177,7 @@ class Records:
             problem = f"{option} names {name!r}, which holds objects"
             self.refuse_columns(f"{problem}: name a value inside them, such as {inner}")
         elif name is not None:
-            self._texts[name] = option
+            self._checker.text_options[name] = option
 
     def describe_unread(self, used: Collection[str]) -> str:
         """Return the sentence that lists unused columns; '' without unused columns."""
@@ -260,12 +224,12 @@ class Records:
 
         if self.format not in ("csv", "tsv", "parquet") or self._missing or self._is_refused or self._nested:
             raise NeedsRowReader
-        if self._parquet is not None:
-            self._parquet.note_zones(wanted)
+        if self._rows.parquet is not None:
+            self._rows.parquet.note_zones(wanted)
             return read_parquet_blocks(self._path, wanted)
-        assert self._text_table is not None
+        assert self._rows.text_table is not None
         layout = self._layout._replace(format=self.format, columns=self.columns)
-        return read_blocks(self._path, layout, self._text_table.delimiter, wanted)
+        return read_blocks(self._path, layout, self._rows.text_table.delimiter, wanted)
 
     def report_progress(self, count: int, total: int = 0) -> None:
         """Report the number of records that were read, and the total number of records if known."""
@@ -277,18 +241,13 @@ class Records:
         if self._is_refused:
             self.problems.check()
         count = 0
-        if self.format not in _NESTED:
-            self._texts = {name: option for name, option in self._texts.items() if option in _QUERIES}
         rows: Iterator[Record] = self._records
-        if self._parquet is not None:
-            rows = self._divided_records(starmap(Record, self._parquet.all_rows(self._needed)))
+        if self._rows.parquet is not None:
+            rows = self._rows.read_parquet(self._needed)
         for count, record in enumerate(rows, 1):
             for path in self._nested:
                 record.fields.update((path, value) for value in find_value(record.fields, path))
-            self._note_objects(record)
-            if self.format == "parquet":
-                self._note_bytes(record)
-            self._read_ids(record)
+            self._checker.check(record)
             if self._missing:
                 self._missing = {name: o for name, o in self._missing.items() if name not in record.fields}
             if not count % _PROGRESS_STEP:
@@ -303,77 +262,6 @@ class Records:
             similar = get_close_matches(name, self.columns, n=1, cutoff=0.5)
             hint = f". Did you mean {similar[0]!r}?" if similar else ""
             self.refuse_columns(f"{option} names {name!r}, which the file does not have{hint}")
-
-    def _note_objects(self, record: Record) -> None:
-        for name, option in self._texts.items():
-            value = record.fields.get(name)
-            if has_object(value) if option in _QUERIES else isinstance(value, dict) and parse_object(value):
-                is_object = str(value).startswith("{")
-                kind = "an object" if is_object else "a list of objects"
-                way_out = f"Name a value in the objects, such as {option}={name}.text, or write texts there."
-                if not is_object:
-                    way_out = f"Write one text in each cell, or choose another column with {option}=COLUMN."
-                self.problems.add(record.line, f"{name!r} is {kind}; expected a text", way_out)
-
-    def _read_ids(self, record: Record) -> None:
-        """Convert the record's ids to texts, and add a problem for each value that is unfit as an id."""
-        for name in self._ids & record.fields.keys():
-            value = record.fields[name]
-            if isinstance(value, str | None | list | dict):
-                continue
-            try:
-                record.fields[name] = text = to_id(value)
-                self._replaced[DIGITS] += self.format == "xlsx" and len(text.lstrip("-")) > _EXACT_DIGITS
-            except UnfitIdError as error:
-                problem = f"{name!r} is {to_text(value)}, {error}; expected an id, as text or a whole number"
-                self.problems.add(record.line, problem, IDS_AS_TEXT)
-
-    def _divided_records(self, rows: Iterator[Record]) -> Iterator[Record]:
-        if self._judged is None:
-            yield from rows
-            return
-        for line, fields in rows:
-            source = fields.get("_source")
-            if isinstance(source, dict) and find_tool_format(source) is not None:
-                fields = source  # as an index of judgments has it
-            try:
-                yield from (Record(line, inner) for inner in flatten_tool_record(fields, self._judged))
-            except UnlikeFormatError as error:
-                self.problems.add(line, f"has the keys of {error}, but another structure", "Export it again.")
-
-    def _read_rows(self) -> Iterator[Record]:
-        if self.format == "parquet":
-            from curation.ingest.readers.parquet import ParquetTable
-
-            self._parquet = ParquetTable(self._path, self.problems, self._replaced)
-            return self._divided_records(starmap(Record, self._parquet.first_rows(_FIRST_COUNT)))
-        clean = partial(clean_value, replaced=self._replaced)
-        if self.format == "xlsx":
-            rows = read_sheet_rows(self._path, self.problems)
-            return (Record(number, clean(fields)) for number, fields in rows)
-        newline = "" if self.format == "csv" else None  # line ends inside a quoted cell are its own
-        lines = read_lines(self._path, self._layout.encoding, self.problems, self._replaced, newline)
-        if self.format == "jsonl":
-            return self._divided_records(starmap(Record, read_json_rows(lines, self.problems, clean)))
-        if self.format in CLASSIC_ROWS:
-            rows = CLASSIC_ROWS[self.format](lines, self.problems)
-            return (Record(number, clean(fields)) for number, fields in rows)
-        if self.format == "qrels":
-            return starmap(Record, read_qrels_rows(lines, self.problems))
-        self._text_table = TextTable(lines, self.format == "csv", self._layout.columns, self.problems)
-        return starmap(Record, self._text_table)
-
-    def _note_bytes(self, record: Record) -> None:
-        """Replace bytes that are not text by None, and refuse such bytes in a column that a field uses."""
-        for name in [name for name, value in record.fields.items() if isinstance(value, bytes)]:
-            record.fields[name] = None
-            if name in self._options:
-                problem = f"{name!r} has bytes that are not text in UTF-8; expected a text"
-                option = self._options[name]
-                way_out = f"Write texts in the cells, or choose another column with {option}=COLUMN."
-                self.problems.add(record.line, problem, way_out)
-            else:
-                self._replaced[BYTES] += 1
 
 
 def _is_the_grade(records: Iterable[Record], name: str) -> bool:

@@ -6,29 +6,19 @@ A cell becomes a text, an id, a number or JSON, and an option becomes a map. A m
 
 from __future__ import annotations
 
-import csv
-import io
 import math
-import shlex
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from datetime import date, datetime, time, timedelta
 from decimal import Decimal, InvalidOperation
 from typing import Any
 
 from curation.core.digests import canonical_json
-from curation.core.errors import refuse_problems
 
 EXACT = 2**53
 """Limit below which doubles (in JSON, spreadsheets and Parquet) represent all whole numbers exactly."""
 _MAX_NUMBER = 10**18  # what the database's 64 bits hold; a text like 1e999999999 is never written out
 
 
-CANNOT_TELL = ("cannot tell", "cannot_tell", "cannot-tell")
-UNGRADED = -1
-"""Value in a map of grades for a cell without a grade; no labeling guide has this value as a grade."""
-_WORDS: Mapping[str, int | None] = dict.fromkeys(CANNOT_TELL) | dict.fromkeys(
-    ("no grade", "no_grade", "no-grade"), UNGRADED
-)
 _NO_VALUE = frozenset(
     "nan -nan null (null) none nil na n/a n.a. <na> nat #n/a #na #nv \\n - -- – — . #n/a n/a".split(" ")
 )
@@ -114,93 +104,6 @@ def parse_whole_number(text: str) -> int | None:
     return int(number) if is_within and number == number.to_integral_value() else None
 
 
-def parse_grade_map(text: str) -> dict[str, int | None]:
-    """Parse a map from a file's grades to the guide's grades: `100=3,10=2,x=cannot-tell,y=no-grade`.
-
-    Raises
-    ------
-    InputError: a part has a different form, or a grade is mapped twice.
-    """
-    grade_map: dict[str, int | None] = {}
-    problems = []
-    for pair, left, right in _map_pairs(text):
-        if not left or not (right in _WORDS or right.isdecimal()):
-            problems.append(
-                f"--grade-map: found {pair!r}; expected FILE_GRADE=GUIDE_GRADE, =cannot-tell or =no-grade"
-            )
-        elif normalise_grade(left) in grade_map:
-            problems.append(f"--grade-map: {left!r} is mapped twice")
-        else:
-            grade_map[normalise_grade(left)] = _WORDS[right] if right in _WORDS else int(right)
-    refuse_problems(
-        problems,
-        way_out="For example: --grade-map 100=3,10=2,1=1,0=0. Put a part that holds a comma in quotes: "
-        """--grade-map '"good, with ads=2",bad=0'.""",
-    )
-    return grade_map
-
-
-def format_grade(grade: int | None) -> str:
-    """Return a grade in the form in which an option for a map of grades has it."""
-    return "no-grade" if grade == UNGRADED else "cannot-tell" if grade is None else str(grade)
-
-
 def is_missing_value(text: str) -> bool:
     """Return whether a cell is empty or has a word for an empty cell: '', NaN, NULL, None, n/a, or a dash."""
     return not text or text.casefold() in _NO_VALUE
-
-
-def parse_annotator_map(text: str) -> dict[str, str]:
-    """Parse a map from names in a file to annotators: `ann lee=Ann Lee`.
-
-    Raises
-    ------
-    InputError: a part has a different form, or a name is mapped twice.
-    """
-    annotator_map: dict[str, str] = {}
-    problems = []
-    for pair, left, right in _map_pairs(text):
-        if not left or not right:
-            problems.append(f"--annotator-map: found {pair!r}; expected NAME_IN_FILE=ANNOTATOR")
-        elif annotator_map.setdefault(left, right) != right:
-            problems.append(f"--annotator-map: {left!r} is mapped twice")
-    refuse_problems(problems, way_out="For example: --annotator-map 'ann lee=Ann Lee'")
-    return annotator_map
-
-
-def parse_annotator_columns(text: str) -> dict[str, str]:
-    """Parse the option with columns of the wide form and their annotators: `a,b=ada` is {'a': 'a', 'b':
-    'ada'}.
-    """
-    pairs = (part.strip().partition("=") for part in _map_parts(text) if part.strip())
-    return {column.strip(): name.strip() or column.strip() for column, _, name in pairs}
-
-
-def format_map(pairs: Mapping[str, str]) -> str:
-    """Return a map as the value of a command-line option, quoted for a shell."""
-    csv_text = io.StringIO()
-    csv.writer(csv_text, lineterminator="").writerow(f"{left}={right}" for left, right in pairs.items())
-    return shlex.quote(csv_text.getvalue())
-
-
-def normalise_grade(text: str) -> str:
-    """Return a written grade in a normal form, which is the same for 100, 100.0 and 100.000."""
-    text = text.strip().casefold()
-    whole = parse_whole_number(text)
-    if whole is not None:
-        return str(whole)
-    try:
-        return str(float(text))
-    except ValueError:
-        return text
-
-
-def _map_pairs(text: str) -> Iterator[tuple[str, str, str]]:
-    """Yield each part of a map, with the texts left and right of the last equals sign."""
-    for part in map(str.strip, _map_parts(text)):
-        left, _, right = part.rpartition("=")
-        yield part, left.strip(), right.strip()
-
-
-def _map_parts(text: str) -> list[str]:
-    return next(csv.reader([text], skipinitialspace=True), [])

@@ -16,9 +16,10 @@ from typing import Any, NamedTuple
 from curation.core.errors import CurationError, InputError, RefusedError
 from curation.core.progress import Progress, silent
 from curation.core.text import join_names, pluralize
-from curation.ingest.importers import corpus
-from curation.ingest.importers.corpus import KnownVersions, read_known_versions
-from curation.ingest.readers.fields import CorpusFields, file_fields, find_column
+from curation.ingest.importers import corpus_documents, corpus_snapshots
+from curation.ingest.importers.corpus_snapshots import KnownVersions, read_known_versions
+from curation.ingest.readers.column_search import find_column
+from curation.ingest.readers.fields import CorpusFields, file_fields
 from curation.ingest.readers.values import to_text
 from curation.people.annotators import require_author
 from curation.retrieval.engines import RATE
@@ -228,8 +229,8 @@ def _write_corpus(
 ) -> str:
     """Write a new version of the corpus with the documents that are not stored, and return its snapshot."""
     new = [document for document in documents if document.content_hash not in before.hashes]
-    table = corpus.build_document_table(sorted(new, key=lambda document: document[:2]))
-    return corpus.write_corpus(cursor, before, versions, [table], f"engine {engine}", is_held)
+    table = corpus_documents.build_document_table(sorted(new, key=lambda document: document[:2]))
+    return corpus_snapshots.write_corpus(cursor, before, versions, [table], f"engine {engine}", is_held)
 
 
 def _make_document(document_id: str, source: Mapping[str, Any], fields: DocumentFields) -> Document:
@@ -249,5 +250,6 @@ def _make_document(document_id: str, source: Mapping[str, Any], fields: Document
         columns[field.name] = names if field.several else next(iter(names), None)
         field_values = {name: get_value(source, name) for name in names}
         values |= {name: value for name, value in field_values.items() if value is not MISSING}
-    document = corpus.build_document({**values, _ID: document_id}, CorpusFields(**columns))
-    return corpus.drop_group(document, columns["group"])  # else every document fetched again would be another
+    document = corpus_documents.build_document({**values, _ID: document_id}, CorpusFields(**columns))
+    # With the group, each document that is fetched again would be another version
+    return corpus_documents.drop_group(document, columns["group"])

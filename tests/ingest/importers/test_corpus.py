@@ -12,15 +12,9 @@ from hypothesis import strategies as st
 
 from curation.core.errors import InputError, RefusedError
 from curation.ingest.importers import corpus as corpus_module
-from curation.ingest.importers.corpus import (
-    build_document,
-    build_document_table,
-    compute_snapshot_id,
-    drop_group,
-    import_corpus,
-    read_known_versions,
-    write_corpus,
-)
+from curation.ingest.importers.corpus import import_corpus
+from curation.ingest.importers.corpus_documents import build_document, build_document_table, drop_group
+from curation.ingest.importers.corpus_snapshots import compute_snapshot_id, read_known_versions, write_corpus
 from curation.ingest.readers.fields import CorpusFields
 from curation.store.documents import current_corpus, current_snapshot, documents_by_hash
 from tests.support import examples

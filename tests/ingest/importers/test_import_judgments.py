@@ -11,8 +11,8 @@ from curation.ingest.importers.queries import make_query_id
 from curation.ingest.importers.query_import import import_queries
 from curation.ingest.importers.run_import import import_run
 from curation.ingest.importers.traffic.traffic_import import import_traffic
+from curation.ingest.option_maps import parse_annotator_columns, parse_grade_map
 from curation.ingest.readers.fields import JudgmentFields
-from curation.ingest.readers.values import parse_annotator_columns, parse_grade_map
 from curation.labeling.imported import import_judgments
 from curation.queries.requests import DrawRequest
 from curation.queries.sampling.draw import draw_sample

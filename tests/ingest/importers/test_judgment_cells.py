@@ -11,9 +11,9 @@ import pytest
 from curation.core.errors import InputError
 from curation.ingest.importers.corpus import import_corpus
 from curation.ingest.importers.query_import import import_queries
+from curation.ingest.option_maps import parse_annotator_map, parse_grade_map
 from curation.ingest.readers.fields import JudgmentFields
 from curation.ingest.readers.formats import FileLayout
-from curation.ingest.readers.values import parse_annotator_map, parse_grade_map
 from curation.labeling.imported import import_judgments
 from curation.people.accounts import add_annotator
 from curation.store import Store

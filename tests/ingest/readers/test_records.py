@@ -12,7 +12,8 @@ import pytest
 
 from curation.core.errors import InputError
 from curation.ingest.readers.formats import FileLayout, find_beir_file
-from curation.ingest.readers.records import Record, Records
+from curation.ingest.readers.record_source import Record
+from curation.ingest.readers.records import Records
 from curation.ingest.readers.values import to_metadata_json, to_text
 
 

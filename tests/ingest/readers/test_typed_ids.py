@@ -15,8 +15,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from curation.core.errors import InputError
+from curation.ingest.readers.cell_checks import IDS_AS_TEXT
 from curation.ingest.readers.fields import CorpusFields, DecisionFields, JudgmentFields, RunFields
-from curation.ingest.readers.records import IDS_AS_TEXT, Records
+from curation.ingest.readers.records import Records
 from curation.ingest.readers.run_files import RunFile
 from curation.ingest.readers.values import EXACT, UnfitIdError, to_id
 

@@ -32,7 +32,8 @@ from curation.core.characters import normalise_query
 from curation.core.errors import InputError
 from curation.core.request import option
 from curation.core.statistics.arrays import Ints, Mask
-from curation.ingest.importers.personal_data import MAX_PLAIN_LENGTH, redact
+from curation.ingest.importers.personal_data import redact
+from curation.ingest.importers.personal_data_rules import MAX_PLAIN_LENGTH
 
 POLICIES = ("replace", "drop")
 KEPT, EMPTY, LONG, BARE, DROPPED = range(5)

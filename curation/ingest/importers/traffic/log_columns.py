@@ -26,15 +26,15 @@ from curation.ingest.readers.arrow_values import column_to_microseconds, format_
 from curation.ingest.readers.blocks import Block, NeedsRowReader
 from curation.ingest.readers.fields import TrafficFields
 from curation.ingest.readers.problems import Problems
-from curation.ingest.readers.records import Record, Records
+from curation.ingest.readers.record_source import Record
+from curation.ingest.readers.records import Records
+from curation.ingest.readers.time_columns import UNREAD, parse_times
 from curation.ingest.readers.times import (
     ASK_FOR_ORDER,
-    UNREAD,
     describe_wrong_order,
     is_numeric_date,
     parse_numeric_date,
     parse_time,
-    parse_times,
     to_microseconds,
 )
 from curation.ingest.readers.values import parse_whole_number, to_text

@@ -13,7 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from curation.core.characters import normalise_query
-from curation.ingest.importers.personal_data import _SUSPECT, RULES, looks_random, redact
+from curation.ingest.importers.personal_data import _SUSPECT, redact
+from curation.ingest.importers.personal_data_rules import RULES, looks_random
 from tests.support import examples
 
 FOUND = {

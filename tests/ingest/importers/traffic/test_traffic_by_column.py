@@ -22,7 +22,8 @@ from curation.ingest.readers.blocks import NeedsRowReader
 from curation.ingest.readers.fields import TrafficFields
 from curation.ingest.readers.formats import FileLayout
 from curation.ingest.readers.records import Records
-from curation.ingest.readers.times import UNREAD, parse_time, parse_times, to_microseconds
+from curation.ingest.readers.time_columns import UNREAD, parse_times
+from curation.ingest.readers.times import parse_time, to_microseconds
 from tests.support import examples
 
 ALL = TrafficFields("q", "t", "g", "s", "n", ("a", "b"))

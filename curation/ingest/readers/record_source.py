@@ -1,0 +1,121 @@
+"""Records of a file as its format has them, before the columns of the import's fields are known.
+
+Formats: 'jsonl' (BEIR's too, and JSON as one text), 'csv', 'tsv', 'parquet', 'xlsx', 'qrels' (TREC's four
+columns), and formats of old tools: 'trec' (documents or topics), 'smart'. The file's name or beginning shows
+the format. Text files may be gzipped.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from functools import partial
+from itertools import starmap
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from curation.ingest.readers.formats import FileLayout, check_layout, find_format
+from curation.ingest.readers.json_records import read_json_rows
+from curation.ingest.readers.lines import check_file, clean_value, read_lines
+from curation.ingest.readers.problems import Problems
+from curation.ingest.readers.sheets import read_sheet_rows
+from curation.ingest.readers.smart import read_smart_rows
+from curation.ingest.readers.text_tables import TextTable, read_qrels_rows
+from curation.ingest.readers.tool_records import UnlikeFormatError, find_tool_format, flatten_tool_record
+from curation.ingest.readers.trec import read_trec_rows
+
+if TYPE_CHECKING:
+    from curation.ingest.readers.parquet import ParquetTable
+
+CLASSIC_ROWS = {"trec": read_trec_rows, "smart": read_smart_rows}
+"""Function for each format that yields (line, fields) for each record, and collects problems."""
+FIRST_RECORDS = 100
+"""Number of records that are read before the columns are chosen."""
+
+
+class Record(NamedTuple):
+    """A record of a file: the number of its first line (in Parquet, of its row), from 1, and its values by
+    column name.
+
+    Values of CSV, TSV and qrels are texts; values of JSON and Parquet keep their types.
+    """
+
+    line: int
+    fields: dict[str, Any]
+
+
+class RecordSource:
+    """Source of the records of one file.
+
+    Attributes
+    ----------
+    format: format of the file.
+    replaced: number of characters that were replaced by U+FFFD, by kind.
+    text_table: rows of a CSV or TSV file; None for other formats.
+    parquet: rows of a Parquet file; None for other formats.
+
+    Parameters
+    ----------
+    judged: see `records.Records`.
+
+    Raises
+    ------
+    InputError: the file cannot be read or has an unknown format, or the layout does not suit the format.
+    """
+
+    def __init__(self, path: Path, layout: FileLayout, judged: bool | None, problems: Problems) -> None:
+        check_file(path, problems)
+        self.format = find_format(path, layout, problems)
+        check_layout(self.format, layout, problems)
+        if self.format in ("parquet", "xlsx"):
+            problems.unit = "row"
+        self.replaced: Counter[str] = Counter()
+        self.text_table: TextTable | None = None
+        self.parquet: ParquetTable | None = None
+        self._path = path
+        self._layout = layout
+        self._judged = judged
+        self._problems = problems
+
+    def read(self) -> Iterator[Record]:
+        """Return the records of the file; for Parquet, return only the first records."""
+        if self.format == "parquet":
+            from curation.ingest.readers.parquet import ParquetTable
+
+            self.parquet = ParquetTable(self._path, self._problems, self.replaced)
+            return self._divide_records(starmap(Record, self.parquet.first_rows(FIRST_RECORDS)))
+        clean = partial(clean_value, replaced=self.replaced)
+        if self.format == "xlsx":
+            rows = read_sheet_rows(self._path, self._problems)
+            return (Record(number, clean(fields)) for number, fields in rows)
+        newline = "" if self.format == "csv" else None  # line ends inside a quoted cell are its own
+        lines = read_lines(self._path, self._layout.encoding, self._problems, self.replaced, newline)
+        if self.format == "jsonl":
+            return self._divide_records(starmap(Record, read_json_rows(lines, self._problems, clean)))
+        if self.format in CLASSIC_ROWS:
+            rows = CLASSIC_ROWS[self.format](lines, self._problems)
+            return (Record(number, clean(fields)) for number, fields in rows)
+        if self.format == "qrels":
+            return starmap(Record, read_qrels_rows(lines, self._problems))
+        self.text_table = TextTable(lines, self.format == "csv", self._layout.columns, self._problems)
+        return starmap(Record, self.text_table)
+
+    def read_parquet(self, columns: Sequence[str] | None) -> Iterator[Record]:
+        """Return all records of a Parquet file with values of these columns; None stands for all columns."""
+        assert self.parquet is not None
+        return self._divide_records(starmap(Record, self.parquet.all_rows(columns)))
+
+    def _divide_records(self, rows: Iterator[Record]) -> Iterator[Record]:
+        """Yield each judgment of records with several judgments, as `judged` says."""
+        if self._judged is None:
+            yield from rows
+            return
+        for line, fields in rows:
+            source = fields.get("_source")
+            if isinstance(source, dict) and find_tool_format(source) is not None:
+                fields = source  # as an index of judgments has it
+            try:
+                yield from (Record(line, inner) for inner in flatten_tool_record(fields, self._judged))
+            except UnlikeFormatError as error:
+                problem = f"has the keys of {error}, but another structure"
+                self._problems.add(line, problem, "Export it again.")
