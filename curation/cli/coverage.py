@@ -20,7 +20,7 @@ from curation.queries.requests import CoverageRequest
 
 if TYPE_CHECKING:
     from curation.core.progress import Progress
-    from curation.evaluation.coverage_report import EvaluatedValues
+    from curation.evaluation.by_query import EvaluatedValues
 
 coverage = typer.Typer()
 app.add_typer(coverage, name="coverage")
@@ -117,7 +117,7 @@ def _draw_map(file: Path, release: str | None, runs: list[str], seed: int) -> No
 
 
 def _evaluate(release: str | None, runs: list[str], seed: int, progress: Progress) -> EvaluatedValues | None:
-    from curation.evaluation.coverage_report import choose_values
+    from curation.evaluation.by_query import choose_values
     from curation.evaluation.evaluate_runs import evaluate_runs
     from curation.evaluation.request import EvaluateRequest
     from curation.evaluation.scoring.system_files import parse_run_files

@@ -1,23 +1,29 @@
-"""The comparison of two runs query by query, with their values and result lists.
+"""The values of evaluated runs by one measure, query by query.
 
-The runs belong to one evaluation, or to two evaluations on the same parts of a release. A sealed part has no
-values by query. A query that another release has sealed in the meantime is left out and counted.
+Compared runs belong to one evaluation, or to two evaluations on the same parts of a release. A sealed part
+has no values by query. A query that another release has sealed in the meantime is left out and counted.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import compress
 from typing import Any, NamedTuple
 
 from curation.core.errors import NotFoundError, RefusedError
+from curation.evaluation.evaluation import Evaluation
 from curation.evaluation.report.query_sections import QueryValues
 from curation.evaluation.scoring.facets import CLUSTER, make_facets
-from curation.evaluation.stored_evaluations import read_json
+from curation.evaluation.stored_evaluations import read_result
 from curation.people.seal_access import closed_access, withheld
 from curation.store import Annotator, Cursor
 from curation.store.release_parts import read_parts
+
+PREFERRED_MEASURE = "ndcg@10"
+SEALED_MAP = "A sealed part has no figures of single queries, so the part's figures cannot colour a map."
+ValuesByQuery = Mapping[str, float | None]
+"""Query id → value of a system, or None."""
 
 EvaluatedRun = tuple[str, str]
 """The id of a stored evaluation, and the name of one of its systems."""
@@ -46,17 +52,18 @@ def compare_by_query(cursor: Cursor, runs: Sequence[EvaluatedRun], annotator: An
     NotFoundError: the annotator has no such evaluation, or the evaluation has no such run.
     RefusedError: a sealed part was evaluated.
     """
-    results = [_read_result(cursor, evaluation_id, annotator) for evaluation_id, _ in runs]
+    results = [read_open_result(cursor, evaluation_id, annotator) for evaluation_id, _ in runs]
     measure = results[0]["measures"][0]
     values = [_get_values(result, system, measure) for result, (_, system) in zip(results, runs, strict=True)]
-    texts = dict(zip(results[0]["query_ids"], results[0]["query_texts"], strict=True))
-    *first, second = values
+    if len(runs) == 1:
+        values.insert(0, dict.fromkeys(values[0], 0.0))
+    first_values, second_values = values
+    rows = []
+    for query_id, text in zip(results[0]["query_ids"], results[0]["query_texts"], strict=True):
+        first, second = first_values.get(query_id), second_values.get(query_id)
+        if first is not None and second is not None:
+            rows.append(QueryValues(query_id, text, first, second))
     seal = closed_access(cursor)
-    query_ids = [query_id for query_id in texts if all(value.get(query_id) is not None for value in values)]
-    rows = [
-        QueryValues(query_id, texts[query_id], first[0][query_id] if first else 0.0, second[query_id])
-        for query_id in query_ids
-    ]
     open_rows = [row for row in rows if seal.shows(row.query_id)]
     return ByQuery(
         measure,
@@ -66,8 +73,15 @@ def compare_by_query(cursor: Cursor, runs: Sequence[EvaluatedRun], annotator: An
     )
 
 
-def _read_result(cursor: Cursor, evaluation_id: str, annotator: Annotator) -> dict[str, Any]:
-    result: dict[str, Any] = json.loads(read_json(cursor, evaluation_id, annotator)[1])
+def read_open_result(cursor: Cursor, evaluation_id: str, annotator: Annotator) -> dict[str, Any]:
+    """Read the JSON of an evaluation of runs without sealed parts.
+
+    Raises
+    ------
+    NotFoundError: the annotator has no such evaluation of runs.
+    RefusedError: a sealed part was evaluated.
+    """
+    result: dict[str, Any] = json.loads(read_result(cursor, evaluation_id, annotator))
     if "runs" not in result:
         raise NotFoundError("This evaluation covers only answers, so the evaluation has no result lists.")
     if result["sealed"]:
@@ -76,8 +90,8 @@ def _read_result(cursor: Cursor, evaluation_id: str, annotator: Annotator) -> di
     return result
 
 
-def _get_values(result: dict[str, Any], system: str, measure: str) -> dict[str, float]:
-    """Map each query id to the system's value."""
+def _get_values(result: dict[str, Any], system: str, measure: str) -> dict[str, float | None]:
+    """Map each query id to the system's value; None for a query without a value."""
     for run in result["runs"]:
         if run["name"] == system and measure in run["per_query"]:
             return dict(zip(result["query_ids"], run["per_query"][measure], strict=True))
@@ -94,3 +108,61 @@ def read_query_kinds(cursor: Cursor, release_id: str) -> dict[str, frozenset[str
         for name, facet in make_facets(queries, lambda part: list(parts.get(part, ()))).items()
         for kind, mask in facet.values.items()
     }
+
+
+class EvaluatedValues(NamedTuple):
+    """The values of systems by one measure, query by query.
+
+    Attributes
+    ----------
+    name: the name of the release with its parts.
+    systems: system → query id → value, or None where the query has no value.
+    """
+
+    name: str
+    measure: str
+    systems: Mapping[str, ValuesByQuery]
+
+
+def choose_values(evaluation: Evaluation) -> EvaluatedValues:
+    """Choose the values of an evaluation by nDCG@10, or by its first measure.
+
+    Raises
+    ------
+    RefusedError: a sealed part was evaluated.
+    """
+    release = f"{evaluation.release}, {', '.join(evaluation.parts)}"
+    per_query = {system.name: system.per_query for system in evaluation.runs}
+    return _select_measure(release, evaluation.measures, evaluation.query_ids, per_query)
+
+
+def read_stored_values(cursor: Cursor, evaluation_id: str, annotator: Annotator) -> EvaluatedValues:
+    """Read the values of an evaluation that was made on the page Evaluate.
+
+    Raises
+    ------
+    NotFoundError: the person may not read an evaluation with this id.
+    RefusedError: a sealed part was evaluated.
+    """
+    result: dict[str, Any] = json.loads(read_result(cursor, evaluation_id, annotator))
+    release = f"{result['release']}, {', '.join(result['parts'])}"
+    per_query = {system["name"]: system["per_query"] for system in result["runs"]}
+    return _select_measure(release, result["measures"], result["query_ids"], per_query)
+
+
+def _select_measure(
+    release: str,
+    measures: Sequence[str],
+    query_ids: Sequence[str] | None,
+    per_query: Mapping[str, Mapping[str, Sequence[float | None]] | None],
+) -> EvaluatedValues:
+    """Select the values by the preferred measure, or else by the first measure."""
+    if query_ids is None or any(values is None for values in per_query.values()):
+        raise RefusedError(SEALED_MAP)
+    measure = next((name for name in measures if name.replace("_exp", "") == PREFERRED_MEASURE), measures[0])
+    systems = {
+        name: dict(zip(query_ids, values[measure], strict=True))
+        for name, values in per_query.items()
+        if values is not None
+    }
+    return EvaluatedValues(release, measure, systems)

@@ -1,18 +1,11 @@
-"""The conditions of `--fail-if`, under which an evaluation fails in continuous integration.
+"""The check of the conditions of `--fail-if` on the figures of an evaluation.
 
-    MEASURE drops [WHERE] [with n>=N]                  the figure is lower than the baseline's
-    MEASURE drops significantly [WHERE] [with n>=N]    and the test that decides finds the difference
-    MEASURE drops [by] X [WHERE] [with n>=N]           the figure is lower by X or more
-    MEASURE below X [WHERE] [with n>=N]                the figure is lower than X
-
-WHERE is `overall` (the default), `in any FACET`, such as `in any stratum`, or `in FACET VALUE`, such as
-`in band tail`; a region of the corpus may be named by its number alone, as in `in cluster 12`. The baseline
-is the first system by default. The figures of a baseline that was named are in no condition. Figures of fewer
-than N queries are skipped. A condition without any remaining figure is not checked, and an unchecked
-condition has not passed.
+The figures of a baseline that was named are in no condition. Figures of fewer queries than the condition asks
+for are skipped. A condition without any remaining figure is not checked, and an unchecked condition has not
+passed.
 
 A drop is the difference of the evaluation's own paired comparison, with its interval and its corrected p.
-Without a comparison, such as with fewer than ten queries, it is the difference of the two figures, and
+Without a comparison, such as with fewer than ten queries, the drop is the difference of the two figures, and
 nothing is significant.
 """
 
@@ -144,14 +137,14 @@ def _find_misfit(condition: FailCondition, evaluation: Evaluation, base: Evaluat
     if condition.facet is None:
         return None
     values = base.strata[condition.facet]
-    if not any(_includes(condition, value) for value in values):
+    if not any(_includes_value(condition, value) for value in values):
         remainder = f" and {len(values) - MAX_NAMED_VALUES:,} more" if len(values) > MAX_NAMED_VALUES else ""
         known = ", ".join(list(values)[:MAX_NAMED_VALUES])
         return f"{condition.facet} has no value {condition.value!r}; it has {known}{remainder}"
     return None
 
 
-def _includes(condition: FailCondition, value: str) -> bool:
+def _includes_value(condition: FailCondition, value: str) -> bool:
     """Tell whether a condition includes this value of its facet."""
     number = value.partition(" ")[0] if condition.facet == CLUSTER else value
     return condition.value in (None, value, number)
@@ -162,36 +155,35 @@ def _check_figures(
 ) -> Iterator[CheckedFigure]:
     """Check the figures of all systems except the skipped system."""
     drops = condition.how == "drops"
-    references = dict(_find_figures(base, condition))
-    pairs = _find_comparisons(base.name, condition.measure, evaluation)
+    base_figures = dict(_find_figures(base, condition))
+    comparisons = _find_comparisons(base.name, condition.measure, evaluation) if drops else {}
     for system in evaluation.runs:
         for where, figure in _find_figures(system, condition) if system.name != skipped else ():
-            reference = references[where].value if drops else condition.limit
-            pair = pairs.get((system.name, where)) if drops else None
-            why = _find_reason(condition, figure.n, pair)
+            reference = base_figures[where].value if drops else condition.limit
+            comparison = comparisons.get((system.name, where))
+            row = CheckedFigure(condition.text, system.name, where, figure.n)
+            why = _find_reason(condition, figure.n, comparison)
             if figure.value is None or reference is None or why:
-                why = why or "no query has a value"
-                yield CheckedFigure(condition.text, system.name, where, figure.n, why=why)
+                yield row._replace(why=why or "no query has a value")
                 continue
-            change = figure.value - reference
-            if pair is not None and pair.difference is not None:
-                change = pair.difference
-            yield CheckedFigure(
-                *(condition.text, system.name, where, figure.n, figure.value, reference, change),
-                base.name if drops else None,
-                *((pair.low, pair.high, pair.p_corrected) if pair is not None else (None, None, None)),
-                _is_met(condition, change, pair is not None and pair.distinguished),
-            )
+            row = row._replace(value=figure.value, reference=reference, change=figure.value - reference)
+            if drops:
+                row = row._replace(baseline=base.name)
+            if comparison is not None:
+                low, high, p = comparison.low, comparison.high, comparison.p_corrected
+                row = row._replace(change=comparison.difference, low=low, high=high, p=p)
+            is_significant = comparison is not None and comparison.distinguished
+            yield row._replace(met=_is_met(condition, row.change or 0.0, is_significant))
 
 
-def _find_reason(condition: FailCondition, n: int, pair: Comparison | None) -> str:
+def _find_reason(condition: FailCondition, n: int, comparison: Comparison | None) -> str:
     """Explain why a figure of n queries is not checked; '' for a figure that is checked."""
     if n < condition.min_queries:
         return f"{pluralize(n, 'query', 'queries')}, where n>={condition.min_queries} is asked for"
-    if not condition.significant or (pair is not None and pair.p_corrected is not None):
+    if not condition.significant or (comparison is not None and comparison.p_corrected is not None):
         return ""
-    if pair is not None and pair.no_verdict:
-        return pair.no_verdict
+    if comparison is not None and comparison.no_verdict:
+        return comparison.no_verdict
     if condition.facet is not None and n >= MIN_QUERIES:
         return (
             "with this number of systems, kinds of query are tested only by the first measure: name this "
@@ -218,16 +210,25 @@ def _is_met(condition: FailCondition, change: float, significant: bool) -> bool:
 
 def _find_comparisons(base: str, measure: str, evaluation: Evaluation) -> dict[tuple[str, str], Comparison]:
     """Map each system and stratum ('overall', or facet and value) to the comparison with the baseline."""
-    pairs = {}
-    for pair in evaluation.comparisons:
-        is_compared = pair.measure == measure and base in (pair.system, pair.other)
-        if not is_compared or pair.difference is None:
+    comparisons = {}
+    for row in evaluation.comparisons:
+        if row.measure != measure or row.difference is None or base not in (row.system, row.other):
             continue
-        if pair.system == base:
-            pair = replace(pair, system=pair.other, other=base, difference=-pair.difference)
-            pair = replace(pair, low=pair.high and -pair.high, high=pair.low and -pair.low)
-        pairs[pair.system, " ".join(pair.stratum or (OVERALL,))] = pair
-    return pairs
+        comparison = _reverse_comparison(row) if row.system == base else row
+        comparisons[comparison.system, " ".join(row.stratum or (OVERALL,))] = comparison
+    return comparisons
+
+
+def _reverse_comparison(row: Comparison) -> Comparison:
+    """Subtract the first system from the second instead; only the difference and its interval change."""
+    return replace(
+        row,
+        system=row.other,
+        other=row.system,
+        difference=None if row.difference is None else -row.difference,
+        low=None if row.high is None else 0.0 - row.high,  # never −0
+        high=None if row.low is None else 0.0 - row.low,
+    )
 
 
 def _find_figures(system: EvaluatedSystem, condition: FailCondition) -> Iterator[tuple[str, MeasureFigure]]:
@@ -237,5 +238,5 @@ def _find_figures(system: EvaluatedSystem, condition: FailCondition) -> Iterator
         return
     for value, stratum in system.strata[condition.facet].items():
         figure = stratum.figures.get(condition.measure)
-        if figure is not None and _includes(condition, value):
+        if figure is not None and _includes_value(condition, value):
             yield f"{condition.facet} {value}", figure

@@ -6,28 +6,19 @@ same sections.
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from math import fsum
-from typing import Any, NamedTuple
 
 from curation.core.characters import isolate
-from curation.core.errors import RefusedError
 from curation.core.reports.page import Section, html_page
 from curation.core.reports.regions import RegionMark, region_graph, region_map
 from curation.core.reports.tables import QueryName, Table
 from curation.core.text import percent, pluralize
-from curation.evaluation.evaluation import Evaluation
+from curation.evaluation.by_query import EvaluatedValues, ValuesByQuery
 from curation.evaluation.region_graph import RegionGraph, build_region_graph
-from curation.evaluation.stored_evaluations import read_json
 from curation.queries.coverage.state import CoverageState, read_state
-from curation.store import Annotator, Cursor, Store
+from curation.store import Store
 from curation.store.documents import snapshot_titles
-
-PREFERRED_MEASURE = "ndcg@10"
-SEALED = "A sealed part has no figures of single queries, so the part's figures cannot colour a map."
-ValuesByQuery = Mapping[str, float | None]
-"""Query id → value of a system, or None."""
 
 NOT_EVALUATED = "no run"
 Link = Callable[[int], str]
@@ -42,65 +33,6 @@ def average_by_region(state: CoverageState, values: ValuesByQuery) -> dict[int, 
         known = [value for value in region_values if value is not None]
         means[number] = fsum(known) / len(known) if known else None
     return means
-
-
-class EvaluatedValues(NamedTuple):
-    """The values of systems by one measure, query by query.
-
-    Attributes
-    ----------
-    name: the name of the release with its parts.
-    systems: system → query id → value, or None where the query has no value.
-    """
-
-    name: str
-    measure: str
-    systems: Mapping[str, ValuesByQuery]
-
-
-def choose_values(evaluation: Evaluation) -> EvaluatedValues:
-    """Choose the values of an evaluation by nDCG@10, or by its first measure.
-
-    Raises
-    ------
-    RefusedError: a sealed part was evaluated.
-    """
-    per_query = {system.name: system.per_query for system in evaluation.runs}
-    parts, measures, query_ids = evaluation.parts, evaluation.measures, evaluation.query_ids
-    return _make_evaluated(evaluation.release, parts, measures, query_ids, per_query)
-
-
-def read_stored_values(cursor: Cursor, evaluation_id: str, annotator: Annotator) -> EvaluatedValues:
-    """Read the values of an evaluation that was made on the page Evaluate.
-
-    Raises
-    ------
-    NotFoundError: the person may not read an evaluation with this id.
-    RefusedError: a sealed part was evaluated.
-    """
-    _, text = read_json(cursor, evaluation_id, annotator)
-    result: dict[str, Any] = json.loads(text)
-    per_query = {system["name"]: system["per_query"] for system in result["runs"]}
-    release, parts, measures = result["release"], result["parts"], result["measures"]
-    return _make_evaluated(release, parts, measures, result["query_ids"], per_query)
-
-
-def _make_evaluated(
-    release: str,
-    parts: Sequence[str],
-    measures: Sequence[str],
-    query_ids: Sequence[str] | None,
-    per_query: Mapping[str, Mapping[str, Sequence[float | None]] | None],
-) -> EvaluatedValues:
-    if query_ids is None or any(values is None for values in per_query.values()):
-        raise RefusedError(SEALED)
-    measure = next((name for name in measures if name.replace("_exp", "") == PREFERRED_MEASURE), measures[0])
-    systems = {
-        name: dict(zip(query_ids, values[measure], strict=True))
-        for name, values in per_query.items()
-        if values is not None
-    }
-    return EvaluatedValues(f"{release}, {', '.join(parts)}", measure, systems)
 
 
 def build_map_sections(
@@ -123,14 +55,18 @@ def build_map_sections(
     measure = f"{evaluated.measure} of {system}" if evaluated and system else NOT_EVALUATED
     marks = make_region_marks(state, average_by_region(state, values), link)
     with_query = sum(mark.queries > 0 for mark in marks)
-    proportion = sum(mark.queries for mark in marks) / max(1, sum(mark.documents for mark in marks))
+    queries_per_document = sum(mark.queries for mark in marks) / max(1, sum(mark.documents for mark in marks))
     sentence = f"{with_query:,} of {pluralize(len(marks), 'region')} have a query."
     return [
         Section(
             "Documents and queries by region",
             f"{sentence} A region on the diagonal has the average number of queries per document; a "
             "region below the diagonal has fewer. Grey regions have no query.",
-            (region_map("Documents of each region against its queries", measure, marks, proportion),),
+            (
+                region_map(
+                    "Documents of each region against its queries", measure, marks, queries_per_document
+                ),
+            ),
         ),
         Section(
             "Connections between regions",
@@ -217,15 +153,13 @@ def _write_findings(state: CoverageState, evaluated: EvaluatedValues | None) -> 
             f"{pluralize(len(state.unmatched), 'query was', 'queries were')} added after coverage was "
             "measured, and are not counted yet."
         )
-    sentences.append(
-        (
-            f"Results: {evaluated.measure} of {', '.join(evaluated.systems)} on "
-            f"{evaluated.name}. The values of the first system colour the map."
-        )
-        if evaluated
-        else "No run was chosen, so regions with a query are drawn as empty circles."
-    )
-    return sentences
+    if evaluated is None:
+        return [*sentences, "No run was chosen, so regions with a query are drawn as empty circles."]
+    return [
+        *sentences,
+        f"Results: {evaluated.measure} of {', '.join(evaluated.systems)} on {evaluated.name}. The values of "
+        "the first system colour the map.",
+    ]
 
 
 def make_region_marks(state: CoverageState, means: dict[int, float | None], link: Link) -> list[RegionMark]:

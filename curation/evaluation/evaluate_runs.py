@@ -1,159 +1,41 @@
-"""The evaluation of runs on a release.
+"""The evaluation of runs on a release, with all figures or with one rounded figure of each system.
 
-On a sealed part the evaluation has no value of a single query, and no figures of fewer than ten queries
-(`protect_figures`). All computations with values of single queries happen in this module, before the values
-are dropped.
+On a sealed part, all figures are computed before the values of single queries and the figures of fewer than
+ten queries are dropped (`protected_figures`). No value of a single query leaves this module.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from importlib.metadata import version
 
-import numpy as np
-
-from curation import __version__
 from curation.core.errors import InputError, RefusedError
 from curation.core.progress import Progress, silent
-from curation.core.statistics.arrays import Floats, Mask
-from curation.core.statistics.intervals import RESAMPLES
 from curation.evaluation import sealed_access
-from curation.evaluation.evaluation import EvaluatedSystem, Evaluation, values_by_measure
-from curation.evaluation.figures.aggregations import StrataSummary, summarize_strata
-from curation.evaluation.figures.candidate_lists import measure_hard_negatives
-from curation.evaluation.figures.compare_scores import compare_scores
+from curation.evaluation.assemble_evaluation import assemble_evaluation
+from curation.evaluation.evaluation import Evaluation
 from curation.evaluation.figures.comparison import refuse_unknown_test
-from curation.evaluation.figures.means import compute_facet_figures, compute_means
-from curation.evaluation.figures.other_means import compute_other_means
-from curation.evaluation.figures.traffic_estimates import estimate_traffic_figures
+from curation.evaluation.figures.means import compute_means
 from curation.evaluation.protected_figures import protect_evaluation, protect_figures
 from curation.evaluation.request import EvaluateRequest
-from curation.evaluation.rounded_figures import HeadlineEvaluation, evaluate_headline
-from curation.evaluation.run_facts import describe_run
-from curation.evaluation.scored_system import ScoredSystem, score_system
-from curation.evaluation.scoring import measure_names, measure_summaries
-from curation.evaluation.scoring.chunk_order import add_whole_documents
-from curation.evaluation.scoring.facets import COVERAGE, Facet, choose_facets
-from curation.evaluation.scoring.measure_names import (
-    CHUNK_MEASURES,
-    DEFAULT_MEASURES,
-    Measure,
-    choose_measures,
+from curation.evaluation.rounded_figures import (
+    HeadlineEvaluation,
+    RoundedFigure,
+    evaluate_headline,
+    round_mean,
 )
-from curation.evaluation.scoring.pooled_pairs import compute_unjudged_share
+from curation.evaluation.scored_system import ScoredSystem, score_system
+from curation.evaluation.scoring import measure_names
+from curation.evaluation.scoring.chunk_order import add_whole_documents
+from curation.evaluation.scoring.facets import choose_facets
+from curation.evaluation.scoring.measure_names import Measure
 from curation.evaluation.scoring.release import EvaluatedRelease, read_release
-from curation.evaluation.scoring.run_scores import RunScores, score_rows
+from curation.evaluation.scoring.run_scores import score_rows
 from curation.evaluation.scoring.system_files import SystemFile
 from curation.evaluation.scoring.system_runs import ReadingOptions, SystemRun, read_run
 from curation.evaluation.sealed_access import SealedRequest
 from curation.releases.frozen_release import FrozenRelease
 from curation.store import COMMAND_LINE, Store
-
-
-def assemble(
-    release: EvaluatedRelease,
-    measures: Sequence[Measure],
-    facets: Sequence[Facet],
-    systems: Sequence[ScoredSystem],
-    request: EvaluateRequest,
-) -> Evaluation:
-    """Compute all figures of systems; `protect_figures` chooses the figures that leads see on sealed
-    parts."""
-    qrels = release.qrels
-    rows = {system.name: system.rows for system in systems}
-    scores = {system.name: system.mean for system in systems}
-    comparisons, boards = compare_scores(
-        scores, facets, release.drawn, release.sealed_queries, request.seed, request.baseline, request.test
-    )
-    effect = None
-    if request.hard_negatives:
-        effect = measure_hard_negatives(rows, qrels, release.pooled, measures, request.seed)
-    return Evaluation(
-        release=release.name,
-        release_id=release.release_id,
-        parts=release.parts,
-        sealed=release.sealed,
-        queries=len(qrels.query_ids),
-        scale=qrels.scale,
-        relevant_grade=qrels.relevant,
-        without_relevant=int((qrels.relevant_documents == 0).sum()),
-        measures=tuple(measure.name for measure in measures),
-        about={measure.name: measure.about for measure in measures},
-        runs=_evaluated_systems(release, facets, systems, request.seed),
-        comparisons=comparisons,
-        leaderboards=boards,
-        query_ids=qrels.query_ids,
-        query_texts=tuple(release.texts[name] for name in qrels.query_ids),
-        sealed_count=None,
-        seed=request.seed,
-        resamples=RESAMPLES,
-        versions={"goldgrade": __version__, "numpy": version("numpy")},
-        hard_negatives=effect,
-        pool_unjudged=compute_unjudged_share(release.pooled, qrels.pair_ids),
-        coverage=release.coverage,
-        summaries=_summarize_facets(scores, facets, release.sealed_queries, request),
-        mark=release.mark,
-        context={system.name: system.context for system in systems if system.context},
-        lists={system.name: system.first_places for system in systems if system.first_places},
-    )
-
-
-def _evaluated_systems(
-    release: EvaluatedRelease, facets: Sequence[Facet], systems: Sequence[ScoredSystem], seed: int
-) -> tuple[EvaluatedSystem, ...]:
-    scores = [system.mean for system in systems]
-    stratum, sealed = release.facets["stratum"], release.sealed_queries
-    by_facet = {facet.name: compute_facet_figures(scores, facet, sealed) for facet in (stratum, *facets)}
-    shown_facets = {facet.name for facet in facets}
-    names = [measure.name for measure in scores[0].measures]
-    return tuple(
-        EvaluatedSystem(
-            name=system.name,
-            files=tuple(
-                describe_run(run, scores, release, seed)
-                for run, scores in zip(system.runs, system.scores, strict=True)
-            ),
-            overall=overall,
-            traffic=estimate_traffic_figures(system.mean, release.drawn),
-            others=compute_other_means(
-                system.mean, stratum, by_facet["stratum"][index], bool(release.sealed)
-            ),
-            strata={facet: kinds[index] for facet, kinds in by_facet.items() if facet in shown_facets},
-            seeds=_compute_run_figures(system.scores),
-            per_query=values_by_measure(dict(zip(names, system.mean.values.T, strict=True))),
-        )
-        for index, (system, overall) in enumerate(zip(systems, compute_means(scores), strict=True))
-    )
-
-
-def _summarize_facets(
-    systems: Mapping[str, RunScores], facets: Sequence[Facet], sealed: Mask, request: EvaluateRequest
-) -> tuple[StrataSummary, ...]:
-    """Summarize each facet of the coverage map, by the first measure that compares systems."""
-    comparable = [measure for measure in next(iter(systems.values())).measures if measure.compares]
-    if not comparable:
-        return ()
-    measure = comparable[0].name
-    values = np.stack([scores.of(measure) for scores in systems.values()])
-    return tuple(
-        summarize_strata(
-            list(systems), measure, values, facet, seed=request.seed, sealed=sealed, baseline=request.baseline
-        )
-        for facet in facets
-        if facet.name in COVERAGE
-    )
-
-
-def _compute_run_figures(runs: Sequence[RunScores]) -> dict[str, tuple[float | None, ...]]:
-    """Compute the figure of each run of one system by each measure; no figures for a single run."""
-    measures = enumerate(runs[0].measures if len(runs) > 1 else ())
-    return {
-        measure.name: tuple(
-            measure_summaries.summarize_values(measure, run.values[:, column]) for run in runs
-        )
-        for column, measure in measures
-    }
 
 
 def evaluate_runs(
@@ -189,7 +71,7 @@ def evaluate_runs(
         if sealed is not None:
             sealed_access.check_access(store, sealed)
         release = read_release(store, release_name, request.part, request.relevant)
-        _choose_measures_and_facets(release, request, by_query)
+        _refuse_choices(release, request, by_query)
         systems, evaluation = _evaluate_sources(release, runs, request, reading, progress)
         if sealed is None:
             return evaluation
@@ -208,13 +90,14 @@ def _evaluate_sources(
     for source in runs:
         runs_of.setdefault(source.name, []).append(read_run(source, release, reading, progress))
     has_chunks = any(run.chunks for files in runs_of.values() for run in files)
-    measures, facets = _choose_measures_and_facets(release, request, False, has_chunks)
+    measures = _choose_measures(release, request.measures, has_chunks)
+    facets = choose_facets(release.facets, request.by)
     systems = []
     for count, (name, files) in enumerate(runs_of.items(), 1):
         chunked = [replace(run, rows=add_whole_documents(run.rows, release, measures)) for run in files]
         systems.append(score_system(name, chunked, release, measures))
         progress("scoring systems", count, len(runs_of))
-    return systems, assemble(release, measures, facets, systems, request)
+    return systems, assemble_evaluation(release, measures, facets, systems, request)
 
 
 def _log_evaluation(
@@ -232,10 +115,10 @@ def _log_evaluation(
     return replace(evaluation, sealed_count=sealed_access.log_figures(store, request, figures, values))
 
 
-def _choose_measures_and_facets(
-    release: EvaluatedRelease, request: EvaluateRequest, by_query: bool, has_chunks: bool = False
-) -> tuple[tuple[Measure, ...], list[Facet]]:
-    """Choose the measures and the kinds of queries, and refuse choices that the release does not allow.
+def _choose_measures(
+    release: EvaluatedRelease, names: Sequence[str] | None, has_chunks: bool
+) -> tuple[Measure, ...]:
+    """Choose the measures that were asked for, or the default measures of documents or of chunks.
 
     Parameters
     ----------
@@ -243,8 +126,13 @@ def _choose_measures_and_facets(
     """
     of_chunks = has_chunks and release.qrels.evidence is not None
     default = measure_names.CHUNK_MEASURES if of_chunks else measure_names.DEFAULT_MEASURES
-    measures = measure_names.choose_measures(release.qrels.scale, request.measures, default)
-    facets = choose_facets(release.facets, request.by)
+    return measure_names.choose_measures(release.qrels.scale, names, default)
+
+
+def _refuse_choices(release: EvaluatedRelease, request: EvaluateRequest, by_query: bool) -> None:
+    """Refuse choices that the release does not allow, before any run is read."""
+    measures = _choose_measures(release, request.measures, False)
+    choose_facets(release.facets, request.by)
     refuse_unknown_test(request.test)
     if by_query and release.sealed:
         raise RefusedError(
@@ -253,7 +141,6 @@ def _choose_measures_and_facets(
         )
     for measure in measures:
         release.qrels.find_undefined(measure)  # raises an error if the release lacks evidence for the measure
-    return measures, facets
 
 
 def evaluate_headline_of_runs(
@@ -273,13 +160,14 @@ def evaluate_headline_of_runs(
     InputError, NotFoundError, RefusedError: as for `evaluate_headline`, or a run file cannot be used.
     """
 
-    def score(release: EvaluatedRelease) -> tuple[str, Sequence[str], Sequence[Floats]]:
+    def score(release: EvaluatedRelease) -> tuple[str, list[RoundedFigure]]:
         system_runs = [read_run(source, release, reading, progress) for source in runs]
-        has_chunks = any(run.chunks for run in system_runs) and release.qrels.evidence is not None
-        default = CHUNK_MEASURES if has_chunks else DEFAULT_MEASURES
-        measure = choose_measures(release.qrels.scale, None, default)[0]
-        rows = [add_whole_documents(run.rows, release, [measure]) for run in system_runs]
-        values = [score_rows(row, release.qrels, [measure]).values[:, 0] for row in rows]
-        return measure.name, [run.source for run in system_runs], values
+        measures = _choose_measures(release, None, any(run.chunks for run in system_runs))[:1]
+        figures = []
+        for run in system_runs:
+            rows = add_whole_documents(run.rows, release, measures)
+            values = score_rows(rows, release.qrels, measures).values[:, 0]
+            figures.append(round_mean(values, run.name, run.source))
+        return measures[0].name, figures
 
     return evaluate_headline(store, release_name, runs, request, actor, score)

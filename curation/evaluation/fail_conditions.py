@@ -1,4 +1,14 @@
-"""The conditions of --fail-if."""
+"""The conditions of `--fail-if`, under which an evaluation fails in continuous integration.
+
+    MEASURE drops [WHERE] [with n>=N]                  the figure is lower than the baseline's
+    MEASURE drops significantly [WHERE] [with n>=N]    and the test that decides finds the difference
+    MEASURE drops [by] X [WHERE] [with n>=N]           the figure is lower by X or more
+    MEASURE below X [WHERE] [with n>=N]                the figure is lower than X
+
+WHERE is `overall` (the default), `in any FACET`, such as `in any stratum`, or `in FACET VALUE`, such as
+`in band tail`; a region of the corpus may be named by its number alone, as in `in cluster 12`. The baseline
+is the first system by default.
+"""
 
 from __future__ import annotations
 
@@ -81,29 +91,42 @@ def _parse_condition(text: str) -> FailCondition | str:
     name = text.split(maxsplit=1)[0] if text else ""
     try:
         [measure] = parse_measures([name])
-        offset = len(name)
-        clauses: dict[str, str | None] = {}
-        for pattern in (_COMPARISON_CLAUSE, _STRATUM_CLAUSE, _SIZE_CLAUSE):
-            match = pattern.match(text, offset)
-            if match is None and pattern is _COMPARISON_CLAUSE:
-                break
-            if match is not None:
-                offset, clauses = match.end(), clauses | match.groupdict()
-        if offset < len(text) or "how" not in clauses:
-            remainder = text[offset:].strip()
-            problem = f"{remainder!r} was not" if remainder else "and nothing follows"
-            return f"{text[:offset]!r} was understood, {problem}"
-        number = clauses["drop"] or clauses["limit"]
-        limit = float(number or 0)
     except InputError as error:
         return error.problems[0]
+    clauses, end = _match_clauses(text, len(name))
+    if end < len(text) or "how" not in clauses:
+        remainder = text[end:].strip()
+        problem = f"{remainder!r} was not" if remainder else "and nothing follows"
+        return f"{text[:end]!r} was understood, {problem}"
+    number = clauses["drop"] or clauses["limit"]
+    try:
+        limit = float(number or 0)
     except ValueError:
         return f"{number!r} is not a number"
-    if number and not (0 < limit <= (inf if measure.summary == "total" else 1)):
+    highest = inf if measure.summary == "total" else 1
+    if number and not 0 < limit <= highest:
         return f"{limit:g} is out of the range of measures; expected a number above 0, and at most 1"
     return FailCondition(
-        *(text, measure.name, "drops" if clauses["how"] else "below", limit),
-        *(clauses.get("any") or clauses.get("facet"), clauses.get("value"), int(clauses.get("n") or 1)),
+        text=text,
+        measure=measure.name,
+        how="drops" if clauses["how"] else "below",
+        limit=limit,
+        facet=clauses.get("any") or clauses.get("facet"),
+        value=clauses.get("value"),
+        min_queries=int(clauses.get("n") or 1),
         any_drop=clauses["how"] is not None and clauses["drop"] is None,
         significant=clauses["significantly"] is not None,
     )
+
+
+def _match_clauses(text: str, start: int) -> tuple[dict[str, str | None], int]:
+    """Match the clauses behind the measure's name; return their groups, and the end of the last clause."""
+    clauses: dict[str, str | None] = {}
+    for pattern in (_COMPARISON_CLAUSE, _STRATUM_CLAUSE, _SIZE_CLAUSE):
+        match = pattern.match(text, start)
+        if match is not None:
+            clauses |= match.groupdict()
+            start = match.end()
+        elif pattern is _COMPARISON_CLAUSE:
+            break
+    return clauses, start

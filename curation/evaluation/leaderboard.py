@@ -1,4 +1,4 @@
-"""The leaderboard of a release's part, with all runs that were scored on the part.
+"""The leaderboard of a release's part: the runs that were scored on the part, their ranks and their history.
 
 Everybody who may evaluate sees the rows: system, figure, interval and author. On a sealed part, leads see the
 evaluations of leads, from the page or from the command line, and evaluators see the rounded figures of
@@ -8,6 +8,7 @@ evaluators. The rows of other parts are the evaluations that were submitted on t
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any, NamedTuple
@@ -40,8 +41,8 @@ class SubmittedRun(NamedTuple):
     """
 
     system: str
-    by: str
-    at: datetime
+    author: str
+    scored_at: datetime
     figure: Mapping[str, Any]
     values: Mapping[str, float | None]
     by_text: bool = False
@@ -67,6 +68,24 @@ def _list_sealed_runs(cursor: Cursor, release_id: str, parts: Sequence[str]) -> 
     return runs
 
 
+def _list_open_runs(cursor: Cursor, release_id: str, parts: Sequence[str]) -> list[SubmittedRun]:
+    sql = """
+        SELECT result, author, made_at FROM evaluations
+        WHERE release_id = ? AND parts = ?::TEXT[] AND len(sealed) = 0 ORDER BY rowid
+    """
+    runs = []
+    for text, author, made_at in cursor.execute(sql, [release_id, list(parts)]).fetchall():
+        result = json.loads(str(text))
+        for system in result.get("runs", ()):  # none where answers alone were submitted
+            measure = result["measures"][0]
+            values = dict(zip(result["query_ids"], system["per_query"][measure], strict=True))
+            figure = {"measure": measure, **system["overall"][measure]}
+            counts = [facts.get("chunks") or {} for facts in system["files"]]
+            by_text = any(count.get("twice") for count in counts)
+            runs.append(SubmittedRun(system["name"], author, made_at, figure, values, by_text))
+    return runs
+
+
 def list_rounded_evaluations(cursor: Cursor, release_id: str, part: str) -> list[SealedEvaluation]:
     """List the rounded figures of a sealed part, newest first, for evaluators."""
     rows = [row for row in read_sealed_evaluations(cursor, release_id) if part in row.parts]
@@ -87,10 +106,10 @@ def collect_histories(cursor: Cursor, part: str, measure: str, annotator: Annota
         for run in list_runs(cursor, row.release_id, [part], sealed):
             figure = run.figure
             if figure["measure"] == measure and figure["value"] is not None:
-                marks, day = histories.setdefault(run.system, []), f"{run.at:%Y-%m-%d}"
+                marks, day = histories.setdefault(run.system, []), f"{run.scored_at:%Y-%m-%d}"
                 same_day = sum(mark.name.startswith(day) for mark in marks)
                 name = f"{day} ({same_day + 1})" if same_day else day
-                note = f"{row.name}, {figure['n']:,} queries, {run.by}"
+                note = f"{row.name}, {figure['n']:,} queries, {run.author}"
                 marks.append(Mark(name, Estimate(figure["value"], figure["low"], figure["high"]), note))
     return histories
 
@@ -101,57 +120,47 @@ def get_first_figure(figures: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]
     return {"measure": measure, **figure}
 
 
-def _list_open_runs(cursor: Cursor, release_id: str, parts: Sequence[str]) -> list[SubmittedRun]:
-    sql = """
-        SELECT result, author, made_at FROM evaluations
-        WHERE release_id = ? AND parts = ?::TEXT[] AND len(sealed) = 0 ORDER BY rowid
-    """
-    runs = []
-    for text, author, made_at in cursor.execute(sql, [release_id, list(parts)]).fetchall():
-        result = json.loads(str(text))
-        for system in result.get("runs", ()):  # none where answers alone were submitted
-            measure = result["measures"][0]
-            values = dict(zip(result["query_ids"], system["per_query"][measure], strict=True))
-            figure = {"measure": measure, **system["overall"][measure]}
-            counts = [facts.get("chunks") or {} for facts in system["files"]]
-            by_text = any(count.get("twice") for count in counts)
-            runs.append(SubmittedRun(system["name"], author, made_at, figure, values, by_text))
-    return runs
-
-
 def rank_runs(
     runs: Sequence[SubmittedRun], measure: str
-) -> tuple[list[tuple[LeaderboardRow, SubmittedRun]], str, dict[str, int]]:
-    """Rank the best rows by a measure; only tests of all pairs distinguish rows.
+) -> tuple[list[tuple[LeaderboardRow, SubmittedRun]], dict[str, int]]:
+    """Rank the best runs by a measure; only tests of all pairs distinguish runs.
 
     A later run of a system with the same values is left out. Further runs of the same name are numbered. Also
-    return a remark on comparing the rows ('' without a remark), and reason → number of runs that are left
-    out.
+    return the number of runs that are left out by reason.
     """
-    other_measure, no_figure = "another first measure", "no figure was shown"
-    same_figures = "the same figures again"
-    left_out = dict.fromkeys((other_measure, no_figure, same_figures), 0)
-    run_of: dict[str, SubmittedRun] = {}
-    earlier: set[tuple[str, str]] = set()
+    named_runs, left_out = _name_runs(runs, measure)
+    best = sorted(named_runs, key=lambda name: (-named_runs[name].figure["value"], name))[:MAX_ROWS]
+    left_out[f"below the first {MAX_ROWS}"] += len(named_runs) - len(best)
+    compared = {name: named_runs[name] for name in best}
+    means = {name: run.figure["value"] for name, run in compared.items()}
+    rows = [(row, compared[row.system]) for row in rank_systems(means, _compare_runs(compared))]
+    return rows, dict(+left_out)
+
+
+def _name_runs(runs: Sequence[SubmittedRun], measure: str) -> tuple[dict[str, SubmittedRun], Counter[str]]:
+    """Map a unique name to each run that can be ranked, and count the other runs by reason."""
+    left_out: Counter[str] = Counter()
+    named_runs: dict[str, SubmittedRun] = {}
+    earlier_runs: set[tuple[str, str]] = set()
     for run in runs:
-        key = (run.system, canonical_json(dict(run.values)))
+        system_and_values = (run.system, canonical_json(dict(run.values)))
         if run.figure["measure"] != measure:
-            left_out[other_measure] += 1
+            left_out["another first measure"] += 1
         elif run.figure["value"] is None:
-            left_out[no_figure] += 1
-        elif key in earlier:
-            left_out[same_figures] += 1
+            left_out["no figure was shown"] += 1
+        elif system_and_values in earlier_runs:
+            left_out["the same figures again"] += 1
         else:
-            same_name = sum(row.system == run.system for row in run_of.values())
-            run_of[f"{run.system} #{same_name + 1}" if same_name else run.system] = run
-        earlier.add(key)
-    best = sorted(run_of, key=lambda name: (-run_of[name].figure["value"], name))[:MAX_ROWS]
-    left_out[f"below the first {MAX_ROWS}"] = len(run_of) - len(best)
-    chosen = {name: run_of[name] for name in best}
-    means = {name: run.figure["value"] for name, run in chosen.items()}
-    rows = [(row, chosen[row.system]) for row in rank_systems(means, _compare_runs(chosen))]
-    remark = warn_of_unsure_ranges({name: run.by_text for name, run in chosen.items()})
-    return rows, remark, {why: count for why, count in left_out.items() if count}
+            same_system = sum(other.system == run.system for other in named_runs.values())
+            name = f"{run.system} #{same_system + 1}" if same_system else run.system
+            named_runs[name] = run
+        earlier_runs.add(system_and_values)
+    return named_runs, left_out
+
+
+def warn_of_unsure_runs(rows: Sequence[tuple[LeaderboardRow, SubmittedRun]]) -> str:
+    """Warn that only some of the ranked runs have chunks at uncertain places; '' without such runs."""
+    return warn_of_unsure_ranges({row.system: run.by_text for row, run in rows})
 
 
 def _compare_runs(runs: Mapping[str, SubmittedRun]) -> tuple[Comparison, ...]:

@@ -1,4 +1,4 @@
-"""The graph of the corpus's regions, joined by their common documents, with its layout."""
+"""The graph of the regions of the corpus, whose edges are the common documents of two regions."""
 
 from __future__ import annotations
 
@@ -48,6 +48,7 @@ def _find_edges(state: CoverageState, numbers: list[int]) -> list[tuple[int, int
 
 
 def _lay_out_regions(count: int, edges: list[tuple[int, int, float]]) -> list[tuple[float, float]]:
+    """Compute the points of the regions by springs along the edges, scaled to 0 to 1."""
     try:
         import networkx
     except ImportError as error:

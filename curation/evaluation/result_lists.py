@@ -1,4 +1,4 @@
-"""The result lists of one or two runs for a query, with the grades or the evidence in them."""
+"""The stored result lists of one or two runs for a query: documents with grades, or chunks with evidence."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from curation.core.reports.tables import NOT_JUDGED
 from curation.core.spans import Span, Spans, count_characters, difference, intersection, union
-from curation.evaluation.by_query import EvaluatedRun, _read_result
+from curation.evaluation.by_query import EvaluatedRun, read_open_result
 from curation.evaluation.report.query_sections import QueryValues
 from curation.evaluation.scoring.chunk_measures import UNKNOWN
 from curation.labeling.consensus.consensus import compute_query_consensus
@@ -19,7 +19,7 @@ from curation.store.documents import BEGINNING, snapshot_texts
 from curation.store.release_parts import read_part, read_parts
 
 REASONS_WITHOUT_GRADE = {"disputed": "disputed", "unjudgeable": "cannot tell"}
-JUDGED_SINCE = "no grade in the release"
+JUDGED_LATER = "no grade in the release"
 
 
 class ListedDocument(NamedTuple):
@@ -28,21 +28,21 @@ class ListedDocument(NamedTuple):
     Attributes
     ----------
     grade: the grade in the release; None without a grade.
-    lacking: the reason for a missing grade, as far as the person may know it.
-    elsewhere: the rank in the other list; None below the first `STORED_RANKS`, 0 without another list.
+    reason_without_grade: the reason for a missing grade, as far as the person may know the reason.
+    other_rank: the rank in the other list; None below the first `STORED_RANKS`, 0 without another list.
     """
 
     rank: int
     document_id: str
     title: str
     grade: int | None
-    elsewhere: int | None
-    lacking: str
+    other_rank: int | None
+    reason_without_grade: str
 
     @property
     def is_unjudged(self) -> bool:
         """True if people still have to judge the document, as far as the person may know."""
-        return self.grade is None and self.lacking == NOT_JUDGED
+        return self.grade is None and self.reason_without_grade == NOT_JUDGED
 
 
 class Passage(NamedTuple):
@@ -80,27 +80,29 @@ def read_result_lists(
     RefusedError: a sealed part was evaluated, or a release seals the query.
     """
     closed_access(cursor).need(query.query_id)
-    (release_id,) = {_read_result(cursor, run_id, annotator)["release_id"] for run_id, _ in runs}
+    (release_id,) = {read_open_result(cursor, run_id, annotator)["release_id"] for run_id, _ in runs}
     grades = read_part(cursor, release_id, "qrels").rows_of(query.query_id)
     grade_of = {row["document_id"]: row["grade"] for row in grades}
     lists = [_read_ranks(cursor, run, query.query_id) for run in runs]
-    listed = {document_id for ranks in lists for document_id in ranks}
-    lacking = _explain_ungraded(cursor, query.query_id, listed - grade_of.keys(), annotator)
+    document_ids = {document_id for ranks in lists for document_id in ranks}
+    reasons = _explain_ungraded(cursor, query.query_id, document_ids - grade_of.keys(), annotator)
     (header,) = read_part(cursor, release_id, "release")
-    texts = snapshot_texts(cursor, header["snapshot_id"], sorted(listed)).to_pylist()
+    texts = snapshot_texts(cursor, header["snapshot_id"], sorted(document_ids)).to_pylist()
     titles = {row["document_id"]: _title_or_beginning(row) for row in texts}
 
-    def list_documents(ranks: Mapping[str, int], others: Mapping[str, int] | None) -> list[ListedDocument]:
+    def list_documents(
+        ranks: Mapping[str, int], other_ranks: Mapping[str, int] | None
+    ) -> list[ListedDocument]:
         return [
             ListedDocument(
                 rank=rank,
-                document_id=name,
-                title=titles.get(name, name),
-                grade=grade_of.get(name),
-                elsewhere=0 if others is None else others.get(name),
-                lacking=lacking.get(name, NOT_JUDGED),
+                document_id=document_id,
+                title=titles.get(document_id, document_id),
+                grade=grade_of.get(document_id),
+                other_rank=0 if other_ranks is None else other_ranks.get(document_id),
+                reason_without_grade=reasons.get(document_id, NOT_JUDGED),
             )
-            for name, rank in ranks.items()
+            for document_id, rank in ranks.items()
         ]
 
     if len(lists) == 1:
@@ -120,10 +122,10 @@ def read_chunk_lists(
     NotFoundError, RefusedError: as for `read_result_lists`.
     """
     closed_access(cursor).need(query.query_id)
-    result, *_ = [_read_result(cursor, evaluation_id, annotator) for evaluation_id, _ in runs]
+    result, *_ = [read_open_result(cursor, evaluation_id, annotator) for evaluation_id, _ in runs]
     parts = read_parts(cursor, result["release_id"], ["qrels", "evidence", "release"])
-    qrels, lowest = parts["qrels"].rows_of(query.query_id), result["relevant_grade"]
-    relevant = {row["document_id"] for row in qrels if row["grade"] >= lowest}
+    qrels = parts["qrels"].rows_of(query.query_id)
+    relevant = {row["document_id"] for row in qrels if row["grade"] >= result["relevant_grade"]}
     marked_spans = dict[str, list[Span]]()
     for row in parts["evidence"].rows_of(query.query_id) if "evidence" in parts else ():
         if row["document_id"] in relevant:
@@ -145,39 +147,51 @@ def _make_passages(
     marked_spans: Mapping[str, Sequence[Span]],
     bodies: Mapping[str, tuple[str, str]],
 ) -> list[Passage]:
-    remaining = {name: union(spans) for name, spans in marked_spans.items()}
-    evidence_size, words_read, passages = sum(map(count_characters, remaining.values())), 0, []
+    """Make the passages of a list's chunks in order, then of the evidence that no chunk holds.
 
-    def make_passage(name: str, start: int, end: int, evidence: Spans) -> Passage:
-        title, body = bodies.get(name, (name, ""))
-        return Passage(name, title, start, end, body[start:end], evidence)
+    Parameters
+    ----------
+    rows: rank, document id, start, end and number of words of each chunk.
+    marked_spans: document id → the evidence that people marked.
+    bodies: document id → title and body.
+    """
+    missing = {document_id: union(spans) for document_id, spans in marked_spans.items()}
+    evidence_size = sum(map(count_characters, missing.values()))
+    words_read: int | None = 0
+    passages = []
 
-    for rank, name, start, end, words in rows:
-        evidence = intersection([(start, end)], marked_spans.get(name, ()))
-        remaining[name] = difference(remaining.get(name, ()), evidence)
-        recall = 1 - sum(map(count_characters, remaining.values())) / evidence_size if evidence_size else None
-        words_read = words_read + words if min(words_read, words) >= 0 else UNKNOWN
-        passage = make_passage(name, start, end, evidence)
-        word_count = None if words_read < 0 else words_read
-        passages.append(passage._replace(rank=rank, recall=recall, words=word_count))
-    for name, spans in sorted(remaining.items()):
-        passages += [make_passage(name, *span, (span,)) for span in spans]
+    def make_passage(document_id: str, start: int, end: int, evidence: Spans) -> Passage:
+        title, body = bodies.get(document_id, (document_id, ""))
+        return Passage(document_id, title, start, end, body[start:end], evidence)
+
+    for rank, document_id, start, end, words in rows:
+        evidence = intersection([(start, end)], marked_spans.get(document_id, ()))
+        missing[document_id] = difference(missing.get(document_id, ()), evidence)
+        missing_size = sum(map(count_characters, missing.values()))
+        recall = 1 - missing_size / evidence_size if evidence_size else None
+        words_read = None if words_read is None or words == UNKNOWN else words_read + words
+        passage = make_passage(document_id, start, end, evidence)
+        passages.append(passage._replace(rank=rank, recall=recall, words=words_read))
+    for document_id, spans in sorted(missing.items()):
+        passages += [make_passage(document_id, *span, (span,)) for span in spans]
     return passages
 
 
-def _explain_ungraded(cursor: Cursor, query_id: str, listed: set[str], person: Annotator) -> dict[str, str]:
+def _explain_ungraded(
+    cursor: Cursor, query_id: str, document_ids: set[str], person: Annotator
+) -> dict[str, str]:
     """Map each judged document without a grade in the release to the reason for the missing grade.
 
     Documents that the person still has to grade are left out, so that the person stays blind.
     """
     withheld_pairs = read_withheld_pairs(cursor, person.name)
     votes = read_query_votes(cursor, query_id)
-    judged = listed.intersection(votes.rows["document_id"].to_pylist())
+    judged = document_ids.intersection(votes.rows["document_id"].to_pylist())
     visible = {document_id for document_id in judged if (query_id, document_id) not in withheld_pairs}
     if not visible:
         return {}
     pairs = [pair for pair in compute_query_consensus(cursor, votes, query_id) if pair.document_id in visible]
-    return {pair.document_id: REASONS_WITHOUT_GRADE.get(pair.how, JUDGED_SINCE) for pair in pairs}
+    return {pair.document_id: REASONS_WITHOUT_GRADE.get(pair.how, JUDGED_LATER) for pair in pairs}
 
 
 def _read_ranks(cursor: Cursor, run: EvaluatedRun, query_id: str) -> dict[str, int]:

@@ -26,8 +26,6 @@ from curation.releases.gate_override import warn_of_override
 from curation.releases.sealed_log import SealedCount
 from curation.store import Store
 
-ScoreSystems = Callable[[EvaluatedRelease], tuple[str, Sequence[str], Sequence[Floats]]]
-"""A function that scores the systems: the measure, the names of files, and the values of queries by file."""
 TOO_FEW_QUERIES = f"fewer than {MIN_QUERIES} queries have a value"
 
 
@@ -82,20 +80,25 @@ class HeadlineEvaluation:
         return [*warn_of_override(self.release, self.mark), *figures, self.sealed_count.sentence]
 
 
-def round_mean(values: Floats) -> RoundedFigure:
+ScoreSystems = Callable[[EvaluatedRelease], tuple[str, list[RoundedFigure]]]
+"""A function that scores systems by the headline measure: the measure, and the figure of each system."""
+
+
+def round_mean(values: Floats, system: str = "", source: str = "") -> RoundedFigure:
     """Average the queries that have a value, and round the mean.
 
     Parameters
     ----------
     values: shape (Q,), between 0 and 1; NaN where a query has no value.
+    system, source: the names of the system and of its file.
     """
     known = values[~np.isnan(values)]
     n = len(known)
     if n < MIN_QUERIES:
-        return RoundedFigure(None, None, n)
+        return RoundedFigure(None, None, n, system, source)
     step = _round_up_to_one_digit(max(float(known.std(ddof=1)) / sqrt(n), 2 / n))
     value = min(1.0, round(float(known.mean()) / step) * step)
-    return RoundedFigure(round(value, count_decimals(step)), step, n)
+    return RoundedFigure(round(value, count_decimals(step)), step, n, system, source)
 
 
 def count_decimals(step: float) -> int:
@@ -104,6 +107,7 @@ def count_decimals(step: float) -> int:
 
 
 def _round_up_to_one_digit(error: float) -> float:
+    """Round a standard error up to one significant digit."""
     decimals = -floor(log10(error))
     scale = 10.0**decimals
     return round(ceil(error * scale - 1e-9) / scale, decimals)
@@ -133,10 +137,14 @@ def evaluate_headline(
     with sealed_access.log_refusals(store, sealed):
         sealed_access.check_access(store, sealed, all_figures=False)
         release = read_release(store, sealed.release, request.part)
-        measure, files, values = score(release)
-        means = zip(names, files, map(round_mean, values), strict=True)
-        rows = [mean._replace(system=name, source=file) for name, file, mean in means]
-        count = sealed_access.log_figures(store, sealed, [{measure: row} for row in rows])
+        measure, rows = score(release)
         [part] = sealed.sealed
-        identity = (release.name, release.release_id, part, measure)
-        return HeadlineEvaluation(*identity, tuple(rows), count, release.mark)
+        return HeadlineEvaluation(
+            release=release.name,
+            release_id=release.release_id,
+            part=part,
+            measure=measure,
+            rows=tuple(rows),
+            sealed_count=sealed_access.log_figures(store, sealed, [{measure: row} for row in rows]),
+            mark=release.mark,
+        )

@@ -1,4 +1,4 @@
-"""Evaluations submitted on the page Evaluate: stored, listed and read again."""
+"""The stored evaluations, which people submitted on the page Evaluate."""
 
 from __future__ import annotations
 
@@ -46,31 +46,40 @@ def store_evaluation(
     """
     values: dict[str, Any] = {}
     systems: list[str] = []
-    first: Evaluation | AnswerEvaluation
+    stored: Evaluation | AnswerEvaluation
     if answered is not None:
-        first, report, values["answers"] = answered, write_answer_report(answered), to_json_value(answered)
-        systems += [system.name for system in answered.systems]
+        stored = answered
+        report = write_answer_report(answered)
+        values["answers"] = to_json_value(answered)
+        systems = [system.name for system in answered.systems]
     if evaluation is not None:
-        first, report = evaluation, write_report(evaluation, answered)
+        stored = evaluation
+        report = write_report(evaluation, answered)
         values = to_json_value(evaluation) | values
         systems = list(dict.fromkeys([*(system.name for system in evaluation.runs), *systems]))
-    result, page = json.dumps(values), canonical_json(to_json_value(report))
+    result = json.dumps(values)
+    page = canonical_json(to_json_value(report))
+    release = [stored.release_id, stored.release, list(stored.parts), list(stored.sealed)]
     with store.transaction(appends=True) as cursor:
         require_author(cursor, author, *EVALUATING_ROLES)
         (count,) = cursor.execute("SELECT count(*) FROM evaluations").fetchall()[0]
         evaluation_id = digest("evaluation", count, author, result)
-        row: list[Any] = [evaluation_id, first.release_id, first.release, list(first.parts)]
-        row += [list(first.sealed), systems, result, page, author, utc_now()]
+        row = [evaluation_id, *release, systems, result, page, author, utc_now()]
         cursor.execute("INSERT INTO evaluations VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", row)
-        detail = {"evaluation": evaluation_id, "release": first.release_id, "systems": systems}
+        detail = {"evaluation": evaluation_id, "release": stored.release_id, "systems": systems}
         record_event(cursor, "submit runs", detail, author)
         if evaluation is not None:
-            for system, places in evaluation.lists.items():
-                for table, columns in places.items():
-                    count = len(columns["rank"])
-                    ids = {"evaluation_id": [evaluation_id] * count, "system": [system] * count}
-                    append(cursor, table, ids | dict(columns))
+            _store_lists(cursor, evaluation_id, evaluation)
     return evaluation_id
+
+
+def _store_lists(cursor: Cursor, evaluation_id: str, evaluation: Evaluation) -> None:
+    """Store the first documents and chunks of each system's lists."""
+    for system, tables in evaluation.lists.items():
+        for table, columns in tables.items():
+            count = len(columns["rank"])
+            ids = {"evaluation_id": [evaluation_id] * count, "system": [system] * count}
+            append(cursor, table, ids | dict(columns))
 
 
 def list_evaluations(cursor: Cursor, annotator: Annotator) -> list[SubmittedEvaluation]:
@@ -83,27 +92,30 @@ def list_evaluations(cursor: Cursor, annotator: Annotator) -> list[SubmittedEval
     return fetch(cursor, SubmittedEvaluation, sql, [annotator.name, annotator.role])
 
 
-def read_report(cursor: Cursor, evaluation_id: str, annotator: Annotator) -> tuple[EvaluationReport, str]:
-    """Read the report of an evaluation that a person may read, and the evaluation as JSON.
+def read_report(cursor: Cursor, evaluation_id: str, annotator: Annotator) -> EvaluationReport:
+    """Read the report of an evaluation that a person may read.
 
     Raises
     ------
     NotFoundError: the person may not read an evaluation with this id.
     """
-    page, result = read_json(cursor, evaluation_id, annotator)
-    return parse_report(page), result
+    return parse_report(_read_column(cursor, "page", evaluation_id, annotator))
 
 
-def read_json(cursor: Cursor, evaluation_id: str, annotator: Annotator) -> tuple[str, str]:
-    """Read the report of an evaluation that a person may read, and the evaluation, both as JSON.
+def read_result(cursor: Cursor, evaluation_id: str, annotator: Annotator) -> str:
+    """Read the JSON of an evaluation that a person may read: `Evaluation`, with `answers` for answers.
 
     Raises
     ------
     NotFoundError: the person may not read an evaluation with this id.
     """
+    return _read_column(cursor, "result", evaluation_id, annotator)
+
+
+def _read_column(cursor: Cursor, column: str, evaluation_id: str, annotator: Annotator) -> str:
     require_role(annotator, *EVALUATING_ROLES)
-    sql = "SELECT page, result FROM evaluations WHERE evaluation_id = ? AND (author = ? OR ? = 'lead')"
+    sql = f"SELECT {column} FROM evaluations WHERE evaluation_id = ? AND (author = ? OR ? = 'lead')"  # noqa: S608
     rows = cursor.execute(sql, [evaluation_id, annotator.name, annotator.role]).fetchall()
     if not rows:
         raise NotFoundError("You have no evaluation with this id.")
-    return str(rows[0][0]), str(rows[0][1])
+    return str(rows[0][0])

@@ -24,7 +24,7 @@ from curation.evaluation.evaluate import submit as submit_files
 from curation.evaluation.leaderboard import list_runs, rank_runs
 from curation.evaluation.request import EvaluateRequest
 from curation.evaluation.result_lists import Passage
-from curation.evaluation.stored_evaluations import list_evaluations, read_report
+from curation.evaluation.stored_evaluations import list_evaluations, read_report, read_result
 from curation.ingest.importers.reference_answers import import_answers
 from curation.operations.jobs import Job, Jobs, jobs_of
 from curation.operations.jobs.files import uploads_root
@@ -201,7 +201,8 @@ def test_an_evaluator_uploads_runs_chooses_measures_and_reads_the_report(
     assert "Runs on v1, dev" in html(page)
     with project.reading() as cursor:
         (evaluation,) = list_evaluations(cursor, VERA)
-        report, text = read_report(cursor, evaluation.evaluation_id, VERA)
+        report = read_report(cursor, evaluation.evaluation_id, VERA)
+        text = read_result(cursor, evaluation.evaluation_id, VERA)
     assert evaluation.systems == ["bm25", "dense"]
     assert report.html.startswith("<!doctype html>")
     assert "| dense − bm25 |" in report.markdown
@@ -386,7 +387,7 @@ def test_baseline_threshold_and_repeated_documents_are_asked_for_on_the_page(
     assert "Hard negatives" in [fold.label for fold in page.expander]
     with project.reading() as cursor:
         (one,) = list_evaluations(cursor, VERA)
-        found = json.loads(read_report(cursor, one.evaluation_id, VERA)[1])
+        found = json.loads(read_result(cursor, one.evaluation_id, VERA))
     assert {(pair["system"], pair["other"]) for pair in found["comparisons"]} == {("a", "b"), ("c", "b")}
     assert {pair["test"] for pair in found["comparisons"]} == {"wilcoxon"}
     assert found["relevant_grade"] == 2
@@ -433,7 +434,8 @@ def test_what_leads_see_of_a_sealed_part_names_no_query_and_no_document(
     done = submit_files(project, asked, "lee")
     assert done.evaluation_id is not None
     with project.reading() as cursor:
-        report, result = read_report(cursor, done.evaluation_id, LEE)
+        report = read_report(cursor, done.evaluation_id, LEE)
+        result = read_result(cursor, done.evaluation_id, LEE)
     assert [one.heading for one in report.sections][:2] == ["Retrieval, answers, faithfulness", "Answers"]
     assert "Hard negatives" in {one.heading for one in report.sections}
     named = {*sealed_queries(project), *(query(number).text for number in range(QUERIES))}

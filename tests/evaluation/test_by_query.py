@@ -81,12 +81,12 @@ def test_two_lists_of_a_query_have_grades_and_say_where_the_other_list_has_a_doc
     for name, found, other in zip("ab", lists, reversed(lists), strict=True):
         assert [place.document_id for place in found] == ranked(name)[query.query_id]
         ranks = {place.document_id: place.rank for place in other}
-        assert [place.elsewhere for place in found] == [ranks[place.document_id] for place in found]
+        assert [place.other_rank for place in found] == [ranks[place.document_id] for place in found]
         number = query.query_id[1:]
         assert {place.document_id: place.grade for place in found} == {
             f"d{number}.{place}": (3, 2, 1, 0, None, None)[place] for place in range(6)
         }
-    assert {place.elsewhere for place in alone[0]} == {0}
+    assert {place.other_rank for place in alone[0]} == {0}
 
 
 def test_chunks_of_a_query_say_which_evidence_they_hold_and_what_no_chunk_brought(tmp_path: Path) -> None:
@@ -128,7 +128,9 @@ def test_a_document_that_was_judged_says_why_it_has_no_grade_but_not_to_who_has_
     def lacking() -> dict[str, tuple[str, bool]]:
         with project.reading() as cursor:
             (found,) = read_result_lists(cursor, runs, first, LEE)
-        return {one.document_id: (one.lacking, one.is_unjudged) for one in found if one.grade is None}
+        return {
+            one.document_id: (one.reason_without_grade, one.is_unjudged) for one in found if one.grade is None
+        }
 
     assert lacking() == {disputed: ("disputed", False), unjudged: ("not judged", True)}
     pairs = {(first.query_id, disputed): ""}

@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 
 from curation.evaluation.evaluation import Evaluation
-from curation.evaluation.leaderboard import list_runs
-from curation.evaluation.leaderboard import rank_runs as ranked_runs
+from curation.evaluation.leaderboard import list_runs, rank_runs, warn_of_unsure_runs
 from curation.evaluation.report.evaluation_report import write_sections
 from curation.evaluation.request import EvaluateRequest
 from curation.evaluation.scoring.evidence import make_evidence_ranges
@@ -131,6 +130,8 @@ def test_a_run_whose_texts_are_there_several_times_is_not_compared_with_others_u
     store_evaluation(store, evaluation, None, "lea")
     with store.reading() as cursor:
         runs = list_runs(cursor, evaluation.release_id, evaluation.parts, sealed=False)
-    assert ranked_runs(runs, evaluation.measures[0])[1].startswith(said)
+    rows, _ = rank_runs(runs, evaluation.measures[0])
+    assert warn_of_unsure_runs(rows).startswith(said)
     [alone] = [run for run in runs if run.by_text]
-    assert not ranked_runs([alone], evaluation.measures[0])[1]  # nothing to compare it with
+    rows, _ = rank_runs([alone], evaluation.measures[0])
+    assert not warn_of_unsure_runs(rows)  # nothing to compare it with

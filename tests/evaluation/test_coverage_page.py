@@ -9,13 +9,8 @@ from typing import Any, cast
 import pytest
 
 from curation.core.errors import NotFoundError, RefusedError
-from curation.evaluation.coverage_report import (
-    EvaluatedValues,
-    average_by_region,
-    choose_values,
-    read_stored_values,
-    write_coverage_page,
-)
+from curation.evaluation.by_query import EvaluatedValues, choose_values, read_stored_values
+from curation.evaluation.coverage_report import average_by_region, write_coverage_page
 from curation.evaluation.region_graph import build_region_graph
 from curation.queries.coverage.state import CoverageState, read_state
 from curation.store import Annotator, Store, utc_now

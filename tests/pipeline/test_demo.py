@@ -103,7 +103,7 @@ def test_runs_of_chunks_of_two_sizes_are_compared_by_the_evidence(built: Built) 
     with built.store.reading() as cursor:
         [lead] = [one for one in list_annotators(cursor) if one.role == "lead"]
         [found] = list_evaluations(cursor, lead)
-        report, _ = read_report(cursor, found.evaluation_id, lead)
+        report = read_report(cursor, found.evaluation_id, lead)
     assert found.systems == [f"bm25-{name.replace('/', '-')}" for name in CHUNKS]
     headlines = [line.partition(": ")[::2] for line in report.findings[:2]]
     assert [system for system, _ in headlines] == found.systems

@@ -17,7 +17,7 @@ import duckdb
 import pytest
 
 from curation.evaluation.scoring.measure_names import DEFAULT_MEASURES
-from curation.evaluation.stored_evaluations import list_evaluations, read_report
+from curation.evaluation.stored_evaluations import list_evaluations, read_report, read_result
 from curation.people.annotators import require_annotators
 from curation.splits.certificate import read_visible_certificate
 from curation.store import Store
@@ -233,7 +233,8 @@ def test_an_evaluation_of_a_former_version_opens_as_it_was_stored(project: Path)
     with closing(Store(project)) as store, store.reading() as cursor:
         (lead,) = require_annotators(cursor, ["lead"])
         (evaluation,) = list_evaluations(cursor, lead)
-        report, result = read_report(cursor, evaluation.evaluation_id, lead)
+        report = read_report(cursor, evaluation.evaluation_id, lead)
+        result = read_result(cursor, evaluation.evaluation_id, lead)
         titles = [section.heading for section in report.sections]
     assert json.loads(result)["release"] == "sample"
     assert "Systems" in titles

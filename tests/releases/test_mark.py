@@ -11,7 +11,7 @@ import goldgrade
 from curation.evaluation.evaluable_release import read_choices
 from curation.evaluation.evaluate import submit
 from curation.evaluation.request import EvaluateRequest
-from curation.evaluation.stored_evaluations import read_report
+from curation.evaluation.stored_evaluations import read_report, read_result
 from curation.releases.gate_override import MARK, read_overrides
 from curation.releases.release_rows import find_release
 from curation.store import Annotator, Store
@@ -90,7 +90,8 @@ def test_the_path_and_the_report_of_the_page_evaluate_say_the_mark(project: Stor
     evaluation_id = submit(project, request, "lee").evaluation_id
     assert evaluation_id is not None
     with project.reading() as cursor:
-        report, result = read_report(cursor, evaluation_id, LEE)
+        report = read_report(cursor, evaluation_id, LEE)
+        result = read_result(cursor, evaluation_id, LEE)
     assert MARK in report.title
     assert MARK in report.findings[0]
     assert MARK in result

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from curation.evaluation.evaluate_runs import assemble
+from curation.evaluation.assemble_evaluation import assemble_evaluation
 from curation.evaluation.evaluation import Evaluation
 from curation.evaluation.request import EvaluateRequest
 from curation.evaluation.scored_system import score_system
@@ -29,7 +29,7 @@ def evaluate_read(
     measures = choose_measures(release.qrels.scale, options.measures)
     facets = choose_facets(release.facets, options.by)
     systems = [score_system(name, runs, release, measures) for name, runs in read.items()]
-    return assemble(release, measures, facets, systems, options)
+    return assemble_evaluation(release, measures, facets, systems, options)
 
 
 def evaluate_lists(

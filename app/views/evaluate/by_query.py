@@ -212,14 +212,16 @@ def _make_row(
 ) -> tuple[object, ...]:
     name = QueryName(document.title, query.query_id, document.document_id)
     elsewhere = f"not in top {STORED_RANKS}"
-    if document.elsewhere is not None:
-        higher, lower = document.elsewhere < document.rank, document.elsewhere > document.rank
-        elsewhere = f"{document.elsewhere}{' ↑' if higher else ' ↓' if lower else ''}"
+    if document.other_rank is not None:
+        higher, lower = document.other_rank < document.rank, document.other_rank > document.rank
+        elsewhere = f"{document.other_rank}{' ↑' if higher else ' ↓' if lower else ''}"
     return document.rank, _grade(document, colours), name, elsewhere
 
 
 def _grade(document: result_lists.ListedDocument, colours: Mapping[int | None, str]) -> GradeCell:
-    return GradeCell(document.grade, colours.get(document.grade, "currentColor"), document.lacking)
+    return GradeCell(
+        document.grade, colours.get(document.grade, "currentColor"), document.reason_without_grade
+    )
 
 
 def _offer_round(store: Store, acts: Acts, query: QueryValues, systems: Sequence[str], lists: Lists) -> None:

@@ -10,7 +10,7 @@ from app import ui
 from app.views.evaluate import by_query
 from curation.evaluation.evaluable_release import EvaluableRelease
 from curation.evaluation.report.query_sections import QUERY_BY_QUERY
-from curation.evaluation.stored_evaluations import SubmittedEvaluation, read_report
+from curation.evaluation.stored_evaluations import SubmittedEvaluation, read_report, read_result
 from curation.releases.gate_override import mark_name
 from curation.store import Annotator, Store
 
@@ -61,7 +61,8 @@ def show(
     page_warnings: the warnings that the page shows already; the report leaves these warnings out.
     """
     with store.reading() as cursor:
-        report, figures_json = read_report(cursor, evaluation.evaluation_id, annotator)
+        report = read_report(cursor, evaluation.evaluation_id, annotator)
+        figures_json = read_result(cursor, evaluation.evaluation_id, annotator)
     ui.sentences(*(line for line in (report.lead, *report.findings) if line not in page_warnings))
     by_query.show(store, annotator, evaluation, peers)
     ui.folded((section for section in report.sections if section.heading != QUERY_BY_QUERY), words=True)

@@ -40,7 +40,7 @@ def _show_ranks(
 ) -> None:
     measure = release.measures[0]
     cache_key = (str(store.path), release.row.release_id, part, len(runs))
-    ranked_runs, remark, left_out = _rank_runs(runs, measure, cache_key)
+    ranked_runs, left_out = _rank_runs(runs, measure, cache_key)
     columns = ["Rank", "System", f"{measure} (95 %)", "Queries", "Group", "By"]
     rows = [_make_row(row, run) for row, run in ranked_runs]
     ui.table(f"Runs on {mark_name(release.row.name, release.mark)}, {part}", columns, rows, words=True)
@@ -48,7 +48,7 @@ def _show_ranks(
         "Paired tests of all pairs of systems, with Holm's correction, find no difference between the "
         "systems of a group. A rank such as 1–3 is the range of ranks that the tests allow."
     )
-    ui.sentences(remark)
+    ui.sentences(leaderboard.warn_of_unsure_runs(ranked_runs))
     for reason, count in left_out.items():
         ui.quiet(f"Not in the table: {pluralize(count, 'run')} ({reason}).")
 
@@ -87,7 +87,7 @@ def _show_rounded(store: Store, release: EvaluableRelease, part: str) -> None:
 @st.cache_resource(max_entries=MAX_CACHED_LEADERBOARDS, show_spinner=False)
 def _rank_runs(
     _runs: list[leaderboard.SubmittedRun], measure: str, cache_key: tuple[object, ...]
-) -> tuple[list[tuple[LeaderboardRow, leaderboard.SubmittedRun]], str, dict[str, int]]:
+) -> tuple[list[tuple[LeaderboardRow, leaderboard.SubmittedRun]], dict[str, int]]:
     """Rank the runs. `cache_key` holds the number of runs, so that a new run replaces the cached result."""
     return leaderboard.rank_runs(_runs, measure)
 
@@ -96,5 +96,5 @@ def _make_row(row: LeaderboardRow, run: leaderboard.SubmittedRun) -> tuple[objec
     rank = f"{row.best_rank}" if row.best_rank == row.worst_rank else f"{row.best_rank}–{row.worst_rank}"
     low, high = run.figure["low"], run.figure["high"]
     interval = "" if low is None or high is None else f" ({decimal(low)}\u00a0to\u00a0{decimal(high)})"
-    author = f"{run.by}, {run.at:%d\u00a0%b\u00a0%Y}"
+    author = f"{run.author}, {run.scored_at:%d\u00a0%b\u00a0%Y}"
     return rank, row.system, f"{decimal(row.value)}{interval}", run.figure["n"], row.letters, author

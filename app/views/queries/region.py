@@ -14,7 +14,7 @@ from curation.core.characters import isolate
 from curation.core.errors import CurationError
 from curation.core.reports.tables import NumberCell, QueryName
 from curation.core.text import join_names
-from curation.evaluation import coverage_report, region_graph
+from curation.evaluation import by_query, coverage_report, region_graph
 from curation.evaluation.stored_evaluations import list_evaluations
 from curation.queries.coverage.state import CoverageState
 from curation.queries.coverage.stored_map import MAX_NAME_LENGTH, rename_cluster
@@ -152,7 +152,7 @@ def _make_link(number: int) -> str:
     return f"?part=Coverage&of=Map&{REGION_PARAMETER}={number}"
 
 
-def _ask_results(context: PageContext) -> coverage_report.EvaluatedValues | None:
+def _ask_results(context: PageContext) -> by_query.EvaluatedValues | None:
     """Ask for the evaluation whose results color the map; sealed evaluations have no results of single
     queries.
     """
@@ -171,7 +171,7 @@ def _ask_results(context: PageContext) -> coverage_report.EvaluatedValues | None
         return None
     try:
         with context.store.reading() as cursor:
-            return coverage_report.read_stored_values(cursor, evaluation_id, context.annotator)
+            return by_query.read_stored_values(cursor, evaluation_id, context.annotator)
     except CurationError as error:
         ui.problem(error)
         return None

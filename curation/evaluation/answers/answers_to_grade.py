@@ -1,4 +1,12 @@
-"""Answers to grade: the files of a separate project in which people grade answers."""
+"""Answers to grade: the files of a separate project in which people grade answers.
+
+Each answer becomes a document of that project. Answers therefore go through the same annotation rounds as
+documents: several annotators, blind duplicates, agreement, disputes, a release. Equal answers of two systems
+are graded once, and nobody sees which system gave an answer. Annotators see the reference answers below the
+answer for correctness, and the contexts that the system was given for faithfulness. For support, each nugget
+of a query becomes a query of the grading project, and people grade how far an answer states the nugget. Empty
+answers do not become documents; only the number of empty answers is reported.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +21,7 @@ from curation.core.digests import digest
 from curation.core.errors import InputError, RefusedError
 from curation.evaluation.answers.answer_files import SystemAnswer, read_answer_file
 from curation.evaluation.answers.graded_answers import CORRECTNESS, FAITHFULNESS, SUPPORT
-from curation.evaluation.scoring.release import read_release
+from curation.evaluation.scoring.release import EvaluatedRelease, read_release
 from curation.evaluation.scoring.system_files import SystemFile
 from curation.ingest.importers.known_queries import KnownQueries
 from curation.ingest.importers.nuggets import group_nugget_rows
@@ -32,9 +40,8 @@ SECRET_TABLES = {CORRECTNESS: ("answers", "reference answers"), SUPPORT: ("nugge
 """Graded property → the secret table of a sealed part that annotators would see, and the table's name in
 messages.
 """
-GradingQuestion = tuple[str, str, list[str], dict[str, str]]
-"""Id and text of a query or of one of its nuggets, ids of answers, and the query whose nuggets are drawn
-together."""
+GradingQuery = tuple[dict[str, str], list[str]]
+"""The row of a query or of one of its nuggets in the file of queries, and the ids of the answers to grade."""
 
 
 @dataclass(frozen=True)
@@ -83,19 +90,7 @@ def write_answers_to_grade(
     if graded_property not in GUIDES:
         raise InputError(f"--for {graded_property}: expected {' or '.join(GUIDES)}")
     release = read_release(store, release_name, split)
-    table, name = SECRET_TABLES.get(graded_property, ("", ""))
-    if release.sealed and table:
-        raise RefusedError(
-            f"{', '.join(release.sealed)} of the release {release_name!r} is sealed: its {name} are not "
-            "written into files. Choose another part with --part, or --for faithfulness, which needs no "
-            f"{name}."
-        )
-    rows = list(load_release(store, release_name).rows(table)) if table else []
-    references = (
-        {row["query_id"]: row["answers"] for row in rows}
-        if graded_property == CORRECTNESS
-        else group_nugget_rows(rows)
-    )
+    references = _read_references(store, release, graded_property)
     answers, left_out = _collect_distinct_answers(
         sources, release.known, release.texts, references, graded_property, layout
     )
@@ -106,7 +101,7 @@ def write_answers_to_grade(
     for answer in answers:
         text = _write_text_to_grade(answer, references.get(answer.query_id, ()), graded_property)
         corpus.append({"id": answer.answer_id, "title": "", "text": text})
-    _write_files(out, corpus, _make_questions(answers, release.texts, references, graded_property))
+    _write_files(out, corpus, _make_grading_queries(answers, release.texts, references, graded_property))
     return AnswersToGrade(
         answers=len(answers),
         queries=len({answer.query_id for answer in answers}),
@@ -116,22 +111,44 @@ def write_answers_to_grade(
     )
 
 
-def _make_questions(
-    graded: Sequence[SystemAnswer],
+def _read_references(
+    store: Store, release: EvaluatedRelease, graded_property: str
+) -> Mapping[str, Sequence[Any]]:
+    """Read the reference answers or the nuggets of each query, as far as annotators see them."""
+    table, name = SECRET_TABLES.get(graded_property, ("", ""))
+    if not table:
+        return {}
+    if release.sealed:
+        raise RefusedError(
+            f"{', '.join(release.sealed)} of the release {release.name!r} is sealed: its {name} are not "
+            "written into files. Choose another part with --part, or --for faithfulness, which needs no "
+            f"{name}."
+        )
+    rows = list(load_release(store, release.frozen or release.name).rows(table))
+    if graded_property == CORRECTNESS:
+        return {row["query_id"]: row["answers"] for row in rows}
+    return group_nugget_rows(rows)
+
+
+def _make_grading_queries(
+    distinct_answers: Sequence[SystemAnswer],
     texts: Mapping[str, str],
     references: Mapping[str, Sequence[Any]],
     graded_property: str,
-) -> list[GradingQuestion]:
+) -> list[GradingQuery]:
+    """Make the queries of the grading project: for support the nuggets, which are drawn together by query."""
     answers: dict[str, list[str]] = {}
-    for answer in graded:
+    for answer in distinct_answers:
         answers.setdefault(answer.query_id, []).append(answer.answer_id)
     if graded_property != SUPPORT:
-        return [(query_id, texts[query_id], ids, {}) for query_id, ids in sorted(answers.items())]
-    return [
-        (nugget.id_for(query_id), f"{nugget.text} ({texts[query_id]})", ids, {UNIT_FIELD: _hash_id(query_id)})
-        for query_id, ids in sorted(answers.items())
-        for nugget in references[query_id]
-    ]
+        return [({"id": query_id, "text": texts[query_id]}, ids) for query_id, ids in sorted(answers.items())]
+    queries = []
+    for query_id, ids in sorted(answers.items()):
+        for nugget in references[query_id]:
+            text = f"{nugget.text} ({texts[query_id]})"
+            row = {"id": nugget.id_for(query_id), "text": text, UNIT_FIELD: _hash_id(query_id)}
+            queries.append((row, ids))
+    return queries
 
 
 def _hash_id(query_id: str) -> str:
@@ -168,16 +185,17 @@ def _collect_distinct_answers(
     return sorted(answers.values(), key=lambda answer: (answer.query_id, answer.answer_id)), dict(left_out)
 
 
-def _write_files(out: Path, corpus: list[dict[str, str]], questions: Sequence[GradingQuestion]) -> None:
-    queries = [{"id": name, "text": text, **unit} for name, text, _, unit in questions]
+def _write_files(out: Path, corpus: list[dict[str, str]], queries: Sequence[GradingQuery]) -> None:
+    """Write the corpus, the queries, and the candidates as a run file."""
+    query_rows = [row for row, _ in queries]
     lines = [
-        f"{name} Q0 {answer_id} {rank} {-rank} answers\n"
-        for name, _, ids, _ in questions
+        f"{row['id']} Q0 {answer_id} {rank} {-rank} answers\n"
+        for row, ids in queries
         for rank, answer_id in enumerate(ids, 1)
     ]
     try:
         out.mkdir(parents=True, exist_ok=True)
-        for name, rows in (("corpus.jsonl", corpus), ("queries.jsonl", queries)):
+        for name, rows in (("corpus.jsonl", corpus), ("queries.jsonl", query_rows)):
             text = "".join(f"{json.dumps(row, ensure_ascii=False)}\n" for row in rows)
             (out / name).write_text(text, encoding="utf-8")
         (out / "answers.trec").write_text("".join(lines), encoding="utf-8")

@@ -37,7 +37,12 @@ from curation.evaluation.evaluation import AnswerEvaluation, AnsweringSystem, va
 from curation.evaluation.figures import means
 from curation.evaluation.figures.means import TOO_FEW_QUERIES, StratumFigures
 from curation.evaluation.request import EvaluateRequest
-from curation.evaluation.rounded_figures import HeadlineEvaluation, evaluate_headline
+from curation.evaluation.rounded_figures import (
+    HeadlineEvaluation,
+    RoundedFigure,
+    evaluate_headline,
+    round_mean,
+)
 from curation.evaluation.scoring.chunk_map import read_chunk_map
 from curation.evaluation.scoring.facets import Facet, choose_facets
 from curation.evaluation.scoring.release import MIN_QUERIES, EvaluatedRelease, read_release
@@ -197,11 +202,10 @@ def evaluate_headline_of_answers(
     InputError, NotFoundError, RefusedError: as for `evaluate_headline`, or a file cannot be used.
     """
 
-    def score(release: EvaluatedRelease) -> tuple[str, Sequence[str], Sequence[Floats]]:
+    def score(release: EvaluatedRelease) -> tuple[str, list[RoundedFigure]]:
         files = _read_files(release, sources, reading, fields, {}, progress)
         key = _make_answer_key(store, release)
-        values = [_score_queries(file, key, {})[F1] for file in files]
-        return F1, [file.source for file in files], values
+        return F1, [round_mean(_score_queries(file, key, {})[F1], file.name, file.source) for file in files]
 
     return evaluate_headline(store, release_name, sources, request, actor, score, of_answers=True)
 

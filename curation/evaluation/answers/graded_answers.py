@@ -1,12 +1,7 @@
-"""Answers that people grade in a project of their own.
+"""People's grades of answers, read from the releases of other projects.
 
-Each answer becomes a document of a separate project, whose release has the grades.
-Answers therefore go through the same annotation rounds as documents: several annotators, blind duplicates,
-agreement, disputes, a release. The id of an answer is the hash of query, text and contexts: equal answers of
-two systems are graded once, and nobody sees which system gave an answer. Annotators see the reference answers
-below the answer for correctness, and the contexts that the system was given for faithfulness. For support,
-each nugget of a query becomes a query of the grading project, and people grade how far an answer states the
-nugget. Empty answers do not become documents; only the number of empty answers is reported.
+People grade answers as documents of a separate project (`answers_to_grade`). The id of an answer is the hash
+of its query, text and contexts, so the grade of an answer counts for every system that gave the same answer.
 """
 
 from __future__ import annotations

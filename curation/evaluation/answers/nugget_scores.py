@@ -1,4 +1,4 @@
-"""The nugget scores of answers, from grades of how far an answer supports each nugget.
+"""Nugget scores: the share of a query's nuggets that an answer supports, from grades of support.
 
     all        mean over the nuggets of a query: 1 for a supported nugget, 0.5 for partial support, else 0
     vital      mean over the vital nuggets of the query
@@ -8,17 +8,6 @@
 R. Pradeep et al. (2024), Initial nugget evaluation results for the TREC 2024 RAG track with the
 AutoNuggetizer framework, section 3. On any other scale than that of the guide `answer-support`, the
 highest grade is support, the lowest is none, and the grades between are partial support.
-
-People's grades of some queries correct a judge that graded all answers. The unit is the query of the gold
-set: the score of an answer needs the grade of each nugget. In the project where support is graded each nugget
-is a query, and `labeling.rounds.query_draw` draws the nuggets of one query together. Each query has a score
-by the judge's grades. A query whose nuggets were drawn also has a score by people's grades, which corrects
-the mean over all queries (`evaluation.llm_judges.estimates`, `core.statistics.difference_estimator`).
-
-A query that a system did not answer scores 0 for certain. It counts as drawn with probability 1, but not as
-evidence of the judge's errors. Where people graded only some of a query's nuggets, the graded nuggets are not
-a random sample, so nothing is estimated. People's grades of queries that were not drawn are left out and
-counted.
 """
 
 from __future__ import annotations
@@ -31,15 +20,19 @@ from curation.core.statistics.arrays import Floats
 from curation.evaluation.scoring.evidence import Pair
 from curation.ingest.importers.nuggets import Nugget
 
-PARTIAL, OKAY_WEIGHT = 0.5, 0.5
+PARTIAL = 0.5
+"""The credit for partial support of a nugget."""
+OKAY_WEIGHT = 0.5
+"""The weight of an okay nugget; a vital nugget weighs 1."""
 WEIGHTED = "nuggets_weighted"
 _NUGGET_SCORES = ("nuggets_all", "nuggets_vital", WEIGHTED)
 NUGGET_SCORES = (*_NUGGET_SCORES, *(f"{name}_strict" for name in _NUGGET_SCORES))
 Nuggets = Mapping[str, Sequence[Nugget]]
+"""Query id → the nuggets of the query."""
 
 
 def score_answer(
-    query_id: str, nuggets: Sequence[Nugget], answer_id: str | None, shares: Mapping[tuple[str, str], float]
+    query_id: str, nuggets: Sequence[Nugget], answer_id: str | None, shares: Mapping[Pair, float]
 ) -> Floats:
     """Compute the scores of one answer, in the order of `NUGGET_SCORES`; NaN for a score whose nuggets are
     missing.

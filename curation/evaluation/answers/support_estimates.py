@@ -1,4 +1,16 @@
-"""Estimates of nugget scores on all queries, by a judge of support whom people's grades correct."""
+"""Estimates of nugget scores on all queries, from a judge's grades of support that people's grades correct.
+
+People's grades of some queries correct a judge that graded all answers. The unit is the query of the gold
+set: the score of an answer needs the grade of each nugget. In the project where support is graded each nugget
+is a query, and `labeling.rounds.query_draw` draws the nuggets of one query together. Each query has a score
+by the judge's grades. A query whose nuggets were drawn also has a score by people's grades, which corrects
+the mean over all queries (`evaluation.llm_judges.estimates`, `core.statistics.difference_estimator`).
+
+A query that a system did not answer scores 0 for certain. It counts as drawn with probability 1, but not as
+evidence of the judge's errors. Where people graded only some of a query's nuggets, the graded nuggets are not
+a random sample, so nothing is estimated. People's grades of queries that were not drawn are left out and
+counted.
+"""
 
 from __future__ import annotations
 
@@ -33,7 +45,7 @@ def estimate_support(
 
     Parameters
     ----------
-    nuggets: query id → nuggets.
+    people: people's grades of support; the judge graded in the same project.
 
     Raises
     ------
@@ -47,7 +59,9 @@ def estimate_support(
         graded = load_release(store, people.release)
         with store.reading() as cursor:
             graded_ids = {nugget for nugget, _ in people.shares}
-            drawn, judged = estimates.read_judged_sample(cursor, graded, judge, graded_ids, people.identical)
+            nugget_sample, judged = estimates.read_judged_sample(
+                cursor, graded, judge, graded_ids, people.identical
+            )
         query_ids = [query_id for query_id in release.qrels.query_ids if query_id in nuggets]
         answered = set[str]()
         for file in files:
@@ -57,7 +71,7 @@ def estimate_support(
             for query_id in query_ids
             if query_id in answered
         }
-        sample = sample_whole_queries(drawn, nugget_ids, graded_ids)
+        sample = sample_whole_queries(nugget_sample, nugget_ids, graded_ids)
         by_judge = convert_to_shares(graded, people.identical.shared(judged))
         shares = people.shares
         systems = [estimate_system(file, query_ids, nuggets, sample, by_judge, shares) for file in files]
@@ -72,24 +86,29 @@ def sample_whole_queries(
     Parameters
     ----------
     nugget_ids: id of a query that a system answered → ids of its nuggets.
+    graded: the ids of the nuggets that people graded.
+
+    Raises
+    ------
+    RefusedError: only some of a query's nuggets were drawn.
     """
     is_drawn = dict(zip(sample.query_ids, sample.is_graded.tolist(), strict=True))
-    flags = {query_id: {is_drawn.get(nugget) for nugget in ids} for query_id, ids in nugget_ids.items()}
-    if split := [query_id for query_id, kinds in flags.items() if kinds not in ({True}, {False})]:
-        examples = human_sample.name_examples(split)
+    states = {query_id: {is_drawn.get(nugget) for nugget in ids} for query_id, ids in nugget_ids.items()}
+    partly_drawn = [query_id for query_id, state in states.items() if state not in ({True}, {False})]
+    if partly_drawn:
+        examples = human_sample.name_examples(partly_drawn)
         raise RefusedError(
-            f"{pluralize(len(split), 'query', 'queries')} with an answer, such as {examples}, "
+            f"{pluralize(len(partly_drawn), 'query', 'queries')} with an answer, such as {examples}, "
             "could not be drawn whole for people: only some of the nuggets were drawn, or some nuggets "
             "are not in the project. Write the answers to grade again, import and pool them, and draw a "
             "round.",
             command="The commands are `goldgrade answers to-grade` and `goldgrade round open --draw`.",
         )
-    is_graded = np.array([kinds == {True} for kinds in flags.values()], bool)
+    is_graded = np.array([state == {True} for state in states.values()], bool)
     stratum_of = dict(zip(sample.query_ids, sample.strata, strict=True))
     strata = tuple(stratum_of[ids[0]] for ids in nugget_ids.values())
-    not_drawn = sum(
-        kinds == {False} and not graded.isdisjoint(nugget_ids[query_id]) for query_id, kinds in flags.items()
-    )
+    graded_queries = {query_id for query_id, ids in nugget_ids.items() if not graded.isdisjoint(ids)}
+    not_drawn = sum(states[query_id] == {False} for query_id in graded_queries)
     left_out = {human_sample.NOT_IN_DRAW: not_drawn}
     return human_sample.make_human_sample(nugget_ids, strata, is_graded, sample.chosen_by, left_out)
 
@@ -120,20 +139,21 @@ def estimate_system(
     is_answered = np.array([answer_id is not None for answer_id in ids.values()])
     is_graded = np.array([answer_id is None or query_id in drawn for query_id, answer_id in ids.items()])
     # a query without an answer always scores 0
-    chances = np.array([1.0 if ids[query_id] is None else probabilities[query_id] for query_id in ids])
+    inclusion = np.array([1.0 if ids[query_id] is None else probabilities[query_id] for query_id in ids])
     strata = np.array(["" if ids[query_id] is None else stratum_of[query_id] for query_id in ids])
-    judge, graded = (score_answers(ids, nuggets, shares) for shares in (by_judge, by_people))
-    _refuse_ungraded(file.name, "The judge", compress(query_ids, np.isnan(judge[:, 0])))
-    _refuse_ungraded(file.name, "People", compress(query_ids, is_graded & np.isnan(graded[:, 0])))
+    judge_table = score_answers(ids, nuggets, by_judge)
+    human_table = score_answers(ids, nuggets, by_people)
+    _refuse_ungraded(file.name, "The judge", compress(query_ids, np.isnan(judge_table[:, 0])))
+    _refuse_ungraded(file.name, "People", compress(query_ids, is_graded & np.isnan(human_table[:, 0])))
     overall, too_few = {}, {}
-    for name, judge_scores, human_scores in zip(NUGGET_SCORES, judge.T, graded.T, strict=True):
+    for name, judge_scores, human_scores in zip(NUGGET_SCORES, judge_table.T, human_table.T, strict=True):
         has_score = ~np.isnan(judge_scores)  # a query without vital nuggets has no score of vital nuggets
         people = np.where(is_graded, human_scores, np.nan)
         count = int((has_score & is_graded & is_answered).sum())
         if count < MIN_QUERIES:
             too_few[name] = count
         else:
-            columns = (judge_scores, people, is_graded, chances, strata)
+            columns = (judge_scores, people, is_graded, inclusion, strata)
             units = [column[has_score] for column in columns]
             overall[name] = estimates.cut_intervals(difference_estimate(*units))
     return JudgedSystem(file.name, overall, {}, too_few)
@@ -141,7 +161,8 @@ def estimate_system(
 
 def _refuse_ungraded(system: str, grader: str, queries: Iterable[str]) -> None:
     """Refuse answers with missing grades, because the fully graded answers are then not a random sample."""
-    if missing := list(queries):
+    missing = list(queries)
+    if missing:
         examples = human_sample.name_examples(missing)
         raise RefusedError(
             f"{grader} did not grade all nuggets of {pluralize(len(missing), 'answer')} of {system}, to "

@@ -62,25 +62,29 @@ def compare_scores(
         *(names, measures, values, strata),
         seed=seed,
         baseline=baseline,
-        deciding=test,
+        test=test,
         by_stratum=len(measures) if len(pairs) <= MAX_PAIRS else 1,
     )
-    boards, traffic = {}, dict[tuple[str, str, str], Estimate]()
+    boards = {}
     for measure, measure_values in zip(measures, np.moveaxis(values, 2, 0), strict=True):
         if not baseline:
             averages = zip(names, map(average, measure_values), strict=True)
             means = {name: mean for name, mean in averages if mean is not None}
             boards[measure] = rank_systems(means, comparison.select_overall(comparisons, measure))
         if len(drawn.queries):
-            estimates = estimate_traffic_differences(
-                paired_comparisons.subtract_pairs(measure_values, pairs), drawn
-            )
-            for (system, other), estimate in zip(pairs, estimates, strict=True):
-                traffic[measure, names[system], names[other]] = estimate
-    return tuple(
-        row if row.stratum else replace(row, traffic=traffic.get((row.measure, row.system, row.other)))
-        for row in comparisons
-    ), boards
+            differences = paired_comparisons.subtract_pairs(measure_values, pairs)
+            pair_names = [(names[system], names[other]) for system, other in pairs]
+            estimates = estimate_traffic_differences(differences, drawn)
+            by_pair = dict(zip(pair_names, estimates, strict=True))
+            comparisons = tuple(_add_traffic(row, measure, by_pair) for row in comparisons)
+    return comparisons, boards
+
+
+def _add_traffic(row: Comparison, measure: str, by_pair: Mapping[tuple[str, str], Estimate]) -> Comparison:
+    """Add the estimate for all searches to a comparison on all queries by this measure."""
+    if row.stratum or row.measure != measure:
+        return row
+    return replace(row, traffic=by_pair.get((row.system, row.other)))
 
 
 def _choose_strata(facet: Facet, sealed: Mask) -> dict[StratumName, Mask]:

@@ -1,4 +1,4 @@
-"""Comparisons of systems by paired tests, overall and in each stratum.
+"""The comparison of two systems by a measure, with the significance test that decides.
 
 A difference compares the values of both systems for one query. A query without a figure for one of the
 systems is left out of the pair, and the report counts left-out queries. The tests are
@@ -8,14 +8,7 @@ systems is left out of the pair, and the report counts left-out queries. The tes
     wilcoxon        signed ranks: the differences of queries, in order of size
 
 One test decides on significance and is chosen before the results are known, because choosing a test
-afterwards gives too many significant differences. Every pair of systems has the randomisation test, Student's
-t test and the test that decides, overall and in every stratum. Wilcoxon's test is always shown overall.
-
-With Holm's correction, at most 5 % of families contain a false alarm. For all queries together, a family is
-all pairs of systems by one measure. For strata, a family is all pairs of systems in all strata by one
-measure. The correction protects a reader who searches the strata for a difference against a finding by
-chance. Tests by several measures are not corrected for each other, so choose the main measure beforehand. A
-stratum with few sealed queries is suppressed and not compared.
+afterwards gives too many significant differences.
 """
 
 from __future__ import annotations
@@ -113,14 +106,14 @@ class Comparison:
         return self.p_corrected is not None and self.p_corrected < SIGNIFICANT
 
     @property
-    def deciding(self) -> str:
+    def deciding_test(self) -> str:
         """The test that decides; the default test where no test was made."""
         return self.test or RANDOMISATION
 
     @property
     def p(self) -> float | None:
         """The p of the test that decides, uncorrected."""
-        value: float | None = getattr(self, f"p_{self.deciding}")
+        value: float | None = getattr(self, f"p_{self.deciding_test}")
         return value
 
     @property
@@ -130,8 +123,8 @@ class Comparison:
             return self.no_verdict or ""
         excludes = self.low > 0 or self.high < 0
         if excludes and not self.distinguished:
-            before = self.p is not None and self.p < SIGNIFICANT
-            return BEFORE_CORRECTION if before else INTERVAL_ALONE
+            is_significant_before = self.p is not None and self.p < SIGNIFICANT
+            return BEFORE_CORRECTION if is_significant_before else INTERVAL_ALONE
         return TEST_ALONE if self.distinguished and not excludes else ""
 
 

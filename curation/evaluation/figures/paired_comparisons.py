@@ -1,4 +1,14 @@
-"""Paired tests of all pairs of systems, overall and in each stratum."""
+"""Paired tests of all pairs of systems, overall and in each stratum, with Holm's correction.
+
+Every pair of systems has the randomisation test, Student's t test and the test that decides, overall and in
+every stratum. Wilcoxon's test is always made overall.
+
+With Holm's correction, at most 5 % of families contain a false alarm. For all queries together, a family is
+all pairs of systems by one measure. For strata, a family is all pairs of systems in all strata by one
+measure. The correction protects a reader who searches the strata for a difference against a finding by
+chance. Tests by several measures are not corrected for each other, so choose the main measure beforehand. A
+stratum with few sealed queries is suppressed and not compared.
+"""
 
 from __future__ import annotations
 
@@ -17,13 +27,8 @@ from curation.core.statistics.multiple_tests import correct_by_holm
 from curation.core.statistics.paired_intervals import paired_intervals
 from curation.core.statistics.power import detectable_difference, queries_needed
 from curation.core.statistics.randomisation_test import choose_assignments, randomisation_ps
-from curation.evaluation.figures.comparison import (
-    RANDOMISATION,
-    TARGET_DIFFERENCE,
-    TESTS,
-    Comparison,
-    StratumName,
-)
+from curation.evaluation.figures import comparison
+from curation.evaluation.figures.comparison import RANDOMISATION, Comparison, StratumName
 from curation.evaluation.scoring.release import MIN_QUERIES
 
 SystemPair = tuple[int, int]
@@ -63,7 +68,7 @@ def compare_systems(
     seed: int,
     baseline: str | None = None,
     by_stratum: int | None = None,
-    deciding: str = RANDOMISATION,
+    test: str = RANDOMISATION,
 ) -> tuple[Comparison, ...]:
     """Compare every pair by every measure: overall, then in each stratum.
 
@@ -72,6 +77,7 @@ def compare_systems(
     values: the values of S systems by M measures, shape (S, Q, M), NaN where a query has no figure.
     strata: stratum → whether it holds each of the Q queries, shape (Q,).
     by_stratum: the number of measures, from the first, that are compared by stratum; None is all measures.
+    test: the test that decides.
 
     Raises
     ------
@@ -80,16 +86,18 @@ def compare_systems(
     pairs = pair_systems(systems, baseline)
     if not pairs:
         return ()
-    names = [(systems[system], systems[other]) for system, other in pairs]
+    pair_names = [(systems[system], systems[other]) for system, other in pairs]
     comparisons: list[Comparison] = []
     for column, measure in enumerate(measures):
         differences = subtract_pairs(values[:, :, column], pairs)
         compared_strata = strata if by_stratum is None or column < by_stratum else {}
         blocks: list[_Block] = [(name, differences[mask]) for name, mask in compared_strata.items()]
-        comparisons += _compare_family([(None, differences)], TESTS, names, measure, deciding, seed)
+        comparisons += _compare_family(
+            [(None, differences)], comparison.TESTS, pair_names, measure, test, seed
+        )
         if blocks:
-            tests = {"t", "randomisation", deciding}
-            comparisons += _compare_family(blocks, tests, names, measure, deciding, seed)
+            stratum_tests = {"t", RANDOMISATION, test}
+            comparisons += _compare_family(blocks, stratum_tests, pair_names, measure, test, seed)
     return tuple(comparisons)
 
 
@@ -101,9 +109,9 @@ def subtract_pairs(values: Floats, pairs: Sequence[SystemPair]) -> Floats:
 def _compare_family(
     family: Sequence[_Block],
     tests: Collection[str],
-    names: Sequence[tuple[str, str]],
+    pair_names: Sequence[tuple[str, str]],
     measure: str,
-    deciding: str,
+    deciding_test: str,
     seed: int,
 ) -> Iterator[Comparison]:
     """Compare pairs that are corrected together.
@@ -111,44 +119,51 @@ def _compare_family(
     Parameters
     ----------
     family: the blocks of differences of all pairs.
-    names: the two systems of each pair.
+    pair_names: the two systems of each pair.
     """
-    ps = {test: _test_family(test, family, seed) for test in sorted(tests)}
-    holms, corrected = (
-        correct_by_holm(ps[test].ravel()).reshape(ps[test].shape) for test in ("randomisation", deciding)
-    )
-    size = int((~np.isnan(corrected)).sum())
+    p_values = {test: _test_family(test, family, seed) for test in sorted(tests)}
+    p_holm = _correct_family(p_values[RANDOMISATION])
+    p_corrected = _correct_family(p_values[deciding_test])
+    family_size = int((~np.isnan(p_corrected)).sum())
     for row, (stratum, differences) in enumerate(family):
-        n = (~np.isnan(differences)).sum(axis=0).tolist()
-        outcomes = paired_differences.count_wins_ties_losses(differences)
-        counts = zip(*(column.tolist() for column in outcomes), strict=True)
-        p_values = {f"p_{test}": values[row] for test, values in ps.items()}
-        p_values |= {"p_holm": holms[row], "p_corrected": corrected[row]}
-        figures = _compute_pair_figures(differences, p_values, seed)
-        for pair, pair_figures, pair_n, results in zip(names, figures, n, counts, strict=True):
-            left_out = len(differences) - pair_n
-            comparison = Comparison(*pair, measure, stratum, pair_n, left_out, *results)
-            if pair_n >= MIN_QUERIES:
-                comparison = replace(comparison, no_verdict=None, test=deciding, family=size, **pair_figures)
-            yield comparison
+        block_ps = {f"p_{test}": values[row] for test, values in p_values.items()}
+        block_ps |= {"p_holm": p_holm[row], "p_corrected": p_corrected[row]}
+        figures = _compute_pair_figures(differences, block_ps, seed)
+        counts = (~np.isnan(differences)).sum(axis=0).tolist()
+        wins_ties_losses = np.stack(paired_differences.count_wins_ties_losses(differences), axis=1).tolist()
+        for names, n, outcomes, pair_figures in zip(
+            pair_names, counts, wins_ties_losses, figures, strict=True
+        ):
+            pair = Comparison(*names, measure, stratum, n, len(differences) - n, *outcomes)
+            if n >= MIN_QUERIES:
+                pair = replace(pair, no_verdict=None, test=deciding_test, family=family_size, **pair_figures)
+            yield pair
+
+
+def _correct_family(p_values: Floats) -> Floats:
+    """Correct all p of a family by Holm's method, shape (blocks, P)."""
+    return correct_by_holm(p_values.ravel()).reshape(p_values.shape)
 
 
 def _test_family(test: str, family: Sequence[_Block], seed: int) -> Floats:
     """Compute the p of each pair in each block, shape (blocks, P); NaN where a pair has too few queries."""
     is_tested = np.array([(~np.isnan(differences)).sum(axis=0) >= MIN_QUERIES for _, differences in family])
-    ps, drawn = np.full(is_tested.shape, np.nan), choose_assignments(int(is_tested.sum()))
-    for row, (_, block), tested in zip(ps, family, is_tested, strict=True):
+    p_values = np.full(is_tested.shape, np.nan)
+    assignments = choose_assignments(int(is_tested.sum()))
+    for row, (_, block), tested in zip(p_values, family, is_tested, strict=True):
         differences = block[:, tested]
         if test == "t":
             row[tested] = paired_differences.paired_t_p(paired_differences.compute_moments(differences))
-        elif test == "randomisation":
-            row[tested] = randomisation_ps(differences, seed, drawn)
+        elif test == RANDOMISATION:
+            row[tested] = randomisation_ps(differences, seed, assignments)
         else:
             row[tested] = paired_differences.wilcoxon_ps(differences)
-    return ps
+    return p_values
 
 
-def _compute_pair_figures(differences: Floats, ps: Mapping[str, Floats], seed: int) -> list[dict[str, Any]]:
+def _compute_pair_figures(
+    differences: Floats, p_values: Mapping[str, Floats], seed: int
+) -> list[dict[str, Any]]:
     """Compute the figures of every pair of one block, by the fields of `Comparison`."""
     moments = paired_differences.compute_moments(differences)
     effect, effect_low, effect_high = paired_differences.paired_effects(moments)
@@ -157,13 +172,13 @@ def _compute_pair_figures(differences: Floats, ps: Mapping[str, Floats], seed: i
         "difference": moments.mean,
         "low": low,
         "high": high,
-        **ps,
+        **p_values,
         "effect": effect,
         "effect_low": effect_low,
         "effect_high": effect_high,
         "detectable": detectable_difference(moments.n, moments.sd),
     }
-    needed = queries_needed(TARGET_DIFFERENCE, moments.sd).tolist()
+    needed = queries_needed(comparison.TARGET_DIFFERENCE, moments.sd).tolist()
     rows = zip(*(column.tolist() for column in columns.values()), strict=True)
     return [
         {name: None if isnan(value) else value for name, value in zip(columns, row, strict=True)}

@@ -28,10 +28,10 @@ from curation.core.statistics import difference_estimator
 from curation.core.statistics.arrays import Floats
 from curation.core.statistics.difference_estimator import DifferenceEstimate, MeanInterval
 from curation.core.text import pluralize
-from curation.evaluation.llm_judges.human_grades import PairKey
 from curation.evaluation.llm_judges.human_sample import HumanSample, find_human_sample
 from curation.evaluation.llm_judges.judge_judgments import read_judge_judgments, require_judge
 from curation.evaluation.request import EvaluateRequest
+from curation.evaluation.scoring.evidence import Pair
 from curation.evaluation.scoring.measure_names import Measure, choose_measures
 from curation.evaluation.scoring.qrels import Qrels, make_qrels
 from curation.evaluation.scoring.release import EvaluatedRelease, read_release
@@ -129,7 +129,7 @@ def estimate_with_judge(
 def make_judged_evaluation(
     judge: str,
     sample: HumanSample,
-    judged: Mapping[PairKey, int | None],
+    judged: Mapping[Pair, int | None],
     systems: Iterable[JudgedSystem],
     not_drawn: int = 0,
 ) -> JudgedEvaluation:
@@ -162,7 +162,7 @@ def refuse_sealed(release: EvaluatedRelease) -> None:
 
 def read_judged_sample(
     cursor: Cursor, frozen: FrozenRelease, judge: str, evaluated: Collection[str], identical: IdenticalTexts
-) -> tuple[HumanSample, dict[PairKey, int | None]]:
+) -> tuple[HumanSample, dict[Pair, int | None]]:
     """Read the sample of queries that people graded, and the judge's grade of every pair of the queries'
     pools.
 
@@ -188,7 +188,7 @@ def _read_judge_grades(
     query_ids: Sequence[str],
     versions: Mapping[str, str],
     identical: IdenticalTexts,
-) -> dict[PairKey, int | None]:
+) -> dict[Pair, int | None]:
     """Read the judge's grade of every pair of these queries' pools; None for cannot-tell.
 
     Raises
@@ -209,7 +209,7 @@ def _read_judge_grades(
 
 
 def _refuse_ungraded(
-    judge: str, query_ids: Sequence[str], pool: Sequence[PairKey], judged: Mapping[PairKey, int | None]
+    judge: str, query_ids: Sequence[str], pool: Sequence[Pair], judged: Mapping[Pair, int | None]
 ) -> None:
     empty = sorted(set(query_ids).difference(query for query, _ in pool))
     if empty:

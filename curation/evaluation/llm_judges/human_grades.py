@@ -14,6 +14,7 @@ import numpy as np
 
 from curation.agreement.breakdowns import QueryTypes, read_query_types
 from curation.agreement.grades import Grades, make_grades, read_grades
+from curation.evaluation.scoring.evidence import Pair
 from curation.evaluation.scoring.release import choose_parts, read_scale
 from curation.guides.guide import current_guide
 from curation.labeling.consensus.consensus import read_consensus
@@ -24,7 +25,6 @@ from curation.releases.part_rows import Rows
 from curation.releases.seal import open_sealed
 from curation.store import COMMAND_LINE, Cursor, Store
 
-PairKey = tuple[str, str]
 CONFLICTING_ROUNDS = "people's grade of a pair that the same annotator graded differently in two rounds"
 _SEGMENTS = "SELECT query_id, metadata->>'segment' FROM queries WHERE metadata->>'segment' IS NOT NULL"
 _VERSIONS = """
@@ -59,15 +59,15 @@ class HumanGrades:
     release: str | None
     parts: tuple[str, ...]
     scale: tuple[int, ...]
-    consensus: Mapping[PairKey, int | None]
-    versions: Mapping[PairKey, str]
+    consensus: Mapping[Pair, int | None]
+    versions: Mapping[Pair, str]
     annotator_grades: Grades
     types: QueryTypes
     query_ids: frozenset[str] | None
     sealed: frozenset[str]
     left_out: Mapping[str, int]
 
-    def select_grades(self, pairs: Collection[PairKey]) -> Grades:
+    def select_grades(self, pairs: Collection[Pair]) -> Grades:
         """Keep only the annotators' grades of these pairs."""
         grades = self.annotator_grades
         queries = [grades.query_ids[query] for query in grades.unit_queries.tolist()]
@@ -144,7 +144,7 @@ def read_release_grades(
 
 
 def _read_annotator_grades(
-    release: FrozenRelease, pairs: Mapping[PairKey, int | None]
+    release: FrozenRelease, pairs: Mapping[Pair, int | None]
 ) -> tuple[Grades, dict[str, int]]:
     """Read the annotators' grades of these pairs, without blind duplicates, pilot rounds and older texts."""
     rounds = {row["round"]: row["kind"] for row in release.rows("rounds")}

@@ -1,4 +1,4 @@
-"""The agreement of a judge with people."""
+"""The agreement of a judge with people, as figures, sentences and tables."""
 
 from __future__ import annotations
 
@@ -18,7 +18,14 @@ _LABELS = {measure.name: measure.label for measure in COEFFICIENTS} | {KAPPA: "C
 
 
 class JudgedGrade(NamedTuple):
-    """Shares of the judge's grades among the pairs with the same grade by people, with intervals."""
+    """Shares of the judge's grades among the pairs with the same grade by people, with intervals.
+
+    Attributes
+    ----------
+    grade: people's grade.
+    pairs: the number of pairs with that grade by people.
+    same, lower, higher: the shares of these pairs with the same, a lower and a higher grade by the judge.
+    """
 
     grade: int
     pairs: int
@@ -71,7 +78,8 @@ class JudgeAgreement:
     def sentences(self) -> list[str]:
         """Sentences on the difference of grades, on the compared pairs, and on the pairs that were left
         out."""
-        counts, lines = self.coverage, []
+        counts = self.coverage
+        lines = []
         mean, low, high = _show_figure(self.difference)
         if mean is not None and low is not None:
             interval = f"(95 % interval {low:+.3f} to {high:+.3f})"
@@ -109,9 +117,9 @@ class JudgeAgreement:
             lower, higher = (_show_figure(share)[0] for share in (grade.lower, grade.higher))
             confusion.append((grade.grade, *counts, *_show_figure(grade.same), lower, higher))
         breakdown_rows = []
-        for part in (*self.types, *self.boundaries):
-            shown = (*_show_figure(part.alpha), _show_figure(part.raw)[0])
-            breakdown_rows.append((f"{part.kind}: {part.name}", *shown, part.alpha.n, part.queries))
+        for group in (*self.types, *self.boundaries):
+            cells = (*_show_figure(group.alpha), _show_figure(group.raw)[0])
+            breakdown_rows.append((f"{group.kind}: {group.name}", *cells, group.alpha.n, group.queries))
         judged = (f"judge {value}" for value in self.scale)
         return (
             Table(

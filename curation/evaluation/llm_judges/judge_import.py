@@ -1,4 +1,4 @@
-"""The judgments of judges, imported and stored apart from people's judgments.
+"""The import of a judge's judgments, which are stored apart from people's judgments.
 
 A judge is a model or a program, not a person. A judge adds nothing that a release could hold: no query, no
 candidate, no annotator, no round. A judgment of a query that the project lacks is therefore refused, or left
@@ -136,8 +136,7 @@ def _check_name_and_fields(store: Store, judge: str, fields: JudgmentFields) -> 
     if fields.annotator or fields.annotator_name or fields.annotator_columns:
         raise InputError(
             "--judge names the judge that gave all grades of the file: leave out --annotator, --map "
-            "annotator and "
-            "--annotator-columns. In a wide file, --map grade names the judge's column."
+            "annotator and --annotator-columns. In a wide file, --map grade names the judge's column."
         )
     with store.reading() as cursor:
         people, judges = read_names_in_use(cursor), {known.judge for known in list_judges(cursor)}
@@ -187,7 +186,8 @@ class _ProjectState:
     """The judgments of a file, and the data of the project on which their import depends."""
 
     def __init__(self, cursor: Cursor, judge: str, judgments: Sequence[ImportedJudgment]) -> None:
-        self.judgments, self.guide_hash = judgments, current_guide(cursor).guide_hash
+        self.judgments = judgments
+        self.guide_hash = current_guide(cursor).guide_hash
         document_ids = sorted({judgment.document_id for judgment in judgments})
         self.versions = snapshot_versions(cursor, current_snapshot(cursor), document_ids)
         self.stored = {row[:3]: row for row in read_judge_judgments(cursor, judge)}
@@ -216,15 +216,15 @@ def _write_judgments(
 ) -> _ImportPlan:
     def write(cursor: Cursor, plan: _ImportPlan) -> None:
         if plan.rows:
-            columns, changed = (*JudgeJudgment._fields, *_IMPORT_COLUMNS), len(plan.rows) - plan.new
+            columns = (*JudgeJudgment._fields, *_IMPORT_COLUMNS)
             append_rows(cursor, "judge_judgments", plan.rows, columns, judge=judge, source=source)
-            unchanged = len(judgments) - len(plan.rows)
+            changed, unchanged = len(plan.rows) - plan.new, len(judgments) - len(plan.rows)
             counts = {"judgments": plan.new, "changed": changed, "unchanged": unchanged}
             record_event(cursor, "import judge", {"judge": judge, "source": source, **counts}, author)
 
     return write_if_unchanged(
         store,
-        fingerprint=lambda cursor: _fingerprint(cursor, judge),
+        fingerprint=lambda cursor: _fingerprint_project(cursor, judge),
         read=lambda cursor: _ProjectState(cursor, judge, judgments),
         plan=_ProjectState.plan_rows,
         write=write,
@@ -232,7 +232,7 @@ def _write_judgments(
     )
 
 
-def _fingerprint(cursor: Cursor, judge: str) -> tuple[object, ...]:
+def _fingerprint_project(cursor: Cursor, judge: str) -> tuple[object, ...]:
     sql = "SELECT count(*) FROM judge_judgments WHERE judge = ?"
     judged = cursor.execute(sql, [judge]).fetchall()
     return current_snapshot(cursor), current_guide(cursor).guide_hash, judged

@@ -1,4 +1,7 @@
-"""The stored judgments of judges."""
+"""The stored judgments of judges, which are never votes.
+
+A judge is a model or a program, not a person. The file that was imported last counts.
+"""
 
 from __future__ import annotations
 

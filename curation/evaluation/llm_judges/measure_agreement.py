@@ -1,4 +1,4 @@
-"""The agreement of a judge with people, next to the agreement of people among each other.
+"""The measurement of a judge's agreement with people, next to the agreement of people among each other.
 
 A judge is a model or a program, not a person. The judge's grade and the consensus grade of one text are two
 judgments of one pair. All figures are therefore the same as between two annotators, with intervals by
@@ -28,12 +28,13 @@ from curation.core.statistics.estimate import Estimate
 from curation.core.statistics.intervals import MINIMUM_QUERIES, RESAMPLES, Sums, resample_figures
 from curation.core.text import pluralize
 from curation.evaluation.llm_judges import human_grades
-from curation.evaluation.llm_judges.human_grades import HumanGrades, PairKey
-from curation.evaluation.llm_judges.judge_agreement import _LABELS, KAPPA, JudgeAgreement, JudgedGrade
+from curation.evaluation.llm_judges.human_grades import HumanGrades
+from curation.evaluation.llm_judges.judge_agreement import KAPPA, JudgeAgreement, JudgedGrade
 from curation.evaluation.llm_judges.judge_judgments import JudgeJudgment, read_judge_judgments, require_judge
+from curation.evaluation.scoring.evidence import Pair
 from curation.guides.grade_meanings import group_equivalent_guides
 from curation.guides.guide import current_guide
-from curation.store import COMMAND_LINE, Store
+from curation.store import COMMAND_LINE, Cursor, Store
 
 CONSENSUS, JUDGE = "consensus", "judge"
 ONLY_PAIRS = "Cohen's kappa compares two people; `goldgrade agreement --breakdown pair` shows each pair"
@@ -71,12 +72,28 @@ def measure_judge_agreement(
         people = human_grades.read_release_grades(store, release, split, purpose, reason, actor)
     with store.reading() as cursor:
         judgments = read_judge_judgments(cursor, judge)
-        group_of = group_equivalent_guides(cursor)
-        current_group = group_of[current_guide(cursor).guide_hash]
-        current_guides = {guide for guide, group in group_of.items() if group == current_group}
+        current_guides = _find_current_guides(cursor)
         if release is None:
             people = human_grades.read_live_grades(cursor)
-    judge_grades, coverage = _compare_pairs(people, judgments, current_guides)
+    judge_grades, coverage = _match_pairs(people, judgments, current_guides)
+    return _compare_with_people(judge, people, judge_grades, coverage, seed)
+
+
+def _find_current_guides(cursor: Cursor) -> set[str]:
+    """Find the hashes of the current guide and of the guides whose grades mean the same."""
+    group_of = group_equivalent_guides(cursor)
+    current_group = group_of[current_guide(cursor).guide_hash]
+    return {guide for guide, group in group_of.items() if group == current_group}
+
+
+def _compare_with_people(
+    judge: str,
+    people: HumanGrades,
+    judge_grades: Mapping[Pair, int | None],
+    coverage: dict[str, int],
+    seed: int,
+) -> JudgeAgreement:
+    """Compute the agreement, as between two annotators: the judge and the consensus of people."""
     both = {
         pair: (human_grade, grade)
         for pair, grade in judge_grades.items()
@@ -89,7 +106,8 @@ def measure_judge_agreement(
         rows += [(*pair, CONSENSUS, people.consensus[pair]), (*pair, JUDGE, grade)]
     grades = make_grades(rows)
     overall = inter_annotator.compute_agreement(grades, people.scale, seed)
-    annotator_pair = next(iter(breakdowns.compare_annotator_pairs(grades, people.scale, seed)[0]), None)
+    annotator_pairs, *_ = breakdowns.compare_annotator_pairs(grades, people.scale, seed)
+    annotator_pair = annotator_pairs[0] if annotator_pairs else None
     types, boundaries = breakdowns.compute_breakdowns(grades, people.scale, people.types, seed)
     return JudgeAgreement(
         judge=judge,
@@ -109,14 +127,17 @@ def measure_judge_agreement(
     )
 
 
-def _compare_pairs(
+def _match_pairs(
     people: HumanGrades, judgments: Sequence[JudgeJudgment], current_guides: Collection[str]
-) -> tuple[dict[PairKey, int | None], dict[str, int]]:
-    """Find the judge's grade of people's version of each pair (None for cannot-tell), and count all cases."""
-    same_version: dict[PairKey, JudgeJudgment] = {}
-    judged: set[PairKey] = set()
-    sealed: set[PairKey] = set()
-    elsewhere: set[PairKey] = set()
+) -> tuple[dict[Pair, int | None], dict[str, int]]:
+    """Map each pair to the judge's grade of the version that people judged, and count all cases.
+
+    A grade is None if the judge could not tell. `JudgeAgreement.coverage` explains the cases.
+    """
+    same_version: dict[Pair, JudgeJudgment] = {}
+    judged: set[Pair] = set()
+    sealed: set[Pair] = set()
+    elsewhere: set[Pair] = set()
     for row in judgments:
         pair = (row.query_id, row.document_id)
         if row.query_id in people.sealed:
@@ -150,19 +171,22 @@ def _pair_figures_with_people(
     judge: Mapping[str, Estimate],
     annotator_pair: AnnotatorPair | None,
     people: HumanGrades,
-    both: Collection[PairKey],
+    both: Collection[Pair],
     seed: int,
 ) -> dict[str, tuple[Estimate, Estimate]]:
-    human_grades = people.select_grades(both)
-    basis = inter_annotator.find_overlap(count_values(human_grades, people.scale), human_grades.unit_queries)
+    """Put the figures of people among each other next to the judge's figures, on the same pairs."""
+    annotator_grades = people.select_grades(both)
+    grade_counts = count_values(annotator_grades, people.scale)
+    basis = inter_annotator.find_overlap(grade_counts, annotator_grades.unit_queries)
     human_figures = inter_annotator.estimate_coefficients(basis, people.scale, COEFFICIENTS, seed, RESAMPLES)
-    figures = {name: (judge[name], human_figures[name]) for name in _LABELS if name != KAPPA}
+    names = [coefficient.name for coefficient in COEFFICIENTS]
+    figures = {name: (judge[name], human_figures[name]) for name in names}
     kappa = annotator_pair.kappa if annotator_pair else Estimate(n=len(both), why=FEW_PAIRS)
     return figures | {KAPPA: (kappa, Estimate(why=ONLY_PAIRS))}
 
 
 def _compute_grade_shares(
-    both: Mapping[PairKey, tuple[int, int]], scale: Sequence[int], seed: int
+    both: Mapping[Pair, tuple[int, int]], scale: Sequence[int], seed: int
 ) -> tuple[JudgedGrade, ...]:
     """Compute the shares of pairs with an equal, a lower and a higher grade by the judge; resamples draw all
     compared queries.
@@ -170,10 +194,14 @@ def _compute_grade_shares(
     queries, index = np.unique([query for query, _ in both], return_inverse=True)
     steps = np.searchsorted(scale, np.asarray(list(both.values())))
     count = len(queries)
-    return tuple(_judge_grade(value, step, steps, index, count, seed) for step, value in enumerate(scale))
+    return tuple(
+        _compute_shares_of_grade(value, step, steps, index, count, seed) for step, value in enumerate(scale)
+    )
 
 
-def _judge_grade(value: int, step: int, steps: Ints, index: Ints, queries: int, seed: int) -> JudgedGrade:
+def _compute_shares_of_grade(
+    value: int, step: int, steps: Ints, index: Ints, queries: int, seed: int
+) -> JudgedGrade:
     graded_pairs = steps[:, 0] == step
     gaps = steps[:, 1] - step
     cases = (graded_pairs, graded_pairs & (gaps == 0), graded_pairs & (gaps < 0), graded_pairs & (gaps > 0))

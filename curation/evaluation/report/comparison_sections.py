@@ -49,7 +49,6 @@ def write_comparison(evaluation: Evaluation) -> list[Section]:
 
 
 def _compare_overall(evaluation: Evaluation, measure: str, compared: Sequence[Comparison]) -> Section:
-    deciding = compared[0].deciding
     tables = [_differences_table(f"{measure}: differences", compared), _power_table(compared)]
     if board := evaluation.leaderboards.get(measure):
         rows = tuple(
@@ -59,8 +58,9 @@ def _compare_overall(evaluation: Evaluation, measure: str, compared: Sequence[Co
         columns = ("system", measure, "group", "possible ranks", "better than")
         tables.insert(0, Table("Systems with a common letter cannot be distinguished", columns, rows))
     sentence = (
-        f"Differences compare values of the same queries. {describe_p(deciding, len(compared))} “Detects” is "
-        "the smallest difference that this many queries would find 80 % of the time."
+        "Differences compare values of the same queries. "
+        f"{describe_p(compared[0].deciding_test, len(compared))} “Detects” is the smallest difference that "
+        "this many queries would find 80 % of the time."
     )
     runs = evaluation.runs
     by_text = {run.name: any(file.chunks and file.chunks.twice for file in run.files) for run in runs}
@@ -106,13 +106,13 @@ def _differences_table(caption: str, compared: Sequence[Comparison]) -> Table:
         ps = (p_cell(row.p), p_cell(row.p_corrected))
         rows.append((_pair_name(row), row.difference, interval(row), *ps, row.n, row.note))
     return Table(
-        f"{caption}; {comparison.describe_deciding_test(compared[0].deciding)}", columns, tuple(rows)
+        f"{caption}; {comparison.describe_deciding_test(compared[0].deciding_test)}", columns, tuple(rows)
     )
 
 
-def describe_p(deciding: str, pairs: int) -> str:
+def describe_p(test: str, pairs: int) -> str:
     """Name the test and the correction of p in a sentence."""
-    return f"p is from {TESTS[deciding][1]}, with Holm's correction for {pluralize(pairs, 'pair')}."
+    return f"p is from {TESTS[test][1]}, with Holm's correction for {pluralize(pairs, 'pair')}."
 
 
 def _power_table(compared: Sequence[Comparison]) -> Table:

@@ -71,7 +71,7 @@ def _mark_comparisons(evaluation: Evaluation) -> tuple[dict[tuple[str, str], str
     overall = [comparison for comparison in evaluation.comparisons if comparison.stratum is None]
     if not overall:
         return {}, "", ""
-    deciding_test = describe_deciding_test(overall[0].deciding)
+    deciding_test = describe_deciding_test(overall[0].deciding_test)
     if evaluation.leaderboards:
         boards = evaluation.leaderboards.items()
         marks = {(row.system, measure): row.letters for measure, rows in boards for row in rows}

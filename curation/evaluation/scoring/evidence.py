@@ -14,6 +14,7 @@ from curation.core.spans import Span, union
 from curation.core.statistics.arrays import Floats, Ints, Mask
 
 Pair = tuple[str, str]
+"""The ids of a query and of a document or an answer."""
 OPEN = 1 << 40
 """The end of a document of unknown length."""
 

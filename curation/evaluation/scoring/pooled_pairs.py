@@ -10,9 +10,8 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from curation.evaluation.scoring.evidence import Pair
 from curation.pooling.random_negatives import RANDOM
-
-Pair = tuple[str, str]
 
 
 @dataclass(frozen=True)

@@ -129,7 +129,7 @@ def test_an_unknown_baseline_and_names_twice_are_named_together() -> None:
 
 
 def overall(deciding: str) -> list[Comparison]:
-    comparisons = compare_systems(SYSTEMS, MEASURES, three_systems(), STRATA, seed=1, deciding=deciding)
+    comparisons = compare_systems(SYSTEMS, MEASURES, three_systems(), STRATA, seed=1, test=deciding)
     return [one for one in comparisons if (one.measure, one.stratum) == ("ndcg@10", None)]
 
 
