@@ -1,4 +1,7 @@
-"""The figures of an evaluation, computed from the scores of its systems."""
+"""The figures of an evaluation, computed from the scores of its systems.
+
+The figures still have values of single queries; `protected_figures` removes these where a part is sealed.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +13,7 @@ import numpy as np
 from curation import __version__
 from curation.core.statistics.arrays import Mask
 from curation.core.statistics.intervals import RESAMPLES
-from curation.evaluation.evaluation import EvaluatedSystem, Evaluation, values_by_measure
+from curation.evaluation.evaluation import EvaluatedSystem, Evaluation, convert_to_values
 from curation.evaluation.figures.aggregations import StrataSummary, summarize_strata
 from curation.evaluation.figures.candidate_lists import measure_hard_negatives
 from curation.evaluation.figures.compare_scores import compare_scores
@@ -99,7 +102,7 @@ def _evaluate_systems(
             ),
             strata={facet: kinds[index] for facet, kinds in by_facet.items() if facet in shown_facets},
             seeds=_compute_run_figures(system.scores),
-            per_query=values_by_measure(dict(zip(measures, system.mean.values.T, strict=True))),
+            per_query=convert_to_values(dict(zip(measures, system.mean.values.T, strict=True))),
         )
         for index, (system, overall) in enumerate(zip(systems, compute_means(scores), strict=True))
     )

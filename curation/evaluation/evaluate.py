@@ -161,16 +161,19 @@ def _make_candidates(prepared: PreparedEvaluation) -> list[str]:
     if depth is None:
         return []
     try:
-        pool, unjudged, left_out = pool_runs(
+        pooled = pool_runs(
             *(prepared.store, prepared.release, prepared.runs, prepared.request),
             *(prepared.author, prepared.progress, prepared.reading),
         )
     except CurationError as error:
         return [f"No document became a candidate: {error}"]
-    ungraded = f"{unjudged:,} of the first {depth:,} documents of all queries have no grade"
-    sentence = f"{ungraded}; {pool.added:,} became candidates."
-    if left_out:
-        sentence += f" {pluralize(left_out, 'query', 'queries')} of other sealed parts got no candidates."
+    sentence = (
+        f"{pooled.unjudged:,} of the first {depth:,} documents of all queries have no grade; "
+        f"{pooled.pool.added:,} became candidates."
+    )
+    if pooled.left_out:
+        queries = pluralize(pooled.left_out, "query", "queries")
+        sentence += f" {queries} of other sealed parts got no candidates."
     return [sentence]
 
 

@@ -180,7 +180,7 @@ class AnswerEvaluation:
     judged: JudgedEvaluation | None = None
 
 
-def values_by_measure(columns: Mapping[str, Floats]) -> dict[str, tuple[float | None, ...]]:
+def convert_to_values(columns: Mapping[str, Floats]) -> dict[str, tuple[float | None, ...]]:
     """Convert the values of each measure, shape (Q,), to tuples; None replaces NaN."""
     rows = {name: column.tolist() for name, column in columns.items()}
     return {name: tuple(None if isnan(value) else value for value in row) for name, row in rows.items()}

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from curation.core.errors import refuse_problems
 from curation.core.progress import Progress, silent
@@ -29,6 +29,20 @@ if TYPE_CHECKING:
     from curation.pooling.pool_report import PoolReport
 
 
+class PooledRuns(NamedTuple):
+    """The outcome of pooling runs.
+
+    Attributes
+    ----------
+    unjudged: the number of pairs without a grade down to the depth, on the evaluated parts.
+    left_out: the number of queries of sealed parts that were not evaluated, which get no candidates.
+    """
+
+    pool: PoolReport
+    unjudged: int
+    left_out: int
+
+
 def pool_runs(
     store: Store,
     release_name: str | FrozenRelease,
@@ -37,11 +51,9 @@ def pool_runs(
     author: str = COMMAND_LINE,
     progress: Progress = silent,
     reading: ReadingOptions = ReadingOptions(),
-) -> tuple[PoolReport, int, int]:
+) -> PooledRuns:
     """Make the first documents of the runs candidates, without queries of sealed parts that were not
     evaluated.
-
-    Returns the pool, the number of pairs without a grade, and the number of queries that were left out.
 
     Parameters
     ----------
@@ -59,10 +71,10 @@ def pool_runs(
     depth = request.to_pool or 0
     check_pooling(store, depth, author)
     release = read_release(store, release_name, request.part)
-    numbered = _number_names(sources)
-    runs = {name: read_run(source, release, reading, progress) for name, source in numbered}
+    named_sources = _number_names(sources)
+    runs = {name: read_run(source, release, reading, progress) for name, source in named_sources}
     unjudged = set().union(*(_find_unjudged_pairs(run, release, depth) for run in runs.values()))
-    for name, source in numbered:
+    for name, source in named_sources:
         file = open_run_file(source.path, reading, progress)
         import_run(
             *(store, file, name, reading.fields, reading.layout),
@@ -71,10 +83,10 @@ def pool_runs(
             topics=reading.topics,
             progress=progress,
         )
-    systems = [f"{RUN_PREFIX}{name}" for name, _ in numbered]
-    pooling, sealed_apart = PoolRequest(systems, depth, 0, request.seed), release.sealed_apart
-    pool = build_pool(store, pooling, progress=progress, author=author, without=sealed_apart)
-    return pool, len(unjudged), len(sealed_apart)
+    systems = [f"{RUN_PREFIX}{name}" for name, _ in named_sources]
+    pool_request = PoolRequest(systems, depth, 0, request.seed)
+    pool = build_pool(store, pool_request, progress=progress, author=author, without=release.sealed_apart)
+    return PooledRuns(pool, len(unjudged), len(release.sealed_apart))
 
 
 def check_pooling(store: Store, depth: int, author: str = COMMAND_LINE) -> None:
@@ -94,12 +106,12 @@ def _number_names(sources: Sequence[SystemFile]) -> list[tuple[str, SystemFile]]
     """Give each run a unique name: several runs of one system are numbered."""
     totals = Counter(source.name for source in sources)
     counts: Counter[str] = Counter()
-    numbered = []
+    named_sources = []
     for source in sources:
         name = source.name
         counts[name] += 1
-        numbered.append((name if totals[name] == 1 else f"{name}-{counts[name]}", source))
-    return numbered
+        named_sources.append((name if totals[name] == 1 else f"{name}-{counts[name]}", source))
+    return named_sources
 
 
 def _find_unjudged_pairs(run: SystemRun, release: EvaluatedRelease, depth: int) -> set[tuple[str, str]]:

@@ -12,12 +12,12 @@ from dataclasses import replace
 
 from curation.core.statistics.estimate import Estimate
 from curation.evaluation.evaluation import EvaluatedSystem, Evaluation
+from curation.evaluation.figures.abstention import AbstentionFigures
 from curation.evaluation.figures.candidate_lists import HardNegativeEffect
 from curation.evaluation.figures.comparison import Comparison, select_overall
 from curation.evaluation.figures.means import TOO_FEW_QUERIES, MeasureFigure
 from curation.evaluation.figures.other_means import OtherMeans
 from curation.evaluation.figures.ranks import LeaderboardRow, rank_systems
-from curation.evaluation.figures.refusal import AbstentionFigures
 from curation.evaluation.scoring.release import MIN_QUERIES
 
 FEW_ANSWERABLE = f"fewer than {MIN_QUERIES} answerable or unanswerable queries of a sealed part"
@@ -60,7 +60,7 @@ def protect_comparisons(
     return allowed, boards
 
 
-def protect_refusal(refusal: AbstentionFigures) -> AbstentionFigures:
+def protect_abstention(refusal: AbstentionFigures) -> AbstentionFigures:
     """Remove the curve and the threshold, which show single queries, and rates of fewer than ten queries."""
     refusal = replace(refusal, curve=(), threshold=None)
     if min(refusal.answerable, refusal.unanswerable) >= MIN_QUERIES:
@@ -87,7 +87,7 @@ def _protect_system(system: EvaluatedSystem) -> EvaluatedSystem:
     few = {name for name, figure in system.overall.items() if figure.n < MIN_QUERIES}
     return replace(
         system,
-        files=tuple(file._replace(refusal=protect_refusal(file.refusal)) for file in system.files),
+        files=tuple(file._replace(refusal=protect_abstention(file.refusal)) for file in system.files),
         overall=protect_figures(system.overall),
         traffic={
             name: figure._replace(value=None, low=None, high=None) if name in few else figure
@@ -108,5 +108,10 @@ def _protect_system(system: EvaluatedSystem) -> EvaluatedSystem:
 
 def _protect_means(means: OtherMeans, few: bool) -> OtherMeans:
     """Remove the median, which is the value of a query, and means of few queries."""
-    worst = (None, None) if means.worst is None or means.worst.n < MIN_QUERIES else means[2:]
-    return OtherMeans(Estimate() if few else means.macro, Estimate(), *worst)
+    is_worst_hidden = means.worst is None or means.worst.n < MIN_QUERIES
+    return OtherMeans(
+        macro=Estimate() if few else means.macro,
+        median=Estimate(),
+        worst=None if is_worst_hidden else means.worst,
+        worst_stratum=None if is_worst_hidden else means.worst_stratum,
+    )

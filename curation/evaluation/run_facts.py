@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from curation.core.text import pluralize
-from curation.evaluation.figures.refusal import AbstentionFigures, measure_refusal
+from curation.evaluation.figures.abstention import AbstentionFigures, measure_abstention
 from curation.evaluation.scoring.chunk_measures import UNKNOWN, count_read_words
 from curation.evaluation.scoring.measure_names import CONTEXT, WITHIN, Measure
 from curation.evaluation.scoring.rankings import TieCounts
@@ -51,7 +51,7 @@ def describe_run(run: SystemRun, scores: RunScores, release: EvaluatedRelease, s
         against_scores=run.against_scores,
         ties=scores.ties,
         left_out=run.left_out,
-        refusal=measure_refusal(run.rows, release.qrels, release.facets, seed),
+        refusal=measure_abstention(run.rows, release.qrels, release.facets, seed),
         chunks=run.chunks,
         remarks=tuple(_write_remarks(run, scores.measures)),
     )

@@ -11,7 +11,7 @@ from curation.evaluation.evaluate_runs import evaluate_runs
 from curation.evaluation.evaluation import Evaluation
 from curation.evaluation.pool_runs import pool_runs
 from curation.evaluation.protected_figures import FEW_ANSWERABLE
-from curation.evaluation.report.judgment_sections import write_refusal
+from curation.evaluation.report.judgment_sections import write_abstention
 from curation.evaluation.request import EvaluateRequest
 from curation.evaluation.scoring.baselines import BaselineRequest, write_baselines
 from curation.evaluation.scoring.system_files import parse_run_files
@@ -66,7 +66,7 @@ def score(store: Store, *runs: Path, split: str = "all") -> Evaluation:
 @pytest.mark.slow
 def test_an_evaluation_says_how_a_run_deals_with_unanswerable_queries(project: Store, run: Path) -> None:
     evaluation = score(project, run)
-    [section] = write_refusal(evaluation)
+    [section] = write_abstention(evaluation)
     assert section.heading == "Unanswerable queries"
     refusal = evaluation.runs[0].files[0].refusal
     assert (refusal.answerable, refusal.unanswerable, refusal.tagged) == (ANSWERABLE, UNANSWERABLE, 0)

@@ -33,7 +33,7 @@ from curation.evaluation.answers.citations import MarkedEvidence, collect_eviden
 from curation.evaluation.answers.graded_answers import SUPPORT, AnswerGrades
 from curation.evaluation.answers.nugget_scores import NUGGET_SCORES, score_answers
 from curation.evaluation.answers.support_estimates import estimate_support
-from curation.evaluation.evaluation import AnswerEvaluation, AnsweringSystem, values_by_measure
+from curation.evaluation.evaluation import AnswerEvaluation, AnsweringSystem, convert_to_values
 from curation.evaluation.figures import means
 from curation.evaluation.figures.means import TOO_FEW_QUERIES, StratumFigures
 from curation.evaluation.request import EvaluateRequest
@@ -267,7 +267,7 @@ def _evaluate_system(
             for name in grades
         },
         left_out=system_answers.left_out,
-        per_query=None if key.release.sealed else values_by_measure(values),
+        per_query=None if key.release.sealed else convert_to_values(values),
     )
 
 

@@ -1,10 +1,8 @@
 """Estimates of figures for all searches, from queries that were drawn from the traffic.
 
-Each query was drawn with a known probability.
-
-A query counts with its `search_weights` (Hájek's ratio), so that a measure without a value for some queries
-needs no different formula. The interval is the score interval of `figures.means` with a design-based
-variance: the variance of the ratio, stratum by stratum. The variance measures how far the estimate moves
+Each query was drawn with a known probability. A query counts with its `search_weights` (Hájek's ratio), so
+that a measure without a value for some queries needs no different formula. The interval is the score interval
+of `figures.means` with a design-based variance: the variance of the ratio, stratum by stratum. The variance measures how far the estimate moves
 without each query (the jackknife). The effective number of queries is the number of equally weighted queries
 that would give the same precision. In the stratified design a stratum whose queries were nearly all drawn has
 little left to vary (the finite population correction), and the allowance for unseen queries shrinks by the
@@ -23,6 +21,7 @@ Särndal, Swensson & Wretman (1992), Model Assisted Survey Sampling, sections 5.
 from __future__ import annotations
 
 from math import sqrt
+from typing import NamedTuple
 
 import numpy as np
 from scipy.special import stdtrit
@@ -46,6 +45,22 @@ ONE_EACH = "each stratum has one query"
 TOO_FEW_DRAWN = f"fewer than {MINIMUM_QUERIES} drawn queries have a value"
 
 
+class _WeightedMean(NamedTuple):
+    """The mean for all searches, without an interval.
+
+    Attributes
+    ----------
+    effective_n: the number of equally weighted queries that would give the same precision ((Σw)² / Σw², Kish
+        1965).
+    variance, freedom: the variance of the mean, and its degrees of freedom.
+    """
+
+    estimate: Estimate
+    effective_n: float = 0.0
+    variance: float = 0.0
+    freedom: float = 1.0
+
+
 def estimate_traffic_figures(scores: RunScores, drawn: DrawnQueries) -> dict[str, Estimate]:
     """Estimate each measure for all searches; a total has no estimate."""
     values, highest = (to_mean_scales(scores.measures, column) for column in (scores.values, scores.highest))
@@ -64,7 +79,7 @@ def estimate_for_traffic(values: Floats, drawn: DrawnQueries, highest: Floats) -
     """
     limits = find_highest(values[drawn.queries], highest[drawn.queries])
     columns = zip(values[drawn.queries].T, limits.tolist(), strict=True)
-    return [_with_score_interval(column, drawn, end) for column, end in columns]
+    return [_estimate_with_score_interval(column, drawn, end) for column, end in columns]
 
 
 def estimate_traffic_differences(differences: Floats, drawn: DrawnQueries) -> list[Estimate]:
@@ -72,7 +87,9 @@ def estimate_traffic_differences(differences: Floats, drawn: DrawnQueries) -> li
     columns = differences[drawn.queries]
     has_few = intervals.find_most_common(columns)[1] < MIN_DIFFERING
     return [
-        _with_unseen_query(column, drawn) if is_few else _with_student_interval(column, drawn)
+        _estimate_with_unseen_query(column, drawn)
+        if is_few
+        else _estimate_with_student_interval(column, drawn)
         for column, is_few in zip(columns.T, has_few.tolist(), strict=True)
     ]
 
@@ -84,22 +101,25 @@ def _convert_to_measure_scale(measure: Measure, estimate: Estimate) -> Estimate:
     return estimate._replace(value=value, low=low, high=high)
 
 
-def _with_score_interval(values: Floats, drawn: DrawnQueries, highest: float) -> Estimate:
-    estimate, effective_n, variance, freedom = _estimate(values, drawn)
+def _estimate_with_score_interval(values: Floats, drawn: DrawnQueries, highest: float) -> Estimate:
+    weighted_mean = _compute_weighted_mean(values, drawn)
+    estimate = weighted_mean.estimate
     if estimate.why is not None or estimate.value is None:
         return estimate
     weights = np.where(np.isnan(values), 0.0, drawn.weights)
     unseen = float((weights * drawn.open_share[drawn.strata]).sum() / weights.sum())
     if not unseen:
         return estimate._replace(why=NO_VARIATION)
-    mean, n = np.array([estimate.value]), np.array([effective_n])
-    ends = intervals.mean_score_intervals(mean, variance, n, freedom, highest, intervals.UNSEEN * unseen)
+    mean, n = np.array([estimate.value]), np.array([weighted_mean.effective_n])
+    ends = intervals.mean_score_intervals(
+        *(mean, weighted_mean.variance, n, weighted_mean.freedom, highest), intervals.UNSEEN * unseen
+    )
     low, high = intervals.widen_for_uncommon(ends, mean, values[:, None], n, highest)[:, 0].tolist()
     return estimate._replace(low=low, high=high)
 
 
-def _with_student_interval(differences: Floats, drawn: DrawnQueries) -> Estimate:
-    estimate, _, variance, freedom = _estimate(differences, drawn)
+def _estimate_with_student_interval(differences: Floats, drawn: DrawnQueries) -> Estimate:
+    estimate, _, variance, freedom = _compute_weighted_mean(differences, drawn)
     if estimate.why is not None or estimate.value is None:
         return estimate
     if variance == 0:
@@ -108,35 +128,31 @@ def _with_student_interval(differences: Floats, drawn: DrawnQueries) -> Estimate
     return estimate._replace(low=max(-1.0, estimate.value - margin), high=min(1.0, estimate.value + margin))
 
 
-def _estimate(values: Floats, drawn: DrawnQueries) -> tuple[Estimate, float, float, float]:
-    """Estimate the mean for all searches, without an interval.
-
-    Also return the number of equally weighted queries that would give the same precision ((Σw)² / Σw², Kish
-    1965), the variance, and its degrees of freedom.
-    """
+def _compute_weighted_mean(values: Floats, drawn: DrawnQueries) -> _WeightedMean:
+    """Compute the mean for all searches with its variance; an undefined variance is explained by `why`."""
     is_defined = ~np.isnan(values)
     n = int(is_defined.sum())
     if not n:
-        return Estimate(why=NOT_SAMPLED), 0.0, 0.0, 1.0
+        return _WeightedMean(Estimate(why=NOT_SAMPLED))
     weights = np.where(is_defined, drawn.weights, 0.0)
     total = float(weights.sum())
     value = float((weights * np.where(is_defined, values, 0.0)).sum() / total)
     effective_n = total**2 / float((weights**2).sum())
     if n < MINIMUM_QUERIES:
-        return Estimate(value, n=n, why=TOO_FEW_DRAWN), effective_n, 0.0, 1.0
+        return _WeightedMean(Estimate(value, n=n, why=TOO_FEW_DRAWN), effective_n)
     influence = weights * np.where(is_defined, values - value, 0.0) / (total - weights)
     variance, freedom = _compute_variance(influence, drawn)
-    why = ONE_EACH if freedom < 1 else None
-    return Estimate(value, n=n, why=why), effective_n, variance, max(1.0, min(freedom, effective_n - 1))
+    estimate = Estimate(value, n=n, why=ONE_EACH if freedom < 1 else None)
+    return _WeightedMean(estimate, effective_n, variance, max(1.0, min(freedom, effective_n - 1)))
 
 
-def _with_unseen_query(differences: Floats, drawn: DrawnQueries) -> Estimate:
+def _estimate_with_unseen_query(differences: Floats, drawn: DrawnQueries) -> Estimate:
     """Widen the interval as if one more unseen query had the worst and the best difference.
 
     The unseen query differs by as much as the largest difference that was seen, or by 1 without any
     difference, as in `core.statistics.paired_intervals`.
     """
-    figure = _with_student_interval(differences, drawn)
+    figure = _estimate_with_student_interval(differences, drawn)
     weights = np.where(np.isnan(differences), 0.0, drawn.weights)
     unseen = np.bincount(drawn.strata, weights, len(drawn.open_share)) * drawn.open_share
     if figure.n < MINIMUM_QUERIES or not unseen.any():
@@ -145,12 +161,14 @@ def _with_unseen_query(differences: Floats, drawn: DrawnQueries) -> Estimate:
     weight = float(weights[(drawn.strata == stratum) & (weights > 0)].mean())
     larger = drawn._replace(weights=np.append(drawn.weights, weight), strata=np.append(drawn.strata, stratum))
     farthest = float(np.nanmax(np.abs(differences))) or 1.0
-    ends = [_with_student_interval(np.append(differences, end), larger) for end in (-farthest, farthest)]
-    known = [end for end in (figure, *ends) if end.low is not None and end.high is not None]
-    if not known:
+    ends = [
+        _estimate_with_student_interval(np.append(differences, end), larger) for end in (-farthest, farthest)
+    ]
+    lows = [estimate.low for estimate in (figure, *ends) if estimate.low is not None]
+    highs = [estimate.high for estimate in (figure, *ends) if estimate.high is not None]
+    if not lows or not highs:
         return figure
-    low, high = min(end.low or 0.0 for end in known), max(end.high or 0.0 for end in known)
-    return figure._replace(low=low, high=high, why=None)
+    return figure._replace(low=min(lows), high=max(highs), why=None)
 
 
 def _compute_variance(influence: Floats, drawn: DrawnQueries) -> tuple[float, int]:

@@ -1,11 +1,7 @@
-"""The report's sections on the answers of systems.
+"""The report's sections on the answers of systems: scores of answers, by system and by kind of query.
 
 Exact match and F1 are computed from reference answers, and scores of citations from people's marks. People
 graded correctness, support of nuggets and faithfulness.
-
-Where runs were evaluated too, a section shows retrieval next to answers. A run and a file of answers belong
-to one system where they have the same name. The weighted score of nuggets represents all scores of nuggets,
-because it has a value wherever a query has nuggets.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Figures in the sections of a report: cells, intervals, marks and tables by measure."""
+"""Figures as text in the sections of a report, with intervals and numbers of queries."""
 
 from __future__ import annotations
 
@@ -11,12 +11,9 @@ from curation.core.statistics.estimate import Estimate
 from curation.core.text import decimal, percent
 from curation.evaluation.evaluation import Evaluation
 from curation.evaluation.figures.means import MeasureFigure
-from curation.evaluation.scoring.measure_names import parse_measures
 
 MAX_COLUMNS = 6
 """Maximum number of systems that are columns of a table."""
-NDCG_FORMS = {"ndcg_exp": "ndcg", "ndcg": "ndcg_exp"}
-"""Name of nDCG with one gain → name of nDCG with the other gain."""
 
 
 class _Ends(Protocol):
@@ -36,7 +33,7 @@ class _CountedFigure(_Figure, Protocol):
     def n(self) -> int: ...
 
 
-def interval(figure: _Ends) -> str:
+def format_interval(figure: _Ends) -> str:
     """Write a 95 % interval in words; a dash without an interval."""
     if figure.low is None or figure.high is None:
         return "–"
@@ -47,7 +44,7 @@ def format_figure(figure: _Figure) -> str:
     """Write a figure with its interval; a dash for an unknown figure."""
     if figure.value is None:
         return "–"
-    return format_value(figure.value) + ("" if figure.low is None else f" ({interval(figure)})")
+    return format_value(figure.value) + ("" if figure.low is None else f" ({format_interval(figure)})")
 
 
 def format_with_n(figure: _CountedFigure, queries: int) -> str:
@@ -63,32 +60,9 @@ def format_value(value: float) -> str:
     return f"{value:,.0f}" if isinstance(value, int) or value > 1 else decimal(value)
 
 
-def choose_headlines(evaluation: Evaluation) -> list[str]:
-    """Choose the first measure, and nDCG with the other gain if the request has that measure and the values
-    can differ.
-    """
-    first = parse_measures(evaluation.measures[:1])[0]
-    if first.kind not in NDCG_FORMS or len(evaluation.scale) <= 2:
-        return [first.name]
-    other = first._replace(kind=NDCG_FORMS[first.kind]).name
-    return [first.name, *([other] if other in evaluation.measures else [])]
-
-
-def explain_gains(evaluation: Evaluation) -> str:
-    """Explain the gains of nDCG if the scale has more than two grades; else ''."""
-    first = parse_measures(evaluation.measures[:1])[0]
-    if first.kind not in NDCG_FORMS or len(evaluation.scale) <= 2:
-        return ""
-    linear = first._replace(kind="ndcg").name
-    exponential = first._replace(kind="ndcg_exp").name
-    missing = "" if len(choose_headlines(evaluation)) == 2 else " Name both measures to compare systems."
-    return (
-        f"{exponential} has the gain 2^grade − 1, {linear} the grade itself, as in trec_eval, BEIR and "
-        f"MTEB: compare only figures with the same gain.{missing}"
-    )
-
-
-def by_measure(caption: str, evaluation: Evaluation, cell: Callable[[MeasureFigure], object]) -> Table:
+def tabulate_by_measure(
+    caption: str, evaluation: Evaluation, cell: Callable[[MeasureFigure], object]
+) -> Table:
     """Make a table of all measures and systems; up to `MAX_COLUMNS` systems are its columns."""
     rows = [(run.name, *(cell(run.overall[name]) for name in evaluation.measures)) for run in evaluation.runs]
     if len(rows) > MAX_COLUMNS:
@@ -104,6 +78,6 @@ def make_mark(name: str, figure: _Figure | None, note: str = "") -> Mark:
     return Mark(name, Estimate(figure.value, figure.low, figure.high, why=note))
 
 
-def share(value: float | None) -> str:
+def format_share(value: float | None) -> str:
     """Write a share as a percentage; a dash for an unknown share."""
     return percent(value, 1)

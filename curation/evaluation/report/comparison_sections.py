@@ -1,4 +1,4 @@
-"""The report's sections that compare systems, overall and by kind of query."""
+"""The report's sections that compare systems: paired differences, kinds of queries, and weighted averages."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from curation.evaluation.figures import comparison
 from curation.evaluation.figures.aggregations import AGGREGATIONS, StrataSummary, describe_summary
 from curation.evaluation.figures.comparison import HOLM_COLUMN, TARGET_DIFFERENCE, TESTS, Comparison
 from curation.evaluation.figures.means import MeasureFigure, StratumFigures
-from curation.evaluation.report.cells import format_figure, format_with_n, interval, make_mark
+from curation.evaluation.report.cells import format_figure, format_interval, format_with_n, make_mark
 from curation.evaluation.scoring.facets import CLUSTER, GRID
 from curation.evaluation.scoring.measure_names import parse_measures
 from curation.evaluation.scoring.release import MIN_QUERIES
@@ -104,7 +104,7 @@ def _differences_table(caption: str, compared: Sequence[Comparison]) -> Table:
     rows = []
     for row in compared:
         ps = (p_cell(row.p), p_cell(row.p_corrected))
-        rows.append((_pair_name(row), row.difference, interval(row), *ps, row.n, row.note))
+        rows.append((_pair_name(row), row.difference, format_interval(row), *ps, row.n, row.note))
     return Table(
         f"{caption}; {comparison.describe_deciding_test(compared[0].deciding_test)}", columns, tuple(rows)
     )

@@ -9,7 +9,7 @@ from curation.core.characters import show_controls
 from curation.core.reports.page import Section
 from curation.core.reports.tables import Table
 from curation.evaluation.condition_checks import CheckedCondition
-from curation.evaluation.report.cells import interval
+from curation.evaluation.report.cells import format_interval
 
 _JUNIT_ELEMENTS = {"failed": "failure", "not checked": "error", "passed": "system-out"}
 
@@ -48,7 +48,16 @@ def make_condition_sections(conditions: Sequence[CheckedCondition]) -> list[Sect
         elif condition.failed:
             columns = ("system", "where", "n", "value", "against", "change", "95 % interval", "corrected p")
             rows = tuple(
-                (row.system, row.where, row.n, row.value, row.reference, row.change, interval(row), row.p)
+                (
+                    row.system,
+                    row.where,
+                    row.n,
+                    row.value,
+                    row.reference,
+                    row.change,
+                    format_interval(row),
+                    row.p,
+                )
                 for row in condition.failed
             )
             tables.append(Table(f"Failed: {condition.condition}", columns, rows))

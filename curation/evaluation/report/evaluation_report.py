@@ -25,9 +25,13 @@ from curation.evaluation.report import (
     run_sections,
     triple_sections,
 )
-from curation.evaluation.report.cells import choose_headlines, explain_gains, format_figure
+from curation.evaluation.report.cells import format_figure
+from curation.evaluation.scoring.measure_names import parse_measures
 from curation.releases.card import say_synthetic
 from curation.releases.gate_override import mark_name, warn_of_override
+
+NDCG_FORMS = {"ndcg_exp": "ndcg", "ndcg": "ndcg_exp"}
+"""Name of nDCG with one gain → name of nDCG with the other gain."""
 
 SECTIONS: tuple[Callable[[Evaluation], Sequence[Section]], ...] = (
     run_sections.write_systems,
@@ -36,7 +40,7 @@ SECTIONS: tuple[Callable[[Evaluation], Sequence[Section]], ...] = (
     comparison_sections.write_strata,
     comparison_sections.write_other_means,
     query_sections.write_queries,
-    judgment_sections.write_refusal,
+    judgment_sections.write_abstention,
     judgment_sections.write_judged,
     judgment_sections.write_hard_negatives,
     method_sections.write_sealed,
@@ -189,3 +193,28 @@ def _rows(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> Iterator[tup
             QueryName(cell, row[index]) if column == "query" and index is not None else cell
             for column, cell in zip(columns, row, strict=True)
         )
+
+
+def choose_headlines(evaluation: Evaluation) -> list[str]:
+    """Choose the first measure, and nDCG with the other gain if the request has that measure and the values
+    can differ.
+    """
+    first = parse_measures(evaluation.measures[:1])[0]
+    if first.kind not in NDCG_FORMS or len(evaluation.scale) <= 2:
+        return [first.name]
+    other = first._replace(kind=NDCG_FORMS[first.kind]).name
+    return [first.name, *([other] if other in evaluation.measures else [])]
+
+
+def explain_gains(evaluation: Evaluation) -> str:
+    """Explain the gains of nDCG if the scale has more than two grades; else ''."""
+    first = parse_measures(evaluation.measures[:1])[0]
+    if first.kind not in NDCG_FORMS or len(evaluation.scale) <= 2:
+        return ""
+    linear = first._replace(kind="ndcg").name
+    exponential = first._replace(kind="ndcg_exp").name
+    missing = "" if len(choose_headlines(evaluation)) == 2 else " Name both measures to compare systems."
+    return (
+        f"{exponential} has the gain 2^grade − 1, {linear} the grade itself, as in trec_eval, BEIR and "
+        f"MTEB: compare only figures with the same gain.{missing}"
+    )

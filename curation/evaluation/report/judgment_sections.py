@@ -1,7 +1,7 @@
-"""The report's sections on judgments, which show how far a figure depends on them.
+"""The report's sections on judged documents: judged shares, unanswerable queries and hard negatives.
 
-The section on judged shares also shows figures with other orders of equal scores. The section on hard
-negatives shows runs on the judged documents with hard negatives and without.
+The sections show how far the figures of systems depend on what people judged. The section on judged shares
+also shows figures with other orders of equal scores.
 """
 
 from __future__ import annotations
@@ -13,9 +13,15 @@ from curation.core.reports.tables import Table
 from curation.core.statistics.estimate import Estimate
 from curation.core.text import percent, pluralize
 from curation.evaluation.evaluation import Evaluation
+from curation.evaluation.figures.abstention import CONFIDENCE, AbstentionFigures
 from curation.evaluation.figures.means import MeasureFigure
-from curation.evaluation.figures.refusal import CONFIDENCE, AbstentionFigures
-from curation.evaluation.report.cells import by_measure, format_figure, format_value, interval, share
+from curation.evaluation.report.cells import (
+    format_figure,
+    format_interval,
+    format_share,
+    format_value,
+    tabulate_by_measure,
+)
 from curation.evaluation.scoring.run_scores import explain_reversed_bounds
 
 
@@ -28,7 +34,10 @@ def write_judged(evaluation: Evaluation) -> list[Section]:
         note = "no document was returned" if judged is None else f"{percent(judged, 1)} judged"
         rows.append(Mark(system.name, Estimate(judged), note))
     caption = "Share of judged documents among those a measure looks at; without a depth, in the whole list"
-    tables = [by_measure(caption, evaluation, lambda figure: share(figure.judged)), _bounds_table(evaluation)]
+    tables = [
+        tabulate_by_measure(caption, evaluation, lambda figure: format_share(figure.judged)),
+        _bounds_table(evaluation),
+    ]
     if tied_rows := [
         (system.name, figure.worst, figure.value, figure.best)
         for system in evaluation.runs
@@ -59,7 +68,7 @@ def _bounds_table(evaluation: Evaluation) -> Table:
     figures = [figure for system in evaluation.runs for figure in system.overall.values()]
     if why := explain_reversed_bounds((figure.if_none, figure.if_all) for figure in figures):
         caption += f". {why}"
-    return by_measure(caption, evaluation, cell)
+    return tabulate_by_measure(caption, evaluation, cell)
 
 
 def write_hard_negatives(evaluation: Evaluation) -> list[Section]:
@@ -72,7 +81,9 @@ def write_hard_negatives(evaluation: Evaluation) -> list[Section]:
     for name, lists in effect.systems.items():
         for measure in evaluation.measures:
             cells = (format_figure(lists.without_hard[measure]), format_figure(lists.with_hard[measure]))
-            rows.append((name, measure, *cells, format_figure(lists.drop[measure]), share(lists.returned)))
+            rows.append(
+                (name, measure, *cells, format_figure(lists.drop[measure]), format_share(lists.returned))
+            )
     columns = ("system", "measure", "without", "with", "difference", "returned")
     tables = (Table("Without hard negatives, and with them", columns, tuple(rows)),) if rows else ()
     hidden = ", ".join(system.name for system in evaluation.runs if system.name not in effect.systems)
@@ -80,7 +91,7 @@ def write_hard_negatives(evaluation: Evaluation) -> list[Section]:
     return [Section("Hard negatives", sentence, (), tables, f"Left out: {hidden}; {why}" if hidden else "")]
 
 
-def write_refusal(evaluation: Evaluation) -> list[Section]:
+def write_abstention(evaluation: Evaluation) -> list[Section]:
     """Show how systems refuse unanswerable queries; no section without such queries."""
     refusals = [(system.name, system.files[0].refusal) for system in evaluation.runs]
     if not any(refusal.unanswerable for _, refusal in refusals):
@@ -102,9 +113,9 @@ def write_refusal(evaluation: Evaluation) -> list[Section]:
     rows = []
     for name, row in refusals:
         rates = map(format_figure, (row.refused, row.empty_unanswerable, row.empty_answerable))
-        rows.append((name, row.area.value, interval(row.area), *rates, row.note))
+        rows.append((name, row.area.value, format_interval(row.area), *rates, row.note))
     table = Table("By system", columns, tuple(rows))
-    drawn_curves = [_refusal_curve(name, row) for name, row in refusals if row.curve][:MAX_SERIES]
+    drawn_curves = [_abstention_curve(name, row) for name, row in refusals if row.curve][:MAX_SERIES]
     if not drawn_curves:
         return [Section("Unanswerable queries", sentence, (), (table,))]
     axes = ("share of unanswerable that are answered", "share of answerable kept")
@@ -113,7 +124,7 @@ def write_refusal(evaluation: Evaluation) -> list[Section]:
     return [Section("Unanswerable queries", sentence, (drawing,), (table,), remark)]
 
 
-def _refusal_curve(name: str, refusal: AbstentionFigures) -> PlotCurve:
+def _abstention_curve(name: str, refusal: AbstentionFigures) -> PlotCurve:
     points = [(1 - refused, kept) for _, kept, refused in refusal.curve]
     if refusal.kept is None or refusal.refused.value is None:
         return PlotCurve(name, points, None)

@@ -1,4 +1,4 @@
-"""The report's sections on how an evaluation was made: sealed evaluations, and the method."""
+"""The report's sections on the circumstances of an evaluation: its method, and sealed evaluations so far."""
 
 from __future__ import annotations
 

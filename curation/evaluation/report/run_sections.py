@@ -1,4 +1,4 @@
-"""The report's sections on single systems, and on the method of the evaluation."""
+"""The report's sections on single systems: figures, run files, and recall against words of context."""
 
 from __future__ import annotations
 
@@ -12,7 +12,13 @@ from curation.core.reports.tables import Table
 from curation.core.text import pluralize
 from curation.evaluation.evaluation import Evaluation
 from curation.evaluation.figures.means import warn_of_few_queries
-from curation.evaluation.report.cells import by_measure, format_with_n, interval, make_mark, share
+from curation.evaluation.report.cells import (
+    format_interval,
+    format_share,
+    format_with_n,
+    make_mark,
+    tabulate_by_measure,
+)
 from curation.evaluation.scoring.measure_names import WITHIN, parse_measures
 
 
@@ -32,7 +38,7 @@ def write_systems(evaluation: Evaluation) -> list[Section]:
     rows = []
     for run in evaluation.runs:
         figure = run.overall[headline]
-        shown = (figure.value, interval(figure), figure.n, share(figure.judged))
+        shown = (figure.value, format_interval(figure), figure.n, format_share(figure.judged))
         rows.append((run.name, *shown, figure.no_interval or ""))
     columns = ("system", headline, "95 %", "queries", "judged", "note")
     totals = [measure.name for measure in parse_measures(evaluation.measures) if measure.summary == "total"]
@@ -40,7 +46,7 @@ def write_systems(evaluation: Evaluation) -> list[Section]:
     caption = f"Every measure: mean over {pluralize(evaluation.queries, 'query', 'queries')}{totals_text}"
     tables = (
         Table(f"{headline} by system", columns, tuple(rows)),
-        by_measure(caption, evaluation, lambda figure: format_with_n(figure, evaluation.queries)),
+        tabulate_by_measure(caption, evaluation, lambda figure: format_with_n(figure, evaluation.queries)),
         _files_table(evaluation),
         *_seeds_tables(evaluation, headline),
     )
@@ -92,7 +98,7 @@ def write_context(evaluation: Evaluation) -> list[Section]:
             drawn_curves.append(PlotCurve(name, drawn_points, drawn_points[-1]))
     columns = ("system", "chunks", "words", "recall", "95 %")
     rows = tuple(
-        (name, k, None if words is None else round(words), recall.value, interval(recall))
+        (name, k, None if words is None else round(words), recall.value, format_interval(recall))
         for name, points in evaluation.context.items()
         for k, words, recall in points
     )

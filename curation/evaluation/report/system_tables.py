@@ -1,13 +1,6 @@
-"""The figures of systems, written for other programs: trec_eval's lines, tables, Markdown and JUnit.
+"""The table of systems by measures, for files of other programs: with intervals and marks of significance.
 
-Each line of values has a measure, a query and a value; the lines for all queries together come last. Measures
-have trec_eval's names, such as `ndcg_cut_10`; a measure that trec_eval lacks keeps goldgrade's name, such as
-`mrr@10`. A query without a value in a measure, such as a query without a relevant document, has no line for
-that measure. A query that the run misses has 0, as with trec_eval's option -c. Ids have no white space, as in
-exports for TREC.
-
-The table has systems by measures with intervals, and marks of systems that can be distinguished. The table
-has the figures and marks of the report, so a sealed part has only the figures that leads see.
+The table has the figures and marks of the report, so a sealed part has only the figures that leads see.
 """
 
 from __future__ import annotations

@@ -1,4 +1,11 @@
-"""The figures of systems in the lines of trec_eval."""
+"""The lines of trec_eval, with the figures of a system.
+
+Each line of values has a measure, a query and a value; the lines for all queries together come last. Measures
+have trec_eval's names, such as `ndcg_cut_10`; a measure that trec_eval lacks keeps goldgrade's name, such as
+`mrr@10`. A query without a value in a measure, such as a query without a relevant document, has no line for
+that measure. A query that the run misses has 0, as with trec_eval's option -c. Ids have no white space, as in
+exports for TREC.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""The report's section that shows retrieval, answers and faithfulness of each system in one row."""
+"""The report's section that shows retrieval, answers and faithfulness of each system in one row.
+
+A run and a file of answers belong to one system where they have the same name. The weighted score of nuggets
+represents all scores of nuggets, because it has a value wherever a query has nuggets.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,21 @@
-"""The formulas of measures of ranked documents that trec_eval lacks."""
+"""The formulas of measures of ranked documents that trec_eval lacks, or defines differently.
+
+Expected reciprocal rank: a reader goes down the list and stops at a document of grade g with the probability
+(2^g − 1) / 2^highest, with the highest grade of the scale; the value is the mean of 1 / the rank where the
+reader stops. TREC's gdeval always takes 4 as the highest grade (O. Chapelle, D. Metzler, Y. Zhang and P.
+Grinspan (2009), Expected reciprocal rank for graded relevance, CIKM, section 4).
+
+The set measures are trec_eval's set_P, set_recall and set_F with β = 1 (van Rijsbergen 1979, Information
+Retrieval, chapter 7).
+
+Rank-biased precision: (1 − p) Σ gain · p^(rank − 1), for a reader who goes on to the next rank with
+probability p. For rbp, the gain of a relevant document is 1 (Moffat & Zobel 2008, Rank-biased precision for
+measurement of retrieval effectiveness, ACM TOIS 27, section 3, which also defines the residual: the weight of
+all unknown documents). For rbp_graded, the gain is the grade as a share of the scale's highest grade (Sakai &
+Kando 2008, On information retrieval metrics designed for evaluation with incomplete relevance assessments,
+Information Retrieval 11). Both measures therefore have the same residual. trec_eval 10 divides by the highest
+grade that the query has.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +23,7 @@ import numpy as np
 
 from curation.core.errors import InputError
 from curation.core.statistics.arrays import Floats, Ints, Mask, ratio
-from curation.evaluation.scoring.chunk_measures import chunk_values
+from curation.evaluation.scoring.chunk_measures import compute_chunk_values
 from curation.evaluation.scoring.evidence import sum_by_query
 from curation.evaluation.scoring.measure_names import Measure
 from curation.evaluation.scoring.qrels import Qrels
@@ -14,12 +31,12 @@ from curation.evaluation.scoring.rankings import UNJUDGED, Rankings
 
 
 def score_lists(measure: Measure, ranking: Rankings, qrels: Qrels, relevant: Ints) -> Floats:
-    """Compute a measure that trec_eval lacks, shape (Q,); the value means nothing without a relevant
+    """Compute an additional measure, shape (Q,); the value means nothing without a relevant
     document.
 
     Parameters
     ----------
-    measure: a measure that is not `by_engine`; judged@k is excluded.
+    measure: a measure that is not `is_trec_eval`; judged@k is excluded.
     relevant: the number of relevant documents of each query, shape (Q,).
 
     Raises
@@ -32,7 +49,7 @@ def score_lists(measure: Measure, ranking: Rankings, qrels: Qrels, relevant: Int
                 f"{measure.name} is for chunks, but this list has only documents.",
                 command="Choose measures of documents, such as --measures ndcg_exp@10.",
             )
-        return chunk_values(measure, ranking.chunks, len(qrels.query_ids), qrels.relevant)
+        return compute_chunk_values(measure, ranking.chunks, len(qrels.query_ids), qrels.relevant)
     if measure.kind == "err":
         return _expected_reciprocal_rank(ranking, qrels.scale[-1], measure.depth)
     is_relevant = ranking.grade >= qrels.relevant

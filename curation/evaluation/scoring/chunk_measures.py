@@ -127,7 +127,7 @@ class RankedChunks:
             return self.chunks.rank <= depth
         return count_read_words(self.chunks, depth) > 0
 
-    def judged_share(self, measure: Measure, queries: int) -> Floats:
+    def compute_judged_share(self, measure: Measure, queries: int) -> Floats:
         """Compute the share of judged chunks that a measure looks at, shape (Q,); NaN where it looks at
         none."""
         is_selected = self.select(measure)
@@ -146,7 +146,7 @@ def count_read_words(chunks: RunChunks, budget: int) -> Ints:
     return np.where(is_known, np.clip(remaining, 0, words), 0)
 
 
-def chunk_values(measure: Measure, ranked: RankedChunks, queries: int, relevant: int) -> Floats:
+def compute_chunk_values(measure: Measure, ranked: RankedChunks, queries: int, relevant: int) -> Floats:
     """Compute a measure of chunks, shape (Q,); context_words is NaN where a chunk has unknown words.
 
     The value of a query without evidence in relevant documents has no meaning.
@@ -166,7 +166,7 @@ def chunk_values(measure: Measure, ranked: RankedChunks, queries: int, relevant:
     if measure.kind == "evidence_ndcg":
         gains = grade * characters / evidence.sizes[pair] / np.log2(rank + 1)
         dcg = sum_by_query(query, np.where(is_selected[chunk], gains, 0.0), queries)
-        best_dcg = evidence.best_dcg(measure.depth or 1, queries)
+        best_dcg = evidence.compute_best_dcg(measure.depth or 1, queries)
         return np.minimum(ratio(dcg, best_dcg, 0.0), 1.0)  # it may be a rounding error off
     counts = is_selected[chunk] & (grade >= relevant)
     if measure.kind in ("evidence_hit", "evidence_mrr"):
@@ -174,7 +174,7 @@ def chunk_values(measure: Measure, ranked: RankedChunks, queries: int, relevant:
         np.maximum.at(reciprocal_rank, query[counts], 1 / rank[counts])
         return reciprocal_rank if measure.kind == "evidence_mrr" else np.ceil(reciprocal_rank)
     evidence_read = sum_by_query(query[counts], characters[counts], queries)
-    all_evidence = evidence.characters(queries, relevant)
+    all_evidence = evidence.count_characters(queries, relevant)
     if measure.kind == "evidence_recall":
         return ratio(evidence_read, all_evidence, 0.0)
     read = _sum_amounts(chunks, is_selected, chunks.end - chunks.start, np.inf, queries)
@@ -188,7 +188,7 @@ def _recall_within(ranked: RankedChunks, budget: int, queries: int, relevant: in
     chunk, pair, characters = _find_new_evidence(chunks, evidence)
     is_relevant = evidence.grade[pair] >= relevant
     read = sum_by_query(chunks.query[chunk[is_relevant]], characters[is_relevant], queries)
-    return ratio(read, evidence.characters(queries, relevant), 0.0)
+    return ratio(read, evidence.count_characters(queries, relevant), 0.0)
 
 
 def _sum_amounts(chunks: RunChunks, is_selected: Mask, amounts: Ints, unknown: float, queries: int) -> Floats:

@@ -1,4 +1,4 @@
-"""The chunks of a run in the order of its lists."""
+"""The order of a run's chunks in its lists, for the measures of chunks."""
 
 from __future__ import annotations
 

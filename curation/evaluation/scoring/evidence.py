@@ -46,12 +46,12 @@ class EvidenceRanges:
         """The number of characters of evidence of each pair, shape (P,)."""
         return np.add.reduceat(self.end - self.start, self.first[:-1]) if len(self.pair) else self.pair
 
-    def characters(self, queries: int, relevant: int) -> Ints:
+    def count_characters(self, queries: int, relevant: int) -> Ints:
         """Count the characters of evidence in each query's relevant documents, shape (Q,)."""
         is_relevant = self.grade >= relevant
         return sum_by_query(self.query[is_relevant], self.sizes[is_relevant], queries).astype(np.int64)
 
-    def best_dcg(self, depth: int, queries: int) -> Floats:
+    def compute_best_dcg(self, depth: int, queries: int) -> Floats:
         """Compute the DCG of each query's best list down to a depth, shape (Q,)."""
         order = np.lexsort((-self.grade, self.query))
         rank = np.arange(1, len(order) + 1) - np.searchsorted(self.query, self.query)  # pairs are by query

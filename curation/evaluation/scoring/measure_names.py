@@ -29,13 +29,6 @@
 ndcg_exp, ndcg, err and mrr without a depth look at the whole list. The package that ir-measures calls for err
 takes 4 as the highest grade and stops at rank 20. ir-measures breaks ties for judged@k by a different rule
 than for its other measures.
-
-The figure of a measure is the mean, the geometric mean or the total of the values of queries.
-
-A geometric mean is the mean of logarithms. So that intervals of means apply to gmap, gmap is averaged on a
-scale from 0 to 1: 1 + ln(AP) / −ln(FLOOR), where an AP below the floor is raised to the floor. The mean on
-that scale is converted back to average precision. The floor is trec_eval's (Robertson 2006, On GMAP: and
-other transformations, CIKM).
 """
 
 from __future__ import annotations
@@ -182,8 +175,8 @@ class Measure(NamedTuple):
         return KINDS[self.kind].about
 
     @property
-    def by_engine(self) -> bool:
-        """True if the definition is trec_eval's, see `trec_eval_measures`."""
+    def is_trec_eval(self) -> bool:
+        """True if the definition is trec_eval's (`trec_eval_measures`)."""
         return KINDS[self.kind].source == "trec_eval"
 
     @property

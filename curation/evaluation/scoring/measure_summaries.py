@@ -1,4 +1,10 @@
-"""The summary of a measure's values over queries: a mean, a geometric mean or a total."""
+"""The summary of a measure's values over queries: a mean, a geometric mean or a total.
+
+A geometric mean is the mean of logarithms. So that intervals of means apply to gmap, gmap is averaged on a
+scale from 0 to 1: 1 + ln(AP) / −ln(FLOOR), where an AP below the floor is raised to the floor. The mean on
+that scale is converted back to average precision. The floor is trec_eval's (Robertson 2006, On GMAP: and
+other transformations, CIKM).
+"""
 
 from __future__ import annotations
 
@@ -11,6 +17,7 @@ from curation.core.statistics.arrays import Floats
 from curation.evaluation.scoring.measure_names import Measure
 
 FLOOR = 0.00001
+"""The lowest average precision of a query in a geometric mean."""
 
 
 def to_mean_scale(measure: Measure, values: Floats) -> Floats:

@@ -72,7 +72,7 @@ class Qrels:
         if measure.kind in ("judged", CONTEXT) or measure.summary == "total":
             return np.zeros(queries, bool)
         if measure.of_chunks:
-            counts = require_evidence(measure, self).characters(queries, lowest)
+            counts = require_evidence(measure, self).count_characters(queries, lowest)
         else:
             counts = np.bincount(self.query[self.grade >= lowest], minlength=queries)
         return np.asarray(counts == 0)

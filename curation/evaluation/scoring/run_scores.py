@@ -120,10 +120,10 @@ def score_ranking(ranking: Rankings, qrels: Qrels, measures: Sequence[Measure]) 
         highest=compute_highest_values(
             measures, qrels, ranking.chunks.longest_words if ranking.chunks else 0
         ),
-        judged=_judged_shares(ranking, qrels, measures),
-        residual=_residuals(ranking, measures),
-        best=_reordered_values(ranking, True, qrels, measures, values),
-        worst=_reordered_values(ranking, False, qrels, measures, values),
+        judged=_compute_judged_shares(ranking, qrels, measures),
+        residual=_compute_residuals(ranking, measures),
+        best=_compute_reordered_values(ranking, True, qrels, measures, values),
+        worst=_compute_reordered_values(ranking, False, qrels, measures, values),
         if_none=if_none,
         if_all=if_all,
         returned=ranking.returned,
@@ -131,7 +131,7 @@ def score_ranking(ranking: Rankings, qrels: Qrels, measures: Sequence[Measure]) 
     )
 
 
-def _reordered_values(
+def _compute_reordered_values(
     ranking: Rankings, best: bool, qrels: Qrels, measures: Sequence[Measure], values: Floats
 ) -> Floats:
     """Compute the values with equal scores in the best or the worst order."""
@@ -159,37 +159,38 @@ def average_scores(runs: Sequence[RunScores]) -> RunScores:
 def compute_values(ranking: Rankings, qrels: Qrels, measures: Sequence[Measure]) -> Floats:
     """Compute the values of a ranking, shape (Q, M); NaN where a query has no relevant document."""
     values = np.zeros((len(qrels.query_ids), len(measures)))
-    by_engine = [column for column, measure in enumerate(measures) if measure.by_engine]
-    if by_engine:
-        engine_measures = [measures[column] for column in by_engine]
-        values[:, by_engine] = compute_trec_eval_measures(
-            engine_measures, qrels, find_judged_ranks(qrels, ranking)
-        )
+    columns = [column for column, measure in enumerate(measures) if measure.is_trec_eval]
+    if columns:
+        trec_eval_measures = [measures[column] for column in columns]
+        judged = find_judged_ranks(qrels, ranking)
+        values[:, columns] = compute_trec_eval_measures(trec_eval_measures, qrels, judged)
     for column, measure in enumerate(measures):
         if measure.kind == "judged":
-            values[:, column] = _judged_share(ranking, measure.depth)
-        elif not measure.by_engine:
+            values[:, column] = _compute_judged_share(ranking, measure.depth)
+        elif not measure.is_trec_eval:
             values[:, column] = score_lists(measure, ranking, qrels, qrels.relevant_documents)
         values[qrels.find_undefined(measure), column] = np.nan
     return values
 
 
-def _judged_shares(ranking: Rankings, qrels: Qrels, measures: Sequence[Measure]) -> Floats:
-    by_depth = {depth: _judged_share(ranking, depth) for depth in {measure.depth for measure in measures}}
+def _compute_judged_shares(ranking: Rankings, qrels: Qrels, measures: Sequence[Measure]) -> Floats:
+    by_depth = {
+        depth: _compute_judged_share(ranking, depth) for depth in {measure.depth for measure in measures}
+    }
     shares = []
     for measure in measures:
         if measure.of_chunks and ranking.chunks is not None:
-            shares.append(ranking.chunks.judged_share(measure, len(qrels.query_ids)))
+            shares.append(ranking.chunks.compute_judged_share(measure, len(qrels.query_ids)))
         elif measure.persistence is not None:
             shares.append(compute_judged_weight_share(ranking, measure.persistence))
         elif measure.kind == "rprec":
-            shares.append(_judged_share(ranking, qrels.relevant_documents))
+            shares.append(_compute_judged_share(ranking, qrels.relevant_documents))
         else:
             shares.append(by_depth[measure.depth])
     return np.stack(shares, axis=1)
 
 
-def _judged_share(ranking: Rankings, depth: Ints | int | None) -> Floats:
+def _compute_judged_share(ranking: Rankings, depth: Ints | int | None) -> Floats:
     """Compute the share of judged documents down to a depth, shape (Q,); each query may have a depth."""
     sizes = ranking.returned if depth is None else np.minimum(ranking.returned, depth)
     is_judged = ranking.grade != UNJUDGED
@@ -198,7 +199,7 @@ def _judged_share(ranking: Rankings, depth: Ints | int | None) -> Floats:
     return ratio(np.bincount(ranking.query[is_judged], minlength=len(sizes)), sizes)
 
 
-def _residuals(ranking: Rankings, measures: Sequence[Measure]) -> Floats:
+def _compute_residuals(ranking: Rankings, measures: Sequence[Measure]) -> Floats:
     residuals = np.full((len(ranking.returned), len(measures)), np.nan)
     for column, measure in enumerate(measures):
         if measure.persistence is not None:
@@ -238,16 +239,16 @@ def compute_unjudged_bounds(
             lower[:, column] = upper[:, column] = np.nan
         elif measure.persistence is not None:
             upper[:, column] = values[:, column] + weigh_unjudged(ranking, measure.persistence)
-        elif measure.by_engine:
+        elif measure.is_trec_eval:
             upper[:, [column]] = compute_trec_eval_measures([measure], qrels, scenario)
         else:
-            upper[:, column] = _regraded_values(measure, ranking, qrels, regraded)
+            upper[:, column] = _compute_regraded_values(measure, ranking, qrels, regraded)
     undefined = np.isnan(values)
     lower[undefined] = upper[undefined] = np.nan
     return lower, upper
 
 
-def _regraded_values(measure: Measure, ranking: Rankings, qrels: Qrels, regraded: Ints) -> Floats:
+def _compute_regraded_values(measure: Measure, ranking: Rankings, qrels: Qrels, regraded: Ints) -> Floats:
     """Compute the values of a measure that trec_eval lacks, with the highest grade at these indexes."""
     grade = ranking.grade.copy()
     grade[regraded] = qrels.scale[-1]
@@ -266,11 +267,11 @@ def compute_highest_values(measures: Sequence[Measure], qrels: Qrels, longest_wo
     ----------
     longest_words: the number of words of the run's longest chunk.
     """
-    columns = [_highest_by(measure, qrels, longest_words) for measure in measures]
+    columns = [_compute_highest_of(measure, qrels, longest_words) for measure in measures]
     return np.stack(columns, axis=1) if columns else np.empty((len(qrels.query_ids), 0))
 
 
-def _highest_by(measure: Measure, qrels: Qrels, longest_words: int) -> Floats:
+def _compute_highest_of(measure: Measure, qrels: Qrels, longest_words: int) -> Floats:
     relevant = qrels.relevant_documents.astype(np.float64)
     with np.errstate(invalid="ignore"):  # nothing relevant: no value
         if measure.kind in ("recall", "map") and measure.depth is not None:
@@ -278,7 +279,7 @@ def _highest_by(measure: Measure, qrels: Qrels, longest_words: int) -> Floats:
         elif measure.kind == "precision":
             highest = np.minimum(relevant, measure.depth or np.inf) / (measure.depth or 1)
         elif measure.kind in ("err", "rbp_graded"):
-            highest = score_lists(measure, _best_lists(qrels), qrels, qrels.relevant_documents)
+            highest = score_lists(measure, _rank_best_lists(qrels), qrels, qrels.relevant_documents)
         elif measure.persistence is not None:
             highest = 1 - measure.persistence**relevant
         elif measure.kind == CONTEXT:
@@ -290,7 +291,7 @@ def _highest_by(measure: Measure, qrels: Qrels, longest_words: int) -> Floats:
     return np.where(qrels.find_undefined(measure), np.nan, highest)
 
 
-def _best_lists(qrels: Qrels) -> Rankings:
+def _rank_best_lists(qrels: Qrels) -> Rankings:
     """Rank every query's judged documents, the highest grades first."""
     order = np.lexsort((-qrels.grade, qrels.query))
     query = qrels.query[order]

@@ -1,26 +1,10 @@
-"""The formulas of the measures of ranked documents.
+"""The formulas of trec_eval's measures of ranked documents.
 
 The measures of trec_eval use the ranks of the judged documents in each list, and the number of documents of
 each grade that a query has. The ranks and numbers are columns over all queries, without a Python object for
 each query or document. None of trec_eval's measures needs the length of a list. The definitions are from
 trec_eval 9, with the exponential gain added: C. Buckley and E. M. Voorhees (2005), Retrieval system
 evaluation, in TREC: Experiment and Evaluation in Information Retrieval, MIT Press, chapter 3.
-
-Expected reciprocal rank: a reader goes down the list and stops at a document of grade g with the probability
-(2^g − 1) / 2^highest, with the highest grade of the scale; the value is the mean of 1 / the rank where the
-reader stops. TREC's gdeval always takes 4 as the highest grade (O. Chapelle, D. Metzler, Y. Zhang and P.
-Grinspan (2009), Expected reciprocal rank for graded relevance, CIKM, section 4).
-
-The set measures are trec_eval's set_P, set_recall and set_F with β = 1 (van Rijsbergen 1979, Information
-Retrieval, chapter 7).
-
-Rank-biased precision: (1 − p) Σ gain · p^(rank − 1), for a reader who goes on to the next rank with
-probability p. For rbp, the gain of a relevant document is 1 (Moffat & Zobel 2008, Rank-biased precision for
-measurement of retrieval effectiveness, ACM TOIS 27, section 3, which also defines the residual: the weight of
-all unknown documents). For rbp_graded, the gain is the grade as a share of the scale's highest grade (Sakai &
-Kando 2008, On information retrieval metrics designed for evaluation with incomplete relevance assessments,
-Information Retrieval 11). Both measures therefore have the same residual. trec_eval 10 divides by the highest
-grade that the query has.
 """
 
 from __future__ import annotations
@@ -83,7 +67,7 @@ def compute_trec_eval_measures(measures: Sequence[Measure], qrels: Qrels, judged
 
     Parameters
     ----------
-    measures: measures that are `by_engine`.
+    measures: measures that are `is_trec_eval`.
     """
     relevant = _find_relevant_ranks(judged, qrels.relevant)
     values = np.zeros((len(judged.totals), len(measures)))

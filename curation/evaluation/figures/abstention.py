@@ -1,4 +1,4 @@
-"""The refusal of unanswerable queries by a system's confidence.
+"""Abstention: how well a system's confidence tells unanswerable queries, which it should refuse to answer.
 
 A query counts as unanswerable if none of its judged documents is relevant. A query with the tag
 `unanswerable` and a known relevant document is contradictory: the query is in neither class and is counted
@@ -85,24 +85,26 @@ class AbstentionFigures:
         return "; ".join([*([self.area.why] if self.area.why else []), *([remark] if unsent else [])])
 
 
-def measure_refusal(rows: RunRows, qrels: Qrels, facets: Mapping[str, Facet], seed: int) -> AbstentionFigures:
-    """Compute the figures of one run.
+def measure_abstention(
+    rows: RunRows, qrels: Qrels, facets: Mapping[str, Facet], seed: int
+) -> AbstentionFigures:
+    """Compute the figures on unanswerable queries of one run.
 
     Parameters
     ----------
     facets: name → facet of the evaluated queries.
     """
-    tags = facets["tag"].values
-    tagged = tags[UNANSWERABLE_TAG] if UNANSWERABLE_TAG in tags else np.zeros(len(qrels.query_ids), bool)
+    is_untagged = np.zeros(len(qrels.query_ids), bool)
+    tagged = facets["tag"].values.get(UNANSWERABLE_TAG, is_untagged)
     judged = np.bincount(qrels.query, minlength=len(qrels.query_ids))
     confidence = find_confidences(rows.query, rows.scores, len(qrels.query_ids))
-    return compute_refusal_figures(confidence, qrels.relevant_documents, judged, tagged, seed)
+    return compute_abstention_figures(confidence, qrels.relevant_documents, judged, tagged, seed)
 
 
-def compute_refusal_figures(
+def compute_abstention_figures(
     confidence: Floats, relevant: Ints, judged: Ints, tagged: Mask, seed: int
 ) -> AbstentionFigures:
-    """Compute the figures from the confidence of Q queries.
+    """Compute the figures on unanswerable queries from the confidence of Q queries.
 
     Parameters
     ----------
@@ -113,9 +115,12 @@ def compute_refusal_figures(
     has_only_irrelevant = (judged > 0) & (relevant == 0)
     answerable, unanswerable = confidence[(relevant > 0) & ~tagged], confidence[has_only_irrelevant]
     why_undefined = _explain_undefined(confidence, answerable, unanswerable)
-    area, threshold, refused_share = Estimate(why=why_undefined), None, Estimate(n=len(unanswerable))
+    area = Estimate(why=why_undefined)
+    threshold = None
+    refused_share = Estimate(n=len(unanswerable))
     if why_undefined is None:
-        roc, threshold = roc_area(answerable, unanswerable), find_threshold(answerable)
+        roc = roc_area(answerable, unanswerable)
+        threshold = find_threshold(answerable)
         area = Estimate(roc.value, roc.low, roc.high, len(answerable) + len(unanswerable))
         refused_share = _estimate_refusal_rate(answerable, unanswerable, threshold, seed)
     return AbstentionFigures(
@@ -174,6 +179,7 @@ def _explain_undefined(confidence: Floats, answerable: Floats, unanswerable: Flo
 
 
 def _estimate_refusal_rate(answerable: Floats, unanswerable: Floats, threshold: float, seed: int) -> Estimate:
+    """Estimate the share of unanswerable queries below the threshold, with a bootstrap over both classes."""
     random = np.random.Generator(np.random.PCG64(seed))
     resampled_answerable = np.sort(random.choice(answerable, (RESAMPLES, len(answerable))), axis=1)
     thresholds = resampled_answerable[:, [_find_threshold_index(len(answerable), KEPT_SHARE)]]
