@@ -2,9 +2,11 @@
 
 Each query was drawn with a known probability. A query counts with its `search_weights` (Hájek's ratio), so
 that a measure without a value for some queries needs no different formula. The interval is the score interval
-of `figures.means` with a design-based variance: the variance of the ratio, stratum by stratum. The variance measures how far the estimate moves
-without each query (the jackknife). The effective number of queries is the number of equally weighted queries
-that would give the same precision. In the stratified design a stratum whose queries were nearly all drawn has
+of `figures.means` with a design-based variance: the variance of the ratio, stratum by stratum. The variance
+measures how far the estimate moves without each query (the jackknife). The effective number of queries is the
+number of equally weighted queries that would give the same precision.
+
+In the stratified design a stratum whose queries were nearly all drawn has
 little left to vary (the finite population correction), and the allowance for unseen queries shrinks by the
 same share. The design pps has no unbiased variance, so its queries are taken as drawn with replacement, which
 makes the interval a little too wide. All strata with one evaluated query share one variance; a single stratum
