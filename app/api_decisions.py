@@ -14,12 +14,13 @@ from starlette.routing import Route
 
 from app.context import image_hosts, project_store
 from app.json_routes import KeyedMessage, StrictMessage, json_route, log_refusals, validate_messages
-from curation.labeling.consensus import queue as case_queue
+from curation.labeling.consensus import case_views, queue
 from curation.labeling.consensus.adjudication import REVIEWERS
+from curation.labeling.consensus.reviewer_actions import ReviewerAction, submit_actions
 
 MAX_CASES = 10
 MAX_HELD_PAIRS = 500
-"""Maximum number of pairs in a request: pairs on the screen, and pairs that the reviewer put off."""
+"""Maximum number of pairs in a request: pairs on the screen, and pairs that the reviewer skipped."""
 OUTCOME_FIELDS = ("client_key", "status", "message")
 OPINION_FIELDS = ("grade", "words", "other_text", "evidence")
 """The fields of an outcome, and of an annotator's opinion, that the browser receives."""
@@ -46,22 +47,22 @@ def disputes_next(request: Request) -> Any:
     parameters, reviewer = request.query_params, request.state.annotator
     holding, limit = parameters.getlist("holding"), parameters.get("limit", "8")
     case_request = CaseRequest.model_validate({"holding": holding, "limit": limit})
-    queue = case_queue.read_case_queue(
+    upcoming = queue.read_case_queue(
         project_store(), reviewer, case_request.limit, case_request.holding, image_hosts()
     )
-    return {**queue._asdict(), "showings": [_case_json(showing) for showing in queue.showings]}
+    return {**upcoming._asdict(), "cases": [_case_json(case) for case in upcoming.cases]}
 
 
 @reviewer_route
 def dispute(request: Request) -> Any:
     """GET: return a judged pair of query and document in its current state."""
-    return _case_json(case_queue.read_case_view(project_store(), *_read_pair(request), image_hosts()))
+    return _case_json(case_views.read_case_view(project_store(), *_read_pair(request), image_hosts()))
 
 
 @reviewer_route
 def case_context(request: Request) -> Any:
     """GET: return the query's other decided documents with their grades, and the comments on the pair."""
-    anchors, comments = case_queue.read_case_context(project_store(), *_read_pair(request))
+    anchors, comments = case_views.read_case_context(project_store(), *_read_pair(request))
     return {
         "anchors": [anchor._asdict() for anchor in anchors],
         "comments": [
@@ -74,7 +75,7 @@ def case_context(request: Request) -> Any:
 @reviewer_route
 def document(request: Request) -> Any:
     """GET: return the whole document of a judged pair, as text segments or safe HTML elements."""
-    return {"body": case_queue.draw_whole_case(project_store(), *_read_pair(request), image_hosts())}
+    return {"body": case_views.draw_whole_case(project_store(), *_read_pair(request), image_hosts())}
 
 
 @reviewer_route
@@ -82,7 +83,7 @@ def recent(request: Request) -> Any:
     """GET: return the pairs that the reviewer decided last, newest first."""
     return [
         _case_json(case)
-        for case in case_queue.read_recent_cases(project_store(), request.state.annotator, image_hosts())
+        for case in queue.read_recent_cases(project_store(), request.state.annotator, image_hosts())
     ]
 
 
@@ -90,8 +91,8 @@ def recent(request: Request) -> Any:
 def decisions(request: Request) -> Any:
     """POST: record decisions in their order; return the outcome of each decision."""
     batch, reviewer = DecisionBatch.model_validate(request.state.message), request.state.annotator
-    actions, refusals = validate_messages(case_queue.ReviewerAction, batch.submissions)
-    results = case_queue.submit_actions(project_store(), reviewer, actions)
+    actions, refusals = validate_messages(ReviewerAction, batch.submissions)
+    results = submit_actions(project_store(), reviewer, actions)
     outcomes = [*refusals, *({name: getattr(result, name) for name in OUTCOME_FIELDS} for result in results)]
     log_refusals(reviewer, outcomes)
     return {"outcomes": outcomes}
@@ -107,7 +108,7 @@ ROUTES = [
 ]
 
 
-def _case_json(case: case_queue.CaseView) -> dict[str, Any]:
+def _case_json(case: case_views.CaseView) -> dict[str, Any]:
     opinions = [{name: getattr(opinion, name) for name in OPINION_FIELDS} for opinion in case.opinions]
     return {**case._asdict(), "opinions": opinions, "decision": case.decision and case.decision._asdict()}
 

@@ -23,7 +23,7 @@ from playwright.sync_api import Browser, BrowserContext, Page, Route, expect, sy
 from app.context import IMAGES_FROM
 from curation.labeling.consensus.adjudication import decide_pair
 from curation.labeling.consensus.disputes import find_disputes
-from curation.labeling.rounds.rounds import set_round_state
+from curation.labeling.rounds.round_states import set_round_state
 from curation.operations.project import init_project
 from curation.people.accounts import add_annotator
 from curation.releases.freeze.freeze import freeze

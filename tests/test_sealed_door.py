@@ -34,7 +34,7 @@ from curation.core.characters import ISOLATES, show_controls
 from curation.core.reports import terminal
 from curation.core.reports.page import Section
 from curation.core.reports.tables import Table
-from curation.labeling.consensus import queue
+from curation.labeling.consensus import claims
 from curation.releases.export.formats import FORMATS
 from curation.releases.overview import read_overview
 from curation.releases.sealed_log import set_monthly_limit
@@ -487,7 +487,7 @@ def client(planted: SealedProject, monkeypatch: pytest.MonkeyPatch) -> Iterator[
     monkeypatch.setenv(context.PROJECT, str(planted.store.path))
     for cached in (cookies.cookie_codec, current_user.sign_in_cache):
         cached.cache_clear()
-    queue._claims_by_project.clear()
+    claims._claims_by_project.clear()
     application = Starlette(routes=list_routes(), middleware=[Middleware(Guard)])
     headers = {"Origin": "http://testserver"}
     with TestClient(application, follow_redirects=False, headers=headers) as asking:

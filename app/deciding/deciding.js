@@ -54,7 +54,7 @@ class Deciding extends Loop {
     super(root, memory);
     this.reviewer = reviewer;
     this.later = []; // pairs that were put off
-    this.counts = { done: 0, left: 0, elsewhere: 0, waiting: 0 };
+    this.counts = { done: 0, left: 0, claimed: 0, waiting: 0 };
     this.counted = false; // whether the server has said how many there are
     this.guide = new Guide(root, memory, (grade) => this.#pick(grade), WINDOW);
     this.item = new Case(root, this.status, memory, this.guide, () => this.on("item"), this.ending.signal);
@@ -88,7 +88,7 @@ class Deciding extends Loop {
     const [unsent, acts] = [this.outbox.waiting.length, this.acts];
     const take = (queue) => {
       this.#take(queue, !unsent && acts === this.acts);
-      this.dry = !queue.showings.length;
+      this.dry = !queue.cases.length;
       this.exhausted = this.dry;
       if (!this.dry || this.queue.length || !this.later.length) return;
       this.later = []; // all were put off: they come again
@@ -100,11 +100,11 @@ class Deciding extends Loop {
   // The server may have counted before it had what was done meanwhile: then our own count, which has it, remains.
   #take(queue, current) {
     const known = new Set(this.#holding());
-    this.queue.push(...queue.showings.filter(({ pair_id: id }) => !known.has(id)));
+    this.queue.push(...queue.cases.filter(({ pair_id: id }) => !known.has(id)));
     if (this.counted && !current) return;
     this.counted = true;
-    const { disputed, elsewhere, waiting } = queue;
-    Object.assign(this.counts, { left: Math.max(0, disputed - this.outbox.worth), elsewhere, waiting });
+    const { disputed, claimed, waiting } = queue;
+    Object.assign(this.counts, { left: Math.max(0, disputed - this.outbox.worth), claimed, waiting });
   }
 
   // What need not be sent again: pairs that the page has, that it decided without the server knowing, or put off.
@@ -186,9 +186,9 @@ class Deciding extends Loop {
   }
 
   showNothing() {
-    const { elsewhere, waiting } = this.counts;
+    const { claimed, waiting } = this.counts;
     const parts = [
-      elsewhere ? `Pairs that a different reviewer decides now: ${thousands(elsewhere)}.` : "",
+      claimed ? `Pairs that a different reviewer decides now: ${thousands(claimed)}.` : "",
       waiting ? `Sent back, to return with one more opinion: ${thousands(waiting)}.` : "",
     ].filter(Boolean);
     this.root.querySelector(".nothing h1").textContent = parts.length ? "No pair waits for you" : "No pair is disputed";

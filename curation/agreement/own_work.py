@@ -26,7 +26,7 @@ from curation.agreement.intra_annotator import MINIMUM_REPEATS, Repeats, score_r
 from curation.core.statistics.estimate import Estimate, share_estimate
 from curation.labeling.consensus.consensus import PairConsensus, compute_consensus
 from curation.labeling.consensus.votes import Votes, read_votes
-from curation.labeling.rounds.upcoming import may_see_own_answers
+from curation.labeling.rounds.withheld_answers import may_see_own_answers
 from curation.labeling.session.recent_answers import read_recent_answers
 from curation.people.seal_access import closed_access
 from curation.store import Store, utc_now

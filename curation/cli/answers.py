@@ -77,6 +77,7 @@ def answers_status(
     """
     from curation.labeling.written_answers import tasks as answer_tasks
     from curation.labeling.written_answers.disputes import read_answer_case
+    from curation.labeling.written_answers.status import read_answer_task_status
 
     store = project_store()
     if name is None:
@@ -86,7 +87,7 @@ def answers_status(
             tasks = answer_tasks.list_answer_tasks(cursor)
         show(PlainResult((), (answer_tasks.build_task_table(tasks),)), as_json={"tasks": tasks})
     elif query is None:
-        show(answer_tasks.read_answer_task_status(store, name))
+        show(read_answer_task_status(store, name))
     else:
         access = open_seal(store, f"show the answers of {name}")
         show(read_answer_case(store, name, find_query_id(store, query), actor(), access=access))
@@ -158,16 +159,18 @@ def answers_nuggets(
 
 
 def _print_proposals() -> None:
-    from curation.labeling.written_answers.proposals import describe_shares, read_proposals
+    from curation.labeling.written_answers.proposals import describe_reviews, read_proposals
 
     with project_store().reading() as cursor:
         proposals = read_proposals(cursor)
     waiting = [proposal for proposal in proposals if proposal.written is None]
     rows = tuple((proposal.query_id, proposal.model, len(proposal.proposed)) for proposal in waiting)
     table = Table("Proposals that nobody has reviewed", ("query", "model", "nuggets"), rows)
-    names = ("query_id", "model", "taken")
-    listed = [{name: getattr(proposal, name) for name in names} for proposal in proposals]
-    sentences = describe_shares(proposals) or ["No model has proposed nuggets."]
+    listed = [
+        {"query_id": proposal.query_id, "model": proposal.model, "taken": proposal.review_counts}
+        for proposal in proposals
+    ]
+    sentences = describe_reviews(proposals) or ["No model has proposed nuggets."]
     show(PlainResult(tuple(sentences), (table,)), as_json={"proposals": listed})
 
 

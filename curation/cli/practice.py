@@ -54,7 +54,7 @@ def practice(
     """
     from curation.labeling.rounds.create_practice import open_practice
     from curation.labeling.rounds.practice import practise_again, waive_practice
-    from curation.labeling.rounds.rounds import read_round_state
+    from curation.labeling.rounds.round_states import read_round_state
 
     if file is None:
         refuse_unused(context, "no file is read; name one with --file", "map")

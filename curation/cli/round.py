@@ -76,7 +76,7 @@ def round_status_command(
       goldgrade round status first --json
     """
     from curation.labeling.rounds.pilot import report_pilot
-    from curation.labeling.rounds.rounds import read_round_states
+    from curation.labeling.rounds.round_states import read_round_states
     from curation.labeling.rounds.status import read_round_status
 
     store = project_store()
@@ -120,7 +120,8 @@ def round_set(
       goldgrade round set first closed
       goldgrade round set first deleted --reason "opened with all queries instead of three"
     """
-    from curation.labeling.rounds.rounds import delete_round, set_round_state
+    from curation.labeling.rounds.delete_round import delete_round
+    from curation.labeling.rounds.round_states import set_round_state
     from curation.relabeling.fixed_reports import close_round
 
     if state not in STATES:

@@ -12,7 +12,7 @@ from curation.evaluation.report.query_sections import QueryValues
 from curation.evaluation.scoring.chunk_measures import UNKNOWN
 from curation.labeling.consensus.consensus import compute_query_consensus
 from curation.labeling.consensus.votes import read_query_votes
-from curation.labeling.rounds.upcoming import read_withheld_pairs
+from curation.labeling.rounds.withheld_answers import read_withheld_pairs
 from curation.people.seal_access import closed_access
 from curation.store import Annotator, Cursor
 from curation.store.documents import BEGINNING, snapshot_texts

@@ -19,16 +19,14 @@ Judgments of a pass are always about the current text of the corpus.
 from __future__ import annotations
 
 import re
-import shlex
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from curation.core.characters import describe_lookalike, find_lookalikes
 from curation.core.digests import digest
-from curation.core.errors import InputError, refuse_problems
+from curation.core.errors import InputError
 from curation.core.progress import Progress, silent
 from curation.core.text import pluralize
 from curation.guides.guide import current_guide, load_guide
@@ -36,14 +34,13 @@ from curation.ingest.importers.external_corpus import store_linked_texts
 from curation.ingest.importers.imported_judgment import ImportedJudgment, JudgmentKey, merge_judgments
 from curation.ingest.importers.judgments import JudgmentFile
 from curation.ingest.importers.queries import add_other_ids
-from curation.ingest.option_maps import format_map
 from curation.ingest.outcome import ImportOutcome, describe_judgment_columns
 from curation.ingest.readers.fields import JudgmentFields
 from curation.ingest.readers.formats import FileLayout
 from curation.labeling.import_plan import TEXTS, ImportInputs, ImportPlan, plan_import
+from curation.labeling.imported_annotators import refuse_alike_names
 from curation.labeling.judging import append_events, read_evidence_marks
 from curation.labeling.rounds.rounds import refuse_taken_name, write_round
-from curation.people.accounts import read_names_in_use
 from curation.people.annotators import add_imported_annotator, list_annotators
 from curation.people.seal_access import closed_access
 from curation.store import COMMAND_LINE, Cursor, Store, append_rows, record_event
@@ -81,7 +78,6 @@ SELECT client_key, author, presentation_id, revision FROM judgment_events
 WHERE author IN (SELECT unnest(?::TEXT[]))
 """
 _POSITIONS = "SELECT annotator, count(*) FROM presentations WHERE round_id = ? GROUP BY annotator"
-_OTHER_NAME = "Give a different person a clearly different name."
 
 
 @dataclass(frozen=True)
@@ -266,33 +262,6 @@ def add_judgments(
     return _build_result(plan, name, left_out)
 
 
-def refuse_alike_names(store: Store, judgments: Sequence[ImportedJudgment], fields: JudgmentFields) -> None:
-    """Refuse new annotator names that resemble a name in the project or the file.
-
-    Names from `fields.annotator_map` are not checked.
-
-    Raises
-    ------
-    InputError: names look alike; the error lists all such names.
-    """
-    with store.reading() as cursor:
-        person_of = read_names_in_use(cursor)
-    first_lines = {judgment.annotator: judgment.line for judgment in reversed(judgments)}
-    known_names = {name for name, person in person_of.items() if name == person}
-    problems: list[str] = []
-    person_by_name: dict[str, str] = {}
-    new_names = first_lines.keys() - known_names - {*fields.annotator_map.values()}
-    for name in sorted(new_names, key=lambda name: (first_lines[name], name)):
-        similar_name = name if name in person_of else find_lookalikes([name], person_of).get(name)
-        if similar_name is None:
-            person_of[name] = name
-        else:
-            person_by_name[name] = person_of[similar_name]
-            problem = _describe_alike(name, similar_name, person_of[similar_name], first_lines)
-            problems.append(f"line {first_lines[name]}: {problem}")
-    refuse_problems(problems, way_out=_build_way_out(person_by_name, fields))
-
-
 def _read_fingerprint(cursor: Cursor, judgments: Mapping[JudgmentKey, object]) -> tuple[object, ...]:
     """Read counts of rows and the current guide, to detect changes while an import is planned."""
     names = sorted({key.annotator for key in judgments})
@@ -372,28 +341,4 @@ def _build_result(plan: ImportPlan, name: str, left_out: dict[str, int]) -> Judg
         left_out=left_out,
         unread={ABSENT_QUOTE: plan.absent_quotes} if plan.absent_quotes else {},
         marks=len(plan.marks),
-    )
-
-
-def _describe_alike(name: str, known_spelling: str, person: str, first_lines: Mapping[str, int]) -> str:
-    if name == known_spelling:
-        return f"the annotator {name!r} is named by the e-mail address of {person!r}"
-    if person != known_spelling:
-        known_name = f"{known_spelling!r}, the address of {person!r},"
-    else:
-        line = f" on line {first_lines[known_spelling]}" if known_spelling in first_lines else ""
-        known_name = f"{known_spelling!r}{line}"
-    return f"the annotator {name!r} differs from {known_name} by {describe_lookalike(name, known_spelling)}"
-
-
-def _build_way_out(person_by_name: Mapping[str, str], fields: JudgmentFields) -> str:
-    if fields.annotator_name is not None:
-        return "".join(
-            f"If both names are the same person, add --annotator {shlex.quote(person)}. {_OTHER_NAME}"
-            for person in person_by_name.values()
-        )
-    own_names = format_map({name: name for name in person_by_name})
-    return (
-        f"If both names are the same person, add --annotator-map {format_map(person_by_name)}. "
-        f"If the names are two people, add --annotator-map {own_names}."
     )

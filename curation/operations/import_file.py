@@ -40,7 +40,7 @@ from curation.ingest.requests import (
 )
 from curation.labeling.consensus.adjudication import DecisionImport, import_decisions
 from curation.labeling.imported import JudgmentImport, import_judgments
-from curation.labeling.presentation.markup import guess_markup
+from curation.labeling.presentation.guess_markup import guess_markup
 from curation.labeling.rounds.items import withdraw_outside
 from curation.labeling.rounds.use_guide import KEEP, use_guide
 from curation.store import Store

@@ -25,7 +25,7 @@ from curation.core import log, web
 from curation.core.errors import InputError
 from curation.core.request import option, read_request
 from curation.core.text import pluralize
-from curation.labeling.rounds.rounds import RoundState, read_round_states
+from curation.labeling.rounds.round_states import RoundState, read_round_states
 from curation.operations.jobs.stored import Job, last_jobs
 from curation.operations.workflow.judging import read_settled
 from curation.operations.workflow.releasing import read_quarter

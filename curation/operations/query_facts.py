@@ -13,7 +13,7 @@ from curation.core.text import MAX_NOTE_LENGTH
 from curation.ingest.filters import FIELD, Filter
 from curation.ingest.importers.nuggets import Nugget, read_nuggets
 from curation.ingest.importers.queries import find_personal_data
-from curation.labeling.rounds.upcoming import read_withheld_pairs
+from curation.labeling.rounds.withheld_answers import read_withheld_pairs
 from curation.labeling.written_answers.proposals import NuggetProposals, read_proposals
 from curation.people.annotators import require_author, require_role
 from curation.store import Annotator, Cursor, Store, append_revision, record_event, utc_now

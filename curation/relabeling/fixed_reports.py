@@ -13,7 +13,7 @@ from typing import NamedTuple
 from curation.core.digests import canonical_json, to_json_value
 from curation.core.text import pluralize
 from curation.guides.guide import current_guide
-from curation.labeling.rounds.rounds import RoundState, set_round_state
+from curation.labeling.rounds.round_states import RoundState, set_round_state
 from curation.relabeling.calendar import Quarter
 from curation.relabeling.regraded_pairs import DISPUTED_NOW, NOT_WHOLE, QuarterResult, read_plan_result
 from curation.relabeling.stored_plans import StoredPlan, list_plans
@@ -70,7 +70,7 @@ def read_report_inputs(cursor: Cursor, row: StoredPlan) -> ReportInputs:
 
 
 def close_round(store: Store, name: str, author: str = COMMAND_LINE, reason: str = "") -> RoundClosed:
-    """Close a round as `rounds.set_round_state` does, and fix the drift report if the round is a
+    """Close a round as `round_states.set_round_state` does, and fix the drift report if the round is a
     re-labeling."""
     remarks: list[str] = []
 

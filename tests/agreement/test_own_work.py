@@ -22,7 +22,8 @@ from curation.core.statistics.estimate import Estimate
 from curation.labeling.consensus.adjudication import decide_pair
 from curation.labeling.consensus.rule import MAJORITY
 from curation.labeling.judging import Submission
-from curation.labeling.rounds.rounds import set_round_state, write_round
+from curation.labeling.rounds.round_states import set_round_state
+from curation.labeling.rounds.rounds import write_round
 from curation.labeling.session.submit import submit_judgments
 from curation.store import Cursor, Store, append, require_setting, utc_now
 from tests.support.projects import add_names, add_pairs, built_once, rows_of, turn_clock_back

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from curation.labeling.written_answers.tasks import read_answer_task_status
+from curation.labeling.written_answers.status import read_answer_task_status
 from curation.labeling.written_answers.writing import list_own_answers, read_writing_queue
 from curation.store import Store
 from curation.store.row_types import Annotator

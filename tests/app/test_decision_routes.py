@@ -16,7 +16,7 @@ from app.context import project_store
 from app.front.guard import Guard
 from app.signin import current_user
 from curation.ingest.importers.imported_judgment import ImportedJudgment
-from curation.labeling.consensus import queue
+from curation.labeling.consensus import claims
 from curation.labeling.imported import add_judgments
 from curation.store import Store
 from curation.store.row_types import Query
@@ -46,9 +46,9 @@ def disputed(store: Store) -> Store:
 @pytest.fixture
 def project(disputed: Store, monkeypatch: pytest.MonkeyPatch) -> Iterator[Store]:
     monkeypatch.setenv(context.PROJECT, str(disputed.path))
-    queue._claims_by_project.clear()
+    claims._claims_by_project.clear()
     yield disputed
-    queue._claims_by_project.clear()
+    claims._claims_by_project.clear()
 
 
 @pytest.fixture
@@ -97,11 +97,11 @@ def test_no_route_of_adjudicate_answers_a_stranger_or_who_is_no_reviewer(anyone:
 
 def test_the_next_pairs_come_with_opinions_and_without_names(rosa: TestClient) -> None:
     found = next_disputes(rosa)
-    assert (found["disputed"], found["waiting"], len(found["showings"])) == (2, 0, 2)
-    first = found["showings"][0]
+    assert (found["disputed"], found["waiting"], len(found["cases"])) == (2, 0, 2)
+    first = found["cases"][0]
     assert [(one["grade"], one["words"]) for one in first["opinions"]] == [(0, HOSTILE), (3, HOSTILE)]
     assert "carl" not in json.dumps(found)
-    assert next_disputes(rosa, holding=[first["pair_id"]])["showings"] == found["showings"][1:]
+    assert next_disputes(rosa, holding=[first["pair_id"]])["cases"] == found["cases"][1:]
 
 
 @pytest.mark.parametrize(
@@ -112,7 +112,7 @@ def test_the_next_pairs_come_with_opinions_and_without_names(rosa: TestClient) -
 def test_what_cannot_be_read_is_refused_by_its_key_and_the_rest_is_done(
     rosa: TestClient, project: Store, wrong: dict[str, Any]
 ) -> None:
-    first, second = next_disputes(rosa)["showings"]
+    first, second = next_disputes(rosa)["cases"]
     outcomes = send(rosa, decision(first, **wrong), decision(second)).json()["outcomes"]
     statuses = {one["client_key"]: one["status"] for one in outcomes}
     assert statuses == {f"key {first['pair_id']}": "refused", f"key {second['pair_id']}": "saved"}
@@ -120,7 +120,7 @@ def test_what_cannot_be_read_is_refused_by_its_key_and_the_rest_is_done(
 
 
 def test_a_decision_without_a_grade_field_is_not_taken_for_no_grade(rosa: TestClient, project: Store) -> None:
-    first = decision(next_disputes(rosa)["showings"][0])
+    first = decision(next_disputes(rosa)["cases"][0])
     del first["grade"]
     assert send(rosa, first).json()["outcomes"][0]["status"] == "refused"
     assert send(rosa, {**first, "grade": None}).json()["outcomes"][0]["status"] == "saved"
@@ -128,7 +128,7 @@ def test_a_decision_without_a_grade_field_is_not_taken_for_no_grade(rosa: TestCl
 
 
 def test_a_long_document_is_shown_in_part_and_whole_on_demand(rosa: TestClient) -> None:
-    long = next(one for one in next_disputes(rosa)["showings"] if one["document_id"] == "d2")
+    long = next(one for one in next_disputes(rosa)["cases"] if one["document_id"] == "d2")
     assert long["has_more"]
     shown = "".join(text for text, _ in long["passage"])
     which = {"query": "q", "document": "d2"}
@@ -138,7 +138,7 @@ def test_a_long_document_is_shown_in_part_and_whole_on_demand(rosa: TestClient) 
 
 
 def test_a_request_from_another_site_decides_nothing(rosa: TestClient, project: Store) -> None:
-    first = next_disputes(rosa)["showings"][0]
+    first = next_disputes(rosa)["cases"][0]
     answer = rosa.post(
         "/api/decisions", json={"submissions": [decision(first)]}, headers={"Origin": "https://evil.example"}
     )

@@ -41,7 +41,7 @@ from curation.core.errors import StoreBusyError
 from curation.labeling.requests import PracticeRequest, RoundRequest
 from curation.labeling.rounds.create_practice import open_practice
 from curation.labeling.rounds.create_round import open_round
-from curation.labeling.rounds.rounds import set_round_state
+from curation.labeling.rounds.round_states import set_round_state
 from curation.people.accounts import add_annotator, set_role
 from curation.people.invitations import accept_invitation, invite
 from curation.people.sign_ins import SIGN_IN_SECONDS, list_sign_ins

@@ -16,10 +16,10 @@ from curation.labeling.consensus.adjudication import decide_pair
 from curation.labeling.imported import add_judgments
 from curation.labeling.judging import Submission
 from curation.labeling.requests import PracticeRequest, RoundRequest
-from curation.labeling.rounds import rounds
+from curation.labeling.rounds import round_states
 from curation.labeling.rounds.create_practice import open_practice
 from curation.labeling.rounds.create_round import open_round
-from curation.labeling.rounds.rounds import set_round_state
+from curation.labeling.rounds.round_states import set_round_state
 from curation.labeling.rounds.status import read_round_status
 from curation.labeling.session.queue import read_queue
 from curation.labeling.session.submit import submit_judgments
@@ -120,7 +120,7 @@ def test_a_second_click_while_the_first_pauses_the_round_shows_that_it_is_paused
     page = managed()
     press(page, "Pause")
     button(page, "Pause “first”").click()
-    shown = twice(page, rounds, "append_event", monkeypatch)
+    shown = twice(page, round_states, "append_event", monkeypatch)
     assert not [*shown.error, *shown.warning, *shown.exception]
     assert "first is paused" in shown.success[0].value
 

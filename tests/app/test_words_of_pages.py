@@ -85,7 +85,7 @@ COMMAND_LINES = (
     "evaluation/report/condition_results.py",
     "labeling/rounds/create_practice.py",
     "operations/workflow/",
-    "labeling/rounds/rounds.py",
+    "labeling/rounds/round_states.py",
     "relabeling/planning_sections.py",
     "releases/card.py",
     "releases/seal.py",

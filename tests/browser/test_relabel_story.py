@@ -23,7 +23,7 @@ from curation.ingest.importers.imported_judgment import ImportedJudgment
 from curation.labeling.imported import add_judgments
 from curation.labeling.requests import RoundRequest
 from curation.labeling.rounds.create_round import open_round
-from curation.labeling.rounds.rounds import set_round_state
+from curation.labeling.rounds.round_states import set_round_state
 from curation.operations.project import init_project
 from curation.people.accounts import add_annotator
 from curation.splits.request import SplitRequest

@@ -13,8 +13,8 @@ from playwright.sync_api import Browser, Locator, Page, Route, expect
 from curation.guides.guide_text import read_guide
 from curation.guides.questions import list_questions
 from curation.labeling.consensus.adjudication import decide_pair
+from curation.labeling.consensus.case_views import make_pair_id
 from curation.labeling.consensus.disputes import find_disputes, read_case
-from curation.labeling.consensus.queue import make_pair_id
 from curation.labeling.consensus.second_opinions import read_awaited_opinions
 from curation.labeling.judging import Submission
 from curation.labeling.rounds.rounds import append_event, find_round

@@ -7,7 +7,7 @@ import re
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Route, expect
 
-from curation.labeling.rounds.rounds import set_round_state
+from curation.labeling.rounds.round_states import set_round_state
 from curation.labeling.rounds.status import read_round_status
 from tests.support.served import Annotating, Event, Served, open_tab, sign_in
 

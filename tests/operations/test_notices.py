@@ -13,7 +13,7 @@ import pytest
 from curation.core.errors import InputError, RefusedError
 from curation.labeling.requests import RoundRequest
 from curation.labeling.rounds.create_round import open_round
-from curation.labeling.rounds.rounds import set_round_state
+from curation.labeling.rounds.round_states import set_round_state
 from curation.operations.jobs.stored import store_ending, store_job
 from curation.operations.notices import NoticeKinds, read_webhook, send_due, send_test, set_kinds
 from curation.relabeling.plan import make_plan

@@ -14,7 +14,7 @@ from curation.labeling.consensus.adjudication import decide_pair
 from curation.labeling.consensus.second_opinions import ask_opinion
 from curation.labeling.requests import RoundRequest
 from curation.labeling.rounds.create_round import open_round
-from curation.labeling.rounds.rounds import set_round_state
+from curation.labeling.rounds.round_states import set_round_state
 from curation.operations.jobs.stored import store_ending, store_job
 from curation.operations.registry import OPERATIONS
 from curation.operations.workflow.judging import RoundProgress

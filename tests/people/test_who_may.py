@@ -17,10 +17,11 @@ from curation.labeling.consensus.second_opinions import ask_opinion
 from curation.labeling.requests import PracticeRequest, RoundRequest
 from curation.labeling.rounds.create_practice import open_practice
 from curation.labeling.rounds.create_round import open_round
+from curation.labeling.rounds.delete_round import delete_round
 from curation.labeling.rounds.extension import extend_round
 from curation.labeling.rounds.practice import practise_again, waive_practice
 from curation.labeling.rounds.reassignment import reassign
-from curation.labeling.rounds.rounds import delete_round, set_round_state
+from curation.labeling.rounds.round_states import set_round_state
 from curation.labeling.rounds.use_guide import use_guide
 from curation.operations.import_jobs import dry_run, import_for_page
 from curation.operations.jobs import jobs_of

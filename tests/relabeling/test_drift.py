@@ -20,7 +20,7 @@ from curation.ingest.importers.imported_judgment import ImportedJudgment
 from curation.ingest.readers.fields import JudgmentFields
 from curation.labeling.consensus.disputes import find_disputes
 from curation.labeling.imported import add_judgments, import_judgments
-from curation.labeling.rounds.rounds import set_round_state
+from curation.labeling.rounds.round_states import set_round_state
 from curation.labeling.rounds.use_guide import use_guide
 from curation.relabeling.fixed_reports import close_round
 from curation.relabeling.plan import make_plan

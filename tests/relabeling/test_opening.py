@@ -16,7 +16,7 @@ from curation.labeling.consensus.consensus import compute_query_consensus, read_
 from curation.labeling.consensus.disputes import find_disputes
 from curation.labeling.consensus.votes import read_query_votes
 from curation.labeling.imported import add_judgments
-from curation.labeling.rounds.rounds import set_round_state
+from curation.labeling.rounds.round_states import set_round_state
 from curation.labeling.session.queue import read_queue
 from curation.queries.requests import DrawRequest
 from curation.queries.sampling.draw import draw_sample

@@ -25,7 +25,7 @@ from curation.labeling.judging import Submission
 from curation.labeling.requests import AnswerTaskRequest, PracticeRequest, RoundRequest
 from curation.labeling.rounds.create_practice import open_practice
 from curation.labeling.rounds.create_round import open_round
-from curation.labeling.rounds.rounds import set_round_state
+from curation.labeling.rounds.round_states import set_round_state
 from curation.labeling.session.submit import submit_judgments
 from curation.labeling.written_answers.create_task import open_answer_task
 from curation.labeling.written_answers.writing import read_writing_item, read_writing_queue, write_answer

@@ -5,7 +5,8 @@ from __future__ import annotations
 from app import ui
 from curation.labeling.rounds.control_items import build_control_table
 from curation.labeling.rounds.pilot import PilotReport, report_pilot
-from curation.labeling.rounds.status import RoundStatus, build_spacing_table, read_round_status
+from curation.labeling.rounds.spacing import build_spacing_table
+from curation.labeling.rounds.status import RoundStatus, read_round_status
 from curation.operations.jobs.figures import DataState, FigureCache
 from curation.people.seal_access import withheld
 

@@ -18,7 +18,7 @@ from curation.guides.guide import current_guide
 from curation.ingest.preview import FilePreview
 from curation.ingest.readers.fields import FileField, file_fields
 from curation.ingest.requests import CorpusRequest, ImportRequest, RunRequest, set_columns
-from curation.labeling.presentation.markup import guess_markup
+from curation.labeling.presentation.guess_markup import guess_markup
 from curation.people.annotators import list_annotators
 
 ImportForm = Form[ImportRequest]

@@ -20,7 +20,7 @@ from curation.core.digests import digest
 from curation.core.text import pluralize
 from curation.ingest.filters import describe_filter
 from curation.ingest.importers.nuggets import parse_nugget_lines, split_nugget_texts, write_nuggets
-from curation.labeling.written_answers.proposals import describe_shares
+from curation.labeling.written_answers.proposals import describe_reviews
 from curation.operations.query_documents import EVALUATED, QueryDocuments, read_documents, sealed_by
 from curation.operations.query_facts import EditedTexts, QueryFacts, edit_texts
 from curation.operations.query_history import query_history
@@ -88,7 +88,7 @@ def _show_facts(facts: QueryFacts) -> None:
         if lines:
             ui.remarks(title, *lines)
     if facts.proposals is not None:
-        ui.quiet(*describe_shares([facts.proposals]))
+        ui.quiet(*describe_reviews([facts.proposals]))
 
 
 def _show_counts(query_documents: QueryDocuments) -> None:

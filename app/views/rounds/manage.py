@@ -16,8 +16,9 @@ from app import ui
 from app.acts import Acts
 from curation.core.operation import Result
 from curation.labeling.requests import MoveRequest
-from curation.labeling.rounds import rounds as round_rows
+from curation.labeling.rounds.delete_round import DeletedRound, delete_round, explain_undeletable
 from curation.labeling.rounds.move_request import move_work
+from curation.labeling.rounds.round_states import read_round_state, set_round_state
 from curation.labeling.rounds.status import RoundStatus
 from curation.labeling.rounds.upcoming import ShownRound, read_rounds
 from curation.people.annotators import list_eligible_annotators, select_default_names
@@ -50,11 +51,11 @@ class LastAct(NamedTuple):
 
 def show(store: Store, status: RoundStatus, acts: Acts) -> None:
     last: LastAct | None = acts.form(FORM).result
-    if last is not None and (last.round == status.round or isinstance(last.result, round_rows.DeletedRound)):
+    if last is not None and (last.round == status.round or isinstance(last.result, DeletedRound)):
         ui.success(f"{last.at:%H:%M} UTC: {' '.join(last.result.sentences)}")
     actions = ["Reopen"] if status.closed else ["Resume" if status.paused else "Pause", "Close"]
     with store.reading() as cursor:
-        if not round_rows.explain_undeletable(cursor, round_rows.read_round_state(cursor, status.round)):
+        if not explain_undeletable(cursor, read_round_state(cursor, status.round)):
             actions.append("Delete")
     version = f"{acts.form(FORM).key} {status.round} {status.paused} {status.closed}"
     ui.quiet("Changes to a round are recorded with your name. No answer is lost.")
@@ -104,10 +105,10 @@ def _do(acts: Acts, status: RoundStatus, action: Callable[[], Result]) -> None:
 
 def _change_round(store: Store, name: str, state: str, by: str, reason: str) -> Result:
     if state == "deleted":
-        return round_rows.delete_round(store, name, by, reason)
+        return delete_round(store, name, by, reason)
     if state == "closed":
         return close_round(store, name, by, reason)
-    return round_rows.set_round_state(store, name, state, by, reason)
+    return set_round_state(store, name, state, by, reason)
 
 
 def _ask_people(store: Store, status: RoundStatus, acts: Acts) -> None:

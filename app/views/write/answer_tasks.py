@@ -13,6 +13,7 @@ from curation.ingest.importers.query_tags import list_tags_for_people
 from curation.labeling.requests import AnswerTaskRequest
 from curation.labeling.written_answers import tasks
 from curation.labeling.written_answers.create_task import OpenedAnswerTask, open_answer_task
+from curation.labeling.written_answers.status import STATES, AnswerTaskStatus, read_answer_task_status
 from curation.people.annotators import list_eligible_annotators, select_default_names
 from curation.store import Store
 
@@ -57,13 +58,13 @@ def _show_task(store: Store, acts: Acts, names: list[str]) -> None:
     opened: OpenedAnswerTask | None = acts.form("open answer task").result
     if opened is not None and opened.task == name:
         ui.sentences(*opened.sentences)
-    status = tasks.read_answer_task_status(store, name)
+    status = read_answer_task_status(store, name)
     ui.result(status)
     _offer_state_change(store, acts, status)
     _show_queries(status)
 
 
-def _offer_state_change(store: Store, acts: Acts, status: tasks.AnswerTaskStatus) -> None:
+def _offer_state_change(store: Store, acts: Acts, status: AnswerTaskStatus) -> None:
     form = acts.form("answer task")
     verb, effect = STATE_CHANGES[status.closed]
     with st.popover(f"{verb} this task", key=f"life {form.key} {status.task}"):
@@ -74,13 +75,9 @@ def _offer_state_change(store: Store, acts: Acts, status: tasks.AnswerTaskStatus
         acts.do(form, lambda: tasks.set_answer_task_state(store, status.task, not status.closed, acts.by))
 
 
-def _show_queries(status: tasks.AnswerTaskStatus) -> None:
+def _show_queries(status: AnswerTaskStatus) -> None:
     rows = [
-        (
-            QueryName(query.query, query.query_id),
-            tasks.STATES[query.how],
-            join_answers(query.answers) or query.why,
-        )
+        (QueryName(query.query, query.query_id), STATES[query.how], join_answers(query.answers) or query.why)
         for query in status.queries
     ]
     columns = ["Query", "State", "Reference answers, or why the answers differ"]

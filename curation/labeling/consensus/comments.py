@@ -13,7 +13,7 @@ from typing import NamedTuple
 from curation.core.errors import InputError, RefusedError
 from curation.core.text import MAX_NOTE_LENGTH
 from curation.labeling.consensus.decisions import is_judged
-from curation.labeling.rounds.upcoming import read_withheld_pairs
+from curation.labeling.rounds.withheld_answers import read_withheld_pairs
 from curation.people.annotators import require_author
 from curation.store import Cursor, Store, fetch, record_event, utc_now
 

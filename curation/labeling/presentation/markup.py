@@ -20,18 +20,14 @@ to more than `MAX_CLEAN_TAGS` tags is shown as text.
 from __future__ import annotations
 
 import re
-from collections import Counter
-from collections.abc import Iterable
-from contextlib import suppress
 from dataclasses import dataclass, field
 from html.parser import HTMLParser
 from typing import NamedTuple
-from urllib.parse import urljoin, urlsplit
 
 import nh3
 from markdown_it import MarkdownIt
 
-from curation.guides.guide import BodyKind
+from curation.labeling.presentation.addresses import Addresses
 from curation.labeling.presentation.excerpts import Segment
 
 CONTAINERS = frozenset("blockquote li dd td th".split())
@@ -74,18 +70,6 @@ _TABLE_RULE = re.compile(r"[ \t>|:-]*[|:][ \t>|:-]*")
 """Pattern of the line below the header of a Markdown table."""
 _ITEM_OF_LIST = {"ul": "li", "ol": "li", "dl": "dd"}
 """List → the element that is opened around text directly in the list."""
-MIN_SHARE = 0.3
-"""Least share of texts with a kind of markup from which that kind is proposed for all texts."""
-MAX_TEXT_READ = 20_000
-"""Characters at the start of a text that are searched for markup."""
-_HTML = re.compile(
-    r"<(?:p|br ?/?)>|</(?:p|div|span|a|b|i|em|strong|su[bp]|[uo]l|li|h[1-6]|t[dhr]|table|pre|code|body)>",
-    re.IGNORECASE,
-)
-_MARKDOWN_SIGNS = tuple(
-    re.compile(sign, re.MULTILINE)
-    for sign in (r"^#{1,6} \S", r"^ {0,3}[-*+] \S", r"\*\*\S", r"\]\(\S", r"^```", r"^\|[ :|-]+\|$", r"`\S")
-)
 _ALLOWED_TAGS = frozenset(BLOCKS | INLINE | _HEADINGS | _RENAMED.keys() | _BREAKS)
 _STYLE_TAG = re.compile(r"<(?:b|big|code|em|font|i|nobr|s|small|strike|strong|tt|u)(?=[\s/])", re.IGNORECASE)
 _MARKDOWN = MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethrough"])
@@ -118,49 +102,6 @@ class Fact(NamedTuple):
 
     label: str
     value: list[Node]
-
-
-@dataclass(frozen=True)
-class Addresses:
-    """Rules for the links and images of a document: which addresses are used or left out.
-
-    Attributes
-    ----------
-    base: the document's own address, or ''.
-    links: whether links in the body stay clickable. image_hosts: the hosts from which the operator lets
-    browsers fetch images.
-    """
-
-    base: str = ""
-    links: bool = False
-    image_hosts: frozenset[str] = frozenset()
-
-    def link(self, address: str) -> str:
-        """Return the absolute address of a link, or '' if links are disabled or the address is not
-        allowed."""
-        return self._absolute(address) if self.links else ""
-
-    def own_image(self, address: str) -> str:
-        """Return the address of an image in a body; '' unless it is on the document's host or a subdomain."""
-        image, base = self.image(address), _read_host(self.base).removeprefix("www.")
-        host = _read_host(image)
-        return image if base and (host == base or host.endswith(f".{base}")) else ""
-
-    def image(self, address: str) -> str:
-        """Return the https address of an image on an allowed host; '' for other images."""
-        source = self._absolute(address)
-        is_allowed = source and _read_host(source) in self.image_hosts
-        return f"https:{source.partition(':')[2]}" if is_allowed else ""
-
-    def _absolute(self, address: str) -> str:
-        if not address.strip():
-            return ""
-        with suppress(ValueError):  # no address at all
-            target = urljoin(self.base, "".join(address.split()))
-            parts = urlsplit(target)
-            if parts.scheme in ("http", "https") and parts.hostname and "@" not in parts.netloc:
-                return target
-        return ""
 
 
 class Leaf(NamedTuple):
@@ -393,20 +334,6 @@ def read_markup(body: str, kind: str, addresses: Addresses) -> Tree | None:
     return _TreeBuilder(addresses).read(clean_html) if clean_html.count("<") <= MAX_CLEAN_TAGS else None
 
 
-def guess_markup(texts: Iterable[str]) -> BodyKind:
-    """Guess the markup of texts: HTML by its tags, Markdown by at least two kinds of its syntax in a text."""
-    counts = Counter(_guess_text_markup(text[:MAX_TEXT_READ]) for text in texts if text.strip())
-    kinds: tuple[BodyKind, ...] = ("html", "markdown")
-    return next((kind for kind in kinds if counts[kind] >= MIN_SHARE * counts.total() > 0), "plain")
-
-
-def _read_host(address: str) -> str:
-    with suppress(ValueError):  # not an address, or not a port number
-        parts = urlsplit(address)
-        return f"{parts.hostname or ''}:{parts.port}" if parts.port else parts.hostname or ""
-    return ""
-
-
 def _count_signs(markdown: str) -> int:
     """Count ASCII signs, line breaks and table cells; each row counts as many cells as its table's header."""
     cells = columns = 0
@@ -417,9 +344,3 @@ def _count_signs(markdown: str) -> int:
         if _TABLE_RULE.fullmatch(line):
             columns = max(columns, line.count("|") + 1)
     return cells + len(_SIGNS.findall(markdown))
-
-
-def _guess_text_markup(text: str) -> BodyKind:
-    if _HTML.search(text):
-        return "html"
-    return "markdown" if sum(bool(sign.search(text)) for sign in _MARKDOWN_SIGNS) > 1 else "plain"

@@ -24,7 +24,7 @@ from curation.labeling.rounds.control_items import (
 )
 from curation.labeling.rounds.query_draw import DrawFrame, QueryDraw, draw_candidates, load_draw, read_frame
 from curation.labeling.rounds.rounds import refuse_taken_name, refuse_unable_annotators, write_round
-from curation.labeling.rounds.status import build_spacing_table, compute_quantiles
+from curation.labeling.rounds.spacing import build_spacing_table, compute_quantiles
 from curation.people.annotators import list_eligible_annotators, require_annotators, require_author
 from curation.store import COMMAND_LINE, Cursor, Store, append_rows, get_setting, record_event
 from curation.store.documents import current_snapshot, snapshot_versions

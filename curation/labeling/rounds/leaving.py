@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from curation.core.errors import RefusedError
 from curation.labeling.rounds.items import read_round_items
 from curation.labeling.rounds.reassignment import reassign
-from curation.labeling.rounds.rounds import read_open_states
+from curation.labeling.rounds.round_states import read_open_states
 from curation.people.accounts import deactivate, set_role
 from curation.people.annotators import JUDGING_ROLES, require_annotators
 from curation.store import COMMAND_LINE, Annotator, Store

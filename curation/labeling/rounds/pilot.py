@@ -19,7 +19,7 @@ from curation.core.statistics.estimate import Estimate
 from curation.core.statistics.intervals import percentile_interval, resample_sums
 from curation.core.text import pluralize
 from curation.guides.guide import load_guide
-from curation.labeling.rounds.rounds import read_round_state
+from curation.labeling.rounds.round_states import read_round_state
 from curation.people.seal_access import SealAccess, access_or_closed, withheld
 from curation.store import Store
 from curation.store.documents import VERSION

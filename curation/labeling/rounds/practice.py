@@ -23,7 +23,8 @@ from curation.core.text import pluralize
 from curation.labeling.rounds.assignment import make_presentations, order_items
 from curation.labeling.rounds.candidates import Candidate
 from curation.labeling.rounds.control_items import MAX_PER_QUERY
-from curation.labeling.rounds.rounds import append_event, read_parameters, read_round_state
+from curation.labeling.rounds.round_states import read_round_state
+from curation.labeling.rounds.rounds import append_event, read_parameters
 from curation.people.annotators import require_annotators, require_author
 from curation.people.seal_access import closed_access
 from curation.store import Cursor, Store, append_rows, record_event

@@ -31,15 +31,13 @@ from curation.labeling.rounds.control_items import (
 )
 from curation.labeling.rounds.create_round import read_project_fingerprint
 from curation.labeling.rounds.items import RoundItem, find_near_repeats, read_round_items, withdraw
+from curation.labeling.rounds.round_states import RoundState, read_round_state, refuse_closed
 from curation.labeling.rounds.rounds import (
-    RoundState,
     append_event,
     find_round,
     read_free_positions,
     read_members,
     read_parameters,
-    read_round_state,
-    refuse_closed,
     refuse_unable_annotators,
 )
 from curation.people.annotators import list_eligible_annotators, require_annotators, require_author

@@ -79,10 +79,6 @@ WHERE p.duplicate_of IN (SELECT presentation_id FROM judgment_events WHERE kind 
   AND NOT coalesce(s.answered, false)
 ORDER BY p.annotator
 """
-_GIVEN = """
-SELECT DISTINCT p.query_id, p.document_id FROM live_presentations p JOIN rounds r USING (round_id)
-WHERE p.annotator = ? AND r.kind != 'practice'
-"""
 
 
 class ShownRound(NamedTuple):
@@ -270,25 +266,6 @@ def count_unshown(cursor: Cursor) -> Counter[tuple[str, str]]:
         for item in work.items
         if item.answered is None
     )
-
-
-def may_see_own_answers(cursor: Cursor, annotator: str) -> bool:
-    """Return whether an annotator may see their earlier answers: only while the annotator has no unanswered
-    item.
-
-    Unanswered items of paused rounds, and repeats that wait for more items, count as unanswered.
-    """
-    rounds = read_open_rounds(cursor)
-    work = compute_upcoming_work(rounds, read_items(cursor, annotator, rounds))
-    return not (work.left or work.near)
-
-
-def read_withheld_pairs(cursor: Cursor, annotator: str) -> set[tuple[str, str]]:
-    """Read the pairs assigned to an annotator, answered or not; empty if the annotator may see earlier
-    answers."""
-    if may_see_own_answers(cursor, annotator):
-        return set()
-    return set(cursor.execute(_GIVEN, [annotator]).fetchall())
 
 
 def _find_too_near(items: Sequence[QueueItem]) -> set[str]:

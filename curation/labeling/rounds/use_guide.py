@@ -17,7 +17,8 @@ from curation.guides.difference import GuideDifference, compare_guides
 from curation.guides.drafts import end_draft, find_draft
 from curation.guides.grade_meanings import find_reworded_grades, group_equivalent_guides
 from curation.guides.guide import Guide, current_guide, describe_fields, load_guide, store_guide
-from curation.labeling.rounds.rounds import RoundState, append_event, read_open_states
+from curation.labeling.rounds.round_states import RoundState, read_open_states
+from curation.labeling.rounds.rounds import append_event
 from curation.people.annotators import require_author
 from curation.store import COMMAND_LINE, Cursor, Store, record_event
 

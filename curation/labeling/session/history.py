@@ -1,8 +1,8 @@
 """An annotator's History: the pages of answers that the annotator can still change.
 
 While the annotator has open items, the History lists the last items without their answers, so that neither
-the list nor its length reveals blind duplicates (`rounds.upcoming`). Without open items, the History lists
-the newest answer to each pair. A changed answer is a new event.
+the list nor its length reveals blind duplicates (`rounds.withheld_answers`). Without open items, the History
+lists the newest answer to each pair. A changed answer is a new event.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from curation.guides.guide import load_guide
 from curation.ingest.filters import NEED
 from curation.labeling.presentation.drawing import NO_IMAGE_HOSTS
 from curation.labeling.rounds.assignment import CLOSEST_DUPLICATE
-from curation.labeling.rounds.upcoming import may_see_own_answers
+from curation.labeling.rounds.withheld_answers import may_see_own_answers
 from curation.labeling.session.item_views import AnsweredItem, draw_answers, read_answered
 from curation.store import Cursor, Store
 from curation.store.documents import VERSION

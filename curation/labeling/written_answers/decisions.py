@@ -15,7 +15,8 @@ from curation.core.characters import isolate
 from curation.core.errors import NotFoundError, RefusedError, refuse_problems
 from curation.core.text import MAX_NOTE_LENGTH
 from curation.labeling.answer_matching import normalise_answer
-from curation.labeling.written_answers.tasks import find_answer_task, update_references
+from curation.labeling.written_answers.outcomes import update_references
+from curation.labeling.written_answers.tasks import find_answer_task
 from curation.labeling.written_answers.writing import find_answer_problems
 from curation.people.annotators import require_author
 from curation.store import COMMAND_LINE, Cursor, Store, fetch, record_event, utc_now
@@ -101,8 +102,10 @@ def decide_answers(
     ----------
     seen_revision: number of decisions that the query had on the reviewer's screen; None skips the check.
 
-    Raises ------ InputError: no answer is chosen, the choices contradict each other, nobody wrote a chosen
-        answer, or there is no reason; the error lists all problems.
+    Raises
+    ------
+    InputError: no answer is chosen, the choices contradict each other, nobody wrote a chosen answer, or there
+        is no reason; the error lists all problems.
     NotFoundError: the task or the reviewer does not exist, or nobody has answered the query in the task.
     RefusedError: the person is not a reviewer or was asked to answer the query, writers are not done, or a
         different reviewer has decided meanwhile.

@@ -16,7 +16,6 @@ from curation.core.text import pluralize
 from curation.ingest.importers.reference_answers import StoredReferences, read_references
 from curation.labeling.answer_matching import DISPUTED, AnswerOutcome, find_distinct_answers, normalise_answer
 from curation.labeling.presentation.drawing import DocumentText
-from curation.labeling.written_answers.create_task import read_shown_documents
 from curation.labeling.written_answers.decisions import (
     REVIEWERS,
     AnswerDecision,
@@ -25,12 +24,12 @@ from curation.labeling.written_answers.decisions import (
     read_written_answers,
     unanswered_error,
 )
-from curation.labeling.written_answers.tasks import compute_outcomes, find_answer_task, list_answer_tasks
+from curation.labeling.written_answers.outcomes import compute_outcomes
+from curation.labeling.written_answers.shown_documents import read_query_text, read_shown_documents
+from curation.labeling.written_answers.tasks import find_answer_task, list_answer_tasks
 from curation.people.annotators import require_author
 from curation.people.seal_access import SealAccess, access_or_closed
 from curation.store import COMMAND_LINE, Store
-
-_TEXT = "SELECT text FROM queries WHERE query_id = ?"
 
 
 class DisputedAnswers(NamedTuple):
@@ -45,8 +44,12 @@ class DisputedAnswers(NamedTuple):
 
 @dataclass(frozen=True)
 class AnswerDisputes:
-    """Queries that wait for a decision, by task and query id; `own` counts the queries that the reviewer was
-    asked to answer, and that a different reviewer must decide.
+    """The disputed queries of all open answer tasks, by task and query id.
+
+    Attributes
+    ----------
+    waiting: queries that wait for the reviewer's decision.
+    own: number of queries that the reviewer was asked to answer, and that a different reviewer must decide.
     """
 
     waiting: tuple[DisputedAnswers, ...]
@@ -71,7 +74,7 @@ class DistinctAnswer(NamedTuple):
 
     text: None for "the corpus does not answer the query".
     times: number of writers who gave the answer.
-    documents: places in `AnswerCase.documents` of the documents that these writers ticked.
+    documents: indexes in `AnswerCase.documents` of the documents that these writers ticked.
     """
 
     text: str | None
@@ -150,7 +153,7 @@ def find_answer_disputes(store: Store, reviewer: str = COMMAND_LINE) -> AnswerDi
                 if query_id in assigned_queries:
                     own_queries += 1
                     continue
-                [(text,)] = cursor.execute(_TEXT, [query_id]).fetchall()
+                text, _ = read_query_text(cursor, query_id)
                 answers = read_written_answers(cursor, task.task_id, query_id)
                 disputed.append(DisputedAnswers(task.name, query_id, text, len(answers), outcome.why))
     return AnswerDisputes(tuple(disputed), own_queries)
@@ -179,7 +182,8 @@ def read_answer_case(
         if outcome is None or not answers:
             raise unanswered_error(query_id, task_name)
         find_own_queries(cursor, task.task_id, reviewer, own_query=query_id)
-        query, information_need, documents = read_shown_documents(cursor, task.task_id, query_id)
+        query, information_need = read_query_text(cursor, query_id)
+        documents = read_shown_documents(cursor, task.task_id, query_id)
         references = read_references(cursor, query_id)
         decision = read_answer_decision(cursor, task.task_id, query_id)
     citation_counts = Counter(document for _, documents in answers for document in documents)

@@ -20,14 +20,13 @@ from curation.labeling.answer_matching import token_f1
 from curation.labeling.consensus.marks import ProjectMarks, read_marks
 from curation.labeling.requests import DEFAULT_DOCUMENTS, RELEVANT
 from curation.labeling.rounds.candidates import Candidate
-from curation.labeling.written_answers.create_task import (
+from curation.labeling.written_answers.query_choice import (
     IN_QUEUE,
     NOT_CURRENT,
-    choose_evidence,
     find_first_reasons,
     find_named_queries,
-    read_evidence_inputs,
 )
+from curation.labeling.written_answers.shown_documents import choose_shown_documents, read_document_inputs
 from curation.people.annotators import require_author
 from curation.people.seal_access import LEAVES_OUT, closed_access
 from curation.queries.coverage.language_model.answers import (
@@ -73,7 +72,7 @@ class NuggetProposals(NamedTuple):
     Attributes
     ----------
     written: the nuggets that people saved after reading the proposals; None before the review.
-    before: texts of the nuggets that the query had before the proposals.
+    earlier_texts: texts of the nuggets that the query had before the proposals.
     """
 
     query_id: str
@@ -81,16 +80,17 @@ class NuggetProposals(NamedTuple):
     model: str
     proposed: tuple[Nugget, ...]
     written: tuple[Nugget, ...] | None
-    before: frozenset[str] = frozenset()
+    earlier_texts: frozenset[str] = frozenset()
 
     @property
-    def taken(self) -> dict[str, int]:
+    def review_counts(self) -> dict[str, int]:
         """Count the proposals that people kept unchanged, changed or dropped, and the nuggets that people
         added."""
         if self.written is None:
             return dict.fromkeys(REVIEW_COUNTS, 0)
         unchanged = set(self.proposed).intersection(self.written)
-        unmatched = [item for item in self.written if item not in unchanged and item.text not in self.before]
+        new_nuggets = [nugget for nugget in self.written if nugget.text not in self.earlier_texts]
+        unmatched = [nugget for nugget in new_nuggets if nugget not in unchanged]
         other_proposals = [nugget for nugget in self.proposed if nugget not in unchanged]
         changed = 0
         for nugget in other_proposals:
@@ -103,21 +103,23 @@ class NuggetProposals(NamedTuple):
         return dict(zip(REVIEW_COUNTS, counts, strict=True))
 
 
-def describe_shares(proposals: Sequence[NuggetProposals]) -> list[str]:
-    """Report for each model how many of the proposed nuggets people kept, changed or dropped."""
+def describe_reviews(proposals: Sequence[NuggetProposals]) -> list[str]:
+    """Write sentences for each model: how many of its nuggets people took unchanged, changed or dropped."""
     sentences = []
     for model in sorted({proposal.model for proposal in proposals}):
         proposals_of_model = [proposal for proposal in proposals if proposal.model == model]
         unchanged, changed, dropped, added = (
-            sum(proposal.taken[name] for proposal in proposals_of_model) for name in REVIEW_COUNTS
+            sum(proposal.review_counts[name] for proposal in proposals_of_model) for name in REVIEW_COUNTS
         )
-        if reviewed := unchanged + changed + dropped:
+        reviewed = unchanged + changed + dropped
+        if reviewed:
             sentences.append(
                 f"{model} proposed {pluralize(reviewed, 'nugget')}. People took {unchanged:,} unchanged "
                 f"({percent(unchanged / reviewed)}), changed {changed:,} and dropped {dropped:,}. "
                 f"People also added {pluralize(added, 'nugget')}."
             )
-        if unreviewed := sum(proposal.written is None for proposal in proposals_of_model):
+        unreviewed = sum(proposal.written is None for proposal in proposals_of_model)
+        if unreviewed:
             queries = pluralize(unreviewed, "query", "queries")
             sentences.append(f"People have not reviewed the nuggets that {model} proposed for {queries}.")
     return sentences
@@ -141,25 +143,29 @@ def build_proposal_calls(
     """
     with store.reading() as cursor:
         require_author(cursor, author, *WRITERS)
-        inputs = read_evidence_inputs(cursor, closed_access(cursor))
-        query_ids = find_named_queries(KnownQueries.read(cursor), names) if names else sorted(inputs.active)
+        inputs = read_document_inputs(cursor, closed_access(cursor))
+        query_ids = (
+            find_named_queries(KnownQueries.read(cursor), names) if names else sorted(inputs.active_queries)
+        )
         reviewed = {proposal.query_id: proposal.written is not None for proposal in read_proposals(cursor)}
         with_nuggets = read_nuggets(cursor).keys() | reviewed.keys()
         marks = read_marks(cursor)
-    documents, with_relevant, _ = choose_evidence(inputs, RELEVANT, DEFAULT_DOCUMENTS)
+    shown = choose_shown_documents(inputs, RELEVANT, DEFAULT_DOCUMENTS)
     reasons = {
-        NOT_CURRENT: set(query_ids) - inputs.active,
+        NOT_CURRENT: set(query_ids) - inputs.active_queries,
         LEAVES_OUT: inputs.access.closed,
         REVIEWED: {query_id for query_id, is_reviewed in reviewed.items() if is_reviewed},
         HAS_NUGGETS: set() if names else with_nuggets,
-        IN_QUEUE: inputs.in_queues,
-        NONE_RELEVANT: set(query_ids) - with_relevant,
+        IN_QUEUE: inputs.queries_in_queues,
+        NONE_RELEVANT: set(query_ids) - shown.queries_with_relevant,
     }
-    left_out_reasons = find_first_reasons(query_ids, reasons)
-    chosen = {name: documents[name] for name, reason in left_out_reasons.items() if not reason}
+    reason_by_query = find_first_reasons(query_ids, reasons)
+    chosen = {
+        query_id: shown.by_query[query_id] for query_id, reason in reason_by_query.items() if not reason
+    }
     with store.reading() as cursor:
         calls, omitted_characters = _build_calls(cursor, model, chosen, marks)
-    return calls, omitted_characters, dict(Counter(filter(None, left_out_reasons.values())))
+    return calls, omitted_characters, dict(Counter(filter(None, reason_by_query.values())))
 
 
 def parse_nuggets(answer: str) -> list[Nugget]:

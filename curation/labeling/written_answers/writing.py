@@ -24,8 +24,8 @@ from curation.ingest.readers.lines import clean_text
 from curation.labeling.answer_matching import tokenize_answer
 from curation.labeling.presentation.drawing import NO_IMAGE_HOSTS, DocumentText, DrawnDocument, draw_document
 from curation.labeling.presentation.markup import Node
-from curation.labeling.written_answers.create_task import read_shown_documents
-from curation.labeling.written_answers.tasks import update_references
+from curation.labeling.written_answers.outcomes import update_references
+from curation.labeling.written_answers.shown_documents import read_query_text, read_shown_documents
 from curation.people.annotators import JUDGING_ROLES, require_author
 from curation.store import Cursor, Store, utc_now
 
@@ -114,7 +114,7 @@ class _Assignment(NamedTuple):
     def written(self) -> bool:
         return self.kind in (ANSWER, UNANSWERABLE)
 
-    def repeats(self, kind: str, text: str | None, documents: Sequence[str]) -> bool:
+    def is_repeated_by(self, kind: str, text: str | None, documents: Sequence[str]) -> bool:
         """Return whether a new answer is the same as the assignment's last event."""
         is_same_answer = (text, list(documents)) == (self.answer, self.documents)
         return kind == self.kind and (kind != ANSWER or is_same_answer)
@@ -145,11 +145,14 @@ def read_writing_item(
     """
     with store.reading() as cursor:
         assignment = _read_assignment(cursor, writer, assignment_id)
-        query, information_need, evidence = _read_shown_documents(cursor, assignment)
+        query, information_need = read_query_text(cursor, assignment.query_id)
+        documents = _read_ordered_documents(cursor, assignment)
         draft = cursor.execute(_DRAFT, [assignment_id, assignment.revision]).fetchone()
         template = current_guide(cursor).presentation
     ticked_ids = set(draft[0] if draft else assignment.documents)
-    drawn = [draw_document(document, query, template, image_hosts=image_hosts) for _, document in evidence]
+    drawn = [
+        draw_document(document, query, template, image_hosts=image_hosts) for document in documents.values()
+    ]
     return WritingItem(
         assignment_id,
         assignment.revision,
@@ -157,7 +160,7 @@ def read_writing_item(
         information_need,
         tuple(drawn),
         assignment.answer or "",
-        tuple(index for index, row in enumerate(evidence) if row[0] in ticked_ids),
+        tuple(index for index, document_id in enumerate(documents) if document_id in ticked_ids),
         assignment.written,
     )
 
@@ -174,8 +177,9 @@ def draw_shown_document(
     with store.reading() as cursor:
         assignment = _read_assignment(cursor, writer, assignment_id)
         template = current_guide(cursor).presentation
-        query, _, evidence = _read_shown_documents(cursor, assignment)
-    document = evidence[index][1]
+        query, _ = read_query_text(cursor, assignment.query_id)
+        documents = _read_ordered_documents(cursor, assignment)
+    document = list(documents.values())[index]
     return draw_document(document, query, template, longest=None, image_hosts=image_hosts).passage
 
 
@@ -188,8 +192,8 @@ def save_ticks(store: Store, writer: str, assignment_id: str, document_indexes: 
     """
     with store.transaction(new_data_version=False) as cursor:  # no other screen shows the ticks
         assignment = _read_assignment(cursor, writer, assignment_id)
-        *_, evidence = _read_shown_documents(cursor, assignment)
-        document_ids = [evidence[index][0] for index in sorted(set(document_indexes))]
+        shown_ids = list(_read_ordered_documents(cursor, assignment))
+        document_ids = [shown_ids[index] for index in sorted(set(document_indexes))]
         event = [assignment_id, assignment.revision]
         cursor.execute(_SAVE_TICKS, [*event, document_ids, *event])
 
@@ -278,17 +282,17 @@ def _append_event(
 ) -> None:
     with store.transaction(appends=True) as cursor:
         assignment = _read_assignment(cursor, writer, assignment_id)
-        *_, evidence = _read_shown_documents(cursor, assignment)
-        documents = assignment.documents
+        document_ids = assignment.documents
         if kind != RETRACT:
-            documents = sorted(evidence[index][0] for index in set(document_indexes))
-        if assignment.repeats(kind, text, documents):
+            shown_ids = list(_read_ordered_documents(cursor, assignment))
+            document_ids = sorted(shown_ids[index] for index in set(document_indexes))
+        if assignment.is_repeated_by(kind, text, document_ids):
             return
         _refuse_late_event(assignment, kind, seen_revision)
         with update_references(cursor, assignment.task_id, writer, [assignment.query_id]):
             cursor.execute(
                 "INSERT INTO answer_events VALUES (?, ?, ?, ?, ?, ?, ?)",
-                [assignment_id, assignment.revision, kind, text, documents, assignment.closed, utc_now()],
+                [assignment_id, assignment.revision, kind, text, document_ids, assignment.closed, utc_now()],
             )
 
 
@@ -312,10 +316,7 @@ def _read_assignment(cursor: Cursor, writer: str, assignment_id: str) -> _Assign
     return _Assignment(*row)
 
 
-def _read_shown_documents(
-    cursor: Cursor, assignment: _Assignment
-) -> tuple[str, str | None, list[tuple[str, DocumentText]]]:
-    """Read the query, its information need, and the documents with their ids in the assignment's order."""
-    query, information_need, documents = read_shown_documents(cursor, assignment.task_id, assignment.query_id)
-    ordered = sorted(documents.items(), key=lambda row: digest(assignment.assignment_id, row[0]))
-    return query, information_need, ordered
+def _read_ordered_documents(cursor: Cursor, assignment: _Assignment) -> dict[str, DocumentText]:
+    """Read the documents that the assignment shows, by id, in the order on the writer's screen."""
+    documents = read_shown_documents(cursor, assignment.task_id, assignment.query_id)
+    return dict(sorted(documents.items(), key=lambda entry: digest(assignment.assignment_id, entry[0])))

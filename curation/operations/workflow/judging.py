@@ -18,7 +18,7 @@ from curation.labeling.consensus.votes import read_votes
 from curation.labeling.rounds import pace
 from curation.labeling.rounds.pace import AnnotatorWork
 from curation.labeling.rounds.practice import read_practice_statuses
-from curation.labeling.rounds.rounds import RoundState, compute_answered_share, read_round_states
+from curation.labeling.rounds.round_states import RoundState, compute_answered_share, read_round_states
 from curation.operations.workflow.preparing import Preparation
 from curation.operations.workflow.stage import Action, Stage, State, join_names
 from curation.people.annotators import list_eligible_annotators, select_default_names

@@ -17,7 +17,7 @@ from curation.agreement.gate import GateCheck
 from curation.core.errors import RefusedError
 from curation.core.reports.tables import Table
 from curation.core.text import decimal, join_names, percent, pluralize
-from curation.labeling.rounds.rounds import RoundState
+from curation.labeling.rounds.round_states import RoundState
 from curation.releases.freeze.draft import ReleaseDraft
 from curation.releases.freeze.pair_selection import CHANGED
 

@@ -36,7 +36,7 @@ from curation.agreement.gate import Gate, GateCheck
 from curation.ingest.filters import NO_FILTERS, Filters
 from curation.labeling.consensus.consensus import compute_consensus
 from curation.labeling.consensus.rule import MAJORITY
-from curation.labeling.rounds.rounds import RoundState
+from curation.labeling.rounds.round_states import RoundState
 from curation.releases.checksums import round_floats
 from curation.releases.freeze import parts
 from curation.releases.freeze.agreement_part import make_agreement_part

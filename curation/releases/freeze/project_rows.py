@@ -23,7 +23,8 @@ from curation.guides.grade_meanings import group_equivalent_guides
 from curation.guides.guide import Guide, load_guide
 from curation.ingest.importers.nuggets import Nugget, read_nuggets
 from curation.labeling.consensus.marks import ProjectMarks, read_marks, read_newer_versions
-from curation.labeling.rounds.rounds import RoundState, list_rounds, read_open_states
+from curation.labeling.rounds.round_states import RoundState, read_open_states
+from curation.labeling.rounds.rounds import list_rounds
 from curation.splits.graded_queries import SplitLabels, read_labels
 from curation.store import Cursor, Document, Round, get_setting, require_setting
 from curation.store.documents import is_held

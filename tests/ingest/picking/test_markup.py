@@ -12,7 +12,7 @@ from curation.guides.drafts import find_draft, save_draft
 from curation.guides.guide import PresentationTemplate, TemplateField, current_guide
 from curation.guides.guide_editing import replace_presentation
 from curation.ingest.requests import ImportRequest
-from curation.labeling.presentation.markup import guess_markup
+from curation.labeling.presentation.guess_markup import guess_markup
 from curation.labeling.rounds.use_guide import use_guide
 from curation.operations.import_jobs import dry_run, import_for_page
 from curation.store import Store

@@ -14,7 +14,8 @@ from curation.labeling.consensus.adjudication import UNMARKED, decide_pair, impo
 from curation.labeling.consensus.consensus import compute_consensus
 from curation.labeling.consensus.disputes import find_disputes, read_case
 from curation.labeling.consensus.marks import PairMarks, read_marks
-from curation.labeling.consensus.queue import ReviewerAction, read_case_queue, submit_actions
+from curation.labeling.consensus.queue import read_case_queue
+from curation.labeling.consensus.reviewer_actions import ReviewerAction, submit_actions
 from curation.labeling.consensus.votes import read_votes
 from curation.labeling.judging import JudgmentEvent, Submission, append_events
 from curation.labeling.requests import RoundRequest

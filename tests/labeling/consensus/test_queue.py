@@ -9,20 +9,18 @@ import pytest
 from curation.core.errors import NotFoundError, RefusedError
 from curation.guides.guide import current_guide
 from curation.ingest.importers.imported_judgment import ImportedJudgment
-from curation.labeling.consensus import queue
+from curation.labeling.consensus import claims
 from curation.labeling.consensus.adjudication import decide_pair
-from curation.labeling.consensus.comments import list_comments
-from curation.labeling.consensus.disputes import find_disputes
-from curation.labeling.consensus.queue import (
-    ReviewerAction,
+from curation.labeling.consensus.case_views import (
     draw_whole_case,
     make_pair_id,
     read_case_context,
-    read_case_queue,
     read_case_view,
-    read_recent_cases,
-    submit_actions,
 )
+from curation.labeling.consensus.comments import list_comments
+from curation.labeling.consensus.disputes import find_disputes
+from curation.labeling.consensus.queue import read_case_queue, read_recent_cases
+from curation.labeling.consensus.reviewer_actions import ReviewerAction, submit_actions
 from curation.labeling.imported import add_judgments
 from curation.labeling.requests import RoundRequest
 from curation.labeling.rounds.create_round import open_round
@@ -52,7 +50,7 @@ def judged(store: Store) -> Store:
 
 @pytest.fixture(autouse=True)
 def no_claims() -> None:
-    queue._claims_by_project.clear()
+    claims._claims_by_project.clear()
 
 
 def in_force(store: Store) -> str:
@@ -61,7 +59,7 @@ def in_force(store: Store) -> str:
 
 
 def shown(store: Store, reviewer: str, limit: int = 6, after: tuple[str, ...] = ()) -> list[str]:
-    return [one.document_id for one in read_case_queue(store, reviewer, limit, after).showings]
+    return [one.document_id for one in read_case_queue(store, reviewer, limit, after).cases]
 
 
 def of(document: str) -> str:
@@ -87,7 +85,7 @@ def test_the_next_pairs_come_in_the_order_of_the_list_of_disputes_without_those_
 def test_a_pair_on_screen_has_its_opinions_in_the_order_of_what_they_say_and_nobodys_name(
     judged: Store,
 ) -> None:
-    case = read_case_queue(judged, "grace", 1).showings[0]
+    case = read_case_queue(judged, "grace", 1).cases[0]
     assert [(one.grade, one.words) for one in case.opinions] == [(0, ""), (3, "note 3"), (None, "note None")]
     assert [(part.text, part.marked) for part in case.title] == [("far", True)]
     assert "rater" not in json.dumps(case)
@@ -99,10 +97,10 @@ def test_of_two_reviewers_each_gets_other_pairs_until_the_first_lets_them_go(
 ) -> None:
     assert shown(judged, "grace", 2) == ORDER[:2]
     upcoming = read_case_queue(judged, "mia")
-    assert [one.document_id for one in upcoming.showings] == ["near"]
-    assert (upcoming.disputed, upcoming.elsewhere) == (3, 2)
+    assert [one.document_id for one in upcoming.cases] == ["near"]
+    assert (upcoming.disputed, upcoming.claimed) == (3, 2)
     assert shown(judged, "grace", 6, (of("far"),)) == ["three ways"], "what the other has is not hers"
-    monkeypatch.setattr(queue, "CLAIM_SECONDS", -1.0)
+    monkeypatch.setattr(claims, "CLAIM_SECONDS", -1.0)
     shown(judged, "grace", 2)  # held for no time any more
     assert shown(judged, "mia") == ORDER
 

@@ -16,7 +16,7 @@ from curation.labeling.consensus.second_opinions import ask_opinion, read_awaite
 from curation.labeling.imported import add_judgments
 from curation.labeling.judging import Submission
 from curation.labeling.rounds.reassignment import reassign
-from curation.labeling.rounds.rounds import set_round_state
+from curation.labeling.rounds.round_states import set_round_state
 from curation.labeling.rounds.status import read_round_status
 from curation.labeling.session.queue import read_queue
 from curation.labeling.session.submit import submit_judgments

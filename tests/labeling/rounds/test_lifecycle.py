@@ -12,7 +12,8 @@ from curation.guides.guide_text import read_guide
 from curation.labeling.judging import KEPT_LATE, Outcome, Submission
 from curation.labeling.requests import RoundRequest
 from curation.labeling.rounds.create_round import open_round
-from curation.labeling.rounds.rounds import delete_round, set_round_state
+from curation.labeling.rounds.delete_round import delete_round
+from curation.labeling.rounds.round_states import set_round_state
 from curation.labeling.rounds.status import read_round_status
 from curation.labeling.rounds.use_guide import use_guide
 from curation.labeling.session.queue import read_queue

@@ -12,7 +12,7 @@ from curation.labeling.requests import PracticeRequest, RoundRequest
 from curation.labeling.rounds.create_practice import open_practice
 from curation.labeling.rounds.create_round import PRACTISED_BEFORE, open_round
 from curation.labeling.rounds.practice import practise_again, read_feedback, waive_practice
-from curation.labeling.rounds.rounds import set_round_state
+from curation.labeling.rounds.round_states import set_round_state
 from curation.labeling.session.history import read_history_page
 from curation.labeling.session.queue import read_queue
 from curation.labeling.session.submit import submit_judgments

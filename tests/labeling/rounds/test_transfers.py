@@ -23,7 +23,7 @@ from curation.labeling.rounds.create_round import PRACTISED_BEFORE, open_round
 from curation.labeling.rounds.extension import extend_round
 from curation.labeling.rounds.leaving import deactivate_annotator
 from curation.labeling.rounds.reassignment import PRACTISED, reassign
-from curation.labeling.rounds.rounds import set_round_state
+from curation.labeling.rounds.round_states import set_round_state
 from curation.labeling.rounds.status import read_round_status
 from curation.labeling.session.queue import read_queue
 from curation.labeling.session.submit import submit_judgments

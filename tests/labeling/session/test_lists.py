@@ -7,7 +7,8 @@ from collections import defaultdict
 from curation.labeling.judging import Submission
 from curation.labeling.requests import RoundRequest
 from curation.labeling.rounds.create_round import open_round
-from curation.labeling.rounds.rounds import delete_round, read_parameters
+from curation.labeling.rounds.delete_round import delete_round
+from curation.labeling.rounds.rounds import read_parameters
 from curation.labeling.session.item_views import ItemView
 from curation.labeling.session.queue import AnnotatorQueue, read_queue, read_skipped_items
 from curation.labeling.session.submit import submit_judgments

@@ -12,11 +12,12 @@ import pytest
 from curation.agreement.intra_annotator import read_repeats
 from curation.agreement.own_work import find_own_differences, measure_own_work
 from curation.core.errors import RefusedError
-from curation.labeling.consensus.queue import read_case_queue, read_case_view, read_recent_cases
+from curation.labeling.consensus.case_views import read_case_view
+from curation.labeling.consensus.queue import read_case_queue, read_recent_cases
 from curation.labeling.judging import Submission
 from curation.labeling.requests import RoundRequest
 from curation.labeling.rounds.create_round import open_round
-from curation.labeling.rounds.rounds import set_round_state
+from curation.labeling.rounds.round_states import set_round_state
 from curation.labeling.session.history import HistoryFilter, HistoryPage, read_history_page
 from curation.labeling.session.item_views import read_previous_answer
 from curation.labeling.session.queue import read_queue, read_skipped_items

@@ -12,7 +12,7 @@ from curation.labeling.judging import Submission
 from curation.labeling.rounds.extension import extend_round
 from curation.labeling.rounds.pace import read_annotators_work
 from curation.labeling.rounds.remarks import list_remarks
-from curation.labeling.rounds.rounds import read_open_states, read_round_state, set_round_state
+from curation.labeling.rounds.round_states import read_open_states, read_round_state, set_round_state
 from curation.labeling.rounds.status import read_round_status
 from curation.labeling.rounds.upcoming import TOO_NEAR_REASON, count_unshown, read_rounds
 from curation.labeling.rounds.use_guide import use_guide

@@ -12,7 +12,7 @@ from curation.ingest.importers.nuggets import Nugget, import_nuggets, read_nugge
 from curation.labeling.written_answers.proposals import (
     MAX_NUGGETS,
     NuggetProposals,
-    describe_shares,
+    describe_reviews,
     parse_nuggets,
     read_proposals,
 )
@@ -175,8 +175,8 @@ def test_peoples_share_is_what_they_took_changed_dropped_and_added(
     write_nuggets(project, "q-violin", kept, "rita", calls["q-violin"])
     assert write_nuggets(project, "q-kettle", [], "rita", calls["q-kettle"]), "all were dropped"
     with project.reading() as cursor:
-        taken = {one.query_id: one.taken for one in read_proposals(cursor)}
-        sentences = describe_shares(read_proposals(cursor))
+        taken = {one.query_id: one.review_counts for one in read_proposals(cursor)}
+        sentences = describe_reviews(read_proposals(cursor))
     assert taken["q-violin"] == {"unchanged": 1, "changed": 2, "dropped": 1, "added": 1}
     assert taken["q-kettle"] == {"unchanged": 0, "changed": 0, "dropped": 4, "added": 0}
     assert sentences == [
@@ -201,5 +201,5 @@ def test_peoples_share_is_what_they_took_changed_dropped_and_added(
 
 def test_of_two_nuggets_that_are_alike_each_proposal_takes_one() -> None:
     twins = (Nugget("It is made of steel and wood.", True), STEEL)
-    found = NuggetProposals("q", "c", MODEL, twins, (STEEL,)).taken
+    found = NuggetProposals("q", "c", MODEL, twins, (STEEL,)).review_counts
     assert found == {"unchanged": 1, "changed": 0, "dropped": 1, "added": 0}

@@ -10,11 +10,12 @@ from curation.core.errors import InputError, NotFoundError, RefusedError
 from curation.ingest.importers.reference_answers import store_answers
 from curation.labeling.requests import AnswerTaskRequest, RoundRequest
 from curation.labeling.rounds.create_round import open_round
-from curation.labeling.rounds.rounds import set_round_state
+from curation.labeling.rounds.round_states import set_round_state
 from curation.labeling.written_answers.create_task import open_answer_task
 from curation.labeling.written_answers.decisions import AnswerRuling, decide_answers
 from curation.labeling.written_answers.disputes import find_answer_disputes, read_answer_case
-from curation.labeling.written_answers.tasks import read_answer_task_status, set_answer_task_state
+from curation.labeling.written_answers.status import read_answer_task_status
+from curation.labeling.written_answers.tasks import set_answer_task_state
 from curation.labeling.written_answers.writing import (
     draw_shown_document,
     list_own_answers,
