@@ -13,9 +13,9 @@ from app.acts import Acts, FormState, submit_button
 from app.context import project_store
 from curation.core.errors import CurationError
 from curation.core.request import dump_request
-from curation.operations.jobs import Job, find_problem, jobs_of, last_job, last_jobs, may_stop
+from curation.operations.jobs import Job, can_stop, find_problem, jobs_of, read_last_job, read_last_jobs
 from curation.operations.jobs.files import new_result_folder, remove_result
-from curation.operations.jobs.stored import last_job_of
+from curation.operations.jobs.stored import find_last_job
 from curation.operations.registry import OPERATIONS
 from curation.store import COMMAND_LINE, Annotator, Store
 
@@ -74,7 +74,7 @@ class PageContext(NamedTuple):
     def read_own_job(self, kind: str, **parameters: object) -> Job | None:
         """Return the last job of a kind, with these parameters, that this person started."""
         with self.store.reading() as cursor:
-            return last_job_of(cursor, kind, self.annotator.name, **parameters)
+            return find_last_job(cursor, kind, self.annotator.name, **parameters)
 
     def submit_button(self, label: str, kind: str, problem: str | None = None, remark: str = "") -> bool:
         """Show the button of a form that starts a job of this kind.
@@ -108,7 +108,7 @@ class PageContext(NamedTuple):
 
     def find_wait(self, kind: str) -> str | None:
         """Return the reason why a job of this kind must wait for running jobs; None if it need not wait."""
-        return jobs_of(self.store).find_hindrance(kind, self.annotator)
+        return jobs_of(self.store).find_blocker(kind, self.annotator)
 
     def is_running(self, job: Job | None) -> bool:
         """Return whether a job is running."""
@@ -135,10 +135,10 @@ def read_context(annotator: Annotator, kinds: Collection[str] = OPERATIONS) -> P
     running = jobs_of(store).running_jobs()  # read before the ends: a job that ends meanwhile counts as ended
     with store.reading() as cursor:
         starter = None if annotator.role == "lead" else annotator.name
-        jobs, last = last_jobs(cursor, starter), last_job(cursor)
+        jobs, last = read_last_jobs(cursor, starter), read_last_job(cursor)
     jobs = {kind: job for kind, job in jobs.items() if kind in kinds}
     area = st.empty()  # with and without a job, so that the widgets below keep their position and state
-    followed = [job for job, _ in running.values() if job.kind in kinds and may_stop(job, annotator)]
+    followed = [job for job, _ in running.values() if job.kind in kinds and can_stop(job, annotator)]
     if followed:
         with area.container(border=True):
             for job in followed:
@@ -161,7 +161,7 @@ def _follow_job(store: Store, annotator: Annotator, job_id: str) -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
         text = ui.plain(f"{doing[0].upper()}{doing[1:]}: {progress or 'starting'}")
         st.progress(min(1.0, done / total) if total else 0.0, text=text)
-        if may_stop(job, annotator) and st.button("Stop", key=f"stop {job_id}"):
+        if can_stop(job, annotator) and st.button("Stop", key=f"stop {job_id}"):
             _stop_job(store, annotator, job_id)
     ui.quiet(
         f"Started by {job.started_by} at {job.started_at:%H:%M} UTC. "

@@ -11,7 +11,7 @@ from starlette.routing import Route
 from app.components.links import query_address
 from app.context import project_store
 from app.json_routes import json_route
-from curation.operations.find_by_words import FoundItem, find_items
+from curation.operations.palette_search import SearchHit, find_items
 from curation.operations.query_facts import READER_ROLES
 
 MAX_SEARCH_LENGTH = 200
@@ -32,7 +32,7 @@ def search(request: Request) -> Any:
 ROUTES = [Route("/api/palette", search)]
 
 
-def _make_address(found_item: FoundItem) -> str:
+def _make_address(found_item: SearchHit) -> str:
     if found_item.kind == "person":
         return f"/team?{urlencode({'person': found_item.title})}"
     return query_address(found_item.query_id, found_item.document_id)

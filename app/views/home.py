@@ -15,7 +15,7 @@ from app.components.state import draw_daily_answers, draw_key_figures, draw_stag
 from app.context import project_store
 from app.next_stage import show_action_link
 from app.page_context import read_context
-from curation.operations.doctor import check_backups
+from curation.operations.doctor_content import check_backups
 from curation.operations.jobs import jobs_of
 from curation.operations.jobs.figures import figures_of
 from curation.operations.workflow import project_workflow as workflow

@@ -32,7 +32,7 @@ def status(
       goldgrade status
       goldgrade status --notify
     """
-    from curation.operations.doctor import check_backups
+    from curation.operations.doctor_content import check_backups
     from curation.operations.notices import send_due
     from curation.operations.workflow.project_workflow import build_stages, read_figures, read_state
     from curation.operations.workflow.stage import STATE_LABELS, find_next_stage

@@ -19,8 +19,8 @@ from curation.core.operation import Operation
 from curation.core.progress import Progress
 from curation.core.request import dump_request, option, read_request
 from curation.operations.backup import Backup, back_up, sums_path
-from curation.operations.jobs import Job, jobs_of, last_job
-from curation.operations.jobs.stored import last_job_of
+from curation.operations.jobs import Job, jobs_of, read_last_job
+from curation.operations.jobs.stored import find_last_job
 from curation.people.annotators import require_author
 from curation.store import COMMAND_LINE, Cursor, Store, note_event, record_event, utc_now
 from curation.store.settings import get_setting, put_setting
@@ -77,7 +77,7 @@ def take_backup(store: Store, request: BackupRequest, _progress: Progress, autho
     if request.keep is None:
         return back_up(store, folder, author, SNAPSHOT, {"reason": request.reason.strip()})
     backup = back_up(store, folder, author, detail={"scheduled": True})
-    for name in _scheduled_backups(store)[request.keep :]:
+    for name in _list_scheduled_backups(store)[request.keep :]:
         for path in (folder / name, sums_path(folder / name)):
             path.unlink(missing_ok=True)
     return backup
@@ -105,21 +105,22 @@ def set_schedule(store: Store, schedule: BackupSchedule | None, by: str) -> None
         record_event(cursor, "schedule backups", {"schedule": parameters}, by)
 
 
-def last_scheduled(cursor: Cursor) -> Job | None:
+def find_last_scheduled_job(cursor: Cursor) -> Job | None:
     """Read the job of the last scheduled backup."""
-    return last_job_of(cursor, JOB_KIND, COMMAND_LINE)
+    return find_last_job(cursor, JOB_KIND, COMMAND_LINE)
 
 
 def start_due_backup(store: Store, folder: Path | None, now: datetime | None = None) -> Job | None:
     """Start the scheduled backup if it is due; None if no backup is due or other jobs are at work."""
     now = now or utc_now()
     with store.reading() as cursor:
-        schedule, last_backup, newest_job = read_schedule(cursor), last_scheduled(cursor), last_job(cursor)
+        schedule = read_schedule(cursor)
+        last_backup, last_job = find_last_scheduled_job(cursor), read_last_job(cursor)
     if folder is None or schedule is None or not _is_due(schedule, last_backup, now):
         return None
     request = dump_request(BackupRequest(str(folder), schedule.keep))
     try:
-        seen_job_id = newest_job.job_id if newest_job else None
+        seen_job_id = last_job.job_id if last_job else None
         return jobs_of(store).start(JOB_KIND, request, COMMAND_LINE, seen_job_id)
     except RefusedError:  # of jobs that are at work, or that another process has just started
         return None
@@ -145,7 +146,7 @@ def _is_due(schedule: BackupSchedule, last_backup: Job | None, now: datetime) ->
     return last_backup.outcome != "done" and now - last_backup.started_at >= RETRY_AFTER
 
 
-def _scheduled_backups(store: Store) -> list[str]:
+def _list_scheduled_backups(store: Store) -> list[str]:
     """List the names of the scheduled backups, newest first."""
     with store.reading() as cursor:
         rows = cursor.execute(

@@ -161,7 +161,7 @@ def read_documents(
     return QueryDocuments(facts, guide, not is_open, tuple(sorted(systems)), tuple(rows))
 
 
-def sealed_by(store: Store, query_id: str) -> tuple[str, ...]:
+def list_sealing_releases(store: Store, query_id: str) -> tuple[str, ...]:
     """List the releases that seal the votes and grades of a query."""
     with store.reading() as cursor:
         return tuple(seal.name for seal in release_seals(cursor) if query_id in seal.queries)

@@ -75,7 +75,7 @@ class QueryHistory:
         return (Table("Grades by release", columns, rows, words=True),)
 
 
-def query_history(
+def read_history(
     store: Store, query_id: str, reader: Annotator, access: SealAccess | None = None
 ) -> QueryHistory:
     """Read the history of a query; grades are shown to the same readers as in `read_documents`.

@@ -1,4 +1,4 @@
-"""The registry of operations that commands and pages start, by name, with the data that each uses.
+"""The registry of the operations that commands and pages start, with the data that each operation uses.
 
 The module of an operation is imported on the first use of the operation, because some modules take seconds to
 import.
@@ -8,32 +8,45 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from importlib import import_module
+from typing import NamedTuple
 
 from curation.core.operation import Operation
 
+
+class _Entry(NamedTuple):
+    """The module of an operation, the data that the operation reads, and the data that it changes."""
+
+    module: str
+    reads: str
+    changes: str
+
+    @property
+    def used_data(self) -> set[str]:
+        return {*self.reads.split(), *self.changes.split()}
+
+
 _ENTRIES = {
-    "check file": ("operations.import_jobs", "sources queries judgments", ""),
-    "import": ("operations.import_jobs", "", "sources queries judgments"),
-    "sample": ("releases.sampling_operations", "sources", "queries"),
-    "top up": ("releases.sampling_operations", "sources", "queries"),
-    "tags": ("queries.operations", "sources", "queries vectors"),
-    "pool": ("pooling.operations", "sources queries", "candidates vectors"),
-    "coverage": ("queries.operations", "sources queries", "map vectors"),
-    "split preview": ("splits.operations", "sources queries judgments", "vectors"),
-    "split": ("splits.operations", "sources queries judgments", "parts vectors"),
-    "freeze": ("releases.operations", "sources queries judgments candidates parts", "releases"),
-    "export": ("releases.operations", "releases", ""),
-    "evaluate": ("evaluation.evaluate", "releases", "evaluations"),
-    "plan re-labeling": ("relabeling.open_quarter", "sources queries judgments candidates", "plan"),
-    "relabel": ("relabeling.open_quarter", "sources queries plan", "candidates vectors"),
-    "backup": ("operations.backup_schedule", "", ""),
+    "check file": _Entry("operations.import_jobs", "sources queries judgments", ""),
+    "import": _Entry("operations.import_jobs", "", "sources queries judgments"),
+    "sample": _Entry("releases.sampling_operations", "sources", "queries"),
+    "top up": _Entry("releases.sampling_operations", "sources", "queries"),
+    "tags": _Entry("queries.operations", "sources", "queries vectors"),
+    "pool": _Entry("pooling.operations", "sources queries", "candidates vectors"),
+    "coverage": _Entry("queries.operations", "sources queries", "map vectors"),
+    "split preview": _Entry("splits.operations", "sources queries judgments", "vectors"),
+    "split": _Entry("splits.operations", "sources queries judgments", "parts vectors"),
+    "freeze": _Entry("releases.operations", "sources queries judgments candidates parts", "releases"),
+    "export": _Entry("releases.operations", "releases", ""),
+    "evaluate": _Entry("evaluation.evaluate", "releases", "evaluations"),
+    "plan re-labeling": _Entry("relabeling.open_quarter", "sources queries judgments candidates", "plan"),
+    "relabel": _Entry("relabeling.open_quarter", "sources queries plan", "candidates vectors"),
+    "backup": _Entry("operations.backup_schedule", "", ""),
 }
-"""Name → (the module of the operation, the data that it reads, the data that it changes)."""
 
 
 class _Operations(Mapping[str, Operation]):
     def __getitem__(self, name: str) -> Operation:
-        operations: dict[str, Operation] = import_module(f"curation.{_ENTRIES[name][0]}").OPERATIONS
+        operations: dict[str, Operation] = import_module(f"curation.{_ENTRIES[name].module}").OPERATIONS
         return operations[name]
 
     def __iter__(self) -> Iterator[str]:
@@ -47,13 +60,14 @@ OPERATIONS = _Operations()
 """The operations by name."""
 
 
-def clash(name: str, other: str) -> bool:
+def has_clash(name: str, other: str) -> bool:
     """Tell whether one of two operations changes data that the other reads or changes.
 
     Operations that clash may not run at the same time. Each operation stores its result in one transaction,
     so an operation cannot damage the project; but a pool that is built during an import of the corpus would
     have the former documents.
     """
-    reads, changes = (set(names.split()) for names in _ENTRIES[name][1:])
-    other_reads, other_changes = (set(names.split()) for names in _ENTRIES[other][1:])
-    return name == other or bool(changes & (other_reads | other_changes) or other_changes & reads)
+    entry, other_entry = _ENTRIES[name], _ENTRIES[other]
+    changes_other = not other_entry.used_data.isdisjoint(entry.changes.split())
+    is_changed = not entry.used_data.isdisjoint(other_entry.changes.split())
+    return name == other or changes_other or is_changed

@@ -78,20 +78,20 @@ def _write_traffic(traffic: Path, corpus: Path, path: Path) -> None:
     with path.open("w", encoding="utf-8", newline="") as file:
         writer = csv.DictWriter(file, ["time", "query", "segment", "count"], lineterminator="\n")
         writer.writeheader()
-        writer.writerows(_later_rows(rows))
-        writer.writerows(_new_rows(new_queries, datetime.fromisoformat(rows[0]["time"]) + QUARTER))
+        writer.writerows(_make_later_rows(rows))
+        writer.writerows(_make_new_rows(new_queries, datetime.fromisoformat(rows[0]["time"]) + QUARTER))
 
 
-def _later_rows(rows: list[dict[str, str]]) -> Iterator[dict[str, Any]]:
+def _make_later_rows(rows: list[dict[str, str]]) -> Iterator[dict[str, Any]]:
     for row in rows:
         text = normalise_query(row["query"])
         if not _is_drawn("left", text, ONE_IN_DROPPED):
-            times = 3 if _is_drawn("rising", text, ONE_IN_RISING) else 1
+            factor = 3 if _is_drawn("rising", text, ONE_IN_RISING) else 1
             time = datetime.fromisoformat(row["time"]) + QUARTER
-            yield {**row, "time": time.isoformat(), "count": int(row["count"]) * times}
+            yield {**row, "time": time.isoformat(), "count": int(row["count"]) * factor}
 
 
-def _new_rows(names: list[str], first: datetime) -> Iterator[dict[str, Any]]:
+def _make_new_rows(names: list[str], first: datetime) -> Iterator[dict[str, Any]]:
     for hour, name in enumerate(names):
         count = 1 + int(digest("count", name)[:4], 16) % 12
         time = (first + timedelta(hours=hour)).isoformat()

@@ -84,7 +84,7 @@ def read_all_rows(cursor: Cursor) -> Rows:
     """Read every value of every table; DuckDB compares each block that it reads with its checksum."""
     rows = {}
     for name in list_tables(cursor):
-        sql = f"SELECT count(*), bit_xor(hash(t)) FROM {_quoted_name(name)} t"  # noqa: S608
+        sql = f"SELECT count(*), bit_xor(hash(t)) FROM {_quote_name(name)} t"  # noqa: S608
         rows[name] = int(cursor.execute(sql).fetchall()[0][0])
     return rows
 
@@ -105,12 +105,12 @@ def try_inserts(cursor: Cursor) -> None:
     new_values = defaultdict(list)
     for table, column, is_text in cursor.execute(_KEY_COLUMNS).fetchall():
         change = "|| ' written'" if is_text else "+ 1000000000"
-        new_values[table].append(f"{_quoted_name(column)} {change} AS {_quoted_name(column)}")
+        new_values[table].append(f"{_quote_name(column)} {change} AS {_quote_name(column)}")
     for name in list_tables(cursor):
         row = f"* REPLACE ({', '.join(new_values[name])})" if new_values[name] else "*"
-        cursor.execute(f"INSERT INTO {_quoted_name(name)} SELECT {row} FROM {_quoted_name(name)} LIMIT 1")  # noqa: S608
+        cursor.execute(f"INSERT INTO {_quote_name(name)} SELECT {row} FROM {_quote_name(name)} LIMIT 1")  # noqa: S608
 
 
-def _quoted_name(name: str) -> str:
+def _quote_name(name: str) -> str:
     """Quote a name from the catalog, which cannot be bound as a parameter."""
     return '"' + name.replace('"', '""') + '"'

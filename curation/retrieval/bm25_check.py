@@ -1,7 +1,7 @@
 """A check of BM25 against rank-bm25, an independent implementation of the formula.
 
 Building a pool compares the BM25 lists of a few queries with rank-bm25's lists. Both BM25 implementations get
-the is_same tokens: words for one comparison, and grams for another. An `epsilon` of 0 in rank-bm25 gives a
+the same tokens: words for one comparison, and grams for another. An `epsilon` of 0 in rank-bm25 gives a
 word in more than half of the documents an idf of 0, which is the rule of `curation.retrieval.bm25`.
 """
 

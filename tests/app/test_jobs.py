@@ -17,9 +17,9 @@ import pytest
 
 from curation.core.errors import CurationError, RefusedError
 from curation.core.progress import silent
-from curation.operations.jobs import Job, Jobs, find_problem, jobs_of, last_jobs
+from curation.operations.jobs import Job, Jobs, find_problem, jobs_of, read_last_jobs
 from curation.operations.jobs.stored import store_ending, store_job
-from curation.operations.registry import OPERATIONS, clash
+from curation.operations.registry import OPERATIONS, has_clash
 from curation.store import Store, open_store
 from tests.support.projects import add_names, count_rows, import_rows, new_project, newest_job, rows_of
 from tests.support.started import StartedWorker
@@ -191,7 +191,7 @@ def test_a_job_does_not_wait_for_one_that_changes_nothing_of_what_it_needs(proje
     os.kill(halted_pool, signal.SIGCONT)
     jobs.wait()
     with project.reading() as cursor:
-        ended = {kind: job.outcome for kind, job in last_jobs(cursor).items()}
+        ended = {kind: job.outcome for kind, job in read_last_jobs(cursor).items()}
     assert ended == {"pool": "done", "export": "stopped"}
 
 
@@ -209,7 +209,7 @@ def test_a_job_does_not_wait_for_one_that_changes_nothing_of_what_it_needs(proje
     ],
 )
 def test_steps_work_apart_where_one_changes_what_the_other_uses(one: str, other: str, is_apart: bool) -> None:
-    assert clash(one, other) == clash(other, one) == is_apart
+    assert has_clash(one, other) == has_clash(other, one) == is_apart
 
 
 def test_a_clock_that_steps_back_breaks_no_later_job(project: Store) -> None:
@@ -225,7 +225,7 @@ def test_a_clock_that_steps_back_breaks_no_later_job(project: Store) -> None:
         started.append(begun[0].job_id)
         assert newest_job(project).job_id == started[-1]
     with project.reading() as cursor:
-        found = {kind: job.job_id for kind, job in last_jobs(cursor).items()}
+        found = {kind: job.job_id for kind, job in read_last_jobs(cursor).items()}
     assert found == {"pool": started[2], "sample": started[1]}
 
 
@@ -337,7 +337,7 @@ def test_the_last_job_of_a_person_is_found_below_everybody_elses(project: Store)
     first = store_job(project, "pool", POOL, "lee", None)[0].job_id
     second = store_job(project, "pool", POOL, "mia", first)[0].job_id
     with project.reading() as cursor:
-        found = [last_jobs(cursor, by)["pool"].job_id for by in ("lee", "mia", None)]
+        found = [read_last_jobs(cursor, by)["pool"].job_id for by in ("lee", "mia", None)]
     assert found == [first, second, second]
 
 

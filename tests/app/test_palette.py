@@ -8,7 +8,7 @@ import pytest
 
 from app.front import palette
 from curation.core.errors import RefusedError
-from curation.operations.find_by_words import MAX_HITS, find_items
+from curation.operations.palette_search import MAX_HITS, find_items
 from curation.store import Store
 from curation.store.row_types import Annotator
 from tests.support.projects import add_names, add_pairs, grid, new_project

@@ -58,7 +58,7 @@ NO_PAGE = (
     "labeling/pairs_file.py",
     "negatives/assumed_negatives.py",
     "negatives/audit",
-    "operations/doctor.py",
+    "operations/doctor",
     "releases/packed.py",
     "evaluation/scoring/baseline",
     "evaluation/scoring/chunk_map.py",

@@ -15,7 +15,8 @@ import pytest
 from curation.core.errors import NotFoundError
 from curation.ingest.importers.external_corpus import link_corpus
 from curation.operations.backup import back_up
-from curation.operations.doctor import Examination, check_permissions, examine
+from curation.operations.doctor import Examination, examine
+from curation.operations.doctor_surroundings import check_permissions
 from curation.operations.jobs.files import new_result_folder
 from curation.operations.jobs.running import WORKER
 from curation.operations.jobs.stored import store_job

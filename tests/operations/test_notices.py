@@ -14,8 +14,10 @@ from curation.core.errors import InputError, RefusedError
 from curation.labeling.requests import RoundRequest
 from curation.labeling.rounds.create_round import open_round
 from curation.labeling.rounds.round_states import set_round_state
+from curation.operations.due_notices import NoticeKinds
 from curation.operations.jobs.stored import store_ending, store_job
-from curation.operations.notices import NoticeKinds, read_webhook, send_due, send_test, set_kinds
+from curation.operations.notices import send_due, set_kinds
+from curation.operations.webhook import read_webhook, send_test
 from curation.relabeling.plan import make_plan
 from curation.relabeling.request import PlanRequest
 from curation.store import Store, migrations, utc_now

@@ -11,7 +11,7 @@ from curation.core.errors import RefusedError
 from curation.operations.backup_schedule import (
     JOB_KIND,
     BackupSchedule,
-    last_scheduled,
+    find_last_scheduled_job,
     set_schedule,
     start_due_backup,
 )
@@ -47,7 +47,7 @@ def taken(store: Store, folder: Path, now: datetime) -> bool:
 def dated(store: Store, at: datetime) -> None:
     """As if the last job had been started then."""
     with store.transaction() as cursor:
-        last = last_scheduled(cursor)
+        last = find_last_scheduled_job(cursor)
         cursor.execute("UPDATE jobs SET started_at = ? WHERE job_id = ?", [at, last.job_id])
 
 
@@ -86,7 +86,7 @@ def test_two_processes_take_one(project: Store, tmp_path: Path) -> None:
 def test_one_that_failed_is_tried_again_after_an_hour(project: Store, tmp_path: Path) -> None:
     assert taken(project, tmp_path / "unmounted", utc_now())
     with project.reading() as cursor:
-        last = last_scheduled(cursor)
+        last = find_last_scheduled_job(cursor)
     assert last.outcome == "refused"
     assert "there is no such folder" in (last.message or "")
     assert not taken(project, tmp_path, utc_now() + timedelta(minutes=59))

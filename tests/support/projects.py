@@ -20,7 +20,7 @@ from curation.labeling.requests import RoundRequest
 from curation.labeling.rounds.create_round import OpenedRound, open_round
 from curation.labeling.session.queue import read_queue
 from curation.labeling.session.submit import submit_judgments
-from curation.operations.jobs import Job, last_job
+from curation.operations.jobs import Job, read_last_job
 from curation.operations.project import init_project
 from curation.people.accounts import add_annotator
 from curation.store import Document, Store, append, get_setting, open_store, put_setting, utc_now
@@ -267,7 +267,7 @@ def import_rows(
 
 def newest_job(store: Store) -> Job:
     with store.reading() as cursor:
-        job = last_job(cursor)
+        job = read_last_job(cursor)
     assert job is not None
     return job
 

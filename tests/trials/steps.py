@@ -37,7 +37,7 @@ from curation.ingest.requests import make_request
 from curation.operations.doctor import examine
 from curation.operations.import_jobs import dump_job
 from curation.operations.jobs import worker
-from curation.operations.jobs.stored import find_job, last_job, store_job
+from curation.operations.jobs.stored import find_job, read_last_job, store_job
 from curation.operations.whole_file import Rows, read_all_rows
 from curation.pooling.request import PoolRequest
 from curation.queries.requests import DrawRequest
@@ -145,7 +145,7 @@ def job(kind: str, parameters: Mapping[str, Any], by: str = "lee") -> Work:
     def work(path: Path, say: Say) -> None:
         store = open_store(path)
         with store.reading() as cursor:
-            last = last_job(cursor)
+            last = read_last_job(cursor)
         begun = store_job(store, kind, parameters, by, last and last.job_id)[0]
         asked: SimpleQueue[str] = SimpleQueue()
         asked.put(begun.job_id)

@@ -21,9 +21,14 @@ from curation.core.text import pluralize
 from curation.ingest.filters import describe_filter
 from curation.ingest.importers.nuggets import parse_nugget_lines, split_nugget_texts, write_nuggets
 from curation.labeling.written_answers.proposals import describe_reviews
-from curation.operations.query_documents import EVALUATED, QueryDocuments, read_documents, sealed_by
+from curation.operations.query_documents import (
+    EVALUATED,
+    QueryDocuments,
+    list_sealing_releases,
+    read_documents,
+)
 from curation.operations.query_facts import EditedTexts, QueryFacts, edit_texts
-from curation.operations.query_history import query_history
+from curation.operations.query_history import read_history
 from curation.people.seal_access import unseal
 from curation.retrieval import RUN_PREFIX
 from curation.store import Annotator, Store
@@ -43,7 +48,7 @@ def show(annotator: Annotator) -> None:
         st.info(NO_QUERY)
         return
     store, acts = project_store(), Acts(annotator)
-    unseal_form = acts.form(f"open {query_id} {sealed_by(store, query_id)}")
+    unseal_form = acts.form(f"open {query_id} {list_sealing_releases(store, query_id)}")
     access = unseal_form.result if annotator.role == "lead" else None
     query_documents = read_documents(store, query_id, annotator, access)
     _show_facts(query_documents.facts)
@@ -59,7 +64,7 @@ def show(annotator: Annotator) -> None:
     if query_documents.is_sealed:
         _offer_unsealing(store, annotator, acts, unseal_form, query_id)
     if part == RELEASES:
-        ui.result(query_history(store, query_id, annotator, access))
+        ui.result(read_history(store, query_id, annotator, access))
     else:
         candidates.show(query_documents, st.query_params.get("document", ""))
 

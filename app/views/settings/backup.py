@@ -11,7 +11,7 @@ from app.page_context import PageContext
 from app.views.releases.downloads import show_result
 from curation.core.errors import InputError
 from curation.operations import backup_schedule
-from curation.operations.doctor import check_backups
+from curation.operations.doctor_content import check_backups
 from curation.operations.jobs import Job
 
 SCHEDULE = "schedule backups"
@@ -59,7 +59,10 @@ def _ask_schedule(context: PageContext) -> None:
     """Ask for the schedule of backups, and show the result of the last scheduled backup."""
     ui.heading("Schedule")
     with context.store.reading() as cursor:
-        schedule, last = backup_schedule.read_schedule(cursor), backup_schedule.last_scheduled(cursor)
+        schedule, last = (
+            backup_schedule.read_schedule(cursor),
+            backup_schedule.find_last_scheduled_job(cursor),
+        )
     if backup_folder() is None:
         ui.quiet("Scheduled backups need a folder on the server. Start the app with this folder.")
         st.code("goldgrade app --backup-to FOLDER", language=None)

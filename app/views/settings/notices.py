@@ -7,7 +7,9 @@ import streamlit as st
 from app import ui
 from app.components.forms import Form
 from app.page_context import PageContext
-from curation.operations.notices import NoticeKinds, read_kinds, read_webhook, send_test, set_kinds
+from curation.operations.due_notices import NoticeKinds
+from curation.operations.notices import read_kinds, set_kinds
+from curation.operations.webhook import read_webhook, send_test
 
 NOTICES = "notices"
 

@@ -10,10 +10,10 @@ the id of this last job. So a request that is sent twice by an impatient click m
 
 Two jobs may run at the same time, so that short work, such as an export, does not wait for long work, such as
 the embedding of documents. Two jobs do not run at the same time if one changes data that the other reads or
-changes (`operations.registry.clash`).
+changes (`operations.registry.has_clash`).
 """
 
 from curation.operations.jobs.running import Jobs, find_problem, jobs_of
-from curation.operations.jobs.stored import Job, last_job, last_jobs, may_stop
+from curation.operations.jobs.stored import Job, can_stop, read_last_job, read_last_jobs
 
-__all__ = ["Job", "Jobs", "find_problem", "jobs_of", "last_job", "last_jobs", "may_stop"]
+__all__ = ["Job", "Jobs", "can_stop", "find_problem", "jobs_of", "read_last_job", "read_last_jobs"]

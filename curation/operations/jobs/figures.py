@@ -1,10 +1,9 @@
-"""The cache of figures that pages show; figures of a large project are computed in a separate process.
+"""The cache of the figures that pages show, which are computed once for each state of the project.
 
 A figure is the return value of a function for a project. In a large project a figure takes seconds of
 processor time and of the lease on the file, which the process that serves annotators cannot spare, and DuckDB
-gives the file to one process at a time. So a separate process computes figures on a copy of the project. The
-copy is updated block by block, once for each state. The copy lies next to the project, only its owner can
-read the copy, and the copy is removed when the process ends.
+gives the file to one process at a time. So a separate process (`operations.jobs.figure_process`) computes the
+figures of a large project.
 
 `DataState` describes a state of the project. In a large project the grades and decisions of annotators and
 reviewers make a new state once a minute; all other changes, and grades of leads, make a new state at once.
@@ -12,48 +11,33 @@ reviewers make a new state once a minute; all other changes, and grades of leads
     figures = figures_of(store)
     state = figures.state()
     figures.figure(state, make_agreement_report, "round 1")
-
-The process is `python -m curation.operations.jobs.figures COPY`. The process receives pickled functions and
-sends their pickled return values. The process ends when its input ends, or after `IDLE_SECONDS` without a
-function.
 """
 
 from __future__ import annotations
 
 import atexit
 import logging
-import os
 import pickle
-import subprocess
-import sys
 import threading
 import time
 from collections.abc import Callable, Hashable
-from contextlib import ExitStack, suppress
 from datetime import datetime
-from multiprocessing import Pipe
-from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
 from curation.agreement.fingerprint import TABLES, read_fingerprint, read_set_fingerprint
 from curation.core import log
 from curation.core.digests import digest
-from curation.core.errors import CurationError, RefusedError
-from curation.operations.jobs.worker import NICENESS
-from curation.store import Cursor, Store, open_store, utc_now
-from curation.store.staging import rehearsal_folder
+from curation.core.errors import RefusedError
+from curation.operations.jobs.figure_process import FigureProcess
+from curation.store import Cursor, Store, utc_now
 
 T = TypeVar("T")
 
-MODULE = "curation.operations.jobs.figures"
 MIN_LARGE_JUDGMENTS = 20_000
 """The number of judgments from which a project counts as large; smaller projects need no separate process."""
 MAX_STATE_AGE = 60.0
 """The seconds for which a state may lack the newest grades."""
-IDLE_SECONDS = 600.0
-ANSWER_SECONDS = 600.0
-"""The seconds after which the process of figures is ended if it does not answer."""
 GRADE_TABLES = ("judgment_events", "adjudications")
 _LEAD_ACTIVITY = """
 SELECT (SELECT count(*) FROM events), (SELECT count(*) FROM job_endings),
@@ -90,7 +74,7 @@ class FigureCache:
         self._lock, self._state_lock = threading.Lock(), threading.Lock()
         self._last_state: tuple[DataState, str, float] | None = None
         self._cache: tuple[str, dict[Hashable, Any]] = "", {}
-        self._process: _FigureProcess | None = None
+        self._process: FigureProcess | None = None
 
     def state(self) -> DataState:
         """Return the state for which figures are computed now."""
@@ -120,7 +104,7 @@ class FigureCache:
                     self._cache = state.key, {}
                 cache = self._cache[1]
                 if call not in cache:
-                    compute = self._compute_in_process if state.large else self._compute_here
+                    compute = self._compute_in_process if state.large else self._compute_directly
                     cache[call] = compute(function, arguments)
         return cache[call]  # type: ignore[no-any-return]
 
@@ -134,13 +118,13 @@ class FigureCache:
             self._process.end()
             self._process = None
 
-    def _compute_here(self, function: Callable[..., T], arguments: tuple[Hashable, ...]) -> T:
+    def _compute_directly(self, function: Callable[..., T], arguments: tuple[Hashable, ...]) -> T:
         return function(self._store, *arguments)
 
     def _compute_in_process(self, function: Callable[..., T], arguments: tuple[Hashable, ...]) -> T:
         for _ in range(2):  # an earlier process may have ended meanwhile
             try:
-                self._process = self._process or _FigureProcess(self._store)
+                self._process = self._process or FigureProcess(self._store)
                 figure, error = self._process.compute(self._cache[0], (function, arguments))
             except (EOFError, OSError, pickle.UnpicklingError) as ended:
                 log.write(logging.WARNING, f"The process of figures was ended: {ended!r}")
@@ -162,33 +146,6 @@ def _read_state(cursor: Cursor) -> tuple[DataState, str]:
     return DataState(key, utc_now(), judgment_count >= MIN_LARGE_JUDGMENTS), other_key
 
 
-class _FigureProcess:
-    """The process that computes, and its copy of the project."""
-
-    def __init__(self, store: Store) -> None:
-        self._store, self._copied_key = store, ""
-        self._cleanup = ExitStack()
-        self._copy = self._cleanup.enter_context(rehearsal_folder(store.path)) / store.path.name
-        self._pipe, child_pipe = Pipe()
-        command = [sys.executable, "-P", "-m", MODULE, str(self._copy), str(child_pipe.fileno())]
-        with child_pipe:
-            process = subprocess.Popen(command, pass_fds=[child_pipe.fileno()], start_new_session=True)  # noqa: S603
-        for end in (process.wait, process.kill, self._pipe.close):  # the last one comes first
-            self._cleanup.callback(end)
-        self.end = self._cleanup.close
-
-    def compute(self, key: str, call: object) -> tuple[Any, Exception | None]:
-        """Update the copy to a state and return the answer of the process."""
-        if key != self._copied_key:
-            self._store.copy_changes_to(self._copy)
-            self._copied_key = key
-        self._pipe.send(call)
-        if not self._pipe.poll(ANSWER_SECONDS):
-            raise TimeoutError
-        answer: tuple[Any, Exception | None] = self._pipe.recv()
-        return answer
-
-
 _figures: dict[Path, FigureCache] = {}
 _figures_lock = threading.Lock()
 
@@ -200,31 +157,3 @@ def figures_of(store: Store) -> FigureCache:
             _figures[store.path] = FigureCache(store)
             atexit.register(_figures[store.path].close)
         return _figures[store.path]
-
-
-def main(copy: Path, pipe: Connection) -> None:
-    """Answer requests until the pipe ends or no request comes for `IDLE_SECONDS` seconds."""
-    with suppress(EOFError):
-        while pipe.poll(IDLE_SECONDS):
-            call = pipe.recv()
-            pipe.send(_answer_request(open_store(copy), *call))
-
-
-def _answer_request(
-    store: Store, function: Callable[..., T], arguments: tuple[Hashable, ...]
-) -> tuple[T | None, Exception | None]:
-    try:
-        return function(store, *arguments), None
-    except CurationError as error:
-        return None, error
-    except Exception as error:
-        log.write(logging.ERROR, "A figure failed", error=error, figure=function.__qualname__)
-        return None, RuntimeError(f"{function.__qualname__} failed: the log says how")
-    finally:
-        store.close()
-
-
-if __name__ == "__main__":
-    os.nice(NICENESS)
-    log.configure()
-    main(Path(sys.argv[1]), Connection(int(sys.argv[2])))

@@ -1,4 +1,4 @@
-"""The folders of files that jobs read and write: uploads, which a job imports, and results for a page.
+"""The folders in which a job finds its uploaded files and leaves its results, each locked by one process.
 
 Only their owner can read the folders. Uploads lie next to the project until they are imported, results in the
 folder for temporary files. The process that starts a job makes the folder, names the folder in the parameters

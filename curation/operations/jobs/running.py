@@ -26,8 +26,8 @@ from curation.core import log
 from curation.core.errors import CurationError, RefusedError
 from curation.operations.jobs import stored
 from curation.operations.jobs.files import discard_upload
-from curation.operations.jobs.stored import Job, find_author, is_same, may_stop
-from curation.operations.registry import OPERATIONS, clash
+from curation.operations.jobs.stored import Job, can_stop, find_author, is_same_request
+from curation.operations.registry import OPERATIONS, has_clash
 from curation.people.annotators import require_annotators, require_role
 from curation.store import Annotator, Store
 
@@ -86,16 +86,16 @@ class Jobs:
 
         Raises
         ------
-        RefusedError, NotFoundError: a different job blocks this job (`find_hindrance`) or was started
+        RefusedError, NotFoundError: a different job blocks this job (`find_blocker`) or was started
             meanwhile, or `author` may not ask.
         CurationError: the job would be refused, as far as this is known at once (`Operation.check`).
         """
         with self._lock:
             for running in self._list_running():
-                if is_same(running.job, kind, parameters, author):
+                if is_same_request(running.job, kind, parameters, author):
                     return running.job
             with self._store.reading() as cursor:
-                hindrance = self._find_hindrance(kind, find_author(cursor, author))
+                hindrance = self._find_blocker(kind, find_author(cursor, author))
             if hindrance is not None:
                 raise RefusedError(hindrance)
             check = partial(OPERATIONS[kind].refuse, parameters=parameters)
@@ -115,7 +115,7 @@ class Jobs:
             target = next((running for running in self._list_running() if running.job.job_id == job_id), None)
         with self._store.reading() as cursor:
             annotator = require_annotators(cursor, [author])[0]
-        if target is None or not may_stop(target.job, annotator):
+        if target is None or not can_stop(target.job, annotator):
             require_role(annotator, "lead")
         if target is None:
             return
@@ -141,10 +141,10 @@ class Jobs:
         with self._lock:
             return {running.job.job_id: (running.job, running.progress) for running in self._list_running()}
 
-    def find_hindrance(self, kind: str, annotator: Annotator) -> str | None:
+    def find_blocker(self, kind: str, annotator: Annotator) -> str | None:
         """Return the reason for which no job of this kind can start now; None if a job can start."""
         with self._lock:
-            return self._find_hindrance(kind, annotator)
+            return self._find_blocker(kind, annotator)
 
     def wait(self, timeout: float | None = None) -> None:
         """Wait until no job is at work and the endings of all are stored."""
@@ -157,13 +157,13 @@ class Jobs:
         self._running = [running for running in self._running if running.watcher.is_alive()]
         return self._running
 
-    def _find_hindrance(self, kind: str, annotator: Annotator) -> str | None:
+    def _find_blocker(self, kind: str, annotator: Annotator) -> str | None:
         running_jobs = [running.job for running in self._list_running()]
-        clashing_jobs = [job for job in running_jobs if clash(job.kind, kind)]
+        clashing_jobs = [job for job in running_jobs if has_clash(job.kind, kind)]
         if not clashing_jobs and len(running_jobs) < MAX_RUNNING:
             return None
         job = (clashing_jobs or running_jobs)[0]
-        if not may_stop(job, annotator):
+        if not can_stop(job, annotator):
             return "Another job is at work: try again in a few minutes."
         limit = f"No more than {MAX_RUNNING} jobs run at once"
         if clashing_jobs:

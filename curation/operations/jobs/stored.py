@@ -55,12 +55,12 @@ def store_job(
     with store.transaction() as cursor:
         requester = find_author(cursor, started_by)
         require_role(requester, *OPERATIONS[kind].roles)
-        last = last_job(cursor)
+        last = read_last_job(cursor)
         if last is not None and last.job_id != seen_job_id:
             is_repeated = last.job_id == _next_job_id(seen_job_id)
-            if is_repeated and is_same(last, kind, parameters, started_by):
+            if is_repeated and is_same_request(last, kind, parameters, started_by):
                 return last, False
-            if not may_stop(last, requester):
+            if not can_stop(last, requester):
                 raise RefusedError("Another job was started meanwhile: try again.")
             raise RefusedError(
                 f"{last.started_by} started another job ({last.kind}) meanwhile. Look at the result of "
@@ -74,7 +74,7 @@ def store_job(
     return job, True
 
 
-def may_stop(job: Job, annotator: Annotator) -> bool:
+def can_stop(job: Job, annotator: Annotator) -> bool:
     """Tell whether a person may stop and see a job: leads may stop all jobs, other people their own jobs."""
     return annotator.role == "lead" or job.started_by == annotator.name
 
@@ -86,7 +86,7 @@ def find_author(cursor: Cursor, name: str) -> Annotator:
     return require_annotators(cursor, [name])[0]
 
 
-def is_same(job: Job, kind: str, parameters: Mapping[str, Any], started_by: str) -> bool:
+def is_same_request(job: Job, kind: str, parameters: Mapping[str, Any], started_by: str) -> bool:
     """Tell whether a job has this kind, these parameters and this author."""
     is_same_start = (job.kind, job.started_by) == (kind, started_by)
     return is_same_start and canonical_json(job.parameters) == canonical_json(parameters)
@@ -112,12 +112,12 @@ def find_job(cursor: Cursor, job_id: str) -> Job:
     return job
 
 
-def last_job(cursor: Cursor) -> Job | None:
+def read_last_job(cursor: Cursor) -> Job | None:
     """Read the job that was started last; None without jobs."""
     return next(reversed(_list_in_order(cursor)), None)
 
 
-def last_jobs(cursor: Cursor, by: str | None = None) -> dict[str, Job]:
+def read_last_jobs(cursor: Cursor, by: str | None = None) -> dict[str, Job]:
     """Read the last job of each kind, in the order in which the jobs were started.
 
     Parameters
@@ -132,7 +132,7 @@ def last_jobs(cursor: Cursor, by: str | None = None) -> dict[str, Job]:
     return jobs
 
 
-def last_job_of(cursor: Cursor, kind: str, by: str, **parameters: object) -> Job | None:
+def find_last_job(cursor: Cursor, kind: str, by: str, **parameters: object) -> Job | None:
     """Find the last job of a kind with these parameters that a person started."""
     jobs = (job for job in reversed(_list_in_order(cursor)) if (job.kind, job.started_by) == (kind, by))
     return next((job for job in jobs if parameters.items() <= job.parameters.items()), None)

@@ -13,9 +13,9 @@ from curation.agreement.gate import ALPHA, Gate, compute_gate
 from curation.core.errors import CurationError
 from curation.labeling.consensus.rule import DESCRIPTIONS, read_rule
 from curation.labeling.rounds.pace import AnnotatorWork
-from curation.operations.jobs.stored import Job, last_jobs
+from curation.operations.jobs.stored import Job, read_last_jobs
 from curation.operations.registry import OPERATIONS
-from curation.operations.workflow import judging, preparing, releasing
+from curation.operations.workflow import adjudicating, judging, preparing, releasing
 from curation.operations.workflow.stage import Action, Stage
 from curation.relabeling.calendar import QuarterWork
 from curation.relabeling.staleness import RelabelingCalendar, compute_staleness
@@ -54,7 +54,7 @@ class WorkflowState:
     answers: tuple[AnnotatorWork, ...]
     preparation: preparing.Preparation
     rounds: judging.RoundProgress
-    grades: judging.SettledGrades
+    grades: adjudicating.GradeCounts
     newest: releasing.NewestRelease | None
     quarter: str
     work: QuarterWork | None
@@ -86,8 +86,8 @@ def read_state(store: Store, now: datetime | None = None) -> WorkflowState:
     with store.reading() as cursor:
         quarter, work = releasing.read_quarter(cursor, now.date())
         rounds = judging.read_rounds(cursor)
-        preparation, grades = preparing.read_preparation(cursor), judging.read_settled(cursor)
-        newest, jobs = releasing.read_newest(cursor), tuple(last_jobs(cursor).values())
+        preparation, grades = preparing.read_preparation(cursor), adjudicating.read_grade_counts(cursor)
+        newest, jobs = releasing.read_newest(cursor), tuple(read_last_jobs(cursor).values())
     answers = tuple(judging.read_annotator_work(store, rounds.open_rounds))
     return WorkflowState(now, answers, preparation, rounds, grades, newest, quarter, work, jobs)
 
@@ -105,9 +105,9 @@ def build_stages(
     gate, due = (figures.gate, figures.due) if figures else (None, None)
     rounds = judging.make_round_stage(state.rounds, state.answers, state.preparation, state.now)
     alpha = next((check for check in gate.checks if check.figure == ALPHA), None) if gate else None
-    adjudication = judging.make_adjudicate_stage(state.grades, alpha)
+    adjudication = adjudicating.make_adjudicate_stage(state.grades, alpha)
     is_settled = rounds.state == adjudication.state == "done"
-    split = judging.make_split_stage(state.grades, is_settled)
+    split = adjudicating.make_split_stage(state.grades, is_settled)
     stages = [
         preparing.make_import_stage(state.preparation),
         preparing.make_sample_stage(state.preparation),

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from curation.agreement.gate import Gate
 from curation.core.text import pluralize, pluralize_label
-from curation.operations.workflow.judging import SettledGrades
+from curation.operations.workflow.adjudicating import GradeCounts
 from curation.operations.workflow.stage import Action, Stage
 from curation.relabeling.calendar import DONE, OPEN, PLANNED, QuarterWork, find_present_quarter, read_work
 from curation.relabeling.staleness import RelabelingCalendar
@@ -76,7 +76,7 @@ def read_newest(cursor: Cursor) -> NewestRelease | None:
 
 
 def make_freeze_stage(
-    newest: NewestRelease | None, grades: SettledGrades, gate: Gate | None, is_settled: bool
+    newest: NewestRelease | None, grades: GradeCounts, gate: Gate | None, is_settled: bool
 ) -> Stage:
     """Make the stage of the freeze: the newest release, and the answers since.
 

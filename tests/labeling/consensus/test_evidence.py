@@ -23,7 +23,7 @@ from curation.labeling.rounds.create_round import open_round
 from curation.labeling.rounds.use_guide import use_guide
 from curation.labeling.session.queue import read_queue
 from curation.labeling.session.submit import submit_judgments
-from curation.operations.workflow.judging import read_settled
+from curation.operations.workflow.adjudicating import read_grade_counts
 from curation.store import Store
 from tests.support.command_line import invoke
 from tests.support.marking import GUIDE
@@ -127,7 +127,7 @@ def test_marks_without_a_common_character_are_a_dispute_until_a_reviewer_decides
     (found,) = find_disputes(opened)
     assert (len(set(found.grades)), [one.evidence for one in found.opinions]) == (1, [((0, 3),), ((4, 8),)])
     with opened.reading() as cursor:
-        assert read_settled(cursor).disputed == 1
+        assert read_grade_counts(cursor).disputed == 1
     assert make_agreement_report(opened).disputed == 1
     listed = invoke(["--project", str(opened.path), "disputes"]).stdout
     assert "1 of these disputes are only about evidence: the grades agree" in listed

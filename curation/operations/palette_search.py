@@ -1,4 +1,4 @@
-"""The search of the palette: items whose text, title, name or id contains each word of a text.
+"""The search of the command palette: items whose text, title, name or id contains each word of a text.
 
 A word is found also within a longer word: "graph" finds "paragraph". Items are queries, documents that are
 candidates of a query, and people.
@@ -38,7 +38,7 @@ ORDER BY kind = 'document', kind, length(title), title, query_id, document_id
 """
 
 
-class FoundItem(NamedTuple):
+class SearchHit(NamedTuple):
     """A query, a document or a person that a search found; a document has the id of a query that it is a
     candidate of.
     """
@@ -49,7 +49,7 @@ class FoundItem(NamedTuple):
     document_id: str
 
 
-def find_items(cursor: Cursor, text: str, reader: Annotator) -> list[FoundItem]:
+def find_items(cursor: Cursor, text: str, reader: Annotator) -> list[SearchHit]:
     """Find items that contain each word as a substring, the shortest first; only a lead finds people.
 
     Raises
@@ -61,4 +61,4 @@ def find_items(cursor: Cursor, text: str, reader: Annotator) -> list[FoundItem]:
     if not words:
         return []
     parameters = {"words": words, "limit": MAX_HITS, "lead": reader.role == "lead"}
-    return [FoundItem(*row) for row in cursor.execute(_SEARCH, parameters).fetchall()]
+    return [SearchHit(*row) for row in cursor.execute(_SEARCH, parameters).fetchall()]

@@ -1,0 +1,162 @@
+"""The doctor's checks of what a project contains, from its rows and releases to its backups."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from datetime import datetime, timedelta
+from pathlib import Path
+
+import duckdb
+
+from curation import __version__
+from curation.core.errors import CurationError
+from curation.core.text import pluralize
+from curation.ingest.importers.external_corpus import find_changed_files
+from curation.ingest.readers.folders import is_address
+from curation.operations.backup_schedule import DOWNLOADED, SNAPSHOT
+from curation.operations.doctor_surroundings import DoctorFinding, Level, format_megabytes
+from curation.operations.jobs.running import WORKER
+from curation.operations.jobs.stored import read_last_jobs
+from curation.operations.whole_file import describe_damaged_blocks, read_all_rows
+from curation.releases.release_rows import list_releases
+from curation.releases.verify import verify
+from curation.store import Store, get_setting, utc_now
+
+MAX_BACKUP_AGE = timedelta(days=7)
+MAX_CLOCK_LEAD = timedelta(minutes=5)
+"""The time by which the last event may lie in the future, because clocks of machines differ."""
+_BACKUP_TIMES = """
+WITH downloads AS (SELECT detail->>'file' AS file FROM events WHERE action = $downloaded)
+SELECT max(happened_at) FILTER (
+        action = 'backup' OR action = $snapshot AND detail->>'file' IN (SELECT file FROM downloads)
+    ),
+    max(happened_at) FILTER (action = $snapshot), max(happened_at) FILTER (action = 'restore') FROM events
+"""
+
+
+def check_rows(store: Store) -> Iterator[DoctorFinding]:
+    """Read all rows, and check the blocks of the file."""
+    with store.reading() as cursor:
+        rows = read_all_rows(cursor)
+    damage = describe_damaged_blocks(store.damaged_blocks)
+    if damage:
+        yield DoctorFinding("problem", "file", damage, "goldgrade --project NEW restore FILE")
+    sentence = f"All {pluralize(sum(rows.values()), 'row')} of {len(rows)} tables can be read; "
+    sentence += f"{rows.get('judgment_events', 0):,} are answers of annotators."
+    yield DoctorFinding("fine", "file", sentence)
+
+
+def check_versions(store: Store) -> Iterator[DoctorFinding]:
+    """Report the versions, and former projects next to the file."""
+    with store.reading() as cursor:
+        [(newest,)] = cursor.execute("SELECT max(name) FROM migrations").fetchall()
+    sentence = f"goldgrade {__version__}, DuckDB {duckdb.__version__}, the project's form is {newest}."
+    yield DoctorFinding("fine", "versions", sentence)
+    for former in sorted(store.path.parent.glob(f"{store.path.stem}.before-*{store.path.suffix}")):
+        sentence = (
+            f"{former.name} ({format_megabytes(former.stat().st_size)}) is the project before a restore or a "
+        )
+        sentence += "migration. Remove the file if you no longer need the former project."
+        yield DoctorFinding("note", "versions", sentence)
+
+
+def check_releases(store: Store) -> Iterator[DoctorFinding]:
+    """Compare each release with its checksums."""
+    with store.reading() as cursor:
+        names = [release.name for release in list_releases(cursor)]
+    for name in names:
+        try:
+            verified = verify(store, name)
+        except CurationError as error:
+            yield DoctorFinding("problem", "releases", f"{name}: {error.found}")
+            continue
+        if not verified.intact:
+            sentence = f"The release {name} is not as it was frozen: {verified.problems[0]}."
+            yield DoctorFinding("problem", "releases", sentence, f"goldgrade verify {name}")
+    if names:
+        yield DoctorFinding("fine", "releases", f"Releases compared with their sums: {len(names):,}.")
+
+
+def check_jobs(store: Store) -> Iterator[DoctorFinding]:
+    """Find jobs without an end on which no process works."""
+    with store.reading() as cursor:
+        unended = [job for job in read_last_jobs(cursor).values() if job.outcome is None]
+    if unended and _has_worker(store.path):
+        return
+    for job in unended:
+        started = f"{job.started_at:%Y-%m-%d %H:%M} UTC"
+        sentence = f"The job “{job.kind}” of {job.started_by} ({started}) has no end, "
+        sentence += "and no process works on it: its server was stopped. Start the job again on its page."
+        yield DoctorFinding("note", "jobs", sentence)
+
+
+def _has_worker(project: Path) -> bool:
+    """Tell whether a process of this machine works on a job of the project or waits for a job."""
+    worker_arguments = {WORKER.encode(), str(project).encode()}
+    for arguments in Path("/proc").glob("[0-9]*/cmdline"):
+        with suppress(OSError):
+            if worker_arguments <= set(arguments.read_bytes().split(b"\0")):
+                return True
+    return False
+
+
+def check_backups(store: Store) -> Iterator[DoctorFinding]:
+    """Find the time of the last backup."""
+    with store.reading() as cursor:
+        parameters = {"snapshot": SNAPSHOT, "downloaded": DOWNLOADED}
+        [(backup_at, snapshot_at, restored_at)] = cursor.execute(_BACKUP_TIMES, parameters).fetchall()
+    times = [time for time in (backup_at, restored_at) if time is not None]
+    level: Level = "note"
+    if snapshot_at is not None and snapshot_at > max(times, default=datetime.min):
+        sentence = f"A snapshot of {snapshot_at:%Y-%m-%d %H:%M} UTC is ready, but was not downloaded."
+    elif restored_at is not None and (backup_at is None or backup_at < restored_at):
+        since = f"{restored_at:%Y-%m-%d %H:%M} UTC"
+        sentence = f"The project was restored on {since}, and no backup was taken since."
+    elif backup_at is None:
+        sentence = "No backup was ever taken with goldgrade."
+    else:
+        sentence = f"The last backup was taken on {backup_at:%Y-%m-%d %H:%M} UTC"
+        if utc_now() - backup_at > MAX_BACKUP_AGE:
+            sentence += f", over {MAX_BACKUP_AGE.days} days ago."
+        else:
+            level, sentence = "fine", f"{sentence}."
+    yield DoctorFinding(level, "backup", sentence, "" if level == "fine" else "goldgrade backup FOLDER")
+
+
+def check_clock(store: Store) -> Iterator[DoctorFinding]:
+    """Check that no event lies in the future."""
+    with store.reading() as cursor:
+        [(last_event,)] = cursor.execute("SELECT max(happened_at) FROM events").fetchall()
+    if last_event is not None and last_event - utc_now() > MAX_CLOCK_LEAD:
+        sentence = (
+            f"The last event of the audit trail is dated {last_event:%Y-%m-%d %H:%M} UTC, which is in the "
+        )
+        yield DoctorFinding("problem", "clock", f"{sentence}future. Set this machine's clock.")
+
+
+def check_cookie_key(store: Store) -> Iterator[DoctorFinding]:
+    """Check that the project has the key that signs the cookies of people."""
+    with store.reading() as cursor:
+        key = get_setting(cursor, "cookie_key")
+    if key is None:
+        yield DoctorFinding("problem", "file", "The key that signs cookies is missing: nobody can sign in.")
+
+
+def check_corpus(store: Store) -> Iterator[DoctorFinding]:
+    """Find changed files of a corpus that is read in place."""
+    for location, error in find_changed_files(store):
+        folder = "FOLDER" if is_address(location) else location
+        yield DoctorFinding("problem", "corpus", str(error), f"goldgrade import corpus {folder} --in-place")
+
+
+CHECKS: dict[str, Callable[[Store], Iterator[DoctorFinding]]] = {
+    "versions": check_versions,
+    "releases": check_releases,
+    "corpus": check_corpus,
+    "jobs": check_jobs,
+    "backup": check_backups,
+    "clock": check_clock,
+    "cookie key": check_cookie_key,
+}
+"""The checks in a file that can be read, by their names."""
