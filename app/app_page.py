@@ -11,8 +11,7 @@ REVIEWERS = ("reviewer", "lead")
 LEADS = ("lead",)
 DATA, JUDGE, QUALITY, RELEASE = "Data", "Judge", "Quality", "Release"
 SETTINGS = ":material/settings: Settings"
-GROUPS = (DATA, JUDGE, QUALITY, RELEASE, SETTINGS)
-"""The menus of the navigation, in their order."""
+MENUS = (DATA, JUDGE, QUALITY, RELEASE, SETTINGS)
 
 
 def _always(_: Annotator) -> bool:

@@ -24,10 +24,8 @@ from app.assets import make_script_source, read_asset
 from curation.core.errors import RefusedError
 
 ICON = "/favicon.svg"
-STATIC = Path(st.__file__).with_name("static")
-"""The folder with Streamlit's index page and all files that this page loads."""
-SCRIPTS = "/static/"
-"""The first part of the addresses of Streamlit's files."""
+STREAMLIT_FOLDER = Path(st.__file__).with_name("static")
+SCRIPTS_PATH = "/static/"
 EARLY_SCRIPTS = ("BidiComponent", "Html")
 """Scripts that every page needs, and that the index page therefore names for an early fetch."""
 _CHUNKS = re.compile(r'm\.f=\[("[^\]]+")\]')
@@ -55,7 +53,7 @@ class _Head(HTMLParser):
             self.tags.append((tag, attributes))
 
 
-def list_entry_tags(static: Path = STATIC) -> Iterator[str]:
+def list_entry_tags(static: Path = STREAMLIT_FOLDER) -> Iterator[str]:
     """List the HTML tags of the first scripts and links of a page, and of the scripts that it needs soon.
 
     Raises
@@ -84,7 +82,7 @@ def list_entry_tags(static: Path = STATIC) -> Iterator[str]:
 
 
 @cache
-def make_prefetch_links(static: Path = STATIC) -> str:
+def make_prefetch_links(static: Path = STREAMLIT_FOLDER) -> str:
     """Return HTML links that prefetch the files of every page while a person types a password."""
     names = re.findall(r'(?:src|href)="([^"]+)"', "".join(list_entry_tags(static)))
     return "\n".join(f'<link rel="prefetch" href="{name}">' for name in names)
@@ -137,7 +135,7 @@ class IndexTemplate:
     RefusedError: Streamlit's index page is not the page that the app expects.
     """
 
-    def __init__(self, project: str, static: Path = STATIC) -> None:
+    def __init__(self, project: str, static: Path = STREAMLIT_FOLDER) -> None:
         tags = list(list_entry_tags(static))
         theme = tomllib.loads(_THEME.read_text(encoding="utf-8"))["theme"]
         self._values = {

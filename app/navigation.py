@@ -13,7 +13,7 @@ from pkgutil import iter_modules
 import streamlit as st
 
 from app import ui, views
-from app.app_page import GROUPS, AppPage
+from app.app_page import MENUS, AppPage
 from app.components.links import OFFERED_PAGES, SHOWN_PAGE
 from curation.core.errors import CurationError
 from curation.people.annotators import require_role
@@ -43,7 +43,7 @@ def list_menus(role: str) -> dict[str, list[AppPage]]:
     pages = [page for page in list_pages(role) if page.listed is not None]
     if len(pages) <= MAX_ROW_LINKS:
         return {"": pages}
-    menus = {group: [page for page in pages if page.group == group] for group in ("", *GROUPS)}
+    menus = {group: [page for page in pages if page.group == group] for group in ("", *MENUS)}
     return {group: menu_pages for group, menu_pages in menus.items() if menu_pages}
 
 

@@ -19,8 +19,7 @@ from curation.operations.jobs.stored import find_last_job
 from curation.operations.registry import OPERATIONS
 from curation.store import COMMAND_LINE, Annotator, Store
 
-POLL_SECONDS = 1.0
-"""Seconds between two updates of a job's progress."""
+PROGRESS_UPDATE_SECONDS = 1.0
 _FORM = "job"
 
 
@@ -142,7 +141,7 @@ def read_context(annotator: Annotator, kinds: Collection[str] = OPERATIONS) -> P
     if followed:
         with area.container(border=True):
             for job in followed:
-                st.fragment(_follow_job, run_every=POLL_SECONDS)(store, annotator, job.job_id)
+                st.fragment(_follow_job, run_every=PROGRESS_UPDATE_SECONDS)(store, annotator, job.job_id)
     return PageContext(store, annotator, acts, jobs, last.job_id if last else "", frozenset(running))
 
 

@@ -78,7 +78,7 @@ def test_uploads_are_read_in_the_server_by_one_module_and_only_where_a_page_can_
     that reads a file may read an upload: elsewhere only readers of cookies may have a method of that name.
     """
     file_methods = {"read", "read1", "readinto", "readline", "readlines", "getvalue", "getbuffer"}
-    cookie_readers = {"sessions()", "PENDING", "SIGNED_IN_BY"}
+    cookie_readers = {"cookie_codec()", "PENDING_COOKIE", "PROVIDER_COOKIE"}
     of_files = {"dry_run": "app/views/importing/dry_run.py", "submit": "app/views/evaluate/submit.py"}
     first_rows = {"preview_file", "guess_kind"}
     bytes_read, outside, looking = set(), set(), set()

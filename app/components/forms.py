@@ -11,8 +11,7 @@ import streamlit as st
 from curation.core.request import Option, build_request, find_unused_options, flatten_request, list_options
 
 Request = TypeVar("Request")
-MAX_TEXT_LENGTH = 500
-"""Maximum number of characters in a text field of a form."""
+MAX_TEXT_FIELD_LENGTH = 500
 NOTHING = ""
 """The entry of a selection list that stands for None, because Streamlit shows None as an empty selection."""
 
@@ -88,7 +87,7 @@ class Form(Generic[Request]):
         if option.kind is datetime:
             return st.datetime_input(value=value, format="YYYY-MM-DD", **base)
         if option.kind is str:
-            text = st.text_input(value=value or "", max_chars=MAX_TEXT_LENGTH, **base).strip()
+            text = st.text_input(value=value or "", max_chars=MAX_TEXT_FIELD_LENGTH, **base).strip()
             return text or (None if option.optional else option.default)
         if option.switch is None:
             return _ask_number(option, value, base)

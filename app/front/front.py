@@ -22,7 +22,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from app.app_page import AppPage
 from app.assets import read_asset
 from app.front.scripts import accepts_gzip, serve_script
-from app.index_page import ICON, SCRIPTS, IndexTemplate
+from app.index_page import ICON, SCRIPTS_PATH, IndexTemplate
 from app.navigation import all_pages, list_pages
 from app.signin.pages import page as plain_page
 from curation.store import Annotator
@@ -67,7 +67,7 @@ class Front:
     async def _respond(self, scope: Scope) -> Response | None:
         path, headers = scope["path"], Headers(scope=scope)
         account = scope.get("state", {}).get("account")
-        if path.startswith(SCRIPTS):
+        if path.startswith(SCRIPTS_PATH):
             return await serve_script(path, headers)
         if path == ICON:
             return Response(self._icon, 200, {"Cache-Control": "max-age=86400"}, "image/svg+xml")

@@ -32,7 +32,7 @@ from app.context import image_hosts, unreadable
 from app.front.offered_files import MEDIA, OfferedFiles
 from app.front.tabs import OpenTabs, Tab
 from app.front.upload_limits import UPLOAD_PATH
-from app.index_page import ICON, SCRIPT_SOURCES, SCRIPTS
+from app.index_page import ICON, SCRIPT_SOURCES, SCRIPTS_PATH
 from app.signin.auth_settings import list_providers
 from app.signin.current_user import read_sign_in_key, sign_in_cache
 from app.signin.oidc import PATHS
@@ -168,7 +168,7 @@ def _find_refusal(scope: Scope, headers: Headers, account: Annotator | None) -> 
         return JSONResponse({"message": "Only leads may read the metrics of the server."}, 403)
     if account is not None or path in PUBLIC_PATHS or (path in PATHS and list_providers()):
         return None
-    if path.startswith(SCRIPTS) and scope["method"] in SAFE_METHODS:
+    if path.startswith(SCRIPTS_PATH) and scope["method"] in SAFE_METHODS:
         return None  # scripts of Streamlit, which anybody can install; the sign-in page prefetches them
     if path.startswith("/api/"):
         sentence = "You are not signed in, or your sign-in has ended."

@@ -15,7 +15,6 @@ from curation.operations.palette_search import SearchHit, find_items
 from curation.operations.query_facts import READER_ROLES
 
 MAX_SEARCH_LENGTH = 200
-"""Maximum number of characters of a search text."""
 
 
 @json_route(*READER_ROLES)

@@ -16,7 +16,7 @@ from anyio import to_thread
 from starlette.datastructures import Headers
 from starlette.responses import PlainTextResponse, Response
 
-from app.index_page import STATIC
+from app.index_page import STREAMLIT_FOLDER
 
 COMPRESSED_TYPES = frozenset({".js", ".css", ".svg", ".json"})
 CACHE_FOREVER = "public, max-age=31536000, immutable"
@@ -25,8 +25,8 @@ CACHE_FOREVER = "public, max-age=31536000, immutable"
 @cache
 def list_scripts() -> dict[str, Path]:
     """Return the files in Streamlit's folder of scripts, by the path of their address."""
-    files = (path for path in (STATIC / "static").rglob("*") if path.is_file())
-    return {f"/{path.relative_to(STATIC).as_posix()}": path for path in files}
+    files = (path for path in (STREAMLIT_FOLDER / "static").rglob("*") if path.is_file())
+    return {f"/{path.relative_to(STREAMLIT_FOLDER).as_posix()}": path for path in files}
 
 
 @cache

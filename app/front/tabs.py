@@ -1,9 +1,9 @@
 """Limits on a person's open browser tabs: on their number, and on the rate of their messages.
 
 Streamlit runs the scripts of all pages in one process, so one person's many requests slow the app for
-everybody. When a person opens more than `MAX_TABS` tabs, the server ends the person's oldest tab. The ended
-tab opens the page `ENDED_ADDRESS`, which explains the reason and sends no more requests. Messages beyond
-`RERUNS_PER_SECOND` are delayed, not dropped.
+everybody. When a person opens more than `MAX_TABS_OF_PERSON` tabs, the server ends the person's oldest tab.
+The ended tab opens the page `ENDED_ADDRESS`, which explains the reason and sends no more requests. Messages
+beyond `RERUNS_PER_SECOND` are delayed, not dropped.
 """
 
 from __future__ import annotations
@@ -21,15 +21,15 @@ from starlette.types import Message, Receive, Send
 
 from app.signin.pages import page as plain_page
 
-MAX_TABS = 8
-"""Maximum number of open browser tabs of a person."""
+MAX_TABS_OF_PERSON = 8
 RERUNS_PER_SECOND, MAX_BURST = 5.0, 20
 """Maximum messages a second from a person's tabs, and maximum size of a burst of messages after a pause."""
 TOO_MANY_TABS = 4008
 """The websocket close code of a tab that the server ends; the script `early.js` recognizes the code."""
 ENDED_ADDRESS = "/tab-ended"
 ENDED_SENTENCE = (
-    f"You have more than {MAX_TABS} pages of goldgrade open. This page was closed, because it was the oldest."
+    f"You have more than {MAX_TABS_OF_PERSON} pages of goldgrade open. This page was closed, because it was "
+    "the oldest."
 )
 
 
@@ -88,7 +88,7 @@ class OpenTabs:
         """
         tab, tabs = Tab(receive, send, self._rates[person]), self._open[person]
         tabs.append(tab)
-        if len(tabs) > MAX_TABS:
+        if len(tabs) > MAX_TABS_OF_PERSON:
             await tabs.pop(0).end(TOO_MANY_TABS, "a newer tab")
         try:
             yield tab

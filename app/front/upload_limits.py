@@ -23,8 +23,7 @@ from app.components.refused_uploads import SENTENCES_BY_STATUS
 
 MEGABYTE = 1 << 20
 MAX_BYTES, MAX_BYTES_OF_PERSON = 1000 * MEGABYTE, 500 * MEGABYTE
-MAX_SILENCE = 60.0
-"""Seconds without a new byte after which the server ends an upload."""
+MAX_SILENT_SECONDS = 60.0
 UPLOAD_PATH = "/_stcore/upload_file/"
 
 
@@ -37,7 +36,7 @@ class UploadLimits:
         max_bytes: int = MAX_BYTES,
         max_bytes_of_person: int = MAX_BYTES_OF_PERSON,
         read_memory: Callable[[], Mapping[str, int]] | None = None,
-        silence: float = MAX_SILENCE,
+        silence: float = MAX_SILENT_SECONDS,
     ) -> None:
         self._app = app
         self._silence = silence

@@ -22,8 +22,7 @@ from curation.core.errors import CurationError
 from curation.guides.guide import current_guide
 from curation.store import HEALTH_CHECKED, Store, put_setting, utc_now
 
-MIN_FREE_BYTES = 64_000_000
-"""Number of free bytes on the disk below which the health check fails."""
+MIN_FREE_DISK_BYTES = 64_000_000
 WRITE_SECONDS = 30.0
 """Seconds between two test writes of the health check, so that frequent checks do not keep the disk busy."""
 _lock = threading.Lock()
@@ -50,7 +49,7 @@ def _check_store(store: Store) -> bool:
     with store.reading() as cursor:
         current_guide(cursor)
     free = shutil.disk_usage(store.path.parent).free
-    if free < MIN_FREE_BYTES:
+    if free < MIN_FREE_DISK_BYTES:
         log.write(logging.ERROR, "The disk is almost full", free_bytes=free, folder=store.path.parent)
         return True
     with _lock:

@@ -14,8 +14,7 @@ from curation.operations.backup_schedule import start_due_backup
 from curation.operations.jobs.files import remove_old_results
 from curation.operations.notices import send_due
 
-TASK_SECONDS = 60.0
-"""Seconds between two runs of the tasks."""
+SECONDS_BETWEEN_RUNS = 60.0
 
 
 @contextmanager
@@ -38,7 +37,7 @@ def _run_tasks(stop: Event) -> None:
         lambda: send_due(project_store()),
     )
     last_problem = ""
-    while not stop.wait(TASK_SECONDS):
+    while not stop.wait(SECONDS_BETWEEN_RUNS):
         for task in tasks:
             try:
                 task()

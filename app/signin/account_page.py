@@ -15,7 +15,7 @@ from app.signin import pages
 from app.signin.client_info import read_client
 from app.signin.cookies import cookie_codec
 from app.signin.current_user import open_session, read_sign_in_key, sign_in_cache
-from app.signin.oidc import SIGNED_IN_BY, make_sign_out_address
+from app.signin.oidc import PROVIDER_COOKIE, make_sign_out_address
 from app.signin.password_checks import CHANGES, RETRY_HEADERS, QueueFullError
 from app.signin.sign_in_page import build_sign_in_page
 from app.signin.throttle import list_password_change_keys, login_throttle
@@ -80,7 +80,7 @@ async def sign_out(request: Request) -> Response:
     except CurationError as error:
         response = build_sign_in_page("/", name, 503, f"{_THIS_BROWSER_ONLY} {unreadable(error)}")
     response.delete_cookie(cookie_codec().cookie, path="/")
-    SIGNED_IN_BY.delete(response)
+    PROVIDER_COOKIE.delete(response)
     return response
 
 

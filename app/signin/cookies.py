@@ -21,7 +21,6 @@ from curation.people.sign_ins import SIGN_IN_SECONDS
 from curation.store import require_setting
 
 KNOWN_BROWSER_SECONDS = 180 * 24 * 60 * 60
-"""Seconds for which the app remembers that a person has signed in with a browser."""
 
 
 class CookieCodec:

@@ -22,7 +22,7 @@ from app.signin.client_info import read_address, read_client
 from app.signin.cookies import cookie_codec, remember_browser, set_cookie
 from app.signin.current_user import open_session
 from app.signin.first_lead import first_lead
-from app.signin.password_checks import RETRY_AFTER, UNKNOWN_BROWSERS, QueueFullError, explain_unchecked
+from app.signin.password_checks import RETRY_SECONDS, UNKNOWN_BROWSERS, QueueFullError, explain_unchecked
 from app.signin.sign_in_page import SUBTITLE
 from app.signin.throttle import list_link_keys, login_throttle
 from curation.core.errors import CurationError, StoreError
@@ -33,7 +33,6 @@ from curation.store import Annotator
 
 JOIN = "/join"
 LINK_COOKIE_SECONDS = 60 * 60
-"""Seconds for which the cookie holds the token of an opened link."""
 _LINK_HELP = '<p class="help">Open the complete link that you received, in a browser with JavaScript.</p>'
 _SIGN_IN_HELP = '<p class="help"><a href="/sign-in">Sign in</a> if you have a password.</p>'
 _JOIN_FORM = pages.read_template("join.html")
@@ -93,7 +92,7 @@ async def _make_account(request: Request, token: str, invited: Annotator, form: 
     try:
         key = await UNKNOWN_BROWSERS.run(request, client.network, sign_in)
     except (StoreError, QueueFullError) as error:
-        return _build_page(invited, explain_unchecked(error), 503, RETRY_AFTER, name)
+        return _build_page(invited, explain_unchecked(error), 503, RETRY_SECONDS, name)
     except CurationError as error:
         return _build_page(invited, str(error), 422, name=name)
     return remember_browser(request, open_session(request, key, "/"), name)

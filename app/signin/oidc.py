@@ -62,10 +62,8 @@ class SignedCookie(NamedTuple):
         return URLSafeTimedSerializer(auth_settings().cookie_secret, salt=self.name, signer_kwargs=signing)
 
 
-PENDING = SignedCookie("pending", CALLBACK, 15 * 60)
-"""Cookie of a sign-in that waits for the identity provider's response."""
-SIGNED_IN_BY = SignedCookie("provider", "/sign-out", SIGN_IN_SECONDS)
-"""The cookie with the values that a sign-out at the identity provider needs."""
+PENDING_COOKIE = SignedCookie("pending", CALLBACK, 15 * 60)
+PROVIDER_COOKIE = SignedCookie("provider", "/sign-out", SIGN_IN_SECONDS)
 
 
 class PendingSignIn(NamedTuple):
@@ -101,13 +99,13 @@ async def redirect_to_provider(request: Request, provider: IdentityProvider, tar
     except Exception as error:
         _log_failure(provider.name, error)
         return None
-    PENDING.set(response, *PendingSignIn(provider.name, target, session_request.session))
+    PENDING_COOKIE.set(response, *PendingSignIn(provider.name, target, session_request.session))
     return response
 
 
 def read_pending_sign_in(request: Request) -> PendingSignIn | None:
     """Return the sign-in through a provider that this browser has started, or None."""
-    content = PENDING.read(request)
+    content = PENDING_COOKIE.read(request)
     return None if content is None else PendingSignIn(*content)
 
 
@@ -134,14 +132,14 @@ def remember_provider(response: Response, identity: VerifiedIdentity) -> None:
     """Store in the browser the values that a sign-out at the identity provider needs."""
     # Without the id token, which is a hint only, a provider may ask whether to sign out.
     hint = identity.id_token if len(identity.id_token) <= MAX_ID_TOKEN_LENGTH else ""
-    SIGNED_IN_BY.set(response, identity.provider, hint)
+    PROVIDER_COOKIE.set(response, identity.provider, hint)
 
 
 async def make_sign_out_address(request: Request) -> str | None:
     """Return the address at which the identity provider ends its session; None without provider or
     address.
     """
-    hints = SIGNED_IN_BY.read(request) if list_providers() else None
+    hints = PROVIDER_COOKIE.read(request) if list_providers() else None
     if hints is None:
         return None
     provider_name, id_token = hints

@@ -19,10 +19,9 @@ from app.context import unreadable
 from curation.core.errors import CurationError, RefusedError
 
 MAX_QUEUE_LENGTH, MAX_OF_NETWORK = 16, 8
-RETRY_AFTER = 5
-"""Seconds after which people may try again if the queue of password checks was full."""
-RETRY_HEADERS = {"Retry-After": str(RETRY_AFTER)}
-FULL = f"Too many people are signing in now. Try again in {RETRY_AFTER} s."
+RETRY_SECONDS = 5
+RETRY_HEADERS = {"Retry-After": str(RETRY_SECONDS)}
+FULL = f"Too many people are signing in now. Try again in {RETRY_SECONDS} s."
 Result = TypeVar("Result")
 
 

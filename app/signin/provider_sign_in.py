@@ -43,7 +43,7 @@ async def return_from_provider(request: Request) -> Response:
     if pending is None:  # also after a sign-out at the provider
         return RedirectResponse("/sign-in", 303)
     response = await _complete_sign_in(request, pending)
-    oidc.PENDING.delete(response)
+    oidc.PENDING_COOKIE.delete(response)
     return response
 
 

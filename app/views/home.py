@@ -11,7 +11,8 @@ import streamlit as st
 
 from app import ui
 from app.app_page import LEADS, AppPage
-from app.components.state import draw_daily_answers, draw_key_figures, draw_stage, draw_team
+from app.components.home_figures import draw_daily_answers, draw_key_figures, draw_team
+from app.components.stage import draw_stage
 from app.context import project_store
 from app.next_stage import show_action_link
 from app.page_context import read_context
@@ -22,8 +23,7 @@ from curation.operations.workflow import project_workflow as workflow
 from curation.operations.workflow.stage import Stage, find_next_stage
 from curation.store import Annotator, Store, utc_now
 
-CHECK_SECONDS = 10.0
-"""Seconds between two checks whether the project has changed."""
+SECONDS_BETWEEN_CHECKS = 10.0
 _DRAWN_STATE, _IS_FOLLOWING = "home", "home follows"
 """The session keys of the drawn state of the project, and of the mark that the page follows changes."""
 
@@ -33,7 +33,7 @@ def show(annotator: Annotator) -> None:
     if jobs_of(store).running_jobs():  # read before the endings: a job that ends now then counts as ended
         read_context(annotator)
     st.session_state.pop(_IS_FOLLOWING, None)
-    st.fragment(_follow_project, run_every=CHECK_SECONDS)(store)
+    st.fragment(_follow_project, run_every=SECONDS_BETWEEN_CHECKS)(store)
     for finding in check_backups(store):
         if finding.level == "problem":
             st.error(ui.plain(finding.sentence), icon=":material/error:")

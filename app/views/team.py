@@ -27,8 +27,7 @@ from curation.store import Annotator, Store
 
 COLUMNS = ["Name", "Role", "Signs in", "Judged", "Open items", "Since"]
 ADDRESS = "/team"
-PERSON = "person"
-"""The parameter of the page's address that names the account shown."""
+PERSON_PARAMETER = "person"
 ROLE_DESCRIPTIONS = {
     "annotator": "annotator: grades documents",
     "reviewer": "reviewer: grades, and decides disputes",
@@ -42,7 +41,9 @@ def show(annotator: Annotator) -> None:
     with store.reading() as cursor:
         all_accounts = accounts.list_accounts(cursor)
         workload_by_name = count_workloads(cursor)
-    chosen = next((account for account in all_accounts if account.name == st.query_params.get(PERSON)), None)
+    chosen = next(
+        (account for account in all_accounts if account.name == st.query_params.get(PERSON_PARAMETER)), None
+    )
     left, right = st.columns([2, 1], gap="medium")
     with left:
         ui.table(
@@ -76,7 +77,7 @@ def _show_last_act(last_act: AccountAct | None) -> None:
 
 def _make_row(account: accounts.Account, workload: tuple[int, int]) -> tuple[object, ...]:
     return (
-        PageLink(account.name, f"{ADDRESS}?{urlencode({PERSON: account.name})}"),
+        PageLink(account.name, f"{ADDRESS}?{urlencode({PERSON_PARAMETER: account.name})}"),
         account.role,
         account.ways,
         *workload,
@@ -95,7 +96,7 @@ def get_form(acts: Acts) -> FormState:
     """Return the state that all forms of an account share, so that each action renews all fields and
     buttons.
     """
-    return acts.form(f"people {st.query_params.get(PERSON)}")
+    return acts.form(f"people {st.query_params.get(PERSON_PARAMETER)}")
 
 
 def show_account(store: Store, acts: Acts, chosen: accounts.Account, open_items: int) -> None:

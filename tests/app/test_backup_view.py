@@ -86,7 +86,7 @@ def test_the_app_takes_what_is_due_by_itself(
     project: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv(context.BACKUP_TO, str(tmp_path))
-    monkeypatch.setattr(minutely, "TASK_SECONDS", 0.01)
+    monkeypatch.setattr(minutely, "SECONDS_BETWEEN_RUNS", 0.01)
     set_schedule(project, BackupSchedule(), "lee")
     deadline = time.monotonic() + 60
     with minutely.minutely_tasks():

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from app.views.queries import coverage
+from app.views.queries import writing_tasks
 from curation.core.characters import isolate
 from curation.queries.coverage.gaps import find_gaps
 from curation.queries.coverage.state import read_state
@@ -119,7 +119,7 @@ def test_a_writer_is_warned_once_of_a_text_and_may_save_it_as_it_is(project: Sto
 
 def test_regions_of_few_queries_are_filled_from_the_page(project: Store) -> None:
     page = opened("queries", LEE)
-    page.selectbox[0].set_value(coverage.FILL_FEW)
+    page.selectbox[0].set_value(writing_tasks.FILL_FEW)
     page = button(page, "Open the tasks").click().run()
     assert "Opened 2 query-writing tasks in 1 region" in html(page)
 

@@ -16,7 +16,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from app import context, uploads
-from app.views.evaluate.by_query import mark_evidence
+from app.views.evaluate.ranked_lists import mark_evidence
 from curation.core.errors import InputError, NotFoundError, RefusedError
 from curation.evaluation.by_query import compare_by_query
 from curation.evaluation.evaluate import RunSubmission
@@ -349,7 +349,7 @@ def test_uploads_that_do_not_fit_on_the_disk_are_refused_with_a_sentence(
         raise OSError(errno.ENOSPC, "No space left on device")
 
     sent = run_bytes(tmp_path, "a")
-    monkeypatch.setattr("app.views.evaluate.submit.write_upload", full)
+    monkeypatch.setattr("app.views.evaluate.run_files.write_upload", full)
     page = submitted(opened(VERA), ("bm25.trec", sent))
     told = page.error[0].value.replace("\\", "")
     assert "cannot be kept on the server (No space left on device). Nothing was evaluated" in told

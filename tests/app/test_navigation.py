@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from app.app_page import GROUPS
+from app.app_page import MENUS
 from app.navigation import MAX_ROW_LINKS, all_pages, find_menu_index, list_menus, list_pages
 
 EVERYONE = ["Label", "Write"]
@@ -40,7 +40,7 @@ def test_who_has_few_pages_has_a_row_of_links(role: str) -> None:
 
 def test_a_lead_has_menus_in_the_order_of_the_path_and_each_page_once() -> None:
     menus = list_menus("lead")
-    assert [group for group in menus if group] == list(GROUPS)
+    assert [group for group in menus if group] == list(MENUS)
     assert [page for members in menus.values() for page in members] == [
         page for page in list_pages("lead") if page.listed is not None
     ]
@@ -54,8 +54,8 @@ def test_the_menu_that_has_a_page_is_known_by_its_place() -> None:
 
 
 def test_every_page_but_home_is_in_a_group() -> None:
-    """Say `group=` in the page's record, with one of `app.app_page.GROUPS`."""
-    assert {page.title for page in all_pages() if page.group not in GROUPS and page.listed} <= {"Home"}
+    """Say `group=` in the page's record, with one of `app.app_page.MENUS`."""
+    assert {page.title for page in all_pages() if page.group not in MENUS and page.listed} <= {"Home"}
 
 
 def test_labeling_comes_first_for_who_labels_and_nothing_is_given_twice() -> None:

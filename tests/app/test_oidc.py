@@ -24,7 +24,7 @@ from app.monitoring.failures import FailureLog
 from app.signin import auth_settings, cookies, current_user, first_lead, join_page, oidc, sign_in_page
 from app.signin import routes as signin
 from app.signin.auth_settings import AuthSettings, read_auth
-from app.signin.oidc import PENDING
+from app.signin.oidc import PENDING_COOKIE
 from curation.people.accounts import list_accounts
 from curation.people.addresses import add_address, remove_address
 from curation.store import Store
@@ -236,7 +236,7 @@ def aged(cookie: dict[str, Any], seconds: int) -> str:
 
 @pytest.mark.parametrize(
     ("seconds", "signed_in"),
-    [(PENDING.seconds // 2, True), (PENDING.seconds + 5, False), (None, False)],
+    [(PENDING_COOKIE.seconds // 2, True), (PENDING_COOKIE.seconds + 5, False), (None, False)],
     ids=["in time", "too late", "forged"],
 )
 def test_an_answer_counts_with_the_cookie_of_a_recent_sign_in_alone(

@@ -865,7 +865,7 @@ def test_the_ninth_tab_of_a_person_ends_the_first_and_nobody_elses(anyone: TestC
             headers = {**ORIGIN, "Cookie": cookies[name]}
             return opened.enter_context(server.websocket_connect("/_stcore/stream", headers=headers))
 
-        of_ben, *of_anna = [tab("ben"), *(tab("anna") for _ in range(tabs.MAX_TABS))]
+        of_ben, *of_anna = [tab("ben"), *(tab("anna") for _ in range(tabs.MAX_TABS_OF_PERSON))]
         newest = tab("anna")
         with pytest.raises(WebSocketDisconnect) as ended:
             of_anna[0].receive_bytes()

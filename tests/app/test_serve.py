@@ -22,7 +22,7 @@ from app.context import PROJECT, project_name
 from app.front.connections import open_listening_socket
 from app.front.front import Front
 from app.front.scripts import list_scripts
-from app.index_page import STATIC, IndexTemplate
+from app.index_page import STREAMLIT_FOLDER, IndexTemplate
 from app.monitoring.heap import NEW_MODULES, frozen_heap
 from app.navigation import list_pages
 from curation.core.errors import RefusedError
@@ -112,11 +112,11 @@ def test_the_index_page_has_title_names_colours_and_style_before_any_script_runs
 
 
 def test_the_index_page_loads_what_streamlits_own_loads_and_all_of_it_is_there(front: TestClient) -> None:
-    given = re.findall(r'(?:src|href)="\./(static/[^"]+)"', (STATIC / "index.html").read_text())
+    given = re.findall(r'(?:src|href)="\./(static/[^"]+)"', (STREAMLIT_FOLDER / "index.html").read_text())
     ours = re.findall(r'(?:src|href)="/(static/[^"]+)"', ask(front, "/").text)
     assert set(given) <= set(ours)
     assert any("BidiComponent" in name for name in ours)  # what every page needs next
-    assert [name for name in ours if not (STATIC / name).is_file()] == []
+    assert [name for name in ours if not (STREAMLIT_FOLDER / name).is_file()] == []
 
 
 def test_the_index_page_is_asked_for_again_and_not_sent_again_if_it_is_the_same(front: TestClient) -> None:
@@ -214,9 +214,9 @@ def test_the_icon_is_there_for_everybody(front: TestClient) -> None:
 
 @pytest.mark.parametrize("part", ['<div id="root">', '<script type="module"', "static/css/index"])
 def test_an_index_page_of_streamlit_that_is_built_otherwise_is_refused(tmp_path: Path, part: str) -> None:
-    text = (STATIC / "index.html").read_text()
+    text = (STREAMLIT_FOLDER / "index.html").read_text()
     assert part in text
-    (tmp_path / "static").symlink_to(STATIC / "static")
+    (tmp_path / "static").symlink_to(STREAMLIT_FOLDER / "static")
     (tmp_path / "index.html").write_text(text)
     IndexTemplate("cliffs", tmp_path)
     (tmp_path / "index.html").write_text(text.replace(part, part.replace("root", "app").replace("i", "j")))

@@ -80,7 +80,7 @@ def test_no_module_writes_shares_of_its_own() -> None:
         for line in path.read_text(encoding="utf-8").splitlines()
         if re.search(r":\.\d%\}", line) and "inline-size" not in line and path.stem not in ("card", "limits")
     ]
-    assert own == ['app/views/releases/bars.py: return f"{_clip(value):.2%}"']
+    assert own == ['app/views/releases/bars.py: return f"{clip_share(value):.2%}"']
 
 
 def test_a_p_too_small_for_three_decimals_is_never_shown_as_nothing() -> None:

@@ -1,12 +1,10 @@
-"""Evaluate, the form: the run files to score, the options of the evaluation, and its start.
+"""Evaluate, the form: the options of an evaluation, and its start.
 
 Uploaded files stay in a folder next to the project until a background job has read the files.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -18,16 +16,24 @@ from streamlit.runtime.uploaded_file_manager import UploadedFile
 from app import ui
 from app.components.forms import Form, describe_value
 from app.page_context import PageContext
-from app.uploads import MAX_UPLOAD_MEGABYTES, file_name, read_if_small, write_upload
-from curation.core.errors import CurationError, InputError, RefusedError, refuse_problems
-from curation.core.request import Option, find_option, flatten_request
+from app.uploads import read_if_small
+from app.views.evaluate.run_files import (
+    RUN_FILES_HELP,
+    Uploads,
+    ask_files,
+    ask_topics,
+    refuse_if_disk_full,
+    write_uploads,
+)
+from curation.core.errors import CurationError, InputError, refuse_problems
+from curation.core.request import Option, flatten_request
 from curation.core.text import pluralize
 from curation.evaluation.answers.answers_to_grade import GUIDES
 from curation.evaluation.answers.graded_answers import list_neighbor_projects, list_neighbor_releases
 from curation.evaluation.evaluable_release import EvaluableRelease
 from curation.evaluation.evaluate import RunSubmission, submit
 from curation.evaluation.prepare_evaluation import list_chosen_options
-from curation.evaluation.request import ABOUT_RUNS, EvaluateRequest, RunFiles
+from curation.evaluation.request import ABOUT_RUNS, EvaluateRequest
 from curation.evaluation.scoring.measure_names import list_additional_measures
 from curation.evaluation.scoring.system_runs import ADD_TOPICS
 from curation.operations.jobs.files import discard_upload, uploads_folder
@@ -40,94 +46,6 @@ FORM = "evaluate"
 _TOPICS_REFUSAL = "runs without topics"
 """The session key of the refusal of runs that need a table of topics."""
 NO_PROJECT = "None"
-RUN_FILES_HELP = (
-    "TREC runs, CSV, TSV, JSON lines or Parquet, also with gzip. Files with the same system name are "
-    "runs of one system."
-)
-Uploads = Sequence[tuple[str, UploadedFile]]
-"""Pairs of a system's name and its uploaded file of a run or of answers."""
-
-
-def ask_files(label: str, name_label: str, key: str, help_text: str) -> Uploads:
-    """Ask for files, and for the name of the system that produced each file.
-
-    Parameters
-    ----------
-    name_label: the label of the field for the name, such as "Name of the system".
-    help_text: a sentence about the accepted file formats.
-    """
-    files = st.file_uploader(
-        label,
-        accept_multiple_files=True,
-        max_upload_size=MAX_UPLOAD_MEGABYTES,
-        key=f"{label} {key}",
-        help=help_text,
-    )
-    uploads = []
-    for number, file in enumerate(files, 1):
-        numbered_label = name_label if len(files) == 1 else f"{name_label} {number}"
-        proposed_name = file_name(file.name).partition(".")[0] or "run"
-        name_key = f"{label} name {key} {number} {file.name}"
-        name = st.text_input(numbered_label, proposed_name, max_chars=80, key=name_key)
-        uploads.append((name.strip(), file))
-    return uploads
-
-
-def ask_topics(topics: Callable[[], str], key: str, refusal: CurationError | None) -> UploadedFile | None:
-    """Offer the release's topics for download, and ask for a table of the topics that the runs use.
-
-    Parameters
-    ----------
-    refusal: the error about runs that need a table of topics; the page shows the error until a table is
-        uploaded.
-    """
-    option = find_option(EvaluateRequest, "topics")
-    with st.expander("My run uses other query ids", expanded=refusal is not None):
-        container = st.container()
-        ui.quiet(
-            "Upload a table of id and text if your run was made with other topics. A run that was made "
-            "with the topics of this release needs no table."
-        )
-        ui.download("Download this release's topics", topics, "topics.tsv")
-        upload = st.file_uploader(
-            option.label, max_upload_size=MAX_UPLOAD_MEGABYTES, key=f"topics {key}", help=option.help
-        )
-        if refusal is not None and upload is None:
-            with container:
-                ui.problem(refusal)
-        return upload
-
-
-@contextmanager
-def _refuse_if_disk_full() -> Iterator[None]:
-    """Turn a write error, such as a full disk, into a sentence that says whom to ask."""
-    try:
-        yield
-    except OSError as error:
-        raise RefusedError(
-            f"The files cannot be kept on the server ({error.strerror}). Nothing was evaluated. Ask the "
-            "operator of the server for more disk space."
-        ) from error
-
-
-@_refuse_if_disk_full()
-def write_uploads(folder: Path, files: Uploads) -> RunFiles:
-    """Write files into a new subfolder; file extensions stay, because they determine the formats.
-
-    Returns the name of the system and the path of each file, as parameters of a background job.
-
-    Raises
-    ------
-    RefusedError: the files do not fit on the disk.
-    """
-    run_files = []
-    subfolder = Path(mkdtemp(dir=folder))
-    for index, (name, file) in enumerate(files):
-        path = subfolder / str(index) / file_name(file.name)
-        path.parent.mkdir()
-        write_upload(path, file)
-        run_files.append((name, str(path)))
-    return tuple(run_files)
 
 
 def show(context: PageContext, release: EvaluableRelease, part: str) -> None:
@@ -237,7 +155,7 @@ def _evaluate_or_start(
     _refuse_unready(request, [*uploaded_runs, *uploaded_answers], sealed)
     by, store = context.annotator.name, context.store
     result, is_handed_over = None, False
-    with _refuse_if_disk_full():  # the end of a job or of the server removes the folder, too
+    with refuse_if_disk_full():  # the end of a job or of the server removes the folder, too
         folder = Path(mkdtemp(dir=uploads_folder(store.path)))
     try:
         runs, answers = write_uploads(folder, uploaded_runs), write_uploads(folder, uploaded_answers)

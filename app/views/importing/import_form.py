@@ -30,8 +30,7 @@ FIXED_OPTIONS = {
     "nuggets": ("skip_unknown",),
 }
 """Kind of file → the options of its import that do not depend on the file."""
-LAYOUT = ("path", "source", "format", "encoding", "columns", "no_header")
-"""The fields of a request that say how the file is read."""
+LAYOUT_FIELDS = ("path", "source", "format", "encoding", "columns", "no_header")
 NONE = "–"
 FIELDS_IN_ROW = 2
 BY_COLUMN, COLUMN_OF_EACH, ONE_PERSON, JUDGE = (
@@ -87,7 +86,7 @@ def ask_request(context: PageContext, request: ImportRequest, preview: FilePrevi
         _ask_traffic(form, picks)
     elif request.what == "judgments":
         other_values = _ask_judgments(context, form, preview, picks, key)
-    other_values |= {name: getattr(request, name) for name in LAYOUT}
+    other_values |= {name: getattr(request, name) for name in LAYOUT_FIELDS}
     return set_columns(form.request(**other_values), picks)
 
 

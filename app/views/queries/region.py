@@ -1,34 +1,25 @@
-"""Coverage, Map: the regions of the corpus on a map, and one region with its documents and queries."""
+"""Coverage, one region: its topics, its documents and its queries."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import partial
 
 import streamlit as st
 
 from app import ui
-from app.context import BY_PATH
 from app.page_context import PageContext
 from curation.core.characters import isolate
-from curation.core.errors import CurationError
 from curation.core.reports.tables import NumberCell, QueryName
 from curation.core.text import join_names
-from curation.evaluation import by_query, coverage_report, region_graph
-from curation.evaluation.stored_evaluations import list_evaluations
 from curation.queries.coverage.state import CoverageState
 from curation.queries.coverage.stored_map import MAX_NAME_LENGTH, rename_cluster
 from curation.queries.coverage.writing.tasks import open_tasks
-from curation.store import Store
 from curation.store.documents import snapshot_titles
 
-MAX_CACHED_GRAPHS = 4
 MAX_TOPICS = 40
 MAX_DOCUMENTS = 12
 MAX_QUERIES = 30
 REGION_PARAMETER = "region"
-"""The parameter of the page's address that names a region."""
-NO_RUN = "no run"
 
 
 def show(
@@ -126,52 +117,3 @@ def _offer_task(context: PageContext, number: int) -> None:
         acts.do(form, lambda: (number, open_tasks(context.store, 1, [by], 0, author=by, region=number)))
     elif form.result and form.result[0] == number:
         st.markdown("A task is open for you on the page [Write](/write).")
-
-
-@st.cache_resource(max_entries=MAX_CACHED_GRAPHS, show_spinner="Placing the regions…", hash_funcs=BY_PATH)
-def _lay_out_map(store: Store, map_id: str, _state: CoverageState) -> region_graph.RegionGraph:
-    """Compute the positions of the regions on a map; the positions depend only on the map."""
-    return region_graph.build_region_graph(_state)
-
-
-def show_map(context: PageContext, state: CoverageState) -> None:
-    results = _ask_results(context)
-    system = None
-    if results is not None:
-        system = st.selectbox("Coloured by", list(results.systems), width=320)
-    graph = _lay_out_map(context.store, state.map.map_id, state)
-    for section in coverage_report.build_map_sections(state, graph, results, system, _make_link):
-        ui.heading(section.heading)
-        ui.section(section)
-    show(context, state, results.systems if results else None)
-    write_page = partial(coverage_report.write_coverage_page, context.store, results)
-    ui.download("Download the map", write_page, "coverage.html")
-
-
-def _make_link(number: int) -> str:
-    return f"?part=Coverage&of=Map&{REGION_PARAMETER}={number}"
-
-
-def _ask_results(context: PageContext) -> by_query.EvaluatedValues | None:
-    """Ask for the evaluation whose results color the map; sealed evaluations have no results of single
-    queries.
-    """
-    with context.store.reading() as cursor:
-        evaluations = [item for item in list_evaluations(cursor, context.annotator) if not item.sealed]
-    if not evaluations:
-        ui.quiet("The map has no results, because no run has been evaluated yet.")
-        return None
-    labels = {
-        evaluation.evaluation_id: f"{evaluation.made_at:%d %b %Y %H:%M} UTC: "
-        f"{', '.join(evaluation.systems)} on {evaluation.name}, {', '.join(evaluation.parts)}"
-        for evaluation in evaluations
-    } | {NO_RUN: NO_RUN}
-    evaluation_id = st.selectbox("Results", [*labels], format_func=labels.__getitem__)
-    if evaluation_id == NO_RUN:
-        return None
-    try:
-        with context.store.reading() as cursor:
-            return by_query.read_stored_values(cursor, evaluation_id, context.annotator)
-    except CurationError as error:
-        ui.problem(error)
-        return None

@@ -6,7 +6,7 @@ import streamlit as st
 
 from app import ui
 from app.app_page import LEADS, RELEASE, AppPage
-from app.components.state import draw_stage
+from app.components.stage import draw_stage
 from app.page_context import read_context
 from app.views.releases import export, freezing, gate, relabel, release, rule, split
 from curation.agreement.gate import compute_gate
@@ -24,7 +24,7 @@ STAGES = {
     "Freeze": freezing.show,
     RELABEL: relabel.show,
 }
-JOBS = (split.PREVIEWING, split.STORING, freezing.FREEZE, export.EXPORT, *relabel.JOBS)
+JOBS = (split.PREVIEW_JOB, split.SPLIT_JOB, freezing.FREEZE_JOB, export.EXPORT_JOB, *relabel.JOBS)
 
 
 def show(annotator: Annotator) -> None:

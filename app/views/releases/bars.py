@@ -1,4 +1,4 @@
-"""The bars of the page Releases: shares of a whole, and a figure with its interval and threshold."""
+"""The stacked bars of the page Releases, which show shares of a whole."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ import streamlit as st
 from curation.core.text import percent
 
 MIN_LABELLED_SHARE = 0.07
-"""The smallest share of a bar that is labeled with its number."""
 COLOUR_COUNT = 6
 """Number of colors of the style sheet; further parts of a bar use the colors again."""
 
@@ -53,22 +52,6 @@ def draw_part_bars(
     draw_bars(label, legend, [BarRow(name, counts, f"{sum(counts):,}") for name, counts in by_part.items()])
 
 
-def draw_threshold(
-    label: str, value: float | None, low: float | None, high: float | None, threshold: float
-) -> None:
-    """Show a figure with its interval on a line from 0 to 1, and the threshold that it must reach."""
-    interval = ""
-    if low is not None and high is not None:
-        width = _position(_clip(high) - _clip(low))
-        interval = f'<i style="inset-inline-start:{_position(low)};inline-size:{width}"></i>'
-    point = "" if value is None else f'<b style="inset-inline-start:{_position(value)}"></b>'
-    st.html(
-        f'<div class="gs-measure" role="img" aria-label="{escape(label)}"><div>{interval}{point}'
-        f'<u style="inset-inline-start:{_position(threshold)}"><span>{threshold:g}</span></u></div>'
-        "<p><span>0</span><span>1</span></p></div>"
-    )
-
-
 def _bar_html(row: BarRow, legend: Sequence[str], target_ends: Sequence[float]) -> str:
     name, note = f"<span>{escape(row.name)}</span>", f"<span>{escape(row.note)}</span>"
     if row.counts is None or not sum(row.counts):
@@ -84,15 +67,17 @@ def _bar_html(row: BarRow, legend: Sequence[str], target_ends: Sequence[float]) 
         if share:
             number = f"{count:,.0f}" if share >= MIN_LABELLED_SHARE else ""
             parts += f'<i class="p{index % COLOUR_COUNT + 1}" style="inline-size:{share:.2%}">{number}</i>'
-    target_lines = "".join(f'<b style="inset-inline-start:{_position(end)}"></b>' for end in target_ends)
+    target_lines = "".join(f'<b style="inset-inline-start:{to_css_percent(end)}"></b>' for end in target_ends)
     label = escape(f"{row.name}: {description}")
     track = f'<span class="track" role="img" aria-label="{label}">{parts}{target_lines}</span>'
     return f'<div class="gs-stack">{name}{track}{note}</div>'
 
 
-def _clip(value: float) -> float:
+def clip_share(value: float) -> float:
+    """Return the value, or the nearer of 0 and 1 if the value lies outside."""
     return min(1.0, max(0.0, value))
 
 
-def _position(value: float) -> str:
-    return f"{_clip(value):.2%}"
+def to_css_percent(value: float) -> str:
+    """Return a share from 0 to 1 as a CSS length in percent."""
+    return f"{clip_share(value):.2%}"

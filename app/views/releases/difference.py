@@ -13,8 +13,7 @@ from curation.releases.release_rows import ReleaseRow, list_releases
 from curation.store import Store
 
 _MAX_CACHED_DIFFS = 4
-_OPEN_SECTIONS = 2
-"""Number of sections of a release comparison that are initially open."""
+_OPEN_SECTION_COUNT = 2
 
 
 def show(context: PageContext, release: ReleaseRow) -> None:
@@ -34,7 +33,7 @@ def show(context: PageContext, release: ReleaseRow) -> None:
     difference = _compare(store, (before.name, before.release_id), (after.name, after.release_id))
     ui.heading(make_title(difference))
     ui.findings(list_diff_findings(difference))
-    ui.folded(make_diff_sections(difference), _OPEN_SECTIONS, words=True)
+    ui.folded(make_diff_sections(difference), _OPEN_SECTION_COUNT, words=True)
 
 
 @st.cache_resource(max_entries=_MAX_CACHED_DIFFS, show_spinner="Comparing the releases…", hash_funcs=BY_PATH)

@@ -16,8 +16,7 @@ from curation.releases.overview import ShownRelease, read_overview
 from curation.releases.release_rows import ReleaseRow
 from curation.releases.requests import ExportRequest
 
-EXPORT = "export"
-"""The kind of background job that exports a release."""
+EXPORT_JOB = "export"
 
 
 def show(context: PageContext, release: ReleaseRow) -> None:
@@ -32,7 +31,7 @@ def show(context: PageContext, release: ReleaseRow) -> None:
         )
     with right:
         _ask_export(context, shown_release, format_name)
-        show_result(context, context.read_own_job(EXPORT, name=release.name))
+        show_result(context, context.read_own_job(EXPORT_JOB, name=release.name))
 
 
 def _ask_export(context: PageContext, shown_release: ShownRelease, format_name: str) -> None:
@@ -50,7 +49,7 @@ def _ask_export(context: PageContext, shown_release: ShownRelease, format_name: 
             form.ask("reason")
         request = form.request()
         problem = None if request.parts else "Choose a part to include."
-        submitted = context.submit_button("Prepare the export", EXPORT, problem)
+        submitted = context.submit_button("Prepare the export", EXPORT_JOB, problem)
     if submitted:
         context.do(lambda: _start_export(context, request, bool(sealed)))
 
@@ -69,4 +68,4 @@ def _make_form(release: ShownRelease, format_name: str) -> Form[ExportRequest]:
 def _start_export(context: PageContext, request: ExportRequest, is_sealed: bool) -> Job:
     if is_sealed and request.reason is None:
         refuse_problems(["The export has sealed grades: say why you take sealed grades."])
-    return context.begin_with_result(EXPORT, request, context.read_own_job(EXPORT, name=request.name))
+    return context.begin_with_result(EXPORT_JOB, request, context.read_own_job(EXPORT_JOB, name=request.name))

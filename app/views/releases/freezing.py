@@ -8,7 +8,7 @@ import streamlit as st
 
 from app import ui
 from app.components.forms import Form
-from app.components.state import draw_stage
+from app.components.stage import draw_stage
 from app.next_stage import show_action_link
 from app.page_context import PageContext
 from app.views.releases.bars import draw_part_bars
@@ -26,8 +26,7 @@ from curation.releases.freeze.shared_grades import IDENTICAL
 from curation.releases.requests import FreezeRequest
 from curation.splits.certificate import read_visible_certificate
 
-FREEZE = "freeze"
-"""The kind of background job that freezes a release."""
+FREEZE_JOB = "freeze"
 STEP_STATES: Mapping[str, State] = {"ok": "done", "unknown": "not begun"}
 """State of a check → the state of a workflow step with the same look; other states need attention."""
 
@@ -62,8 +61,8 @@ def show(context: PageContext) -> None:
 
 def _show_result(context: PageContext) -> None:
     """Show the result of the last freeze, with a button that opens the new release."""
-    context.show_result(FREEZE)
-    job = context.jobs.get(FREEZE)
+    context.show_result(FREEZE_JOB)
+    job = context.jobs.get(FREEZE_JOB)
     if job is not None and job.outcome == "done" and not context.is_running(job):
         name = job.parameters["name"]
         st.button(f"Open {ui.plain(name)}", on_click=_open, args=(name,), icon=":material/arrow_forward:")
@@ -107,7 +106,7 @@ def _ask_freeze(context: PageContext, draft: ReleaseDraft) -> None:
         if not is_open:
             form.ask("override")
         submitted = context.submit_button(
-            "Freeze the release", FREEZE, find_freeze_problem(draft), "A frozen release never changes."
+            "Freeze the release", FREEZE_JOB, find_freeze_problem(draft), "A frozen release never changes."
         )
     if submitted:
         request = form.request(name=name)
@@ -120,4 +119,4 @@ def _start_freeze(context: PageContext, request: FreezeRequest, is_open: bool) -
     if not is_open and request.override is None:
         problems.append("The gate is shut: say why you freeze against the gate.")
     refuse_problems(problems)
-    return context.begin(FREEZE, request)
+    return context.begin(FREEZE_JOB, request)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from html import escape
+
 import streamlit as st
 
 from app import ui
 from app.page_context import PageContext
-from app.views.releases.bars import draw_threshold
+from app.views.releases.bars import clip_share, to_css_percent
 from curation.agreement import gate as agreement_gate
 from curation.agreement.verdict import READING
 from curation.core.text import decimal
@@ -47,7 +49,7 @@ def _show_check(check: agreement_gate.GateCheck) -> None:
     ui.heading(NAMES[check.figure])
     ui.verdict(decimal(check.value) if is_known else "–", STATES[check.state], _read_sentence(check))
     if is_known:
-        draw_threshold(_read_sentence(check), check.value, check.low, check.high, check.wanted)
+        _draw_threshold(_read_sentence(check), check.value, check.low, check.high, check.wanted)
 
 
 def _read_sentence(check: agreement_gate.GateCheck) -> str:
@@ -80,3 +82,19 @@ def _ask_thresholds(context: PageContext) -> None:
         context.acts.do(form, lambda: agreement_gate.set_demand(context.store, new_demand, context.acts.by))
     elif form.number:
         ui.confirmation("The gate is set.")
+
+
+def _draw_threshold(
+    label: str, value: float | None, low: float | None, high: float | None, threshold: float
+) -> None:
+    """Show a figure with its interval on a line from 0 to 1, and the threshold that it must reach."""
+    interval = ""
+    if low is not None and high is not None:
+        width = to_css_percent(clip_share(high) - clip_share(low))
+        interval = f'<i style="inset-inline-start:{to_css_percent(low)};inline-size:{width}"></i>'
+    point = "" if value is None else f'<b style="inset-inline-start:{to_css_percent(value)}"></b>'
+    st.html(
+        f'<div class="gs-measure" role="img" aria-label="{escape(label)}"><div>{interval}{point}'
+        f'<u style="inset-inline-start:{to_css_percent(threshold)}"><span>{threshold:g}</span></u></div>'
+        "<p><span>0</span><span>1</span></p></div>"
+    )

@@ -13,10 +13,8 @@ from curation.splits.chains import describe_edge
 from curation.splits.groups import LeakageGroup
 from curation.splits.preview import SplitPreview
 
-MAX_QUERIES = 50
-"""Maximum number of queries of a group that the page lists."""
-MAX_TIES = 8
-"""Maximum number of ties of a group that the page lists."""
+MAX_LISTED_QUERIES = 50
+MAX_LISTED_TIES = 8
 
 
 def show(preview: SplitPreview) -> None:
@@ -89,10 +87,10 @@ def _show_groups(preview: SplitPreview) -> None:
 
 def _show_group(group: LeakageGroup) -> None:
     texts = list(group.queries.values())
-    queries = " · ".join(map(isolate, texts[:MAX_QUERIES]))
-    ui.remarks("Queries", queries, *_count_more(len(texts) - MAX_QUERIES))
-    ties = [describe_edge(edge, group.queries) for edge in group.chain[:MAX_TIES]]
-    ui.remarks("Ties", *ties, *_count_more(len(group.chain) - MAX_TIES))
+    queries = " · ".join(map(isolate, texts[:MAX_LISTED_QUERIES]))
+    ui.remarks("Queries", queries, *_count_more(len(texts) - MAX_LISTED_QUERIES))
+    ties = [describe_edge(edge, group.queries) for edge in group.chain[:MAX_LISTED_TIES]]
+    ui.remarks("Ties", *ties, *_count_more(len(group.chain) - MAX_LISTED_TIES))
 
 
 def _count_more(count: int) -> list[str]:

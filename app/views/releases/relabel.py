@@ -8,7 +8,7 @@ from app import ui
 from app.next_stage import show_missing_stage
 from app.page_context import PageContext
 from app.views.releases import relabel_due, relabel_plan
-from app.views.releases.relabel_plan import OPEN_ROUND
+from app.views.releases.relabel_plan import OPEN_ROUND_JOB
 from curation.core.text import pluralize
 from curation.operations.jobs.figures import figures_of
 from curation.relabeling.calendar import DONE, QuarterWork, read_work
@@ -17,10 +17,9 @@ from curation.relabeling.report_sections import list_drift_findings, make_drift_
 from curation.relabeling.staleness import compute_staleness
 from curation.store import utc_now
 
-OPEN_SECTIONS = 2
-"""Number of sections of a report that are initially open."""
+OPEN_SECTION_COUNT = 2
 PARTS = ("Due", "Plan", "Report")
-JOBS = (relabel_plan.PLAN, OPEN_ROUND)
+JOBS = (relabel_plan.PLAN_JOB, OPEN_ROUND_JOB)
 
 
 def show(context: PageContext) -> None:
@@ -55,7 +54,7 @@ def _show_report(context: PageContext) -> None:
     if report.pairs:
         page_name = f"re-labeling-{report.name}.html"
         ui.download("Download the report", lambda: make_drift_page(report), page_name)
-        ui.folded(make_drift_sections(report), OPEN_SECTIONS, words=True)
+        ui.folded(make_drift_sections(report), OPEN_SECTION_COUNT, words=True)
 
 
 def _describe_round(work: QuarterWork) -> str:

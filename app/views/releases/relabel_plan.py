@@ -22,16 +22,14 @@ from curation.store import Store
 
 MAX_ROWS = 50
 """Maximum number of rows of each table; the command line shows all rows."""
-PLAN = "plan re-labeling"
-"""The kind of background job that makes a re-labeling plan."""
+PLAN_JOB = "plan re-labeling"
 STATE_SENTENCES = {
     OPEN: "is open as round {}. Its progress is under Rounds.",
     DONE: "was judged as the round {}: everything is answered. Its figures are under Report.",
     UNFINISHED: "was closed as the round {} before everything was answered. Its figures are under Report.",
 }
 """State of an opened plan → the second half of the sentence about the plan."""
-OPEN_ROUND = "relabel"
-"""The kind of background job that opens the round of a quarter."""
+OPEN_ROUND_JOB = "relabel"
 
 
 def show(context: PageContext) -> None:
@@ -55,10 +53,10 @@ def _ask_plan(context: PageContext) -> None:
     with st.form("plan"):
         percent = st.slider("Share of the pairs (%)", round(100 * MIN_SHARE), round(100 * MAX_SHARE), 15)
         form.ask_rest("fraction")
-        submitted = context.submit_button("Plan", PLAN)
-    context.show_result(PLAN)
+        submitted = context.submit_button("Plan", PLAN_JOB)
+    context.show_result(PLAN_JOB)
     if submitted:
-        context.start(PLAN, form.request(fraction=percent / 100))
+        context.start(PLAN_JOB, form.request(fraction=percent / 100))
 
 
 def _read_newest_plan(store: Store) -> StoredPlan | None:
@@ -89,7 +87,7 @@ def _show_pairs(plan: StoredPlan) -> None:
 
 def _offer_opening(context: PageContext, plan: StoredPlan) -> None:
     ui.heading("Open the round")
-    context.show_result(OPEN_ROUND)
+    context.show_result(OPEN_ROUND_JOB)
     if plan.round is not None:
         with context.store.reading() as cursor:
             (work,) = (row for row in read_work(cursor) if row.plan_id == plan.plan_id)
@@ -107,5 +105,5 @@ def _offer_opening(context: PageContext, plan: StoredPlan) -> None:
     request = form.request()
     problem = figures_of(context.store).now(find_opening_problem, plan.plan_id)
     label = f"{'Preview' if request.dry_run else 'Open'} {plan.quarter}"
-    if context.button(label, OPEN_ROUND, problem or context.find_problem(OPEN_ROUND, request)):
-        context.start(OPEN_ROUND, request)
+    if context.button(label, OPEN_ROUND_JOB, problem or context.find_problem(OPEN_ROUND_JOB, request)):
+        context.start(OPEN_ROUND_JOB, request)

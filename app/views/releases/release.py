@@ -1,4 +1,4 @@
-"""The views of a frozen release, such as its summary, its card and its access log."""
+"""Releases, the first stage: a frozen release with its parts, its certificate and its card."""
 
 from __future__ import annotations
 
@@ -8,25 +8,17 @@ from app import ui
 from app.components.markdown import markdown_to_html
 from app.next_stage import show_missing_stage
 from app.page_context import PageContext
-from app.views.releases import difference, export
+from app.views.releases import access_log, difference, export
 from app.views.releases.bars import draw_part_bars
 from app.views.releases.certificate import show_findings, show_kinds, show_tables
 from curation.core.errors import CurationError
-from curation.core.reports.tables import Table
 from curation.core.text import pluralize
-from curation.people.seal_access import openings
 from curation.releases import overview
 from curation.releases.card import UNKNOWN, write_card
 from curation.releases.frozen_release import load_release
 from curation.releases.gate_override import mark_name, read_overrides
 from curation.releases.release_list import list_release_overviews, make_release_table
 from curation.releases.release_rows import ReleaseRow, list_releases
-from curation.releases.sealed_log import (
-    make_sealed_table,
-    read_monthly_limit,
-    read_sealed_evaluations,
-    set_monthly_limit,
-)
 from curation.releases.verify import Verified, verify
 from curation.splits.certificate import read_visible_certificate
 from curation.splits.certificate_page import make_certificate_page
@@ -114,43 +106,6 @@ def _show_card(context: PageContext, release: ReleaseRow) -> None:
     st.html(f'<article class="gs-card">{html.replace("<h1>", "<h2>").replace("</h1>", "</h2>")}</article>')
 
 
-def _show_access_log(context: PageContext, release: ReleaseRow) -> None:
-    """Show the people who exported a release, opened its sealed grades, or evaluated on its sealed parts."""
-    with context.store.reading() as cursor:
-        exports = overview.make_export_table(cursor, release.release_id)
-        unsealings = openings(cursor, release.release_id)
-        evaluations = read_sealed_evaluations(cursor, release.release_id)
-    ui.quiet(
-        "The log includes entries of releases with the same content but a different name. Viewing a page "
-        "does not count as an export."
-    )
-    _show_log(exports, "Nobody has exported this release yet.")
-    _show_log(overview.make_opening_table(unsealings), "Nobody has opened sealed grades.")
-    _show_log(make_sealed_table(evaluations), "Nobody has evaluated on sealed parts.")
-    _ask_monthly_limit(context)
-
-
-def _ask_monthly_limit(context: PageContext) -> None:
-    """Show a form that sets how many sealed evaluations an evaluator may start in a month."""
-    form = context.acts.form("sealed limit")
-    with context.store.reading() as cursor:
-        limit = read_monthly_limit(cursor)
-    with st.form(f"sealed limit {form.key}", border=False):
-        new_limit = st.number_input(
-            "Sealed evaluations of an evaluator on a sealed part in a month", 0, None, limit, 1, width=320
-        )
-        submitted = st.form_submit_button("Save the number")
-    if submitted:
-        context.acts.do(form, lambda: set_monthly_limit(context.store, int(new_limit), context.acts.by))
-
-
-def _show_log(table: Table, empty_sentence: str) -> None:
-    ui.tables(table)
-    if not table.rows:
-        ui.heading(table.caption)
-        ui.quiet(empty_sentence)
-
-
 def _show_verified(verified: Verified) -> None:
     text = "\n\n".join(map(ui.plain, verified.sentences))
     if verified.intact:
@@ -164,5 +119,5 @@ VIEWS = {
     "Card": _show_card,
     "Export": export.show,
     "Difference": difference.show,
-    "Access log": _show_access_log,
+    "Access log": access_log.show,
 }

@@ -13,8 +13,7 @@ from curation.labeling.rounds.practice import build_practice_table, read_practic
 from curation.labeling.rounds.status import RoundStatus, build_progress_table, read_round_status
 from curation.store import Store
 
-CHECK_SECONDS = 10.0
-"""Seconds between two checks whether the project has changed."""
+SECONDS_BETWEEN_CHECKS = 10.0
 _LAST_READ = "round progress"
 """The session key of the last read progress: the version of the project, the status and the work."""
 
@@ -24,7 +23,7 @@ def show(store: Store, status: RoundStatus, _: Acts) -> None:
         _show_practice(store, status.round)
         return
     st.session_state.pop(_LAST_READ, None)
-    st.fragment(_follow_progress, run_every=CHECK_SECONDS)(store, status)
+    st.fragment(_follow_progress, run_every=SECONDS_BETWEEN_CHECKS)(store, status)
 
 
 def _follow_progress(store: Store, first_status: RoundStatus) -> None:

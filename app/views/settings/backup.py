@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from app import ui
-from app.components.forms import MAX_TEXT_LENGTH, Form
+from app.components.forms import MAX_TEXT_FIELD_LENGTH, Form
 from app.context import backup_folder
 from app.page_context import PageContext
 from app.views.releases.downloads import show_result
@@ -38,7 +38,7 @@ def _ask_snapshot(context: PageContext) -> None:
         "your reason are logged. People can grade meanwhile."
     )
     with st.form(f"snapshot {context.form.key}", border=False):
-        reason = st.text_input("Reason", max_chars=MAX_TEXT_LENGTH, key=f"reason {context.form.key}")
+        reason = st.text_input("Reason", max_chars=MAX_TEXT_FIELD_LENGTH, key=f"reason {context.form.key}")
         submitted = context.submit_button("Prepare a snapshot", backup_schedule.JOB_KIND)
     if submitted:
         context.do(lambda: _start_snapshot(context, reason))

@@ -9,7 +9,7 @@ from app.acts import Acts
 from app.grading import show_guide
 from app.page_context import PageContext
 from app.views.settings import guide_document, guide_editing, guide_publishing, guide_questions
-from app.views.settings.guide_editing import GUIDE
+from app.views.settings.guide_editing import GUIDE_FORM
 from app.views.settings.guide_editor import GuideEditor, get_editor
 from app.views.settings.guide_publishing import show_difference
 from curation.core.errors import CurationError
@@ -29,7 +29,7 @@ def show(context: PageContext) -> None:
     acts, store = context.acts, context.store
     editor = get_editor(store, acts.by)
     _save_draft(store, editor)
-    last_result = acts.form(GUIDE).result
+    last_result = acts.form(GUIDE_FORM).result
     if last_result:
         ui.success(last_result)
     PARTS[ui.choose_part("Part", PARTS, "show")](store, acts, editor)

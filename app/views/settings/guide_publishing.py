@@ -8,7 +8,7 @@ import streamlit as st
 
 from app import ui
 from app.acts import Acts
-from app.views.settings.guide_editing import GUIDE
+from app.views.settings.guide_editing import GUIDE_FORM
 from app.views.settings.guide_editor import GuideEditor
 from curation.core.similarity.text_blocks import word_blocks
 from curation.guides.difference import GradeChange, GuideDifference
@@ -39,7 +39,7 @@ def show(store: Store, acts: Acts, editor: GuideEditor | None) -> None:
         if not effects.same_grades and effects.difference.before.values == guide.values:
             same_grades = st.checkbox(
                 "The meaning of the grades is unchanged",
-                key=f"same grades {acts.form(GUIDE).key}",
+                key=f"same grades {acts.form(GUIDE_FORM).key}",
                 help="For example, after typing errors. Labels stay fresh: no new judgments are needed.",
             )
             effects = compute_guide_effects(store, guide, same_grades)
@@ -57,7 +57,7 @@ def ask_to_publish(
     proposed_reason: str = "",
 ) -> None:
     """Show a form that publishes the guide; `proposed_reason` is the initial text of its reason."""
-    form = acts.form(GUIDE)
+    form = acts.form(GUIDE_FORM)
     choice: str | None = None
     if effects.rounds:
         ui.tables(*effects.tables)

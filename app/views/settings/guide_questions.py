@@ -8,7 +8,7 @@ import streamlit as st
 
 from app import ui
 from app.acts import Acts
-from app.views.settings.guide_editing import GUIDE
+from app.views.settings.guide_editing import GUIDE_FORM
 from app.views.settings.guide_editor import GuideEditor
 from curation.core.characters import isolate
 from curation.core.text import MAX_NOTE_LENGTH
@@ -62,7 +62,7 @@ def _show_answer(store: Store, acts: Acts, question: GuideQuestion) -> None:
 
 
 def _ask_answer(store: Store, acts: Acts, question: GuideQuestion) -> None:
-    form = acts.form(GUIDE)
+    form = acts.form(GUIDE_FORM)
     with st.form(f"answer {question.question_id} {form.key}", border=False):
         answer = st.text_area("Answer", question.answer or "", height=90, max_chars=MAX_NOTE_LENGTH)
         is_shared = question.query is None if question.everyone is None else question.everyone

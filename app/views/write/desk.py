@@ -12,8 +12,7 @@ from app.acts import Acts
 from app.signin.cookies import cookie_codec
 from curation.core.characters import isolate
 
-PUT_OFF_KEY = "l"
-"""The keyboard key that puts a query off."""
+PUT_OFF_SHORTCUT = "l"
 
 
 QueryIds = tuple[str, ...]
@@ -90,7 +89,7 @@ def show_put_off_button(is_answered: bool, key: str) -> bool:
     """Show the button that moves on to the next query; an unfinished query on screen returns later."""
     label = "Leave it" if is_answered else "Later"
     help_text = "Come back to this query after the others"
-    return st.button(label, key=f"later {key}", shortcut=PUT_OFF_KEY, help=help_text)
+    return st.button(label, key=f"later {key}", shortcut=PUT_OFF_SHORTCUT, help=help_text)
 
 
 def make_draft_name(acts: Acts, part: str, item: str) -> str:

@@ -1,4 +1,4 @@
-"""The drawings of Home, as HTML: how far the project is, and who is at work."""
+"""The figures of the page Home, as HTML: answers, agreement and the people at work."""
 
 from __future__ import annotations
 
@@ -10,12 +10,8 @@ from curation.agreement.gate import GateCheck
 from curation.core.text import decimal, percent, pluralize
 from curation.labeling.rounds.pace import AnnotatorWork
 from curation.operations.workflow.project_workflow import WorkflowState
-from curation.operations.workflow.stage import STATE_LABELS, State
 
-MAX_PEOPLE = 12
-"""Maximum number of people in the list of active people."""
-
-STATE_MARKS = {"not begun": "", "at work": "…", "done": "✓", "needs attention": "!"}
+MAX_ACTIVE_PEOPLE = 12
 
 
 def draw_daily_answers(answers: Mapping[date, int]) -> str:
@@ -79,8 +75,8 @@ def draw_team(work: Sequence[AnnotatorWork], now: datetime) -> str:
     if not active:
         return ""
     highest = max((grade for person in active for grade in person.grades), default=0)
-    rows = "".join(_draw_person(person, now, highest) for person in active[:MAX_PEOPLE])
-    more = f"<li>and {len(active) - MAX_PEOPLE:,} more</li>" if len(active) > MAX_PEOPLE else ""
+    rows = "".join(_draw_person(person, now, highest) for person in active[:MAX_ACTIVE_PEOPLE])
+    more = f"<li>and {len(active) - MAX_ACTIVE_PEOPLE:,} more</li>" if len(active) > MAX_ACTIVE_PEOPLE else ""
     note = f"Bars show the share of each grade, from 0 (pale) to {highest} (full)." if highest else ""
     return f'<ul class="gs-team" aria-label="Who is at work">{rows}{more}</ul><p class="gs-quiet">{note}</p>'
 
@@ -120,29 +116,3 @@ def _describe_pause(pause: timedelta) -> str:
 
 def _to_percent(value: float) -> float:
     return 100 * min(1.0, max(0.0, value))
-
-
-def draw_stage(
-    name: str,
-    state: State,
-    line: str,
-    mark: str,
-    *,
-    label: str = "",
-    figures: str = "",
-    is_next: bool = False,
-) -> str:
-    """Draw a stage of the workflow, or a check, as a row with its state.
-
-    Parameters
-    ----------
-    mark: the mark to draw if the state has none, such as the number of the stage.
-    label: words to show instead of the usual words for the state.
-    figures: HTML below the sentence.
-    """
-    return (
-        f'<section class="gs-step gs-is-{state.replace(" ", "-")}{" gs-next" if is_next else ""}">'
-        f'<span class="gs-mark" aria-hidden="true">{STATE_MARKS[state] or escape(mark)}</span>'
-        f"<h2>{escape(name)}<small>{escape(label or STATE_LABELS.get(state, state))}</small></h2>"
-        f'<div><p dir="auto">{escape(line)}</p>{figures}</div></section>'
-    )

@@ -1,0 +1,106 @@
+"""Evaluate, the files: uploads of runs, answers and topics, each with the name of its system."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import mkdtemp
+
+import streamlit as st
+from streamlit.runtime.uploaded_file_manager import UploadedFile
+
+from app import ui
+from app.uploads import MAX_UPLOAD_MEGABYTES, file_name, write_upload
+from curation.core.errors import CurationError, RefusedError
+from curation.core.request import find_option
+from curation.evaluation.request import EvaluateRequest, RunFiles
+
+RUN_FILES_HELP = (
+    "TREC runs, CSV, TSV, JSON lines or Parquet, also with gzip. Files with the same system name are "
+    "runs of one system."
+)
+Uploads = Sequence[tuple[str, UploadedFile]]
+"""Pairs of a system's name and its uploaded file of a run or of answers."""
+
+
+def ask_files(label: str, name_label: str, key: str, help_text: str) -> Uploads:
+    """Ask for files, and for the name of the system that produced each file.
+
+    Parameters
+    ----------
+    name_label: the label of the field for the name, such as "Name of the system".
+    help_text: a sentence about the accepted file formats.
+    """
+    files = st.file_uploader(
+        label,
+        accept_multiple_files=True,
+        max_upload_size=MAX_UPLOAD_MEGABYTES,
+        key=f"{label} {key}",
+        help=help_text,
+    )
+    uploads = []
+    for number, file in enumerate(files, 1):
+        numbered_label = name_label if len(files) == 1 else f"{name_label} {number}"
+        proposed_name = file_name(file.name).partition(".")[0] or "run"
+        name_key = f"{label} name {key} {number} {file.name}"
+        name = st.text_input(numbered_label, proposed_name, max_chars=80, key=name_key)
+        uploads.append((name.strip(), file))
+    return uploads
+
+
+def ask_topics(topics: Callable[[], str], key: str, refusal: CurationError | None) -> UploadedFile | None:
+    """Offer the release's topics for download, and ask for a table of the topics that the runs use.
+
+    Parameters
+    ----------
+    refusal: the error about runs that need a table of topics; the page shows the error until a table is
+        uploaded.
+    """
+    option = find_option(EvaluateRequest, "topics")
+    with st.expander("My run uses other query ids", expanded=refusal is not None):
+        container = st.container()
+        ui.quiet(
+            "Upload a table of id and text if your run was made with other topics. A run that was made "
+            "with the topics of this release needs no table."
+        )
+        ui.download("Download this release's topics", topics, "topics.tsv")
+        upload = st.file_uploader(
+            option.label, max_upload_size=MAX_UPLOAD_MEGABYTES, key=f"topics {key}", help=option.help
+        )
+        if refusal is not None and upload is None:
+            with container:
+                ui.problem(refusal)
+        return upload
+
+
+@contextmanager
+def refuse_if_disk_full() -> Iterator[None]:
+    """Turn a write error, such as a full disk, into a sentence that says whom to ask."""
+    try:
+        yield
+    except OSError as error:
+        raise RefusedError(
+            f"The files cannot be kept on the server ({error.strerror}). Nothing was evaluated. Ask the "
+            "operator of the server for more disk space."
+        ) from error
+
+
+@refuse_if_disk_full()
+def write_uploads(folder: Path, files: Uploads) -> RunFiles:
+    """Write files into a new subfolder; file extensions stay, because they determine the formats.
+
+    Returns the name of the system and the path of each file, as parameters of a background job.
+
+    Raises
+    ------
+    RefusedError: the files do not fit on the disk.
+    """
+    run_files = []
+    subfolder = Path(mkdtemp(dir=folder))
+    for index, (name, file) in enumerate(files):
+        path = subfolder / str(index) / file_name(file.name)
+        path.parent.mkdir()
+        write_upload(path, file)
+        run_files.append((name, str(path)))
+    return tuple(run_files)

@@ -1,0 +1,69 @@
+"""Coverage, Map: the regions of the corpus on a map, colored by the results of an evaluation."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import streamlit as st
+
+from app import ui
+from app.context import BY_PATH
+from app.page_context import PageContext
+from app.views.queries import region
+from curation.core.errors import CurationError
+from curation.evaluation import by_query, coverage_report, region_graph
+from curation.evaluation.stored_evaluations import list_evaluations
+from curation.queries.coverage.state import CoverageState
+from curation.store import Store
+
+MAX_CACHED_GRAPHS = 4
+NO_RUN = "no run"
+
+
+@st.cache_resource(max_entries=MAX_CACHED_GRAPHS, show_spinner="Placing the regions…", hash_funcs=BY_PATH)
+def _lay_out_map(store: Store, map_id: str, _state: CoverageState) -> region_graph.RegionGraph:
+    """Compute the positions of the regions on a map; the positions depend only on the map."""
+    return region_graph.build_region_graph(_state)
+
+
+def show(context: PageContext, state: CoverageState) -> None:
+    results = _ask_results(context)
+    system = None
+    if results is not None:
+        system = st.selectbox("Coloured by", list(results.systems), width=320)
+    graph = _lay_out_map(context.store, state.map.map_id, state)
+    for section in coverage_report.build_map_sections(state, graph, results, system, _make_link):
+        ui.heading(section.heading)
+        ui.section(section)
+    region.show(context, state, results.systems if results else None)
+    write_page = partial(coverage_report.write_coverage_page, context.store, results)
+    ui.download("Download the map", write_page, "coverage.html")
+
+
+def _make_link(number: int) -> str:
+    return f"?part=Coverage&of=Map&{region.REGION_PARAMETER}={number}"
+
+
+def _ask_results(context: PageContext) -> by_query.EvaluatedValues | None:
+    """Ask for the evaluation whose results color the map; sealed evaluations have no results of single
+    queries.
+    """
+    with context.store.reading() as cursor:
+        evaluations = [item for item in list_evaluations(cursor, context.annotator) if not item.sealed]
+    if not evaluations:
+        ui.quiet("The map has no results, because no run has been evaluated yet.")
+        return None
+    labels = {
+        evaluation.evaluation_id: f"{evaluation.made_at:%d %b %Y %H:%M} UTC: "
+        f"{', '.join(evaluation.systems)} on {evaluation.name}, {', '.join(evaluation.parts)}"
+        for evaluation in evaluations
+    } | {NO_RUN: NO_RUN}
+    evaluation_id = st.selectbox("Results", [*labels], format_func=labels.__getitem__)
+    if evaluation_id == NO_RUN:
+        return None
+    try:
+        with context.store.reading() as cursor:
+            return by_query.read_stored_values(cursor, evaluation_id, context.annotator)
+    except CurationError as error:
+        ui.problem(error)
+        return None
