@@ -39,9 +39,7 @@ from curation.pooling.systems import AUDIT
 from curation.store import Cursor, Round, Store
 
 MIN_JUDGED = 10
-"""Fewest judged pairs for which the rate of a stratum is shown, unless all pairs of the stratum are judged.
-"""
-
+"""Minimum number of judged pairs for the rate of a stratum, unless all pairs of the stratum are judged."""
 
 _OTHER_TEXT = """
 SELECT DISTINCT p.query_id, p.document_id
@@ -91,7 +89,7 @@ class AuditReport:
     ----------
     rate: false-negative rate over all strata, weighted by numbers of pairs; no value while a stratum has no
         rate.
-    found: false negatives, ordered by query and document.
+    found: the false negatives that the person may see, ordered by query and document.
     sealed: number of false negatives that are not named, because their queries are sealed.
     """
 
@@ -167,53 +165,55 @@ def report_audit(store: Store, name: str | None = None, access: SealAccess | Non
         lowest = current_guide(cursor).values[0]
         other_text = set(cursor.execute(_OTHER_TEXT, [audit_round.round_id]).fetchall())
     consensus = {(pair.query_id, pair.document_id): pair for pair in compute_consensus(votes).pairs}
-    stratum_of = {(query_id, document_id): name.removeprefix(AUDIT) for query_id, document_id, name in rows}
-    graded = {pair: None if pair in other_text else consensus.get(pair) for pair in stratum_of}
+    stratum_of = {
+        (query_id, document_id): system.removeprefix(AUDIT) for query_id, document_id, system in rows
+    }
+    consensus_of = {pair: None if pair in other_text else consensus.get(pair) for pair in stratum_of}
     false_negatives = [
-        FalseNegative(*pair, stratum_of[pair], judged.grade)
-        for pair, judged in graded.items()
-        if judged is not None and judged.grade is not None and judged.grade > lowest
+        FalseNegative(*pair, stratum_of[pair], row.grade)
+        for pair, row in consensus_of.items()
+        if row is not None and row.grade is not None and row.grade > lowest
     ]
     parameters = json.loads(audit_round.parameters)
     strata = [
         _measure_stratum(
             row,
-            [graded[pair] for pair, name in stratum_of.items() if name == row["name"]],
+            [consensus_of[pair] for pair, stratum in stratum_of.items() if stratum == row["name"]],
             lowest,
             sum(stratum_of.get(pair) == row["name"] for pair in other_text),
         )
         for row in parameters["strata"]
     ]
-    visible = [pair for pair in false_negatives if access.shows(pair.query_id)]
+    visible_negatives = [pair for pair in false_negatives if access.shows(pair.query_id)]
     return AuditReport(
         round=audit_round.name,
         pool_id=parameters["pool"],
         systems=list(parameters["systems"]),
         depth=parameters["depth"],
         seed=parameters["seed"],
-        population=sum(item.population for item in strata),
-        drawn=sum(item.drawn for item in strata),
-        judged=sum(item.judged for item in strata),
+        population=sum(stratum.population for stratum in strata),
+        drawn=sum(stratum.drawn for stratum in strata),
+        judged=sum(stratum.judged for stratum in strata),
         false_negatives=len(false_negatives),
         rate=combine_rates(strata),
         strata=strata,
-        found=visible,
-        sealed=len(false_negatives) - len(visible),
+        found=visible_negatives,
+        sealed=len(false_negatives) - len(visible_negatives),
     )
 
 
 def combine_rates(strata: Sequence[StratumRate]) -> Estimate:
     """Compute the rate over all strata with its limits, without a value while a stratum lacks a rate."""
     non_empty = [stratum for stratum in strata if stratum.population]
-    lacking = ", ".join(
+    strata_without_rate = ", ".join(
         f"{stratum.name} ({stratum.judged} of {stratum.drawn} drawn)"
         for stratum in non_empty
         if stratum.rate.value is None
     )
     judged = sum(stratum.judged for stratum in non_empty)
-    if lacking or not non_empty:
-        why = f"Too few pairs are judged for a rate (at least {MIN_JUDGED} each): {lacking}."
-        return Estimate(n=judged, why=why if lacking else "")
+    if strata_without_rate or not non_empty:
+        why = f"Too few pairs are judged for a rate (at least {MIN_JUDGED} each): {strata_without_rate}."
+        return Estimate(n=judged, why=why if strata_without_rate else "")
     populations = np.array([stratum.population for stratum in non_empty])
     weights = populations / populations.sum()
     rates, lows, highs = np.array([stratum.rate[:3] for stratum in non_empty], dtype=np.float64).T
@@ -240,7 +240,7 @@ def make_stratum_rate(
     disputed: int = 0,
     other_text: int = 0,
 ) -> StratumRate:
-    """Make the rate of a stratum from its counts."""
+    """Compute the false-negative rate of a stratum from the counts of its drawn pairs."""
     waiting = drawn - judged - cannot_tell - disputed - other_text
     rate = share_estimate(false_negatives, judged, min(MIN_JUDGED, population))
     counts = (name, population, drawn, judged, cannot_tell, disputed, waiting, false_negatives)
@@ -267,8 +267,11 @@ def _find_audit(cursor: Cursor, name: str | None) -> Round:
 def _measure_stratum(
     stratum: Mapping[str, Any], pairs: Sequence[PairConsensus | None], lowest: int, other_text: int
 ) -> StratumRate:
-    """Count a stratum's pairs by outcome. `stratum` has the stratum's name, population and number of drawn
-    pairs.
+    """Count a stratum's pairs by outcome.
+
+    Parameters
+    ----------
+    stratum: fields of the stored `AuditStratum`: name, population and number of drawn pairs.
     """
     grades = [pair.grade for pair in pairs if pair is not None and pair.grade is not None]
     ungraded_reasons = [pair.how for pair in pairs if pair is not None and pair.grade is None]

@@ -36,9 +36,7 @@ from curation.store.documents import current_snapshot, snapshot_texts
 JUDGED = "judged not relevant"
 _Ranks = Mapping[str, Mapping[str, RankedPair]]
 """Document id → system → rank."""
-_Pooled = tuple[Query, _Ranks, frozenset[str]]
-"""A query, the ranks of its documents, and its relevant documents."""
-_Shingled = dict[str, tuple[str, Shingles]]
+_Texts = dict[str, tuple[str, Shingles]]
 """Document id → title and shingles of the text."""
 MIN_WITNESSES = 2
 """Number of systems that must rank an unjudged document above a relevant document to make the document a
@@ -53,6 +51,14 @@ QUALIFY row_number() OVER (
     PARTITION BY c.query_id, c.document_id, c.system ORDER BY p.rowid DESC) = 1
 ORDER BY ALL
 """
+
+
+class _PooledQuery(NamedTuple):
+    """A query, the ranks of its documents in all pools, and the ids of its relevant documents."""
+
+    query: Query
+    ranks: _Ranks
+    positives: frozenset[str]
 
 
 class HardNegative(NamedTuple):
@@ -83,7 +89,7 @@ class Suspect(NamedTuple):
 
     Attributes
     ----------
-    above: system → (rank of the document, rank of the lowest relevant document below it).
+    above: system → (rank of the document, rank of the lowest-ranked relevant document).
     """
 
     document_id: str
@@ -98,7 +104,7 @@ class QueryNegatives:
     Attributes
     ----------
     positives: number of documents graded above the scale's lowest grade.
-    missing: number of hard negatives that are still wanted.
+    missing: number of further hard negatives that the request wants.
     """
 
     query_id: str
@@ -154,13 +160,13 @@ class HardNegatives:
             for query in self.queries
             for negative in query.negatives
         )
-        near = ((query.text, *pair) for query in self.queries for pair in query.near_duplicates)
+        duplicates = ((query.text, *pair) for query in self.queries for pair in query.near_duplicates)
         suspects = (
             (query.text, suspect.document_id, suspect.title, _describe_ranks(suspect))
             for query in self.queries
             for suspect in query.suspects
         )
-        lacking = (
+        unfinished = (
             (query.text, query.positives, len(query.negatives), query.missing)
             for query in sorted(self.queries, key=lambda query: (-query.missing, query.query_id))
             if query.missing
@@ -168,12 +174,12 @@ class HardNegatives:
         columns = ("Query", "Document", "Title", "Rank", "System", "Score", "Systems", "Margin", "Kind")
         return (
             Table("Hard negatives", columns, tuple(negatives)),
-            Table("Near-duplicates", ("Query", "Document", "Relevant", "Similarity"), tuple(near)),
+            Table("Near-duplicates", ("Query", "Document", "Relevant", "Similarity"), tuple(duplicates)),
             Table("Suspects", ("Query", "Document", "Title", "Systems: rank < relevant"), tuple(suspects)),
             Table(
                 f"Fewer than {self.want} hard negatives",
                 ("Query", "Relevant", "Hard negatives", "Still wanted"),
-                tuple(lacking),
+                tuple(unfinished),
             ),
         )
 
@@ -199,23 +205,23 @@ def find_hard_negatives(
         queries = read_active_queries(cursor)
         ranked = fetch(cursor, RankedPair, _RANKED.format(query=""))
         votes = read_votes(cursor)
-        relevance_later = prepare_relevance(cursor, votes)
-        judged = votes.rows["document_id"].unique().to_pylist()
-        needed = sorted({*judged, *(row.document_id for row in ranked)})
-        documents = snapshot_texts(cursor, current_snapshot(cursor), needed)
+        compute_relevance = prepare_relevance(cursor, votes)
+        judged_ids = votes.rows["document_id"].unique().to_pylist()
+        document_ids = sorted({*judged_ids, *(row.document_id for row in ranked)})
+        documents = snapshot_texts(cursor, current_snapshot(cursor), document_ids)
     if not ranked:
         raise RefusedError(
             "No system has proposed documents yet. Build a pool.", command="`goldgrade pool` builds a pool."
         )
-    relevance = relevance_later()
+    relevance = compute_relevance()
     texts = _shingle_documents(zip(*documents.to_pydict().values(), strict=True))
-    in_corpus = [row for row in ranked if row.document_id in texts]
-    all_queries = _group_queries(queries, in_corpus, relevance)
-    visible_queries = [item for item in all_queries if access.shows(item[0].query_id)]
-    by_query = [_collect_negatives(item, relevance, texts, request) for item in visible_queries]
-    pairs = {row[:2] for row in in_corpus}
+    corpus_rows = [row for row in ranked if row.document_id in texts]
+    all_queries = _pool_queries(queries, corpus_rows, relevance)
+    visible_queries = [pooled for pooled in all_queries if access.shows(pooled.query.query_id)]
+    by_query = [_collect_negatives(pooled, relevance, texts, request) for pooled in visible_queries]
+    pairs = {row[:2] for row in corpus_rows}
     left_out = {
-        "entries of lists name a document that the corpus no longer has": len(ranked) - len(in_corpus),
+        "entries of lists name a document that the corpus no longer has": len(ranked) - len(corpus_rows),
         "pairs were judged without a grade (disputed, or cannot tell): they are no negatives yet": len(
             relevance.open & pairs
         ),
@@ -226,10 +232,10 @@ def find_hard_negatives(
     return HardNegatives(
         want=request.want,
         threshold=request.threshold,
-        negatives=sum(len(item.negatives) for item in by_query),
-        near_duplicates=sum(len(item.near_duplicates) for item in by_query),
-        suspects=sum(len(item.suspects) for item in by_query),
-        enough=sum(not item.missing for item in by_query),
+        negatives=sum(len(query.negatives) for query in by_query),
+        near_duplicates=sum(len(query.near_duplicates) for query in by_query),
+        suspects=sum(len(query.suspects) for query in by_query),
+        enough=sum(not query.missing for query in by_query),
         queries=by_query,
         sealed=len(all_queries) - len(visible_queries),
         left_out={reason: count for reason, count in left_out.items() if count},
@@ -251,8 +257,8 @@ def find_query_negatives(
     """Find the hard negatives of one query. `documents` has the documents of the corpus."""
     rows = ((document.document_id, document.title, document.body) for document in documents)
     texts = _shingle_documents(rows)
-    in_corpus = [row for row in ranked if row.document_id in texts]
-    [pooled] = _group_queries([query], in_corpus, relevance) or [(query, {}, frozenset())]
+    corpus_rows = [row for row in ranked if row.document_id in texts]
+    [pooled] = _pool_queries([query], corpus_rows, relevance) or [_PooledQuery(query, {}, frozenset())]
     return _collect_negatives(pooled, relevance, texts, HardNegativesRequest())
 
 
@@ -270,8 +276,8 @@ def find_suspects(
 
     Returns
     -------
-    Document → system → (rank of the document, rank of the lowest relevant document below it), the document
-    with most systems first, then by best rank.
+    Document → system → (rank of the document, rank of the lowest-ranked relevant document). The document with
+    most systems comes first, then the document with the best rank.
     """
     representative = _map_to_first_system(ranks)
     lowest_relevant: dict[str, int] = {}
@@ -290,8 +296,8 @@ def find_suspects(
             outranked.pop("hybrid", None)
         if len(outranked) >= MIN_WITNESSES:
             above[document_id] = dict(sorted(outranked.items()))
-    ordered = sorted(above, key=lambda d: (-len(above[d]), min(above[d].values())[0], d))
-    return {document_id: above[document_id] for document_id in ordered}
+    ordered = sorted(above.items(), key=lambda item: (-len(item[1]), min(item[1].values())[0], item[0]))
+    return dict(ordered)
 
 
 def _map_to_first_system(ranks: _Ranks) -> dict[str, str]:
@@ -304,48 +310,59 @@ def _map_to_first_system(ranks: _Ranks) -> dict[str, str]:
     return {system: first_system.setdefault(frozenset(lists[system]), system) for system in sorted(lists)}
 
 
-def _shingle_documents(documents: Iterable[tuple[str, str, str]]) -> _Shingled:
+def _shingle_documents(documents: Iterable[tuple[str, str, str]]) -> _Texts:
     """Compute document id → (title, shingles of the text) from ids, titles and bodies."""
     return {document_id: (title, word_shingles(f"{title}\n{body}")) for document_id, title, body in documents}
 
 
-def _group_queries(
+def _pool_queries(
     queries: Sequence[Query], ranked: Iterable[RankedPair], relevance: Relevance
-) -> list[_Pooled]:
+) -> list[_PooledQuery]:
     ranks: defaultdict[str, defaultdict[str, dict[str, RankedPair]]] = defaultdict(lambda: defaultdict(dict))
     for row in ranked:
         ranks[row.query_id][row.document_id][row.system] = row
     positives = defaultdict(set)
-    for pair in relevance.grades:
-        if relevance.is_relevant(pair):
-            positives[pair[0]].add(pair[1])
+    for query_id, document_id in filter(relevance.is_relevant, relevance.grades):
+        positives[query_id].add(document_id)
     return [
-        (query, ranks[query.query_id], frozenset(positives[query.query_id]))
+        _PooledQuery(query, ranks[query.query_id], frozenset(positives[query.query_id]))
         for query in queries
         if query.query_id in ranks
     ]
 
 
 def _collect_negatives(
-    pooled: _Pooled, relevance: Relevance, texts: _Shingled, request: HardNegativesRequest
+    pooled: _PooledQuery, relevance: Relevance, texts: _Texts, request: HardNegativesRequest
 ) -> QueryNegatives:
     query, ranks, positives = pooled
     query_id = query.query_id
-    refused = [d for d in ranks if relevance.is_refused((query_id, d))]
-    shingles = {d: texts[d][1] for d in {*refused, *positives} if d in texts}
-    duplicates = {d: find_near_duplicate(d, positives, shingles, request.threshold) for d in sorted(refused)}
-    kinds = {d: JUDGED for d in refused if duplicates[d] is None}
-    for d in refused:
-        if (query_id, d) in relevance.outside:
-            kinds[d] = OUTSIDE if duplicates.pop(d) is None else OUTDATED
-    negatives = [_make_negative(d, kind, ranks, positives, texts[d][0]) for d, kind in kinds.items()]
-    unjudged = [d for d in ranks if not relevance.is_judged((query_id, d))]
-    suspects = find_suspects(ranks, positives, unjudged)
+    irrelevant_ids = [document_id for document_id in ranks if relevance.is_refused((query_id, document_id))]
+    shingles = {
+        document_id: texts[document_id][1] for document_id in {*irrelevant_ids, *positives} & texts.keys()
+    }
+    duplicates = {
+        document_id: find_near_duplicate(document_id, positives, shingles, request.threshold)
+        for document_id in sorted(irrelevant_ids)
+    }
+    kinds = {document_id: JUDGED for document_id in irrelevant_ids if duplicates[document_id] is None}
+    for document_id in irrelevant_ids:
+        if (query_id, document_id) in relevance.outside:
+            kinds[document_id] = OUTSIDE if duplicates.pop(document_id) is None else OUTDATED
+    negatives = [
+        _make_negative(document_id, kind, ranks, positives, texts[document_id][0])
+        for document_id, kind in kinds.items()
+    ]
+    unjudged_ids = [document_id for document_id in ranks if not relevance.is_judged((query_id, document_id))]
+    suspects = find_suspects(ranks, positives, unjudged_ids)
     return QueryNegatives(
-        *(query_id, query.text, len(positives)),
-        negatives=sorted(negatives, key=lambda item: (item.rank, -len(item.systems), item.document_id)),
-        near_duplicates=[item for item in duplicates.values() if item is not None],
-        suspects=[Suspect(d, texts[d][0], above) for d, above in suspects.items()],
+        query_id=query_id,
+        text=query.text,
+        positives=len(positives),
+        negatives=sorted(negatives, key=lambda row: (row.rank, -len(row.systems), row.document_id)),
+        near_duplicates=[duplicate for duplicate in duplicates.values() if duplicate is not None],
+        suspects=[
+            Suspect(document_id, texts[document_id][0], above) for document_id, above in suspects.items()
+        ],
         missing=max(0, request.want - len(negatives)),
     )
 
@@ -355,7 +372,11 @@ def _make_negative(
 ) -> HardNegative:
     ranks_by_system = ranks[document_id]
     best = min(ranks_by_system.values(), key=lambda ranked: (ranked.rank, ranked.system))
-    relevant_ranks = [ranks[d][best.system].rank for d in positives if best.system in ranks.get(d, {})]
+    relevant_ranks = [
+        ranks[positive_id][best.system].rank
+        for positive_id in positives
+        if best.system in ranks.get(positive_id, {})
+    ]
     systems = {system: ranks_by_system[system].rank for system in sorted(ranks_by_system)}
     margin = best.rank - min(relevant_ranks) if relevant_ranks else None
     return HardNegative(document_id, title, best.rank, best.system, best.score, systems, margin, kind)

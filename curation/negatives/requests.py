@@ -1,4 +1,4 @@
-"""Requests for hard negatives, and for an audit of assumed negatives."""
+"""The requests for negatives: hard negatives of each query, and an audit round over assumed negatives."""
 
 from __future__ import annotations
 

@@ -50,7 +50,9 @@ def read_carried_over(cursor: Cursor) -> CarriedOver:
     disagreeing = set()
     for (release_id,) in rows:
         released_parts = {row["query_id"]: row["part"] for row in read_part(cursor, release_id, "queries")}
-        disagreeing |= {name for name, part in released_parts.items() if part_of.get(name, part) != part}
+        disagreeing |= {
+            query_id for query_id, part in released_parts.items() if part_of.get(query_id, part) != part
+        }
         part_of |= released_parts
         releases = [*(earlier for earlier in releases if earlier != release_id), release_id]
     return CarriedOver(part_of, tuple(releases), len(disagreeing))

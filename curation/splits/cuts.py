@@ -14,7 +14,10 @@ from curation.splits.chains import describe_chain, describe_edge, find_shortest_
 from curation.splits.edges import Edge, QueryPair, ordered_pair
 
 RemainingTies = tuple[str, str, tuple[Edge, ...]]
-"""Two queries in one leakage group despite a cut between the two queries, and the chain that ties them."""
+"""Two queries that are in one leakage group despite a cut, and the chain of ties that joins them.
+
+JSON results have a list of these three values, so the type is no record.
+"""
 
 
 def resolve_cuts(cuts: Iterable[QueryPair], queries: Mapping[str, str]) -> tuple[QueryPair, ...]:
@@ -34,7 +37,8 @@ def resolve_cuts(cuts: Iterable[QueryPair], queries: Mapping[str, str]) -> tuple
     ids_by_text: dict[str, list[str]] = {}
     for query_id, text in queries.items():
         ids_by_text.setdefault(normalise_query(text), []).append(query_id)
-    pairs, problems = set(), []
+    pairs = set()
+    problems = []
     for cut in cuts:
         resolved_ids = []
         for name in cut:
@@ -91,8 +95,8 @@ def describe_cuts(
     For a cut without effect, list the chain that still ties the queries.
     """
     lines = [f"Cut by name: {describe_edge(edge, queries)}" for edge in cut_edges]
-    for first, second, chain in remaining:
-        texts = f"“{queries.get(first, first)}” and “{queries.get(second, second)}”"
+    for query_a, query_b, chain in remaining:
+        texts = f"“{queries.get(query_a, query_a)}” and “{queries.get(query_b, query_b)}”"
         lines.append(f"{texts} stay in one part despite the cut, by a chain of {len(chain)}:")
         lines += describe_chain(chain, queries)
     return lines

@@ -8,7 +8,6 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from curation.core.progress import Progress
-from curation.splits.comparison import PartPair, pair_parts
 
 if TYPE_CHECKING:
     from curation.splits.inputs import SplitInputs
@@ -23,7 +22,12 @@ NEAR_DUPLICATE = "near-duplicate document"
 
 @dataclass(frozen=True)
 class AssignedSplit:
-    """A split to be checked; `parts` is query id → part, for every query of the inputs."""
+    """The queries of a split with their parts, which the checks compare.
+
+    Attributes
+    ----------
+    parts: query id → part, for every query of the inputs.
+    """
 
     inputs: SplitInputs
     parts: Mapping[str, str]
@@ -34,11 +38,6 @@ class AssignedSplit:
     def cut_pairs(self) -> set[frozenset[str]]:
         """The pairs of queries that were cut from each other by name."""
         return {frozenset(pair) for pair in self.rules.cut}
-
-    @property
-    def query_pairs(self) -> list[PartPair]:
-        """The positions of the queries in each two parts of the split. Queries are ordered by id."""
-        return pair_parts([self.parts[query_id] for query_id in sorted(self.inputs.queries)])
 
 
 @dataclass(frozen=True, order=True)

@@ -37,10 +37,11 @@ class SplitInputs:
     documents: id of a relevant document → its text.
     keys: query id → (kind, value), such as ('session', '4f1c…'), ('group', 'sku-9'), ('project', 'apollo').
     times: query id → when the query was first asked (UTC).
-    vectors: unit vectors of the queries, shape (queries, d), in the order of their ids, with zeros where the
-        model cannot read the query; None without embeddings.
-    sealed: queries whose relevant documents may not be shown.
-    grouped: relevant documents with a group, where groups are a tie; similarity does not tie these documents.
+    vectors: unit vectors of the queries, shape (queries, d), in the order of their ids. A query that the
+        model cannot read has a vector of zeros. None without embeddings.
+    sealed: queries whose relevant documents people may not see.
+    grouped: relevant documents with a group, if the rules tie groups. Similarity does not tie these
+        documents.
     """
 
     queries: Mapping[str, str]
@@ -89,7 +90,7 @@ def restrict_inputs(inputs: SplitInputs, members: Iterable[str]) -> SplitInputs:
     )
 
 
-def add_tie_data(
+def complete_inputs(
     store: Store, inputs: SplitInputs, rules: Rules, progress: Progress = silent, with_times: bool = False
 ) -> SplitInputs:
     """Return the inputs with the keys and embeddings that the rules need, and with times if `with_times`.
@@ -116,9 +117,7 @@ def embed_queries(
 ) -> Vectors:
     """Return unit vectors of the query texts, shape (queries, d), ordered by query id.
 
-    New embeddings are stored.
-
-    A text in a language that the model cannot read has a vector of zeros.
+    New embeddings are stored. A text in a language that the model cannot read has a vector of zeros.
 
     Parameters
     ----------

@@ -102,7 +102,9 @@ def refuse_large_groups(
     raise RefusedError("\n".join([*lines, f"{CUT_FIRST} allow a larger group."]), command="\n".join(command))
 
 
-def refuse_joined(chains: Sequence[Sequence[Edge]], carried: Mapping[str, str], inputs: SplitInputs) -> None:
+def refuse_part_conflicts(
+    chains: Sequence[Sequence[Edge]], carried: Mapping[str, str], inputs: SplitInputs
+) -> None:
     """Refuse chains of ties that join released queries of different parts.
 
     `carried` maps query id to part.

@@ -22,10 +22,10 @@ from dataclasses import dataclass
 from curation.core.errors import InputError
 from curation.core.request import DEFAULT_MODEL, Needs, Switch, describe_out_of_bounds, option
 
-QUERY = 0.65
-PARAPHRASE = 0.8
-DOCUMENT = 0.8
-CONTAINED = 0.9
+QUERY_SIMILARITY = 0.65
+PARAPHRASE_COSINE = 0.8
+DOCUMENT_SIMILARITY = 0.8
+MIN_CONTAINMENT = 0.9
 """Share of a smaller document's shingles from which a larger document counts as containing the smaller."""
 MIN_SHINGLES = 20
 """Minimum number of shingles of a document that can count as contained in a larger document.
@@ -38,7 +38,7 @@ DECIMALS = 4
 """Number of decimal places of the cosines of embeddings. Further decimal places differ between machines."""
 SESSION = "session"
 GROUP = "group"
-SESSIONS = 3
+MAX_SESSIONS = 3
 """Maximum number of sessions of a query whose sessions still count as ties.
 
 A head query shares a thousand sessions with unrelated queries, so its sessions are no ties.
@@ -75,13 +75,13 @@ def parse_cut(text: str) -> tuple[str, str]:
 
 @dataclass(frozen=True)
 class Rules:
-    """The kinds of ties to look for, with their least similarities. None, False or () switches a kind off.
+    """The kinds of ties to look for, with their minimum similarities. None, False or () switches a kind off.
 
     Attributes
     ----------
-    query: least Jaccard similarity of the character 3-grams of two query texts.
-    paraphrase: least cosine, rounded to 4 decimals, of the embeddings of two query texts by `model`.
-    document: least Jaccard similarity of the word 3-shingles of two relevant documents.
+    query: minimum Jaccard similarity of the character 3-grams of two query texts.
+    paraphrase: minimum cosine, rounded to 4 decimals, of the embeddings of two query texts by `model`.
+    document: minimum Jaccard similarity of the word 3-shingles of two relevant documents.
     shared: whether a document that is relevant to two queries ties them.
     keys: 'session', 'group' (the group_key of a relevant document) or a metadata field of the query. With
         'group', similarity does not tie two queries, or two documents, that both have a group.
@@ -90,7 +90,7 @@ class Rules:
     """
 
     query: float | None = option(
-        QUERY,
+        QUERY_SIMILARITY,
         "Similarity of query texts from",
         "Minimum similarity that ties two query texts. The measure is Jaccard of character 3-grams.",
         flag="--query-threshold",
@@ -101,7 +101,7 @@ class Rules:
         ),
     )
     paraphrase: float | None = option(
-        PARAPHRASE,
+        PARAPHRASE_COSINE,
         "Similarity of paraphrases from",
         "Minimum cosine of embeddings that ties two queries.",
         flag="--paraphrase-threshold",
@@ -114,7 +114,7 @@ class Rules:
         ),
     )
     document: float | None = option(
-        DOCUMENT,
+        DOCUMENT_SIMILARITY,
         "Similarity of documents from",
         "Minimum similarity that ties relevant documents. The measure is Jaccard of word 3-shingles.",
         flag="--document-threshold",
@@ -157,7 +157,7 @@ class Rules:
     )
 
     @property
-    def says_what_belongs_together(self) -> bool:
+    def has_grouping_key(self) -> bool:
         """Whether the rules tie queries by a key other than the session, so that large groups are meant."""
         return any(key != SESSION for key in self.keys)
 

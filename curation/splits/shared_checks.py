@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from itertools import combinations
 
 from curation.splits.findings import SAME_KEY, SHARED_DOCUMENT, AssignedSplit, Crossing, Findings, TieCheck
-from curation.splits.rules import SESSION, SESSIONS
+from curation.splits.rules import MAX_SESSIONS, SESSION
 
 Holders = dict[tuple[str, ...], list[str]]
 """A document id, or the kind and value of a key → the queries that have it."""
@@ -32,7 +32,7 @@ def check_keys(split: AssignedSplit) -> Findings | None:
     holders: Holders = {}
     for query_id in sorted(split.inputs.keys):
         keys = sorted(split.inputs.keys[query_id])
-        popular = sum(kind == SESSION for kind, _ in keys) > SESSIONS
+        popular = sum(kind == SESSION for kind, _ in keys) > MAX_SESSIONS
         for kind, value in keys:
             if kind in key_kinds and not (kind == SESSION and popular):
                 holders.setdefault((kind, value), []).append(query_id)

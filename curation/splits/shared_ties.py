@@ -7,12 +7,12 @@ from collections.abc import Mapping, Sequence
 
 from curation.core.similarity.pairs import EXACTLY
 from curation.splits.edges import Edge, QueryPair
-from curation.splits.rules import GROUP, SESSION, SESSIONS
+from curation.splits.rules import GROUP, MAX_SESSIONS, SESSION
 from curation.splits.tie_search import FoundTies, TieKind, TieSearch
 
 SHARED_DOCUMENT = "shared document"
 SAME_KEY = "same key"
-IN_MANY_SESSIONS = f"queries were asked in more than {SESSIONS} sessions, so their sessions tie nothing"
+IN_MANY_SESSIONS = f"queries were asked in more than {MAX_SESSIONS} sessions, so their sessions tie nothing"
 
 
 def find_shared_documents(search: TieSearch) -> FoundTies:
@@ -43,7 +43,9 @@ def find_same_keys(search: TieSearch) -> FoundTies:
     """Find pairs of queries that share a key, for the kinds of key that the rules name."""
     keys, key_kinds = search.inputs.keys, search.rules.keys
     popular_queries = {
-        query_id for query_id, pairs in keys.items() if sum(kind == SESSION for kind, _ in pairs) > SESSIONS
+        query_id
+        for query_id, pairs in keys.items()
+        if sum(kind == SESSION for kind, _ in pairs) > MAX_SESSIONS
     }
     holders: dict[tuple[str, ...], list[str]] = defaultdict(list)
     for query_id in search.ids:
@@ -72,5 +74,5 @@ SAME_KEY_TIE = TieKind(
     parameter="keys",
     find=find_same_keys,
     if_absent=(),
-    when_on=lambda rules: {"told_apart_by": GROUP} if GROUP in rules.keys else {},
+    make_parameters=lambda rules: {"told_apart_by": GROUP} if GROUP in rules.keys else {},
 )

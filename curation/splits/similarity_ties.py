@@ -30,7 +30,7 @@ from curation.retrieval.embedding_model import Vectors
 from curation.retrieval.unread_texts import MULTILINGUAL
 from curation.splits.edges import Edge
 from curation.splits.inputs import SplitInputs
-from curation.splits.rules import CONTAINED, DECIMALS, MIN_SHINGLES
+from curation.splits.rules import DECIMALS, MIN_CONTAINMENT, MIN_SHINGLES
 from curation.splits.tie_search import FoundTies, TieKind, TieSearch, list_links
 
 QUERY_TEXT = "query text"
@@ -39,6 +39,7 @@ NO_VECTORS = "not looked for: the queries have no embeddings"
 ALL_GROUPED = "not looked for: every query has a group"
 NEAR_DUPLICATE = "near-duplicate document"
 _BLOCK = 256
+"""Number of queries whose embeddings are compared at once."""
 
 
 def find_query_text_ties(search: TieSearch) -> FoundTies:
@@ -59,7 +60,7 @@ def find_query_text_ties(search: TieSearch) -> FoundTies:
     reordered_ties = search.tie_similar_queries(reordered, QUERY_TEXT, search.method)
     return FoundTies(
         edges=written_ties.edges + reordered_ties.edges,
-        ties=written_ties.ties + reordered_ties.ties,
+        n_ties=written_ties.n_ties + reordered_ties.n_ties,
         method=search.method,
         parameters={"query_rewording": NAME} if reordered_ties.edges else {},
     )
@@ -105,8 +106,8 @@ QUERY_TEXT_TIE = TieKind(
     parameter="query_threshold",
     find=find_query_text_ties,
     is_threshold=True,
-    fixed={"query_shingles": f"{shingles.CHARACTERS} characters"},
-    minhashed=True,
+    fixed_parameters={"query_shingles": f"{shingles.CHARACTERS} characters"},
+    uses_minhash=True,
 )
 
 
@@ -117,14 +118,14 @@ def find_paraphrases(search: TieSearch) -> FoundTies:
     assert threshold is not None
     paraphrases = _collect_query_pairs(search, link_paraphrases(vectors, threshold, search.progress))
     ties = search.tie_similar_queries(paraphrases, PARAPHRASE, EXACTLY)
-    unread = int((~vectors.any(axis=1)).sum())
-    if not unread:
+    n_unread = int((~vectors.any(axis=1)).sum())
+    if not n_unread:
         return ties
     reason = (
         f"query in a language that the model {Path(search.rules.model).name} cannot read, so not compared by "
         f"meaning: choose a multilingual model, such as {MULTILINGUAL}"
     )
-    return ties._replace(left_out={reason: unread}, parameters={"not_read": unread})
+    return ties._replace(left_out={reason: n_unread}, parameters={"not_read": n_unread})
 
 
 def link_paraphrases(vectors: Vectors, threshold: float, progress: Progress = silent) -> Iterator[Links]:
@@ -138,7 +139,7 @@ def link_paraphrases(vectors: Vectors, threshold: float, progress: Progress = si
         progress("comparing meanings", min(start + _BLOCK, len(vectors)), len(vectors))
 
 
-def _why_no_paraphrases(inputs: SplitInputs) -> str | None:
+def _explain_missing_vectors(inputs: SplitInputs) -> str | None:
     if inputs.vectors is not None:
         return None
     return ALL_GROUPED if inputs.grouped else NO_VECTORS
@@ -150,8 +151,8 @@ PARAPHRASE_TIE = TieKind(
     parameter="paraphrase_threshold",
     find=find_paraphrases,
     is_threshold=True,
-    when_on=lambda rules: {"model": rules.model, "cosine_decimals": DECIMALS},
-    unsearchable=_why_no_paraphrases,
+    make_parameters=lambda rules: {"model": rules.model, "cosine_decimals": DECIMALS},
+    explain_obstacle=_explain_missing_vectors,
 )
 
 
@@ -164,32 +165,36 @@ def find_near_duplicates(search: TieSearch) -> FoundTies:
     assert threshold is not None
     inputs = search.inputs
     ids, queries_of = sorted(inputs.documents), inputs.queries_of
-    in_cut = {index for index, name in enumerate(ids) if not search.cut_queries.isdisjoint(queries_of[name])}
-    grouped = [index for index, name in enumerate(ids) if name in inputs.grouped]
+    cut_indices = {
+        index
+        for index, document_id in enumerate(ids)
+        if not search.cut_queries.isdisjoint(queries_of[document_id])
+    }
+    grouped_indices = [index for index, document_id in enumerate(ids) if document_id in inputs.grouped]
     similar = find_similar_pairs(
         (word_shingles(inputs.documents[document_id]) for document_id in ids),
         threshold,
         search.compare,
         progress=search.progress,
-        single=in_cut,
-        apart=grouped,
+        single=cut_indices,
+        apart=grouped_indices,
     )
-    contained = PairCollector(len(ids), in_cut, grouped)
+    contained = PairCollector(len(ids), cut_indices, grouped_indices)
     for links in _link_contained_documents(search, ids, threshold):
         contained.add(links)
     edges = []
     for a, b, similarity in list_links(similar, contained):
         left, right = queries_of[ids[a]], queries_of[ids[b]]
         has_shared_tie = search.rules.shared and not set(left).isdisjoint(right)
-        if has_shared_tie and in_cut.isdisjoint({a, b}):
+        if has_shared_tie and cut_indices.isdisjoint({a, b}):
             continue
         for pair in search.connect_sides(left, right):
             (query_a, document_a), (query_b, document_b) = sorted(zip(pair, (ids[a], ids[b]), strict=True))
             edges.append(Edge(query_a, query_b, NEAR_DUPLICATE, similarity, (document_a, document_b)))
-    containment = {"document_containment": CONTAINED, "contained_shingles": MIN_SHINGLES}
+    containment = {"document_containment": MIN_CONTAINMENT, "contained_shingles": MIN_SHINGLES}
     return FoundTies(
         edges=edges,
-        ties=similar.pairs + contained.pairs,
+        n_ties=similar.pairs + contained.pairs,
         method=search.method,
         parameters=containment if contained.pairs else {},
     )
@@ -199,7 +204,7 @@ def _link_contained_documents(search: TieSearch, ids: Sequence[str], threshold: 
     """Find pairs of documents below the similarity threshold where one contains the other."""
     text_shingles = (word_shingles(search.inputs.documents[document_id]) for document_id in ids)
     sets, text_of_set = _separate_sets(text_shingles, len(ids))
-    for links in contained_links(sets, CONTAINED, MIN_SHINGLES, threshold, search.progress):
+    for links in contained_links(sets, MIN_CONTAINMENT, MIN_SHINGLES, threshold, search.progress):
         yield links._replace(first=text_of_set[links.first], second=text_of_set[links.second])
 
 
@@ -209,6 +214,6 @@ NEAR_DUPLICATE_TIE = TieKind(
     parameter="document_threshold",
     find=find_near_duplicates,
     is_threshold=True,
-    fixed={"document_shingles": f"{shingles.WORDS} words"},
-    minhashed=True,
+    fixed_parameters={"document_shingles": f"{shingles.WORDS} words"},
+    uses_minhash=True,
 )

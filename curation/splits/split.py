@@ -27,7 +27,7 @@ from curation.splits.edges import Edge
 from curation.splits.findings import Findings
 from curation.splits.graded_queries import GradedQueries, find_graded_queries, read_labels
 from curation.splits.groups import LeakageGroup, find_largest_groups, find_leakage_groups
-from curation.splits.inputs import add_tie_data
+from curation.splits.inputs import complete_inputs
 from curation.splits.refusals import MAX_SMALL_GROUP, find_balance_problem
 from curation.splits.request import LARGEST_GROUP, SplitRequest, check_request
 from curation.splits.sealed_ties import hide_sealed_documents
@@ -74,7 +74,7 @@ class PreparedSplit(NamedTuple):
     def refuse_unfit(self) -> None:
         """Refuse a split that has a too large leakage group or an empty part."""
         inputs, groups, max_share = self.graded.inputs, self.checked.groups, self.request.largest_group
-        if max_share is not None or not self.request.rules.says_what_belongs_together:
+        if max_share is not None or not self.request.rules.has_grouping_key:
             refusals.refuse_large_groups(self.report.large_groups, inputs, len(groups), max_share)
         refusals.refuse_empty_parts(self.report.certificate.shares, groups, self.checked.edges, inputs)
 
@@ -128,12 +128,12 @@ def prepare_split(store: Store, request: SplitRequest, progress: Progress = sile
     carried = select_carried(released, graded.inputs.queries, request.fractions)
     rules = replace(request.rules, cut=resolve_cuts(request.rules.cut, graded.inputs.queries))
     try:
-        inputs = add_tie_data(store, graded.inputs, rules, progress, request.by_time)
+        inputs = complete_inputs(store, graded.inputs, rules, progress, request.by_time)
     except RefusedError:  # the model of paraphrases is missing
         if len(request.parts) > 1:
             raise
         rules = replace(rules, paraphrase=None)  # nothing leaks out of a single part
-        inputs = add_tie_data(store, graded.inputs, rules, progress, request.by_time)
+        inputs = complete_inputs(store, graded.inputs, rules, progress, request.by_time)
     graded = replace(graded, inputs=inputs)
     if rules.paraphrase is not None:
         rules = replace(rules, model=find_model(rules.model).name)  # the name of stored vectors, not a path
@@ -160,7 +160,7 @@ def assign_and_check(
         all_edges = [*edges, *missed]
         groups = find_leakage_groups(inputs.queries, all_edges)
         fixed_parts, chains = map_carried_groups(groups, carried.parts, all_edges)
-        refusals.refuse_joined(chains, carried.parts, inputs)
+        refusals.refuse_part_conflicts(chains, carried.parts, inputs)
         if request.by_time and len(request.fractions) > 1:
             parts, by_time = assign_by_time(groups, inputs.times, request.fractions, fixed_parts)
         else:

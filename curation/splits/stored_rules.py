@@ -1,4 +1,4 @@
-"""The rules of ties in the form of a stored split, whose parameters also name the methods of the search."""
+"""The rules of ties as parameters of a stored split."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def write_rules(rules: Rules, methods: Mapping[str, str]) -> dict[str, Any]:
     for kind in sorted(KINDS.values(), key=lambda kind: not kind.is_threshold):
         value = kind.read_setting(rules)
         parameters[kind.parameter] = list(value) if isinstance(value, tuple) else value
-        parameters |= kind.fixed
+        parameters |= kind.fixed_parameters
     parameters |= {
         "numbers": "text",  # older goldgrades also had other rules
         "cut": [list(pair) for pair in rules.cut],
@@ -29,9 +29,10 @@ def write_rules(rules: Rules, methods: Mapping[str, str]) -> dict[str, Any]:
     }
     active_kinds = [kind for kind in KINDS.values() if kind.is_on(rules)]
     for kind in active_kinds:
-        parameters |= kind.when_on(rules)
-    minhashed = [kind for kind in active_kinds if kind.minhashed]
-    minhash = {kind.label: minhash_parameters(kind.read_setting(rules)) for kind in minhashed}
+        parameters |= kind.make_parameters(rules)
+    minhash = {
+        kind.label: minhash_parameters(kind.read_setting(rules)) for kind in active_kinds if kind.uses_minhash
+    }
     return parameters | ({"minhash": minhash} if minhash else {})
 
 

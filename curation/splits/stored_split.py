@@ -76,7 +76,7 @@ def store_split(
     split_id, parameters = report.split_id, report.certificate.parameters
     content = asdict(report)
     del content["created"]
-    split_row = [split_id, canonical_json(parameters), canonical_json(_with_iso_times(content))]
+    split_row = [split_id, canonical_json(parameters), canonical_json(_format_times(content))]
     details = [{"documents": edge.documents} | ({"key": edge.key} if edge.key else {}) for edge in edges]
     edge_rows = [(*edge[:4], canonical_json(detail)) for edge, detail in zip(edges, details, strict=True)]
     assignments = [(query_id, groups[query_id], part) for query_id, part in sorted(parts.items())]
@@ -108,7 +108,9 @@ def read_split_state(store: Store) -> SplitState:
     if not rows:
         return SplitState(None, None, len(graded), waiting)
     parameters, report = json.loads(rows[0][0]), json.loads(rows[0][1])
-    return SplitState(split_id, _request_fields(parameters, report, default_grade), len(graded), waiting)
+    return SplitState(
+        split_id, _restore_request_fields(parameters, report, default_grade), len(graded), waiting
+    )
 
 
 def read_current_parts(cursor: Cursor) -> dict[str, str]:
@@ -117,10 +119,10 @@ def read_current_parts(cursor: Cursor) -> dict[str, str]:
     return dict(cursor.execute(sql, [get_setting(cursor, "split")]).fetchall())
 
 
-def _with_iso_times(value: Any) -> Any:
+def _format_times(value: Any) -> Any:
     """Return the value with all times as ISO text, also in nested dictionaries."""
     if isinstance(value, dict):
-        return {key: _with_iso_times(item) for key, item in value.items()}
+        return {key: _format_times(item) for key, item in value.items()}
     return value.isoformat(sep=" ") if isinstance(value, datetime) else value
 
 
@@ -133,17 +135,17 @@ def _read_graded_ids(cursor: Cursor) -> set[str]:
     return graded.intersection(query.query_id for query in read_active_queries(cursor))
 
 
-def _request_fields(
+def _restore_request_fields(
     parameters: Mapping[str, Any], report: Mapping[str, Any], default_grade: int | None
 ) -> dict[str, Any]:
     """Return the fields of the request for a stored split. The default relevant grade becomes None."""
     relevant_grade, largest_group = parameters.get("relevant_grade"), parameters.get("largest_group")
     fractions = parameters["parts"]
     shares = report.get("certificate", {}).get("shares", ())
-    ordered = [share["part"] for share in shares if share["dimension"] == ALL]  # in the request's order
-    names = ordered if set(ordered) == set(fractions) else fractions
+    ordered_parts = [share["part"] for share in shares if share["dimension"] == ALL]  # as in the request
+    parts = ordered_parts if set(ordered_parts) == set(fractions) else fractions
     return {
-        "parts": [[name, fractions[name]] for name in names],
+        "parts": [[part, fractions[part]] for part in parts],
         "seed": parameters["seed"],
         "rules": asdict(read_rules(parameters)),
         "relevant_grade": None if relevant_grade == default_grade else relevant_grade,

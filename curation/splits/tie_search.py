@@ -22,6 +22,7 @@ from curation.splits.inputs import SplitInputs
 from curation.splits.rules import Rules
 
 OFF = "not looked for"
+"""Method in a stored split of a kind of tie that is switched off."""
 
 
 class FoundTies(NamedTuple):
@@ -30,14 +31,14 @@ class FoundTies(NamedTuple):
     Attributes
     ----------
     edges: edges that hold together what all ties hold together, and every edge of a query in a cut.
-    ties: number of all ties.
+    n_ties: number of all ties.
     method: how the kind was searched.
     left_out: reason, written to be read after its number → number of queries.
     parameters: more parameters of a stored split, where the search found ties that older goldgrades missed.
     """
 
     edges: list[Edge]
-    ties: int
+    n_ties: int
     method: str
     left_out: Mapping[str, int] = {}
     parameters: Mapping[str, Any] = {}
@@ -135,15 +136,15 @@ class TieKind:
     Attributes
     ----------
     label: name of the kind in stored splits, in JSON and on screen.
-    setting: the field of `Rules` that switches the kind; None, False or () there switch it off.
-    parameter: the name under which a stored split has that field.
-    find: the search, which is called only where the kind is switched on.
-    is_threshold: whether the setting is the least similarity of a tie.
+    setting: the field of `Rules` for the kind. The values None, False and () switch the kind off.
+    parameter: the name of this field in a stored split.
+    find: the search, which is called only if the kind is switched on.
+    is_threshold: whether the setting is the minimum similarity of a tie.
     if_absent: value of the setting in stored splits that are older than the kind.
-    fixed: further parameters that every stored split has.
-    when_on: further parameters that a stored split has where the kind is switched on.
-    unsearchable: says why these inputs cannot be searched; None if they can.
-    minhashed: whether the search compares texts by MinHash.
+    fixed_parameters: further parameters of every stored split.
+    make_parameters: a function that makes further parameters of a stored split, if the kind is switched on.
+    explain_obstacle: a function that says why these inputs cannot be searched; None if they can.
+    uses_minhash: whether the search compares texts by MinHash.
     """
 
     label: str
@@ -152,10 +153,10 @@ class TieKind:
     find: Callable[[TieSearch], FoundTies]
     is_threshold: bool = False
     if_absent: Any = None
-    fixed: Mapping[str, Any] = field(default_factory=dict)
-    when_on: Callable[[Rules], dict[str, Any]] = lambda rules: {}
-    unsearchable: Callable[[SplitInputs], str | None] = lambda inputs: None
-    minhashed: bool = False
+    fixed_parameters: Mapping[str, Any] = field(default_factory=dict)
+    make_parameters: Callable[[Rules], dict[str, Any]] = lambda rules: {}
+    explain_obstacle: Callable[[SplitInputs], str | None] = lambda inputs: None
+    uses_minhash: bool = False
 
     def read_setting(self, rules: Rules) -> Any:
         """Return the threshold or switch of this kind of tie in the rules."""
@@ -169,5 +170,5 @@ class TieKind:
         """Find the ties of this kind. There are no ties if the kind is switched off or cannot be searched."""
         if not self.is_on(search.rules):
             return FoundTies([], 0, OFF)
-        reason = self.unsearchable(search.inputs)
+        reason = self.explain_obstacle(search.inputs)
         return FoundTies([], 0, reason) if reason else self.find(search)

@@ -61,19 +61,19 @@ def find_edges(
     """
     cut_queries = frozenset(query_id for pair in rules.cut for query_id in pair)
     search = TieSearch(inputs, rules, cut_queries, compare, progress)
-    by_kind = {kind.label: kind.search(search) for kind in KINDS.values()}
-    edges = [edge for ties in by_kind.values() for edge in ties.edges]
-    reasons = [reason for ties in by_kind.values() for reason in ties.left_out.items()]
+    found_ties = {kind.label: kind.search(search) for kind in KINDS.values()}
+    edges = [edge for ties in found_ties.values() for edge in ties.edges]
+    reasons = [reason for ties in found_ties.values() for reason in ties.left_out.items()]
     uncut_rules = replace(rules, cut=())
     return Ties(
         edges=keep_strongest_edges(search.ids, edges),
-        counts={label: ties.ties for label, ties in by_kind.items()},
+        counts={label: ties.n_ties for label, ties in found_ties.items()},
         cut=[
             tie for cut in sorted(search.cuts) for tie in list_ties(restrict_inputs(inputs, cut), uncut_rules)
         ],
-        methods={label: ties.method for label, ties in by_kind.items()},
+        methods={label: ties.method for label, ties in found_ties.items()},
         left_out={reason: count for reason, count in reasons if count},
-        parameters={name: value for ties in by_kind.values() for name, value in ties.parameters.items()},
+        parameters={name: value for ties in found_ties.values() for name, value in ties.parameters.items()},
     )
 
 

@@ -19,7 +19,7 @@ from curation.splits.chains import find_longest_chain
 from curation.splits.edges import Edge
 from curation.splits.groups import find_leakage_groups
 from curation.splits.inputs import SplitInputs
-from curation.splits.refusals import refuse_joined
+from curation.splits.refusals import refuse_part_conflicts
 from curation.splits.rules import Rules
 from curation.splits.shared_ties import SHARED_DOCUMENT as SHARED_DOCUMENT
 from curation.splits.similarity_ties import NEAR_DUPLICATE as NEAR_DUPLICATE
@@ -132,7 +132,7 @@ def test_growing_the_set_never_moves_a_released_query(
         assert len(inside) == 2, "a chain leads from a released query to one of another part"
     if chains:
         with pytest.raises(RefusedError, match="A released query never changes its part"):
-            refuse_joined(chains, released, SplitInputs({name: name for name in queries}, {}, {}))
+            refuse_part_conflicts(chains, released, SplitInputs({name: name for name in queries}, {}, {}))
         return
     grown = assign_parts(groups, dict.fromkeys(queries, ()), parts, 1, sides)
     assert {query: grown[query] for query in released} == released

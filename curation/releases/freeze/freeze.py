@@ -36,7 +36,7 @@ from curation.releases.seal import choose_seals
 from curation.splits.certificate import Certificate, make_certificate
 from curation.splits.certify import certify
 from curation.splits.chains import describe_edge
-from curation.splits.inputs import add_tie_data, restrict_inputs
+from curation.splits.inputs import complete_inputs, restrict_inputs
 from curation.splits.sealed_ties import hide_sealed_documents
 from curation.splits.stored_rules import read_rules
 from curation.store import COMMAND_LINE, Store, append_rows, record_event, utc_now
@@ -285,7 +285,7 @@ def _check_split(store: Store, draft: ReleaseDraft, progress: Progress) -> Certi
     rules = read_rules(split.parameters)
     inputs = restrict_inputs(draft.graded.inputs, split.parts)
     graded = replace(draft.graded, inputs=inputs)
-    inputs = add_tie_data(store, inputs, rules, progress)
+    inputs = complete_inputs(store, inputs, rules, progress)
     parts = {name: split.parts[name] for name in inputs.queries}
     findings = certify(inputs, parts, rules, progress)
     if findings.leaks:
