@@ -337,32 +337,30 @@ def _collect_negatives(
     query, ranks, positives = pooled
     query_id = query.query_id
     irrelevant_ids = [document_id for document_id in ranks if relevance.is_refused((query_id, document_id))]
-    shingles = {
-        document_id: texts[document_id][1] for document_id in {*irrelevant_ids, *positives} & texts.keys()
-    }
-    duplicates = {
-        document_id: find_near_duplicate(document_id, positives, shingles, request.threshold)
-        for document_id in sorted(irrelevant_ids)
-    }
-    kinds = {document_id: JUDGED for document_id in irrelevant_ids if duplicates[document_id] is None}
-    for document_id in irrelevant_ids:
-        if (query_id, document_id) in relevance.outside:
-            kinds[document_id] = OUTSIDE if duplicates.pop(document_id) is None else OUTDATED
-    negatives = [
-        _make_negative(document_id, kind, ranks, positives, texts[document_id][0])
-        for document_id, kind in kinds.items()
-    ]
+    compared_ids = {*irrelevant_ids, *positives} & texts.keys()
+    shingles = {document_id: texts[document_id][1] for document_id in compared_ids}
+    negatives: list[HardNegative] = []
+    near_duplicates: list[NearDuplicate] = []
+    for document_id in sorted(irrelevant_ids):
+        duplicate = find_near_duplicate(document_id, positives, shingles, request.threshold)
+        is_outside = (query_id, document_id) in relevance.outside
+        if duplicate is not None and not is_outside:
+            near_duplicates.append(duplicate)
+            continue
+        kind = JUDGED
+        if is_outside:
+            kind = OUTSIDE if duplicate is None else OUTDATED
+        negatives.append(_make_negative(document_id, kind, ranks, positives, texts[document_id][0]))
     unjudged_ids = [document_id for document_id in ranks if not relevance.is_judged((query_id, document_id))]
-    suspects = find_suspects(ranks, positives, unjudged_ids)
+    above = find_suspects(ranks, positives, unjudged_ids)
+    suspects = [Suspect(document_id, texts[document_id][0], above[document_id]) for document_id in above]
     return QueryNegatives(
         query_id=query_id,
         text=query.text,
         positives=len(positives),
         negatives=sorted(negatives, key=lambda row: (row.rank, -len(row.systems), row.document_id)),
-        near_duplicates=[duplicate for duplicate in duplicates.values() if duplicate is not None],
-        suspects=[
-            Suspect(document_id, texts[document_id][0], above) for document_id, above in suspects.items()
-        ],
+        near_duplicates=near_duplicates,
+        suspects=suspects,
         missing=max(0, request.want - len(negatives)),
     )
 

@@ -32,7 +32,8 @@ from curation.releases.release_rows import count_half_judged, say_half_judged
 
 UNKNOWN = "unknown"
 FEW_TAGS = 20
-Rows = list[tuple[Any, ...]]
+TableRows = list[tuple[Any, ...]]
+"""Type of the rows of a Markdown table in the card."""
 
 
 def say_synthetic(synthetic: int, queries: int) -> str:
@@ -43,8 +44,9 @@ def say_synthetic(synthetic: int, queries: int) -> str:
     )
 
 
-def share_text(part: int, whole: int) -> str:
-    return f"{part / whole:.1%}" if whole else "undefined"
+def share_text(count: int, total: int) -> str:
+    """Return a share in percent; 'undefined' if the total is 0."""
+    return f"{count / total:.1%}" if total else "undefined"
 
 
 @cache
@@ -66,7 +68,7 @@ def load_template(package: str | None, name: str) -> Template:
 def list_limits(release: FrozenRelease) -> list[str]:
     """List the known limits of a release, as sentences for users of the data set."""
     codes = PairCodes()
-    pairs, judged = codes.of(release.walk("candidates")), codes.of(release.walk("qrels"))
+    pairs, judged = codes.encode_rows(release.walk("candidates")), codes.encode_rows(release.walk("qrels"))
     origins = Counter(row["how"] for row in release.walk("qrels"))
     closed = release.closed_queries
     queries = [row for row in release.rows("queries") if row["query_id"] not in closed]
@@ -161,8 +163,8 @@ def _describe_consistency(rows: list[dict[str, Any]]) -> str:
 
 def _measure_coverage(release: FrozenRelease) -> dict[str, Any]:
     codes = PairCodes()
-    judged = codes.of(release.walk("qrels"))
-    pooled = codes.of(_walk_pooled(release)) if release.rows("pools") else None
+    judged = codes.encode_rows(release.walk("qrels"))
+    pooled = codes.encode_rows(_walk_pooled(release)) if release.rows("pools") else None
     coverage = read_coverage(release)
     return {
         "documents": count_documents(judged),
@@ -179,41 +181,45 @@ def _walk_pooled(release: FrozenRelease) -> Iterator[dict[str, Any]]:
     return (row for row in release.walk("candidates") if row["pool_id"] is not None)
 
 
-def _list_systems(release: FrozenRelease, codes: PairCodes, judged: Codes) -> Rows:
+def _list_systems(release: FrozenRelease, codes: PairCodes, judged: Codes) -> TableRows:
     """List for each system the number of proposed pairs, the deepest rank, and the share of graded pairs."""
     proposed: defaultdict[str, array[int]] = defaultdict(lambda: array("q"))
     deepest: Counter[str] = Counter()
     for row in _walk_pooled(release):
-        proposed[row["system"]].append(codes.code(row["query_id"], row["document_id"]))
+        proposed[row["system"]].append(codes.encode(row["query_id"], row["document_id"]))
         deepest[row["system"]] = max(deepest[row["system"]], row["rank"] or 0)
-    pairs_of = {system: sort_codes(pairs) for system, pairs in sorted(proposed.items())}
+    codes_by_system = {system: sort_codes(pairs) for system, pairs in sorted(proposed.items())}
     return [
         (system, len(pairs), deepest[system] or "–", share_text(count_common(pairs, judged), len(pairs)))
-        for system, pairs in pairs_of.items()
+        for system, pairs in codes_by_system.items()
     ]
 
 
-def _list_bands(release: FrozenRelease, codes: PairCodes, judged: Codes) -> Rows:
+def _list_bands(release: FrozenRelease, codes: PairCodes, judged: Codes) -> TableRows:
     """List the pairs that were drawn from each sampled pool, by band of ranks; empty without a draw."""
     designs = {row["pool_id"]: row["parameters"].get("sample") for row in release.rows("pools")}
     bands: defaultdict[tuple[str, int], Counter[str]] = defaultdict(Counter)
     for row in release.walk("pool_sample"):
-        pairs = ({"query_id": row["query_id"], "document_id": name} for name in row["drawn"])
-        graded = count_common(codes.of(pairs), judged)
+        pairs = ({"query_id": row["query_id"], "document_id": document_id} for document_id in row["drawn"])
+        graded = count_common(codes.encode_rows(pairs), judged)
         drawn, pooled = len(row["drawn"]), len(row["drawn"]) + len(row["not_drawn"])
         bands[row["pool_id"], row["band"]].update(pooled=pooled, drawn=drawn, graded=graded)
     return [
         (
-            *(pool_id[:8], _describe_ranks(designs.get(pool_id), band), counts["pooled"], counts["drawn"]),
-            *(share_text(counts["drawn"], counts["pooled"]), counts["graded"]),
+            pool_id[:8],
+            _describe_rank_band(designs.get(pool_id), band),
+            counts["pooled"],
+            counts["drawn"],
+            share_text(counts["drawn"], counts["pooled"]),
+            counts["graded"],
         )
         for (pool_id, band), counts in sorted(bands.items())
     ]
 
 
-def _describe_ranks(design: Mapping[str, Any] | None, band: int) -> str:
+def _describe_rank_band(design: Mapping[str, Any] | None, band: int) -> str:
     """Return the first and last rank of a band, from the sampling design of the pool."""
     if design is None:
         return f"band {band}"
-    lasts = [0, *(last for last, _ in design["bands"])]
-    return f"{lasts[band - 1] + 1:,} to {lasts[band]:,}"
+    last_ranks = [0, *(last_rank for last_rank, _ in design["bands"])]
+    return f"{last_ranks[band - 1] + 1:,} to {last_ranks[band]:,}"

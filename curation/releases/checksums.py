@@ -25,8 +25,17 @@ from curation.core.text import pluralize
 from curation.releases.release_rows import ReleaseRow
 from curation.store.release_parts import PartSum, PartText
 
-OPENLY = {"agreement", "documents", "guides", "pools", "queries", "release", "rounds", "sampling"}
-"""Parts of a release without grades: a verification shows their altered lines.
+PARTS_WITHOUT_GRADES = {
+    "agreement",
+    "documents",
+    "guides",
+    "pools",
+    "queries",
+    "release",
+    "rounds",
+    "sampling",
+}
+"""Parts of a release without grades, whose altered lines a verification shows.
 
 For an altered line of another part, only the ids in the line are shown.
 """
@@ -107,7 +116,7 @@ def _split_sums(sums: PartSum) -> list[str]:
 
 
 def _describe_line(part: str, line: str) -> str:
-    if part in OPENLY:
+    if part in PARTS_WITHOUT_GRADES:
         return line if len(line) <= 200 else f"{line[:200]}…"
     try:
         row: Any = json.loads(line)

@@ -25,8 +25,11 @@ from curation.store.release_parts import PartText, batched, read_parts
 
 @dataclass(frozen=True)
 class FrozenRelease:
-    """An unaltered release. `texts` maps each part to its text.
+    """An unaltered release.
 
+    Attributes
+    ----------
+    texts: part of the release → its text.
     file: the packed release, which may lack the grades of some parts; None for a release of the project.
     """
 
@@ -50,10 +53,10 @@ class FrozenRelease:
         self, store: Store, ids: Collection[str] | None = None
     ) -> Iterator[tuple[str, Document | None]]:
         """Yield the documents of the release, all or some by id; None for a document that was lost."""
-        chosen = self.versions
+        versions = self.versions
         if ids is not None:
-            chosen = {name: chosen[name] for name in sorted(ids) if name in chosen}
-        return read_pinned(store, chosen) if self.file is None else self.file.documents(chosen)
+            versions = {name: versions[name] for name in sorted(ids) if name in versions}
+        return read_pinned(store, versions) if self.file is None else self.file.documents(versions)
 
     def rows(self, part: str) -> Rows:
         """Read the rows of a part of the release; empty if the release has no such part.
@@ -141,14 +144,14 @@ def refuse_other_format(release: FrozenRelease) -> None:
     """
     name = release.row.name
     header = release.rows("release")
-    number = header[0].get("format") if header and isinstance(header[0], dict) else None
-    if not isinstance(number, int):
+    release_format = header[0].get("format") if header and isinstance(header[0], dict) else None
+    if not isinstance(release_format, int):
         raise RefusedError(f"The release {name!r} does not name the version of its format; nothing was done.")
-    if number != FORMAT:
-        version = "a newer" if number > FORMAT else "an older"
+    if release_format != FORMAT:
+        version = "a newer" if release_format > FORMAT else "an older"
         raise RefusedError(
-            f"The release {name!r} was frozen by {version} goldgrade (format {number} of the content; this "
-            f"goldgrade reads format {FORMAT}). Use {version} goldgrade."
+            f"The release {name!r} was frozen by {version} goldgrade (format {release_format} of the "
+            f"content; this goldgrade reads format {FORMAT}). Use {version} goldgrade."
         )
 
 

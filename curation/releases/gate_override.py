@@ -21,12 +21,13 @@ def describe_override(header: Mapping[str, Any]) -> str | None:
     """
     if not header.get("override"):
         return None
-    against = (describe_shortfall(check["figure"], check["state"]) for check in header["override"]["against"])
-    return f"{MARK}: {' and '.join(against)}"
+    checks = header["override"]["against"]
+    shortfalls = [describe_shortfall(check["figure"], check["state"]) for check in checks]
+    return f"{MARK}: {' and '.join(shortfalls)}"
 
 
 def describe_shortfall(figure: str, state: str) -> str:
-    """Return a text that tells whether an agreement figure is too low or not known."""
+    """Return the end of a sentence on an agreement figure that is too low or not known."""
     return f"{figure} is {'too low' if state == 'missed' else 'not known'}"
 
 
@@ -49,7 +50,7 @@ def read_overrides(cursor: Cursor) -> dict[str, str]:
         try:
             mark = describe_override(next(iter(read_part(cursor, row.release_id, "release")), {}))
         except (ValueError, KeyError, TypeError):
-            continue  # altered, as a verification says
+            continue  # the release was altered, and `goldgrade verify` says so
         if mark:
             overrides[row.name] = mark
     return overrides

@@ -19,9 +19,9 @@ MANIFEST = "manifest.json"
 
 def format_manifest(contents: Mapping[str, Any]) -> str:
     """Return the text of a manifest with these contents. The field `sum` is always computed."""
-    rest = {name: value for name, value in contents.items() if name != "sum"}
-    whole = rest | {"sum": hashlib.sha256(canonical_json(rest).encode("utf-8")).hexdigest()}
-    return f"{json.dumps(whole, ensure_ascii=False, indent=2, sort_keys=True)}\n"
+    fields = {name: value for name, value in contents.items() if name != "sum"}
+    checksum = hashlib.sha256(canonical_json(fields).encode("utf-8")).hexdigest()
+    return f"{json.dumps(fields | {'sum': checksum}, ensure_ascii=False, indent=2, sort_keys=True)}\n"
 
 
 def read_manifest(content: bytes) -> tuple[dict[str, Any] | None, str]:
@@ -33,13 +33,13 @@ def read_manifest(content: bytes) -> tuple[dict[str, Any] | None, str]:
         return None, f"was altered: byte {error.start + 1:,} is not UTF-8, so no file could be checked"
     except ValueError as error:
         return None, f"was altered: the manifest is not JSON ({error}), so no file could be checked"
-    if not _names_files(manifest):
+    if not _has_safe_file_names(manifest):
         return None, "was altered: the manifest does not name its files, so no file could be checked"
-    agrees = format_manifest(manifest) == text
-    return manifest, "" if agrees else "was altered: the manifest does not agree with its sum"
+    is_intact = format_manifest(manifest) == text
+    return manifest, "" if is_intact else "was altered: the manifest does not agree with its sum"
 
 
-def _names_files(manifest: Any) -> bool:
+def _has_safe_file_names(manifest: Any) -> bool:
     """Check whether a manifest names files, and only files within the folder."""
     files = manifest.get("files") if isinstance(manifest, dict) else None
     return isinstance(files, dict) and all(

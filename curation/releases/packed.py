@@ -34,8 +34,9 @@ from curation.releases.release_rows import ReleaseRow
 from curation.store import Document
 from curation.store.release_parts import BATCH, PartSum, PartText, batched
 
-SUFFIX, FORMER_SUFFIX = ".goldgrade", ".goldset"
-"""Endings of the file names of packed releases: the present ending and the former ending."""
+SUFFIX = ".goldgrade"
+FORMER_SUFFIX = ".goldset"
+"""Ending of the file names of packed releases that older goldgrades wrote."""
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -45,8 +46,10 @@ PACKED = 1
 """The version of the format of packed releases. A file with another version is refused."""
 TEXT_COLUMNS = ("title", "body", "url", "published", "group_key", "metadata")
 """Columns that the table of documents has in addition to the fields of the part."""
-MAX_TIMES, ALWAYS = 300, 16 << 20
-"""Maximum memory of a table's rows: a multiple of the table's bytes, or a number of bytes if that is more."""
+MAX_EXPANSION = 300
+"""Maximum memory of a table's rows, as a multiple of the table's bytes."""
+MIN_MEMORY = 16 << 20
+"""Number of bytes that the rows of any table may take."""
 
 
 class PackedPart(PartText):
@@ -135,7 +138,7 @@ class PackedRelease:
             for part, checksum in (checksums | self.row_sums).items()
         }
 
-    def problems(self) -> list[str]:
+    def find_problems(self) -> list[str]:
         """List the alterations since the release was packed, a sentence for each altered file and part."""
         checks: list[Callable[[], object]] = [partial(self._read_checked, name) for name in self._sums]
         return _run_checks(checks) or _run_checks(partial(deque, text, 0) for text in self.texts.values())
@@ -155,15 +158,15 @@ class PackedRelease:
         """Read `release.json`."""
         try:
             content: dict[str, Any] = json.loads(self._read_checked(RELEASE))
-            form = content["packed"]
+            packed_format = content["packed"]
         except (ValueError, KeyError, TypeError):
             raise InputError(
                 f"has no {RELEASE} that describes a release; expected a packed release", path=self.path
             ) from None
-        if form != PACKED:
+        if packed_format != PACKED:
             raise RefusedError(
-                f"{self.path} was packed by a different goldgrade (form {form}; this goldgrade reads form "
-                f"{PACKED}). Use that goldgrade, or pack the release again with this goldgrade."
+                f"{self.path} was packed by a different goldgrade (form {packed_format}; this goldgrade "
+                f"reads form {PACKED}). Use that goldgrade, or pack the release again with this goldgrade."
             )
         return content
 
@@ -184,7 +187,7 @@ class PackedRelease:
         import pyarrow.parquet as pq
 
         content = self._read_checked(name)
-        remaining_bytes = max(MAX_TIMES * len(content), ALWAYS)
+        remaining_bytes = max(MAX_EXPANSION * len(content), MIN_MEMORY)
         try:
             columns = pq.read_metadata(pa.BufferReader(content)).schema
             texts = [columns.column(index).path for index in range(len(columns))]

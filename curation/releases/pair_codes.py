@@ -19,14 +19,15 @@ class PairCodes:
         self._queries: dict[str, int] = {}
         self._documents: dict[str, int] = {}
 
-    def code(self, query_id: str, document_id: str) -> int:
+    def encode(self, query_id: str, document_id: str) -> int:
         """Return the code of a query-document pair."""
-        query = self._queries.setdefault(query_id, len(self._queries))
-        return query << _DOCUMENT_BITS | self._documents.setdefault(document_id, len(self._documents))
+        query_number = self._queries.setdefault(query_id, len(self._queries))
+        document_number = self._documents.setdefault(document_id, len(self._documents))
+        return query_number << _DOCUMENT_BITS | document_number
 
-    def of(self, rows: Iterable[Mapping[str, Any]]) -> Codes:
+    def encode_rows(self, rows: Iterable[Mapping[str, Any]]) -> Codes:
         """Return the distinct codes of the pairs in rows with query_id and document_id, ascending."""
-        return sort_codes(self.code(row["query_id"], row["document_id"]) for row in rows)
+        return sort_codes(self.encode(row["query_id"], row["document_id"]) for row in rows)
 
 
 def sort_codes(codes: Iterable[int]) -> Codes:
@@ -39,9 +40,9 @@ def count_documents(codes: Codes) -> int:
     return len(np.unique(codes & (1 << _DOCUMENT_BITS) - 1))
 
 
-def count_common(codes: Codes, others: Codes) -> int:
+def count_common(codes: Codes, other_codes: Codes) -> int:
     """Count the pair codes that both arrays contain. Both arrays are distinct and ascending."""
-    if not len(others):
+    if not len(other_codes):
         return 0
-    places = np.searchsorted(others, codes).clip(max=len(others) - 1)
-    return int((others[places] == codes).sum())
+    indices = np.searchsorted(other_codes, codes).clip(max=len(other_codes) - 1)
+    return int((other_codes[indices] == codes).sum())

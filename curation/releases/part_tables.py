@@ -1,4 +1,4 @@
-"""Writing and reading of the rows of a release's part as a Parquet table.
+"""The rows of a release's part as a Parquet table.
 
 Fields with texts, numbers or lists of texts are columns of the same type. Fields with other values, such as
 the votes of a pair, are columns of JSON texts. If a row lacks a field, the column is null in the row. A field
@@ -10,6 +10,7 @@ twice, because the types of columns depend on all rows. The same rows always giv
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -32,22 +33,26 @@ _LARGEST = 2**63
 def write_part(path: Path, rows: Iterable[Row], added: Iterable[str] = ()) -> int:
     """Write the rows to a Parquet file, and return their number. Without a row, no file is written.
 
-    added: fields that the part does not have.
+    Parameters
+    ----------
+    added: names of the fields that the part of the release does not have.
     """
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    schema = _schema(rows, frozenset(added))
+    schema = _make_schema(rows, frozenset(added))
     if schema is None:
         return 0
-    written = 0
+    n_rows = 0
     with pq.ParquetWriter(path, schema, compression="zstd", version="2.6") as writer:
         for batch in batched(rows):
-            columns = [[_cell(row.get(field.name, _MISSING), field) for row in batch] for field in schema]
+            columns = [
+                [_encode_value(row.get(field.name, _MISSING), field) for row in batch] for field in schema
+            ]
             arrays = [pa.array(values, field.type) for values, field in zip(columns, schema, strict=True)]
             writer.write_batch(pa.record_batch(arrays, schema=schema))
-            written += len(batch)
-    return written
+            n_rows += len(batch)
+    return n_rows
 
 
 def read_batch_rows(batch: pa.RecordBatch) -> list[dict[str, Any]]:
@@ -70,29 +75,29 @@ def read_values(column: pa.Array) -> list[Any]:
     """Return the values of a column. Dictionary columns are decoded first, which is sixteen times faster."""
     import pyarrow as pa
 
-    plain = column.dictionary_decode() if pa.types.is_dictionary(column.type) else column
-    values: list[Any] = plain.to_pylist()
+    decoded_column = column.dictionary_decode() if pa.types.is_dictionary(column.type) else column
+    values: list[Any] = decoded_column.to_pylist()
     return values
 
 
-def _schema(rows: Iterable[Row], added: frozenset[str]) -> pa.Schema | None:
+def _make_schema(rows: Iterable[Row], added: frozenset[str]) -> pa.Schema | None:
     """Return the columns of a table by name, ids first; None without a row."""
     import pyarrow as pa
 
     kinds: dict[str, set[Any]] = {}
-    count: dict[str, int] = {}
-    total = 0
+    counts: Counter[str] = Counter()
+    n_rows = 0
     for row in rows:
-        total += 1
+        n_rows += 1
+        counts.update(row.keys())
         for name, value in row.items():
-            kinds.setdefault(name, set()).add(_kind(value))
-            count[name] = count.get(name, 0) + 1
+            kinds.setdefault(name, set()).add(_classify_value(value))
     names = sorted(kinds, key=lambda name: (name in added, not name.endswith("_id"), name))
-    fields = [_field(name, kinds[name], count[name] < total, name in added) for name in names]
-    return pa.schema(fields) if total else None
+    fields = [_make_field(name, kinds[name], counts[name] < n_rows, name in added) for name in names]
+    return pa.schema(fields) if n_rows else None
 
 
-def _kind(value: Any) -> Any:
+def _classify_value(value: Any) -> Any:
     """Return the column type for a value: its type, 'texts' for a list of texts, or 'json'."""
     if isinstance(value, list):
         return "texts" if all(type(item) is str for item in value) else "json"
@@ -101,21 +106,24 @@ def _kind(value: Any) -> Any:
     return type(value) if value is None or isinstance(value, str | int | float) else "json"
 
 
-def _field(name: str, kinds: set[Any], lacking: bool, added: bool) -> pa.Field:
+def _make_field(name: str, kinds: set[Any], can_be_absent: bool, is_added: bool) -> pa.Field:
     import pyarrow as pa
 
     types: dict[Any, pa.DataType] = {str: pa.string(), int: pa.int64(), float: pa.float64()}
     types |= {bool: pa.bool_(), "texts": pa.list_(pa.string())}
-    with_null = type(None) in kinds
-    known = kinds - {type(None)} or {NUMBERS.get(name, str)}
-    column_type = types.get(next(iter(known))) if len(known) == 1 and not (lacking and with_null) else None
+    has_null = type(None) in kinds
+    value_kinds = kinds - {type(None)} or {NUMBERS.get(name, str)}
+    is_ambiguous = can_be_absent and has_null
+    column_type = types.get(next(iter(value_kinds))) if len(value_kinds) == 1 and not is_ambiguous else None
     metadata = {FORM: b"plain" if column_type else b"json"}
-    metadata |= {ABSENT: b"1"} if lacking and column_type else {}
-    metadata |= {ADDED: b"1"} if added else {}
+    if can_be_absent and column_type:
+        metadata[ABSENT] = b"1"
+    if is_added:
+        metadata[ADDED] = b"1"
     return pa.field(name, column_type or pa.string(), metadata=metadata)
 
 
-def _cell(value: Any, field: pa.Field) -> Any:
+def _encode_value(value: Any, field: pa.Field) -> Any:
     if value is _MISSING:
         return None
     return canonical_json(value) if field.metadata[FORM] == b"json" else value

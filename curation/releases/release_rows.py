@@ -15,7 +15,9 @@ from curation.core.errors import InputError, NotFoundError
 from curation.store import Cursor, Store, fetch
 from curation.store.release_parts import read_part
 
-_WITH_QUERIES = "SELECT DISTINCT release_id FROM release_parts WHERE part = 'queries' ORDER BY release_id"
+_RELEASES_WITH_QUERIES = (
+    "SELECT DISTINCT release_id FROM release_parts WHERE part = 'queries' ORDER BY release_id"
+)
 
 
 class ReleaseRow(NamedTuple):
@@ -39,7 +41,7 @@ def read_released_queries(store: Store) -> dict[str, list[str]]:
     with store.reading() as cursor:
         return {
             release_id: [row["query_id"] for row in read_part(cursor, release_id, "queries")]
-            for (release_id,) in cursor.execute(_WITH_QUERIES).fetchall()
+            for (release_id,) in cursor.execute(_RELEASES_WITH_QUERIES).fetchall()
         }
 
 

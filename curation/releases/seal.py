@@ -73,12 +73,12 @@ def open_sealed(
         refuse_not_in_file(release, requested)
     if not sealed:
         return None
-    name = release.row.name
     if reason is None or not reason.strip():
-        raise _no_reason(release, sealed)
+        raise _make_reason_error(release, sealed)
     if release.file is not None:
         return None
-    opening = Unsealing(release.row.release_id, name, sealed, purpose, reason.strip(), actor, utc_now())
+    row = release.row
+    opening = Unsealing(row.release_id, row.name, sealed, purpose, reason.strip(), actor, utc_now())
     with store.transaction(appends=True) as cursor:
         require_author(cursor, actor, "lead")
         write_opening(cursor, opening)
@@ -92,13 +92,13 @@ def refuse_not_in_file(release: FrozenRelease, parts: Iterable[str]) -> None:
         raise RefusedError(
             f"{release.file.path} has no grades of {', '.join(missing)}: sealed grades stay in the project, "
             "unless somebody packs them and gives a reason. Leave the part out, or ask the project's lead.",
-            command=f"{_flags_of('--without-grades', missing)} of an export leaves the part out, and so does "
-            f"{_flags_of('--part', release.file.with_grades)}. `goldgrade export NAME --out FILE "
+            command=f"{_repeat_option('--without-grades', missing)} of an export leaves the part out, and so "
+            f"does {_repeat_option('--part', release.file.with_grades)}. `goldgrade export NAME --out FILE "
             "--reason WHY` packs a release with sealed grades.",
         )
 
 
-def _no_reason(release: FrozenRelease, sealed: Collection[str]) -> RefusedError:
+def _make_reason_error(release: FrozenRelease, sealed: Collection[str]) -> RefusedError:
     name = release.row.name if release.file is None else release.file.path
     logged = "is logged with name and time" if release.file is None else "a packed release cannot log"
     log = "" if release.file else f" `goldgrade releases {name}` shows the log."
@@ -107,9 +107,10 @@ def _no_reason(release: FrozenRelease, sealed: Collection[str]) -> RefusedError:
         f"takes sealed grades gives a reason, which {logged}. Anybody may have an export without them.",
         command=f'--reason "why" states the reason.{log} `goldgrade export {name} --format leaderboard '
         "--out DIR` exports without sealed grades, and so does any other format with "
-        f"{_flags_of('--without-grades', sealed)}.",
+        f"{_repeat_option('--without-grades', sealed)}.",
     )
 
 
-def _flags_of(flag: str, parts: Iterable[str]) -> str:
+def _repeat_option(flag: str, parts: Iterable[str]) -> str:
+    """Return the option once for each part."""
     return " ".join(f"{flag} {part}" for part in parts)

@@ -128,15 +128,20 @@ def log_sealed_evaluation(
     values: for each row the values of its queries by the first measure.
     """
     first = rows[0]
-    (number,) = cursor.execute("SELECT count(*) FROM sealed_evaluations").fetchall()[0]
+    (n_logged,) = cursor.execute("SELECT count(*) FROM sealed_evaluations").fetchall()[0]
     ids = [
-        digest("sealed evaluation", number + offset, row.release_id, row.system, str(row.evaluated_at))
+        digest("sealed evaluation", n_logged + offset, row.release_id, row.system, str(row.evaluated_at))
         for offset, row in enumerate(rows)
     ]
-    evaluations = [row._replace(evaluation_id=id) for id, row in zip(ids, rows, strict=True)]
+    evaluations = [
+        row._replace(evaluation_id=evaluation_id) for evaluation_id, row in zip(ids, rows, strict=True)
+    ]
     append_rows(cursor, "sealed_evaluations", evaluations)
-    id_values = zip(ids, values, strict=False)
-    value_rows = [(id, *value) for id, query_values in id_values for value in query_values.items()]
+    value_rows = [
+        (evaluation_id, query_id, value)
+        for evaluation_id, query_values in zip(ids, values, strict=False)
+        for query_id, value in query_values.items()
+    ]
     append_rows(cursor, "sealed_evaluation_values", value_rows, ("evaluation_id", "query_id", "value"))
     detail = {
         "release": first.release_id,
@@ -159,8 +164,8 @@ def count_remaining(cursor: Cursor, person: str, parts: Sequence[str], now: date
         WHERE evaluated_by = ? AND list_has_any(parts, ?::TEXT[]) AND evaluated_at >= a.added_at
           AND date_trunc('month', evaluated_at) = date_trunc('month', ?::TIMESTAMP)
     """
-    (taken,) = cursor.execute(sql, [person, list(parts), now]).fetchall()[0]
-    return max(0, read_monthly_limit(cursor) - int(taken))
+    (n_evaluations,) = cursor.execute(sql, [person, list(parts), now]).fetchall()[0]
+    return max(0, read_monthly_limit(cursor) - int(n_evaluations))
 
 
 def refuse_over_limit(cursor: Cursor, person: str, parts: Sequence[str], systems: int, now: datetime) -> None:
@@ -170,11 +175,11 @@ def refuse_over_limit(cursor: Cursor, person: str, parts: Sequence[str], systems
     ------
     RefusedError: the request is for too many systems.
     """
-    left = count_remaining(cursor, person, parts, now)
-    if left < systems:
+    n_remaining = count_remaining(cursor, person, parts, now)
+    if n_remaining < systems:
         raise RefusedError(
-            f"{person} has {pluralize(left, 'sealed evaluation')} of {', '.join(parts)} left this month, and "
-            f"this request is for {pluralize(systems, 'system')}. Each evaluator has "
+            f"{person} has {pluralize(n_remaining, 'sealed evaluation')} of {', '.join(parts)} left this "
+            f"month, and this request is for {pluralize(systems, 'system')}. Each evaluator has "
             f"{read_monthly_limit(cursor)} a month for each sealed part, refused requests included. A lead "
             "can change this limit.",
             command="`goldgrade releases --sealed-limit NUMBER` sets the limit.",
@@ -212,9 +217,11 @@ def _count_evaluations(cursor: Cursor, row: SealedEvaluation) -> SealedCount:
                count(DISTINCT evaluated_by)
         FROM sealed_evaluations WHERE release_id = ? AND list_has_any(parts, ?::TEXT[])
     """
-    done, refused, people = cursor.execute(sql, [row.release_id, row.parts]).fetchall()[0]
-    left = count_remaining(cursor, row.evaluated_by, row.parts, row.evaluated_at) if row.rounded else None
-    return SealedCount(tuple(row.parts), done, refused, people, row.reason, left)
+    n_evaluations, n_refused, n_people = cursor.execute(sql, [row.release_id, row.parts]).fetchall()[0]
+    n_remaining = None
+    if row.rounded:
+        n_remaining = count_remaining(cursor, row.evaluated_by, row.parts, row.evaluated_at)
+    return SealedCount(tuple(row.parts), n_evaluations, n_refused, n_people, row.reason, n_remaining)
 
 
 def make_sealed_table(evaluations: Sequence[SealedEvaluation]) -> Table:
@@ -225,6 +232,8 @@ def make_sealed_table(evaluations: Sequence[SealedEvaluation]) -> Table:
 
 def _sealed_row(row: SealedEvaluation) -> tuple[object, ...]:
     measure, figure = next(iter(row.shown.items()), ("–", {"value": None}))
-    shown = "refused" if row.refused else "one rounded figure" if row.rounded else "all figures"
+    shown = "one rounded figure" if row.rounded else "all figures"
+    if row.refused:
+        shown = "refused"
     request = (row.evaluated_at, row.evaluated_by, row.system, ", ".join(row.parts))
     return (*request, shown, measure, figure["value"], row.reason or "–")

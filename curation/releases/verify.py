@@ -104,7 +104,7 @@ def verify_and_load(store: Store, name: str, progress: Progress = silent) -> tup
     """Verify a release as `verify` does, and return the release as well, so that parts are read only once."""
     release = read_unchecked(store, name)
     file = release.file
-    problems = find_altered_parts(release.row, release.texts) if file is None else file.problems()
+    problems = find_altered_parts(release.row, release.texts) if file is None else file.find_problems()
     if not problems:
         refuse_other_format(release)
     documents = 0 if problems else len(release.versions)

@@ -9,22 +9,8 @@ from typing import NamedTuple
 import numpy as np
 
 from curation.core.statistics.arrays import Ints, Mask
-from curation.splits import findings
-from curation.splits.certificate_shingles import (
-    character_shingles,
-    numbers_and_signs,
-    sorted_shingles,
-    word_shingles,
-)
-from curation.splits.comparison import (
-    NumberedPair,
-    PairSieve,
-    PartPair,
-    compute_cosines,
-    compute_jaccards,
-    count_compared_pairs,
-    pair_parts,
-)
+from curation.splits import certificate_shingles, comparison, findings
+from curation.splits.comparison import NumberedPair, PairSieve, PartPair, compute_jaccards, pair_parts
 from curation.splits.findings import AssignedSplit, ClosestPair, Crossing, Findings, TieCheck
 from curation.splits.rules import DECIMALS, MIN_CONTAINMENT, MIN_SHINGLES
 
@@ -59,13 +45,13 @@ def check_query_texts(split: AssignedSplit) -> Findings:
     threshold, progress = split.rules.query, split.progress
     compared = _list_query_texts(split)
     sieve = _make_sieve(split, compared, threshold)
-    shingles = [character_shingles(text) for text in compared.texts]
+    shingles = [certificate_shingles.character_shingles(text) for text in compared.texts]
     for block in compute_jaccards(shingles, compared.part_pairs, "query texts", progress):
         sieve.add(*block)
     sorted_sieve = _make_sieve(split, compared, threshold)
     if threshold is not None:
-        shingles = [sorted_shingles(text) for text in compared.texts]
-        class_of = _number_classes([numbers_and_signs(text) for text in compared.texts])
+        shingles = [certificate_shingles.sorted_shingles(text) for text in compared.texts]
+        class_of = _number_classes([certificate_shingles.numbers_and_signs(text) for text in compared.texts])
         blocks = compute_jaccards(shingles, compared.part_pairs, "reworded query texts", progress)
         for first, second, similarity in blocks:
             is_comparable = class_of[first] == class_of[second]
@@ -88,7 +74,7 @@ def check_paraphrases(split: AssignedSplit) -> Findings | None:
         (first[is_readable[first]], second[is_readable[second]]) for first, second in compared.part_pairs
     ]
     sieve = _make_sieve(split, compared, threshold)
-    for block in compute_cosines(vectors, part_pairs, split.progress):
+    for block in comparison.compute_cosines(vectors, part_pairs, split.progress):
         sieve.add(*block)
     compared = compared._replace(part_pairs=part_pairs)
     return _make_findings(split, findings.PARAPHRASE, threshold, compared, sieve)
@@ -105,7 +91,7 @@ def check_documents(split: AssignedSplit) -> Findings:
     sieve = _make_sieve(split, compared, threshold)
     containment_sieve = _make_sieve(split, compared, MIN_CONTAINMENT)
     document_number = _number_classes(compared.ids)
-    shingles = [word_shingles(text) for text in compared.texts]
+    shingles = [certificate_shingles.word_shingles(text) for text in compared.texts]
     sizes = np.array([len(text_shingles) for text_shingles in shingles], dtype=np.int64)
     for first, second, similarity in compute_jaccards(
         shingles, compared.part_pairs, "documents", split.progress
@@ -212,7 +198,7 @@ def _make_findings(
         kind=kind,
         looked_for=threshold is not None,
         threshold=threshold,
-        compared=count_compared_pairs(compared.part_pairs),
+        compared=comparison.count_compared_pairs(compared.part_pairs),
         highest=show_pair(sieve.highest),
         told_apart=show_pair(sieve.told_apart),
         crossing=len(leaks),

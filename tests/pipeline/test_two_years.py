@@ -25,7 +25,7 @@ from curation.relabeling.report import DriftReport, make_drift_report
 from curation.relabeling.request import PlanRequest
 from curation.relabeling.staleness import compute_staleness
 from curation.releases.diff import compare_releases
-from curation.releases.freeze.project_rows import DOCUMENT
+from curation.releases.freeze.relabeled_pairs import DOCUMENT_CHANGED
 from curation.releases.frozen_release import load_release
 from curation.splits.request import SplitRequest
 from curation.splits.rules import Rules
@@ -201,7 +201,7 @@ def the_next_release_names_its_parent_and_what_had_changed(store: Store) -> None
     assert "parent" not in load_release(store, "v0").header
     assert freeze(store, "again", override=DRAFT).release_id == ids["v2"], "the same content has the same id"
     found = compare_releases(store, "v0", "v2")
-    assert found.changes[f"re-labeled: {DOCUMENT}"] > 20
+    assert found.changes[f"re-labeled: {DOCUMENT_CHANGED}"] > 20
     assert found.moves == []
     retired = [query for query in found.queries_out if query["reason"]]
     assert {query["text"] for query in retired} >= {"topic00", "topic01"}

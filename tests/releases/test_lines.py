@@ -87,7 +87,7 @@ def test_pairs_are_counted_as_numbers_as_they_are_as_tuples() -> None:
         for _ in range(2)
     ]
     few, many = ({(row["query_id"], row["document_id"]) for row in side} for side in sides)
-    first, second = (codes.of(side) for side in sides)
+    first, second = (codes.encode_rows(side) for side in sides)
     assert (len(first), count_common(first, second)) == (len(few), len(few & many))
     assert count_documents(first) == len({document_id for _, document_id in few})
-    assert count_common(first, codes.of([])) == count_common(codes.of([]), first) == 0
+    assert count_common(first, codes.encode_rows([])) == count_common(codes.encode_rows([]), first) == 0

@@ -139,17 +139,17 @@ def make_draft(
     selection = PairSelection(rows, request, filters)
     confident = consensus.rule != MAJORITY
     qrels = PartText.of_rows(parts.make_qrel(pair, confident) for pair in consensus if selection.add(pair))
-    judgments, annotators, rounds, used = parts.make_judgments(rows, selection.queries)
-    people = parts.map_names(rows, selection.queries, annotators)
-    gate, agreement = make_agreement_part(rows, consensus.counts, annotators)
+    judgments = parts.make_judgments(rows, selection.queries)
+    people = parts.map_names(rows, selection.queries, judgments.annotators)
+    gate, agreement = make_agreement_part(rows, consensus.counts, judgments.annotators)
     tables: dict[str, PartRows] = {
         "queries": parts.make_queries(rows, selection.queries, filters.queries),
         "qrels": qrels,
         "documents": PartText.of_rows(table_rows(rows.labels.snapshot)),
         "edges": parts.make_edges(rows, selection.queries),
-        "judgments": judgments,
-        "rounds": parts.make_rounds(rows, rounds),
-        "guides": parts.make_guides(rows, used),
+        "judgments": judgments.text,
+        "rounds": parts.make_rounds(rows, judgments.rounds),
+        "guides": parts.make_guides(rows, judgments.guide_hashes),
         "adjudications": parts.make_adjudications(rows, selection.queries, people),
         "agreement": agreement,
         "sampling": parts.make_sampling(rows),

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 from curation.core.digests import ListDigest, canonical_json, digest
 from curation.labeling.consensus.consensus import PairConsensus
@@ -21,14 +21,24 @@ from curation.store import Round
 from curation.store.release_parts import PartText, sorted_lines, table_rows
 
 
-def make_judgments(
-    rows: ProjectRows, queries: Collection[str]
-) -> tuple[PartText, dict[str, str], dict[str, str], frozenset[str]]:
-    """Make the part of judgments, with numbers for the annotators and rounds.
+class JudgmentsPart(NamedTuple):
+    """The part of judgments of a release.
 
-    Returns the part, the numbers of the annotators, the numbers of the rounds, and the hashes of the guides.
+    Attributes
+    ----------
+    annotators, rounds: annotator's name, round id → number in the release.
+    guide_hashes: hashes of the guides of the judgments.
     """
-    judged, guides = _digest_judgments(_iterate_judgments(rows, queries))
+
+    text: PartText
+    annotators: dict[str, str]
+    rounds: dict[str, str]
+    guide_hashes: frozenset[str]
+
+
+def make_judgments(rows: ProjectRows, queries: Collection[str]) -> JudgmentsPart:
+    """Make the part of judgments, with numbers for the annotators and rounds."""
+    judged, guide_hashes = _digest_judgments(_iterate_judgments(rows, queries))
     round_ids = {round_id for _, round_id in judged}
     about = {annotator: digest("pilots alone") for annotator, _ in judged}
     about |= {row.annotator: digest(round_floats(row[1:])) for row in rows.repeats}
@@ -38,7 +48,7 @@ def make_judgments(
         row | {"annotator": annotators[row["annotator"]], "round": rounds[row["round"]]}
         for row in _iterate_judgments(rows, queries)
     )
-    return PartText.of_rows(numbered, ordered=True), annotators, rounds, guides
+    return JudgmentsPart(PartText.of_rows(numbered, ordered=True), annotators, rounds, guide_hashes)
 
 
 def make_rounds(rows: ProjectRows, numbers: Mapping[str, str]) -> Rows:

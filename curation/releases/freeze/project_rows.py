@@ -1,9 +1,4 @@
-"""The project's rows for a release, read in one lease of the database.
-
-A re-labeled pair is read with the change since its earlier judgment. The releases of a project without a
-re-labeling do not mention re-labelings. The parent is the release that was the newest when the last
-re-labeling was opened, however many releases were frozen later.
-"""
+"""The project's rows for a release, read in one lease of the database."""
 
 from __future__ import annotations
 
@@ -19,12 +14,12 @@ from curation.agreement.gate import Demand, has_only_imports, read_demand
 from curation.agreement.grades import Grades, read_grades
 from curation.agreement.intra_annotator import Repeats, read_repeats
 from curation.core.errors import RefusedError
-from curation.guides.grade_meanings import group_equivalent_guides
 from curation.guides.guide import Guide, load_guide
 from curation.ingest.importers.nuggets import Nugget, read_nuggets
 from curation.labeling.consensus.marks import ProjectMarks, read_marks, read_newer_versions
 from curation.labeling.rounds.round_states import RoundState, read_open_states
 from curation.labeling.rounds.rounds import list_rounds
+from curation.releases.freeze.relabeled_pairs import read_relabeled_pairs, read_relabeling_fields
 from curation.splits.graded_queries import SplitLabels, read_labels
 from curation.store import Cursor, Document, Round, get_setting, require_setting
 from curation.store.documents import is_held
@@ -114,42 +109,6 @@ _PERSONAL = """
     GROUP BY kind ORDER BY kind
 """
 _PEOPLE = "SELECT name, name FROM annotators UNION ALL SELECT email, annotator FROM identities"
-DOCUMENT, GUIDE, ANNOTATORS, NONE = "document changed", "guide changed", "annotators changed", "none"
-"""The changes between two judgments of a pair.
-
-A pair with several changes gets the first change in this order.
-"""
-_QUARTERS = """
-SELECT quarter, count(*), count(*) FILTER (whole) FROM relabeling_progress GROUP BY quarter ORDER BY quarter
-"""
-_FROZEN_BEFORE = """
--- the release that was frozen last before the last re-labeling was opened, in the order of the audit trail
-SELECT detail::TEXT FROM events
-WHERE action = 'freeze' AND rowid < (
-    SELECT max(e.rowid) FROM events e
-    WHERE e.action = 'open round' AND e.detail->>'plan' IN (SELECT plan_id FROM relabeling_rounds))
-ORDER BY rowid DESC LIMIT 1
-"""
-_PAIRS = f"""
-WITH newest AS (
-    SELECT query_id, document_id, arg_max(n.plan_id, n.sequence) AS plan_id,
-           arg_max(n.quarter, n.sequence) AS quarter
-    FROM relabeling_progress n JOIN judged_versions v USING (query_id, document_id)
-    WHERE n.whole AND list_contains(n.shown, v.content_hash) GROUP BY ALL),
-judged AS (
-    SELECT query_id, document_id, arg_max(content_hash, written) AS content_hash,
-           arg_max(guide_hash, written) AS guide_hash,
-           list(DISTINCT annotator ORDER BY annotator) AS annotators
-    FROM counted_judgments GROUP BY ALL)
-SELECT n.query_id, n.document_id, n.quarter,
-       CASE WHEN a.content_hash <> j.content_hash THEN '{DOCUMENT}'
-            WHEN map($names, $lines)[a.guide_hash] <> map($names, $lines)[j.guide_hash] THEN '{GUIDE}'
-            WHEN len(a.annotators) > 0 AND a.annotators <> j.annotators THEN '{ANNOTATORS}'
-            ELSE '{NONE}' END
-FROM newest n JOIN relabeling_pairs a USING (plan_id, query_id, document_id)
-JOIN judged j USING (query_id, document_id)
-ORDER BY n.query_id, n.document_id
-"""  # noqa: S608  words from above
 
 
 @dataclass(frozen=True)
@@ -229,8 +188,8 @@ def read_rows(cursor: Cursor) -> ProjectRows:
     labels = read_labels(cursor)
     split = _read_split(cursor)
     split_id = split.split_id
-    quarters = cursor.execute(_QUARTERS).fetchall()
     retired = dict(cursor.execute("SELECT query_id, reason FROM retired_queries").fetchall())
+    relabelings = read_relabeling_fields(cursor, retired)
     sample_id = get_setting(cursor, "sample")
     hashes = cursor.execute("SELECT guide_hash FROM guides ORDER BY guide_hash").fetchall()
     marks = read_marks(cursor, MAX_PRESENTATIONS)
@@ -254,8 +213,8 @@ def read_rows(cursor: Cursor) -> ProjectRows:
         logs=_read_table(cursor, _LOGS, [sample_id]),
         personal=_read_table(cursor, _PERSONAL, [sample_id]),
         people=dict(cursor.execute(_PEOPLE).fetchall()),
-        relabelings=_read_relabelings(cursor, quarters, retired),
-        relabeled=_read_relabeled(cursor) if quarters else [],  # to plan it takes 20 ms
+        relabelings=relabelings,
+        relabeled=read_relabeled_pairs(cursor) if "relabeled" in relabelings else [],  # saves 20 ms
         retired=retired,
         answers=_read_table(cursor, _ANSWERS),
         nuggets=read_nuggets(cursor),
@@ -314,22 +273,3 @@ def _read_split(cursor: Cursor) -> Split:
     parts = {query_id: part for query_id, part, _ in assigned}
     groups = {query_id: group for query_id, _, group in assigned}
     return Split(split_id, json.loads(row[0]), parts, groups)
-
-
-def _read_relabelings(
-    cursor: Cursor, quarters: Iterable[Sequence[Any]], retired: Mapping[str, str]
-) -> dict[str, Any]:
-    header: dict[str, Any] = {}
-    if quarters:
-        names = ("quarter", "pairs", "whole")
-        earlier_freezes = cursor.execute(_FROZEN_BEFORE).fetchall()
-        header["parent"] = str(json.loads(earlier_freezes[0][0])["release"]) if earlier_freezes else None
-        header["relabeled"] = [dict(zip(names, row, strict=True)) for row in quarters]
-    if retired:
-        header["retired"] = dict(sorted(retired.items()))
-    return header
-
-
-def _read_relabeled(cursor: Cursor) -> list[tuple[str, str, str, str]]:
-    lines = group_equivalent_guides(cursor)
-    return cursor.execute(_PAIRS, {"names": list(lines), "lines": list(lines.values())}).fetchall()
