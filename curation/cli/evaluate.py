@@ -258,8 +258,7 @@ def _map_chunks(store: Store, request: EvaluateRequest, progress: Progress) -> I
         return
     with TemporaryDirectory() as folder:
         file = Path(folder) / "chunks.csv"
-        _, sentences = map_chunks(store, request.release, request.chunk_map, file, progress=progress)
-        for sentence in sentences:
+        for sentence in map_chunks(store, request.release, request.chunk_map, file, progress=progress):
             note(sentence)
         yield replace(request, chunk_map=file)
 

@@ -49,14 +49,13 @@ def read_choices(cursor: Cursor, row: ReleaseRow) -> EvaluableRelease:
         sealed = sealed_parts(header)
         names = sorted(header["queries"], key=lambda part: (part in sealed, part))
         scale = read_scale(list(stored["guides"]))
-        usual = CHUNK_MEASURES if "evidence" in stored else DEFAULT_MEASURES
+        default = CHUNK_MEASURES if "evidence" in stored else DEFAULT_MEASURES
+        dimensions = read_dimensions(list(stored.get("sampling", PartText())))
         return EvaluableRelease(
             row=row,
             parts={part: part in sealed for part in names},
-            measures=tuple(measure.name for measure in choose_measures(scale, None, usual)),
-            facets=list_facet_names(
-                read_dimensions(list(stored.get("sampling", PartText()))), "coverage" in stored
-            ),
+            measures=tuple(measure.name for measure in choose_measures(scale, None, default)),
+            facets=list_facet_names(dimensions, "coverage" in stored),
             scale=tuple(scale),
             mark=describe_override(header),
         )

@@ -9,7 +9,7 @@ import numpy as np
 
 from curation.core.text import pluralize
 from curation.evaluation.figures.abstention import AbstentionFigures, measure_abstention
-from curation.evaluation.scoring.chunk_measures import UNKNOWN, count_read_words
+from curation.evaluation.scoring.chunk_measures import UNKNOWN, RunChunks, count_read_words
 from curation.evaluation.scoring.measure_names import CONTEXT, WITHIN, Measure
 from curation.evaluation.scoring.rankings import TieCounts
 from curation.evaluation.scoring.release import EvaluatedRelease
@@ -63,28 +63,30 @@ def _write_remarks(run: SystemRun, measures: Sequence[Measure]) -> Iterator[str]
         yield run.unread
     if run.chunks:
         yield from run.chunks.sentences()
-    yield from _remarks_on_short_lists(run, measures)
-    chunks = run.rows.chunks if any(measure.of_chunks for measure in measures) else None
-    if chunks is not None and len(unknown := np.unique(chunks.query[chunks.words == UNKNOWN])):
+    chunks = run.rows.chunks
+    if chunks is None:
+        return
+    for measure in measures:
+        if measure.kind == WITHIN:
+            yield from _describe_short_lists(chunks, measure)
+    unknown = np.unique(chunks.query[chunks.words == UNKNOWN])
+    if len(unknown) and any(measure.of_chunks for measure in measures):
         yield (
             f"{pluralize(len(unknown), 'query has', 'queries have')} a chunk with an unknown number of "
             "words, because the document or the place is unknown. An unknown chunk ends the list of "
-            f"{WITHIN}, makes evidence_precision and evidence_iou 0, and leaves the query out of "
-            f"{CONTEXT} and of the curve, where these "
-            "figures look at the chunk."
+            f"{WITHIN}, makes evidence_precision and evidence_iou 0, and leaves the query out of {CONTEXT} "
+            "and of the curve, where these figures look at the chunk."
         )
 
 
-def _remarks_on_short_lists(run: SystemRun, measures: Sequence[Measure]) -> Iterator[str]:
-    """Yield the mean number of words where lists are shorter than the budget of a measure."""
-    chunks = run.rows.chunks
-    for measure in measures if chunks is not None else ():
-        if measure.kind != WITHIN or chunks is None:
-            continue
-        words = np.bincount(chunks.query, count_read_words(chunks, measure.depth or 1))
-        list_words = words[np.unique(chunks.query)]
-        if len(short := list_words[list_words < (measure.depth or 1)]):
-            yield (
-                f"{pluralize(len(short), 'list has', 'lists have')} fewer words than {measure.name} may "
-                f"read. Over all lists the measure reads {list_words.mean():,.0f} words on average."
-            )
+def _describe_short_lists(chunks: RunChunks, measure: Measure) -> Iterator[str]:
+    """Yield the mean number of words if lists are shorter than the budget of a measure."""
+    budget = measure.depth or 1
+    words = np.bincount(chunks.query, count_read_words(chunks, budget))
+    list_words = words[np.unique(chunks.query)]
+    short_lists = int((list_words < budget).sum())
+    if short_lists:
+        yield (
+            f"{pluralize(short_lists, 'list has', 'lists have')} fewer words than {measure.name} may "
+            f"read. Over all lists the measure reads {list_words.mean():,.0f} words on average."
+        )

@@ -15,7 +15,13 @@ from curation.evaluation.scoring.measure_names import CONTEXT, Measure
 from curation.evaluation.scoring.measure_summaries import average
 from curation.evaluation.scoring.rankings import Rankings, RunRows, rank
 from curation.evaluation.scoring.release import EvaluatedRelease
-from curation.evaluation.scoring.run_scores import RunScores, average_scores, compute_values, score_ranking
+from curation.evaluation.scoring.run_scores import (
+    RunScores,
+    average_scores,
+    compute_values,
+    score_ranking,
+    score_rows,
+)
 from curation.evaluation.scoring.system_runs import SystemRun
 
 CONTEXT_DEPTHS = (1, 2, 3, 5, 10, 20, 50)
@@ -54,29 +60,32 @@ def score_system(
     name: str, runs: Sequence[SystemRun], release: EvaluatedRelease, measures: Sequence[Measure]
 ) -> ScoredSystem:
     """Score the runs of one system."""
-    scores: list[RunScores] = []
-    first_places: FirstPlaces = {}
-    context: ContextCurve = ()
-    for run in runs:
-        ranking = rank(run.rows, release.qrels)
-        if not scores:
-            first_places = _collect_first_places(run.rows, ranking, release)
-            context = _compute_context_curve(ranking, release)
-        scores.append(score_ranking(ranking, release.qrels, measures))
-    return ScoredSystem(name, tuple(runs), tuple(scores), first_places, context)
+    first_run, *other_runs = runs
+    ranking = rank(first_run.rows, release.qrels)
+    first_scores = score_ranking(ranking, release.qrels, measures)
+    other_scores = [score_rows(run.rows, release.qrels, measures) for run in other_runs]
+    return ScoredSystem(
+        name=name,
+        runs=tuple(runs),
+        scores=(first_scores, *other_scores),
+        first_places=_collect_first_places(first_run.rows, ranking, release),
+        context=_compute_context_curve(ranking, release),
+    )
 
 
 def _collect_first_places(rows: RunRows, ranking: Rankings, release: EvaluatedRelease) -> FirstPlaces:
     """Collect the first documents and chunks of a run in order; none where a part is sealed."""
     if release.sealed:
         return {}
-    ids, is_first = string_array(release.qrels.query_ids), ranking.rank <= STORED_RANKS
+    ids = string_array(release.qrels.query_ids)
+    is_first = ranking.rank <= STORED_RANKS
     documents = {
         "query_id": ids.take(int_array(ranking.query[is_first])),
         "rank": ranking.rank[is_first],
         "document_id": rows.documents.take(int_array(ranking.order[is_first])),
     }
-    if (chunks := rows.chunks) is None:
+    chunks = rows.chunks
+    if chunks is None:
         return {"evaluation_lists": documents}
     is_first = chunks.rank <= STORED_RANKS
     chunk_columns = {

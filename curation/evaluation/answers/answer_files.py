@@ -73,10 +73,10 @@ class SystemAnswers:
     left_out: dict[str, int]
     cited: CitedChunks | None = None
 
-    def ids_of(self, query_ids: Iterable[str]) -> dict[str, str | None]:
+    def map_answer_ids(self, query_ids: Iterable[str]) -> dict[str, str | None]:
         """Map each query id to the id of its answer; None without an answer, or with an empty answer."""
-        replies = {query_id: self.answers.get(query_id) for query_id in query_ids}
-        return {name: reply.answer_id if reply and reply.answer else None for name, reply in replies.items()}
+        answers = {query_id: self.answers.get(query_id) for query_id in query_ids}
+        return {name: row.answer_id if row and row.answer else None for name, row in answers.items()}
 
 
 def read_answer_file(
@@ -124,7 +124,9 @@ class _AnswerRows:
     """The answers, citations and problems that were read from a file so far."""
 
     def __init__(self, records: Records, fields: AnswerFields, known: KnownQueries) -> None:
-        self.records, self.fields, self.column = records, fields, QueryColumn(known, fields.query)
+        self.records = records
+        self.fields = fields
+        self.column = QueryColumn(known, fields.query)
         self.answers: dict[str, SystemAnswer] = {}
         self.lines: dict[str, int] = {}  # query id → the line of its answer
         self.unknown: dict[str, int] = {}  # a name that no query has → its first line
@@ -150,8 +152,12 @@ class _AnswerRows:
                 "A system has one answer to a query: keep one of the rows.",
             )
         else:
-            query_id, self.lines[query.query_id] = query.query_id, record.line
-            _, answer, contexts, cited = (record.fields.get(field or "") for field in self.fields)
-            context_texts = tuple(filter(None, parse_answer_texts(contexts)))
-            self.answers[query_id] = SystemAnswer(query_id, to_text(answer).strip(), context_texts)
-            self.citations.extend((record.line, query_id, name) for name in citations.parse_citations(cited))
+            self._add_answer(query.query_id, record)
+
+    def _add_answer(self, query_id: str, record: Record) -> None:
+        self.lines[query_id] = record.line
+        _, answer, contexts, cited = (record.fields.get(field or "") for field in self.fields)
+        context_texts = tuple(filter(None, parse_answer_texts(contexts)))
+        self.answers[query_id] = SystemAnswer(query_id, to_text(answer).strip(), context_texts)
+        for cited_id in citations.parse_citations(cited):
+            self.citations.append((record.line, query_id, cited_id))

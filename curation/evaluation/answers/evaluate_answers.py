@@ -19,19 +19,24 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import NamedTuple
 
 import numpy as np
 
-from curation.core.errors import InputError, RefusedError
+from curation.core.errors import InputError
 from curation.core.progress import Progress, silent
-from curation.core.statistics.arrays import Floats, Mask
+from curation.core.statistics.arrays import Floats
 from curation.core.statistics.estimate import Estimate
 from curation.evaluation import sealed_access
 from curation.evaluation.answers.answer_files import AnswerFields, SystemAnswers, read_answer_file
-from curation.evaluation.answers.citations import MarkedEvidence, collect_evidence, score_citations
+from curation.evaluation.answers.answer_scores import (
+    F1,
+    AnswerKey,
+    find_graded_values,
+    make_answer_key,
+    score_queries,
+)
+from curation.evaluation.answers.citations import MarkedEvidence, collect_evidence
 from curation.evaluation.answers.graded_answers import SUPPORT, AnswerGrades
-from curation.evaluation.answers.nugget_scores import NUGGET_SCORES, score_answers
 from curation.evaluation.answers.support_estimates import estimate_support
 from curation.evaluation.evaluation import AnswerEvaluation, AnsweringSystem, convert_to_values
 from curation.evaluation.figures import means
@@ -48,42 +53,10 @@ from curation.evaluation.scoring.facets import Facet, choose_facets
 from curation.evaluation.scoring.release import MIN_QUERIES, EvaluatedRelease, read_release
 from curation.evaluation.scoring.system_files import SystemFile
 from curation.evaluation.scoring.system_runs import ReadingOptions
-from curation.ingest.importers.nuggets import Nugget, group_nugget_rows
-from curation.labeling.answer_matching import exact_match, token_f1
-from curation.releases.frozen_release import FrozenRelease, load_release
+from curation.releases.frozen_release import FrozenRelease
 from curation.store import COMMAND_LINE, Store
 
-UNANSWERABLE = "unanswerable"
 NO_VALUE = "no query has a value"
-EXACT, F1 = "exact_match", "f1"
-
-
-class _AnswerKey(NamedTuple):
-    """A release with the reference data against which answers to its Q queries are scored.
-
-    Attributes
-    ----------
-    references: query id → reference answers.
-    nuggets: query id → nuggets; empty unless people graded support.
-    evidence: the evidence for citations; empty unless a file cites.
-    has_reference: whether each query has references, nuggets or evidence, shape (Q,).
-    unanswerable: whether each query is unanswerable, shape (Q,).
-    """
-
-    release: EvaluatedRelease
-    references: Mapping[str, Sequence[str]]
-    nuggets: Mapping[str, Sequence[Nugget]]
-    evidence: MarkedEvidence
-    has_reference: Mask
-    unanswerable: Mask
-
-    def find_gradable(self, system: SystemAnswers, graded_property: str) -> Mask:
-        """Find the answers that people can grade: answers with text and, for support, only answers to queries
-        with nuggets.
-        """
-        ids = system.ids_of(self.release.qrels.query_ids)
-        query_ids = self.nuggets if graded_property == SUPPORT else ids
-        return np.array([answer is not None and query_id in query_ids for query_id, answer in ids.items()])
 
 
 def evaluate_answers(
@@ -122,7 +95,7 @@ def evaluate_answers(
         marked = {} if release.sealed else collect_evidence(release.qrels)
         files = _read_files(release, sources, reading, fields, marked, progress)
         has_citations = any(file.cited is not None for file in files)
-        key = _make_answer_key(store, release, SUPPORT in grades, marked if has_citations else {})
+        key = make_answer_key(store, release, SUPPORT in grades, marked if has_citations else {})
         evaluation = _evaluate_systems(key, files, facets, grades, request, progress)
         if sealed is None:
             return evaluation
@@ -141,16 +114,16 @@ def _read_files(
     """Read the files of answers, with citations where the release has evidence."""
     corpus = (release.bodies, read_chunk_map(reading.chunk_map)) if release.bodies and marked else None
     if fields.citations and corpus is None:
-        parts, why_not = ", ".join(release.parts), "is sealed" if release.sealed else "has no evidence"
+        why_not = "is sealed" if release.sealed else "has no evidence"
         raise InputError(
-            f"Citations cannot be scored: {parts} of the release {release.name!r} {why_not}. "
-            "Leave --map citation out, or choose another part."
+            f"Citations cannot be scored: {', '.join(release.parts)} of the release {release.name!r} "
+            f"{why_not}. Leave --map citation out, or choose another part."
         )
     return [read_answer_file(file, release.known, reading.layout, progress, fields, corpus) for file in files]
 
 
 def _evaluate_systems(
-    key: _AnswerKey,
+    key: AnswerKey,
     files: Sequence[SystemAnswers],
     facets: Sequence[Facet],
     grades: Mapping[str, AnswerGrades],
@@ -159,7 +132,7 @@ def _evaluate_systems(
 ) -> AnswerEvaluation:
     """Compute the figures of all systems; on sealed parts, only the figures that leads may see."""
     release = key.release
-    values = [_score_queries(system, key, grades) for system in files]
+    values = [score_queries(system, key, grades) for system in files]
     judged = None
     if SUPPORT in grades and request.judge is not None:
         judged = estimate_support(release, key.nuggets, files, grades[SUPPORT], request.judge)
@@ -204,52 +177,27 @@ def evaluate_headline_of_answers(
 
     def score(release: EvaluatedRelease) -> tuple[str, list[RoundedFigure]]:
         files = _read_files(release, sources, reading, fields, {}, progress)
-        key = _make_answer_key(store, release)
-        return F1, [round_mean(_score_queries(file, key, {})[F1], file.name, file.source) for file in files]
+        key = make_answer_key(store, release)
+        return F1, [round_mean(score_queries(file, key, {})[F1], file.name, file.source) for file in files]
 
     return evaluate_headline(store, release_name, sources, request, actor, score, of_answers=True)
-
-
-def _make_answer_key(
-    store: Store, release: EvaluatedRelease, support: bool = False, marked: MarkedEvidence | None = None
-) -> _AnswerKey:
-    frozen, ids = load_release(store, release.frozen or release.name), release.qrels.query_ids
-    query_ids = set(ids)
-    rows = (row for row in frozen.rows("answers") if row["query_id"] in query_ids)
-    references = {row["query_id"]: row["answers"] for row in rows}
-    nuggets = group_nugget_rows(list(frozen.rows("nuggets"))) if support else {}
-    parts = ", ".join(release.parts)
-    evidence = marked or {}
-    tables = (references, nuggets, evidence)
-    has_reference = np.array([any(query_id in table for table in tables) for query_id in ids])
-    if not has_reference.any() and not release.sealed:  # figures of a sealed part show it
-        raise RefusedError(
-            f"No query of {parts} in the release {release.name!r} has reference answers. Import "
-            "reference answers, and freeze a new release.",
-            command="`goldgrade import answers FILE` imports them.",
-        )
-    tags = release.facets["tag"].values
-    tagged = tags.get(UNANSWERABLE, np.zeros(len(ids), bool))
-    return _AnswerKey(release, references, nuggets, evidence, has_reference, tagged & ~has_reference)
 
 
 def _evaluate_system(
     system_answers: SystemAnswers,
     values: Mapping[str, Floats],
-    key: _AnswerKey,
+    key: AnswerKey,
     facets: Sequence[Facet],
     grades: Mapping[str, AnswerGrades],
 ) -> AnsweringSystem:
-    ids = key.release.qrels.query_ids
-    answers = [system_answers.answers.get(query_id) for query_id in ids]
+    """Compute the figures of one system from the values of queries by measure."""
+    answers = [system_answers.answers.get(query_id) for query_id in key.release.qrels.query_ids]
     answered = np.array([answer is not None for answer in answers])
     empty = np.array([answer is not None and not answer.answer for answer in answers])
-    unanswerable = key.unanswerable
-    sealed = key.release.sealed_queries
-    too_few = 0 < (unanswerable & sealed).sum() < MIN_QUERIES
+    is_hidden = 0 < (key.unanswerable & key.release.sealed_queries).sum() < MIN_QUERIES
     refused = Estimate(why=TOO_FEW_QUERIES)
-    if not too_few:
-        refused = _average({"refused": np.where(unanswerable, empty, np.nan)})["refused"]
+    if not is_hidden:
+        refused = _average({"refused": np.where(key.unanswerable, empty, np.nan)})["refused"]
     return AnsweringSystem(
         name=system_answers.name,
         source=system_answers.source,
@@ -259,57 +207,28 @@ def _evaluate_system(
         missing=int((key.has_reference & ~answered).sum()),
         empty=int((key.has_reference & empty).sum()),
         refused=refused,
-        unsent=None if too_few else int((unanswerable & ~answered).sum()),
-        ungraded={
-            name: int(
-                np.isnan(_find_graded_values(values, name)[key.find_gradable(system_answers, name)]).sum()
-            )
-            for name in grades
-        },
+        unsent=None if is_hidden else int((key.unanswerable & ~answered).sum()),
+        ungraded={name: _count_ungraded(system_answers, values, key, name) for name in grades},
         left_out=system_answers.left_out,
         per_query=None if key.release.sealed else convert_to_values(values),
     )
 
 
-def _score_queries(
-    system_answers: SystemAnswers, key: _AnswerKey, grades: Mapping[str, AnswerGrades]
-) -> dict[str, Floats]:
-    """Score each query by each measure, shape (Q,); NaN for a query without a value."""
-    ids = key.release.qrels.query_ids
-    graded = {name: people for name, people in grades.items() if name != SUPPORT}
-    values = {name: np.full(len(ids), np.nan) for name in (EXACT, F1, *graded)}
-    if key.evidence:
-        values |= score_citations(ids, system_answers.cited, key.evidence)
-    for index, query_id in enumerate(ids):
-        answer = system_answers.answers.get(query_id)
-        references = key.references.get(query_id)
-        if references is not None:
-            values[EXACT][index] = exact_match(answer.answer, references) if answer else 0.0
-            values[F1][index] = token_f1(answer.answer, references) if answer else 0.0
-        if answer is not None:
-            for name, people in graded.items():
-                values[name][index] = people.shares.get((query_id, answer.answer_id), np.nan)
-    if SUPPORT in grades:
-        answers = system_answers.ids_of(ids)
-        scores = score_answers(answers, key.nuggets, grades[SUPPORT].shares)
-        values |= dict(zip(NUGGET_SCORES, scores.T, strict=True))
-    for name, people in grades.items():
-        column, is_gradable = _find_graded_values(values, name), key.find_gradable(system_answers, name)
-        if np.isnan(column[is_gradable] if is_gradable.any() else column).all():
-            raise InputError(
-                f"--{name}: none of the answers of {system_answers.name!r} was graded in the release "
-                f"{people.release!r} of {people.project}. `goldgrade answers to-grade` writes the answers "
-                "for people to grade."
-            )
-    return values
+def _count_ungraded(
+    system_answers: SystemAnswers, values: Mapping[str, Floats], key: AnswerKey, graded_property: str
+) -> int:
+    """Count the answers that people could grade for a property and did not."""
+    is_gradable = key.find_gradable(system_answers, graded_property)
+    return int(np.isnan(find_graded_values(values, graded_property)[is_gradable]).sum())
 
 
 def _average(values: Mapping[str, Floats]) -> dict[str, Estimate]:
+    """Average each measure over the queries with a value."""
     estimates = zip(values, means.estimate_means(np.stack(list(values.values()), axis=1)), strict=True)
     return {name: estimate if estimate.n else Estimate(why=NO_VALUE) for name, estimate in estimates}
 
 
-def _average_protected(values: Mapping[str, Floats], key: _AnswerKey) -> dict[str, Estimate]:
+def _average_protected(values: Mapping[str, Floats], key: AnswerKey) -> dict[str, Estimate]:
     """Average each measure; a mean of fewer than ten queries is left out where a part is sealed."""
     minimum = MIN_QUERIES if key.release.sealed else 0
     return {
@@ -319,7 +238,7 @@ def _average_protected(values: Mapping[str, Floats], key: _AnswerKey) -> dict[st
 
 
 def _average_by_stratum(
-    values: Mapping[str, Floats], facet: Facet, key: _AnswerKey
+    values: Mapping[str, Floats], facet: Facet, key: AnswerKey
 ) -> dict[str, StratumFigures[Estimate]]:
     """Average each measure by kind of query with references; kinds with few sealed queries have no
     figures."""
@@ -332,8 +251,3 @@ def _average_by_stratum(
         figures = {} if value in suppressed else _average_protected(stratum_values, key)
         strata[value] = StratumFigures(int(mask.sum()), figures, suppressed.get(value))
     return strata
-
-
-def _find_graded_values(values: Mapping[str, Floats], graded_property: str) -> Floats:
-    """Choose the measure whose values show which answers people graded for correctness, support and so on."""
-    return values[NUGGET_SCORES[0] if graded_property == SUPPORT else graded_property]

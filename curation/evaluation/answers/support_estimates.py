@@ -65,7 +65,7 @@ def estimate_support(
         query_ids = [query_id for query_id in release.qrels.query_ids if query_id in nuggets]
         answered = set[str]()
         for file in files:
-            answered.update(compress(query_ids, file.ids_of(query_ids).values()))
+            answered.update(compress(query_ids, file.map_answer_ids(query_ids).values()))
         nugget_ids = {
             query_id: [nugget.id_for(query_id) for nugget in nuggets[query_id]]
             for query_id in query_ids
@@ -132,7 +132,7 @@ def estimate_system(
     ------
     RefusedError: the judge lacks grades, or drawn queries lack people's grades.
     """
-    ids = file.ids_of(query_ids)
+    ids = file.map_answer_ids(query_ids)
     drawn = set(compress(sample.query_ids, sample.is_graded.tolist()))
     probabilities = dict(zip(sample.query_ids, sample.probabilities.tolist(), strict=True))
     stratum_of = dict(zip(sample.query_ids, sample.strata, strict=True))

@@ -1,4 +1,4 @@
-"""The report's sections that compare systems: paired differences, kinds of queries, and weighted averages."""
+"""The report's sections that compare systems, for all queries and for each kind of query."""
 
 from __future__ import annotations
 
@@ -13,27 +13,21 @@ from curation.core.reports.plots import MAX_SERIES, DotRow, dot_plot
 from curation.core.reports.tables import Table
 from curation.core.statistics.estimate import Estimate
 from curation.core.text import p_cell, pluralize
-from curation.evaluation.evaluation import EvaluatedSystem, Evaluation
+from curation.evaluation.evaluation import Evaluation
 from curation.evaluation.figures import comparison
-from curation.evaluation.figures.aggregations import AGGREGATIONS, StrataSummary, describe_summary
 from curation.evaluation.figures.comparison import HOLM_COLUMN, TARGET_DIFFERENCE, TESTS, Comparison
 from curation.evaluation.figures.means import MeasureFigure, StratumFigures
-from curation.evaluation.report.cells import format_figure, format_interval, format_with_n, make_mark
+from curation.evaluation.report.cells import format_interval, format_with_n, make_mark
 from curation.evaluation.scoring.facets import CLUSTER, GRID
 from curation.evaluation.scoring.measure_names import parse_measures
 from curation.evaluation.scoring.release import MIN_QUERIES
 from curation.evaluation.scoring.run_chunks import warn_of_unsure_ranges
-from curation.releases.coverage import describe_grid, describe_map
+from curation.releases.coverage import describe_grid
 
 MAX_ROWS = 30
 """Maximum number of differences in a drawing; the tables have all differences."""
 MAX_LISTED_VALUES = 50
 """Maximum number of facet values that a table lists."""
-AGGREGATION_REMARK = (
-    "Overall is the mean over queries. Macro and median are over the strata's means, worst is the lowest "
-    "mean of a stratum with ten queries or more. A stratum with few queries has an uncertain mean, so "
-    "the worst mean is uncertain, too."
-)
 
 
 def write_comparison(evaluation: Evaluation) -> list[Section]:
@@ -180,53 +174,3 @@ def _choose_values(strata: Sequence[Mapping[str, StratumFigures[MeasureFigure]]]
         reasons[f"fewer queries than the {MAX_LISTED_VALUES} largest"] = smaller
     listed = "; ".join(f"{count:,} ({reason})" for reason, count in sorted(reasons.items()) if reason)
     return shown, f"Not listed: {listed}." if listed else ""
-
-
-def write_other_means(evaluation: Evaluation) -> list[Section]:
-    """Show weighted averages of the first measure, and aggregations over the strata of the corpus."""
-    headline = evaluation.measures[0]
-    columns = ("system", "mean", "for all searches", "over strata alike", "median", "worst stratum")
-    rows = tuple(_make_averages_row(system, headline) for system in evaluation.runs)
-    is_drawn = any(system.traffic[headline].value is not None for system in evaluation.runs if system.traffic)
-    sentence = "The plain mean counts each query the same. "
-    sentence += (
-        "The estimate for all searches weights each query by the number of searches that the query "
-        "represents."
-        if is_drawn
-        else "No evaluated query was drawn from the traffic, so there is no estimate for all searches."
-    )
-    if evaluation.sealed:
-        sentence += "\nA median is the value of a query, so it is not shown for a sealed part."
-    means = Section("Weighted averages", sentence, (), (Table(f"{headline}, by weighting", columns, rows),))
-    return [means, *(_write_summary(evaluation, summary) for summary in evaluation.summaries)]
-
-
-def _write_summary(evaluation: Evaluation, summary: StrataSummary) -> Section:
-    sentences = [describe_map(evaluation.coverage)] if evaluation.coverage is not None else []
-    sentences.append(describe_summary(summary))
-    means_of = {system: [means[name] for name in AGGREGATIONS] for system, means in summary.figures.items()}
-    figures = tuple((system, *map(format_figure, means)) for system, means in means_of.items())
-    rates = tuple(
-        (f"{system} against {other}", *map(_win_rate_cell, rates.values()))
-        for system, others in summary.win_rates.items()
-        for other, rates in others.items()
-    )
-    caption = f"Win rates: shares of {summary.resamples:,} resamples above / level / below"
-    tables = (
-        Table(f"{summary.measure} over {summary.facet}", ("system", *AGGREGATIONS), figures),
-        Table(caption, ("systems", *AGGREGATIONS), rates),
-    )
-    shown, remark = tuple(table for table in tables if table.rows), AGGREGATION_REMARK if figures else ""
-    return Section(f"Over {summary.facet}", "\n".join(sentences), (), shown, remark)
-
-
-def _win_rate_cell(shares: Sequence[float | None]) -> str:
-    return "\u00a0/\u00a0".join("–" if share is None else f"{share:.2f}" for share in shares)
-
-
-def _make_averages_row(system: EvaluatedSystem, headline: str) -> tuple[str, ...]:
-    other_means, traffic = system.others[headline], system.traffic.get(headline)
-    worst = f"{other_means.worst_stratum}: {format_figure(other_means.worst)}" if other_means.worst else "–"
-    searches = format_figure(traffic) if traffic else "–"
-    averages = (format_figure(other_means.macro), format_figure(other_means.median), worst)
-    return (system.name, format_figure(system.overall[headline]), searches, *averages)

@@ -17,6 +17,7 @@ from curation.evaluation.evaluation import AnswerEvaluation, Evaluation
 from curation.evaluation.llm_judges.estimates import JudgedEvaluation
 from curation.evaluation.report import (
     answer_sections,
+    average_sections,
     comparison_sections,
     estimate_sections,
     judgment_sections,
@@ -38,7 +39,7 @@ SECTIONS: tuple[Callable[[Evaluation], Sequence[Section]], ...] = (
     run_sections.write_context,
     comparison_sections.write_comparison,
     comparison_sections.write_strata,
-    comparison_sections.write_other_means,
+    average_sections.write_other_means,
     query_sections.write_queries,
     judgment_sections.write_abstention,
     judgment_sections.write_judged,
@@ -171,21 +172,25 @@ def parse_report(text: str) -> EvaluationReport:
         title=values["title"],
         lead=values["lead"],
         findings=tuple(values["findings"]),
-        sections=tuple(map(_section, values["sections"])),
+        sections=tuple(map(_parse_section, values["sections"])),
         remark=values["remark"],
     )
 
 
-def _section(values: Mapping[str, Any]) -> Section:
+def _parse_section(values: Mapping[str, Any]) -> Section:
     tables = []
     for table in values["tables"]:
         columns = tuple(table["columns"])
-        tables.append(Table(table["caption"], columns, tuple(_rows(columns, table["rows"])), table["words"]))
+        tables.append(
+            Table(
+                table["caption"], columns, tuple(_restore_query_names(columns, table["rows"])), table["words"]
+            )
+        )
     drawings = tuple(map(Markup, values["drawings"]))
     return Section(values["heading"], values["sentence"], drawings, tuple(tables), values["remark"])
 
 
-def _rows(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> Iterator[tuple[Any, ...]]:
+def _restore_query_names(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> Iterator[tuple[Any, ...]]:
     """Yield rows with the names of queries restored: the text, with the id from the column 'query id'."""
     index = columns.index("query id") if "query id" in columns else None
     for row in rows:

@@ -30,7 +30,7 @@ from curation.evaluation.scoring.qrels import Qrels
 from curation.evaluation.scoring.rankings import UNJUDGED, Rankings
 
 
-def score_lists(measure: Measure, ranking: Rankings, qrels: Qrels, relevant: Ints) -> Floats:
+def compute_additional_measure(measure: Measure, ranking: Rankings, qrels: Qrels, relevant: Ints) -> Floats:
     """Compute an additional measure, shape (Q,); the value means nothing without a relevant
     document.
 

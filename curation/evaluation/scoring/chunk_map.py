@@ -1,4 +1,4 @@
-"""The map of an index's chunks: the range of each chunk id in the documents of a release.
+"""The chunk map of an index: the range of each chunk id in the documents of a release.
 
 A map is made once from a splitter's table of id, document, and start and end or text, so that runs with the
 index's own ids can be evaluated. The map has the version of each document, so that a chunk of a different
@@ -27,7 +27,7 @@ from curation.core.statistics.arrays import Ints
 from curation.core.text import pluralize
 from curation.evaluation.scoring.chunk_measures import UNKNOWN
 from curation.evaluation.scoring.pinned_bodies import PinnedBodies
-from curation.evaluation.scoring.run_chunks import ChunkCounts, ChunkLocation, locate_chunks
+from curation.evaluation.scoring.run_chunks import ChunkLocation, locate_chunks
 from curation.ingest.importers.unknown_names import describe_similar_name
 from curation.ingest.readers.fields import ChunkFields, file_column
 from curation.ingest.readers.records import Records
@@ -54,11 +54,11 @@ def map_chunks(
     out: Path,
     fields: SplitterFields = SplitterFields(),
     progress: Progress = silent,
-) -> tuple[ChunkCounts, list[str]]:
+) -> list[str]:
     """Find the chunks of a splitter's file in the documents of a release, and write their map.
 
-    In the map, chunks that were not found have `UNKNOWN` ranges. Returns the counts of chunks, and sentences
-    on the chunks that were found.
+    In the map, chunks that were not found have `UNKNOWN` ranges. Returns sentences on the chunks that were
+    found and not found.
 
     Raises
     ------
@@ -87,7 +87,7 @@ def map_chunks(
     located_ids = set(compress(documents, is_found.tolist()))
     chunks = pluralize(located.counts.chunks - located.counts.not_found, "chunk")
     sentence = f"{chunks} of {pluralize(len(located_ids), 'document')} of {release.row.name} were found."
-    return located.counts, [sentence, *located.counts.sentences()]
+    return [sentence, *located.counts.sentences()]
 
 
 def read_chunk_map(path: Path | None) -> dict[str, ChunkLocation]:

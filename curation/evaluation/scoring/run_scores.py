@@ -30,9 +30,9 @@ import numpy as np
 from curation.core.statistics.arrays import Floats, Ints, ratio
 from curation.evaluation.scoring import rankings
 from curation.evaluation.scoring.additional_measures import (
+    compute_additional_measure,
     compute_judged_weight_share,
     compute_residual,
-    score_lists,
     weigh_unjudged,
 )
 from curation.evaluation.scoring.measure_names import CONTEXT, KINDS, Measure
@@ -168,7 +168,7 @@ def compute_values(ranking: Rankings, qrels: Qrels, measures: Sequence[Measure])
         if measure.kind == "judged":
             values[:, column] = _compute_judged_share(ranking, measure.depth)
         elif not measure.is_trec_eval:
-            values[:, column] = score_lists(measure, ranking, qrels, qrels.relevant_documents)
+            values[:, column] = compute_additional_measure(measure, ranking, qrels, qrels.relevant_documents)
         values[qrels.find_undefined(measure), column] = np.nan
     return values
 
@@ -254,7 +254,7 @@ def _compute_regraded_values(measure: Measure, ranking: Rankings, qrels: Qrels, 
     grade[regraded] = qrels.scale[-1]
     added = np.bincount(ranking.query[regraded], minlength=len(ranking.returned))
     regraded_ranking, relevant = replace(ranking, grade=grade), qrels.relevant_documents + added
-    return score_lists(measure, regraded_ranking, qrels, relevant)
+    return compute_additional_measure(measure, regraded_ranking, qrels, relevant)
 
 
 def compute_highest_values(measures: Sequence[Measure], qrels: Qrels, longest_words: int = 0) -> Floats:
@@ -279,7 +279,9 @@ def _compute_highest_of(measure: Measure, qrels: Qrels, longest_words: int) -> F
         elif measure.kind == "precision":
             highest = np.minimum(relevant, measure.depth or np.inf) / (measure.depth or 1)
         elif measure.kind in ("err", "rbp_graded"):
-            highest = score_lists(measure, _rank_best_lists(qrels), qrels, qrels.relevant_documents)
+            highest = compute_additional_measure(
+                measure, _rank_best_lists(qrels), qrels, qrels.relevant_documents
+            )
         elif measure.persistence is not None:
             highest = 1 - measure.persistence**relevant
         elif measure.kind == CONTEXT:

@@ -13,6 +13,7 @@ from curation.core.text import percent
 from curation.evaluation.evaluate_runs import evaluate_runs
 from curation.evaluation.evaluation import Evaluation
 from curation.evaluation.report import (
+    average_sections,
     comparison_sections,
     judgment_sections,
     method_sections,
@@ -35,6 +36,10 @@ from tests.support.evaluated_project import evaluated_project, query, ranked, se
 from tests.support.svg import wide
 from tests.support.terminal import broken, drawn, golden
 
+WRITERS = (
+    *(average_sections, comparison_sections, judgment_sections, method_sections, query_sections),
+    run_sections,
+)
 HOSTILE = "<script>alert(1)</script>"
 
 
@@ -143,7 +148,7 @@ def test_one_system_alone_has_a_report(store: Store, tmp_path: Path) -> None:
 def test_each_function_that_writes_sections_is_named_once() -> None:
     written = [
         getattr(module, name)
-        for module in (comparison_sections, judgment_sections, method_sections, query_sections, run_sections)
+        for module in WRITERS
         for name, value in vars(module).items()
         if name.startswith("write_") and value.__module__ == module.__name__
     ]

@@ -225,9 +225,8 @@ def test_the_chunks_of_an_index_are_mapped_once(
     texts = {"c1": (one, "all of"), "c2": (one, body(release, one)[3:]), "c3": (other, "nowhere")}
     rows = [{"chunk_id": chunk, "document_id": name, "text": text} for chunk, (name, text) in texts.items()]
     split.write_text("".join(f"{json.dumps(row)}\n" for row in rows).replace('"text"', '"chunk_text"'))
-    counts, sentences = map_chunks(store, "v1", split, tmp_path / "map.csv")
-    assert counts == ChunkCounts(3, 1, 3, 0, None)
-    assert sentences[0] == "2 chunks of 1 document of v1 were found."
+    sentences = map_chunks(store, "v1", split, tmp_path / "map.csv")
+    assert sentences == ["2 chunks of 1 document of v1 were found.", *ChunkCounts(3, 1, 3).sentences()]
     ranked = [{"query": query, "document": chunk, "rank": rank} for rank, chunk in enumerate(("c2", "c1"), 1)]
     run = read(release, tmp_path / "run.jsonl", *ranked, chunk_map=tmp_path / "map.csv")
     assert [place[:3] for place in found(run)] == [(one, 3, 39), (one, 0, 6)]

@@ -1,0 +1,69 @@
+"""The report's sections on averages besides the plain mean: weighted averages and means over strata."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from curation.core.reports.page import Section
+from curation.core.reports.tables import Table
+from curation.evaluation.evaluation import EvaluatedSystem, Evaluation
+from curation.evaluation.figures.aggregations import AGGREGATIONS, StrataSummary, describe_summary
+from curation.evaluation.report.cells import format_figure
+from curation.releases.coverage import describe_map
+
+AGGREGATION_REMARK = (
+    "Overall is the mean over queries. Macro and median are over the strata's means, worst is the lowest "
+    "mean of a stratum with ten queries or more. A stratum with few queries has an uncertain mean, so "
+    "the worst mean is uncertain, too."
+)
+
+
+def write_other_means(evaluation: Evaluation) -> list[Section]:
+    """Show weighted averages of the first measure, and aggregations over the strata of the corpus."""
+    headline = evaluation.measures[0]
+    columns = ("system", "mean", "for all searches", "over strata alike", "median", "worst stratum")
+    rows = tuple(_make_averages_row(system, headline) for system in evaluation.runs)
+    sentence = "The plain mean counts each query the same. "
+    if any(system.traffic[headline].value is not None for system in evaluation.runs if system.traffic):
+        sentence += (
+            "The estimate for all searches weights each query by the number of searches that the query "
+            "represents."
+        )
+    else:
+        sentence += "No evaluated query was drawn from the traffic, so there is no estimate for all searches."
+    if evaluation.sealed:
+        sentence += "\nA median is the value of a query, so it is not shown for a sealed part."
+    means = Section("Weighted averages", sentence, (), (Table(f"{headline}, by weighting", columns, rows),))
+    return [means, *(_write_summary(evaluation, summary) for summary in evaluation.summaries)]
+
+
+def _write_summary(evaluation: Evaluation, summary: StrataSummary) -> Section:
+    sentences = [describe_map(evaluation.coverage)] if evaluation.coverage is not None else []
+    sentences.append(describe_summary(summary))
+    means_of = {system: [means[name] for name in AGGREGATIONS] for system, means in summary.figures.items()}
+    figures = tuple((system, *map(format_figure, means)) for system, means in means_of.items())
+    rates = tuple(
+        (f"{system} against {other}", *map(_format_win_rates, rates.values()))
+        for system, others in summary.win_rates.items()
+        for other, rates in others.items()
+    )
+    caption = f"Win rates: shares of {summary.resamples:,} resamples above / level / below"
+    tables = (
+        Table(f"{summary.measure} over {summary.facet}", ("system", *AGGREGATIONS), figures),
+        Table(caption, ("systems", *AGGREGATIONS), rates),
+    )
+    tables_with_rows = tuple(table for table in tables if table.rows)
+    remark = AGGREGATION_REMARK if figures else ""
+    return Section(f"Over {summary.facet}", "\n".join(sentences), (), tables_with_rows, remark)
+
+
+def _format_win_rates(shares: Sequence[float | None]) -> str:
+    return "\u00a0/\u00a0".join("–" if share is None else f"{share:.2f}" for share in shares)
+
+
+def _make_averages_row(system: EvaluatedSystem, headline: str) -> tuple[str, ...]:
+    other_means, traffic = system.others[headline], system.traffic.get(headline)
+    worst = f"{other_means.worst_stratum}: {format_figure(other_means.worst)}" if other_means.worst else "–"
+    searches = format_figure(traffic) if traffic else "–"
+    averages = (format_figure(other_means.macro), format_figure(other_means.median), worst)
+    return (system.name, format_figure(system.overall[headline]), searches, *averages)
