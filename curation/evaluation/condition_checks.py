@@ -139,15 +139,15 @@ def _find_misfit(condition: FailCondition, evaluation: Evaluation, base: Evaluat
     values = base.strata[condition.facet]
     if not any(_includes_value(condition, value) for value in values):
         remainder = f" and {len(values) - MAX_NAMED_VALUES:,} more" if len(values) > MAX_NAMED_VALUES else ""
-        known = ", ".join(list(values)[:MAX_NAMED_VALUES])
-        return f"{condition.facet} has no value {condition.value!r}; it has {known}{remainder}"
+        value_names = ", ".join(list(values)[:MAX_NAMED_VALUES])
+        return f"{condition.facet} has no value {condition.value!r}; it has {value_names}{remainder}"
     return None
 
 
 def _includes_value(condition: FailCondition, value: str) -> bool:
     """Tell whether a condition includes this value of its facet."""
-    number = value.partition(" ")[0] if condition.facet == CLUSTER else value
-    return condition.value in (None, value, number)
+    region = value.partition(" ")[0] if condition.facet == CLUSTER else value
+    return condition.value in (None, value, region)
 
 
 def _check_figures(

@@ -28,10 +28,10 @@ def average_by_region(state: CoverageState, values: ValuesByQuery) -> dict[int, 
     """Average the values of each region's queries, by the region's number; None for a region without
     values."""
     means = {}
-    for number in state.map.regions:
-        region_values = [values.get(query.query_id) for query in state.queries.get(number, [])]
-        known = [value for value in region_values if value is not None]
-        means[number] = fsum(known) / len(known) if known else None
+    for region in state.map.regions:
+        region_values = [values.get(query.query_id) for query in state.queries.get(region, [])]
+        query_values = [value for value in region_values if value is not None]
+        means[region] = fsum(query_values) / len(query_values) if query_values else None
     return means
 
 
@@ -83,22 +83,22 @@ def build_region_sections(
     anchors: Mapping[int, str],
 ) -> list[Section]:
     """Show every region: entities, documents, queries with results, and the command that writes a query."""
-    return [_show_region(state, number, titles, evaluated, anchors[number]) for number in state.map.regions]
+    return [_show_region(state, region, titles, evaluated, anchors[region]) for region in state.map.regions]
 
 
 def _show_region(
     state: CoverageState,
-    number: int,
+    region: int,
     titles: Mapping[str, str],
     evaluated: EvaluatedValues | None,
     anchor: str,
 ) -> Section:
-    cluster = state.map.clusters[number]
+    cluster = state.map.clusters[region]
     systems = evaluated.systems if evaluated else {}
     names = [state.map.entities[index].name for index in cluster.entities]
     documents = tuple((name, titles.get(name) or "–") for name in cluster.documents)
     queries = []
-    for query in state.queries.get(number, []):
+    for query in state.queries.get(region, []):
         values = (values_of_system.get(query.query_id) for values_of_system in systems.values())
         queries.append((QueryName(query.text, query.query_id), query.source, *values))
     tables = [Table(pluralize(len(documents), "document"), ("document", "title"), documents)]
@@ -107,11 +107,11 @@ def _show_region(
         tables.append(Table(caption, ("query", "source", *systems), tuple(queries), words=True))
     remark = "" if queries else "\nNo query is about this region."
     return Section(
-        f"Region {number}: {isolate(cluster.name)}",
+        f"Region {region}: {isolate(cluster.name)}",
         f"Entities, the most central first: {', '.join(map(isolate, names))}.{remark}",
         (),
         tuple(tables),
-        f"To write a query: goldgrade coverage write --region {number} --queries 1 --annotators NAME",
+        f"To write a query: goldgrade coverage write --region {region} --queries 1 --annotators NAME",
         anchor,
     )
 
@@ -127,9 +127,9 @@ def write_coverage_page(store: Store, evaluated: EvaluatedValues | None = None) 
         state = read_state(cursor)
         titles = snapshot_titles(cursor, state.map.snapshot_id, list(state.map.document_entities))
     graph = build_region_graph(state)
-    anchors = {number: f"region-{number}" for number in state.map.regions}
+    anchors = {region: f"region-{region}" for region in state.map.regions}
     system = next(iter(evaluated.systems)) if evaluated else None
-    sections = build_map_sections(state, graph, evaluated, system, lambda number: f"#{anchors[number]}")
+    sections = build_map_sections(state, graph, evaluated, system, lambda region: f"#{anchors[region]}")
     sections.append(state.reliability)
     sections += build_region_sections(state, titles, evaluated, anchors)
     parameters = state.map.parameters
@@ -165,7 +165,7 @@ def _write_findings(state: CoverageState, evaluated: EvaluatedValues | None) -> 
 def make_region_marks(state: CoverageState, means: dict[int, float | None], link: Link) -> list[RegionMark]:
     """Make the marks of the regions in drawings, by region number."""
     marks = []
-    for number in state.map.regions:
-        name, counts = state.map.clusters[number].name, state.clusters[number]
-        marks.append(RegionMark(name, counts.documents, counts.queries, means.get(number), link(number)))
+    for region in state.map.regions:
+        name, counts = state.map.clusters[region].name, state.clusters[region]
+        marks.append(RegionMark(name, counts.documents, counts.queries, means.get(region), link(region)))
     return marks

@@ -63,7 +63,8 @@ def _list_sealed_runs(cursor: Cursor, release_id: str, parts: Sequence[str]) -> 
     values = read_query_values(cursor, [row.evaluation_id for row in rows])
     runs = []
     for row in rows:
-        figure, run_values = get_first_figure(row.shown), values.get(row.evaluation_id, {})
+        figure = get_first_figure(row.shown)
+        run_values = values.get(row.evaluation_id, {})
         runs.append(SubmittedRun(row.system, row.evaluated_by, row.evaluated_at, figure, run_values))
     return runs
 
@@ -106,7 +107,8 @@ def collect_histories(cursor: Cursor, part: str, measure: str, annotator: Annota
         for run in list_runs(cursor, row.release_id, [part], sealed):
             figure = run.figure
             if figure["measure"] == measure and figure["value"] is not None:
-                marks, day = histories.setdefault(run.system, []), f"{run.scored_at:%Y-%m-%d}"
+                marks = histories.setdefault(run.system, [])
+                day = f"{run.scored_at:%Y-%m-%d}"
                 same_day = sum(mark.name.startswith(day) for mark in marks)
                 name = f"{day} ({same_day + 1})" if same_day else day
                 note = f"{row.name}, {figure['n']:,} queries, {run.author}"

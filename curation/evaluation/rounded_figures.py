@@ -92,12 +92,12 @@ def round_mean(values: Floats, system: str = "", source: str = "") -> RoundedFig
     values: shape (Q,), between 0 and 1; NaN where a query has no value.
     system, source: the names of the system and of its file.
     """
-    known = values[~np.isnan(values)]
-    n = len(known)
+    query_values = values[~np.isnan(values)]
+    n = len(query_values)
     if n < MIN_QUERIES:
         return RoundedFigure(None, None, n, system, source)
-    step = _round_up_to_one_digit(max(float(known.std(ddof=1)) / sqrt(n), 2 / n))
-    value = min(1.0, round(float(known.mean()) / step) * step)
+    step = _round_up_to_one_digit(max(float(query_values.std(ddof=1)) / sqrt(n), 2 / n))
+    value = min(1.0, round(float(query_values.mean()) / step) * step)
     return RoundedFigure(round(value, count_decimals(step)), step, n, system, source)
 
 

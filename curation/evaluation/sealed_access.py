@@ -65,7 +65,8 @@ class SealedRequest(NamedTuple):
         self, figures: Sequence[Mapping[str, ShownFigure]] | None, refused: str | None = None
     ) -> list[SealedEvaluation]:
         """Write the rows of the log: the figures of each system, or the reason for the refusal."""
-        now, row = utc_now(), self.release.row
+        now = utc_now()
+        row = self.release.row
         texts = [None for _ in self.systems] if figures is None else list(map(_figures_as_json, figures))
         return [
             SealedEvaluation(

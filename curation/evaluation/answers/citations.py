@@ -64,7 +64,8 @@ def parse_citations(value: Any) -> list[str]:
     if isinstance(value, list):
         return [name for item in value for name in parse_citations(item)]
     if not isinstance(value, Mapping):
-        return [text] if (text := to_text(value).strip()) else []
+        text = to_text(value).strip()
+        return [text] if text else []
     columns = {name: find_column(_CHUNK_FIELDS[name], list(value)) for name in ("document", "start", "end")}
     if columns["document"] is None:
         return [to_text(value)]
@@ -111,7 +112,8 @@ def locate_citations(citations: Sequence[Citation], corpus: CitedCorpus, problem
 def collect_evidence(qrels: Qrels) -> MarkedEvidence:
     """Collect the evidence that people marked in relevant documents."""
     marked: dict[str, dict[str, Sequence[Span]]] = {}
-    if (evidence := qrels.evidence) is None:
+    evidence = qrels.evidence
+    if evidence is None:
         return marked
     documents = evidence.documents.to_pylist()
     spans = list(zip(evidence.start.tolist(), evidence.end.tolist(), strict=True))

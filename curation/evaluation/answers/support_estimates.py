@@ -133,11 +133,13 @@ def estimate_system(
     RefusedError: the judge lacks grades, or drawn queries lack people's grades.
     """
     ids = file.map_answer_ids(query_ids)
-    drawn = set(compress(sample.query_ids, sample.is_graded.tolist()))
+    drawn_queries = set(compress(sample.query_ids, sample.is_graded.tolist()))
     probabilities = dict(zip(sample.query_ids, sample.probabilities.tolist(), strict=True))
     stratum_of = dict(zip(sample.query_ids, sample.strata, strict=True))
     is_answered = np.array([answer_id is not None for answer_id in ids.values()])
-    is_graded = np.array([answer_id is None or query_id in drawn for query_id, answer_id in ids.items()])
+    is_graded = np.array(
+        [answer_id is None or query_id in drawn_queries for query_id, answer_id in ids.items()]
+    )
     # a query without an answer always scores 0
     inclusion = np.array([1.0 if ids[query_id] is None else probabilities[query_id] for query_id in ids])
     strata = np.array(["" if ids[query_id] is None else stratum_of[query_id] for query_id in ids])

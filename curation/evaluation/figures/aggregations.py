@@ -165,10 +165,10 @@ def _aggregate(values: Floats, member: Floats, seed: int, resamples: int) -> tup
         """Turn sums of draws, shape (r, S + K + K·S), into all aggregations, shape (r, 4·S)."""
         overall, sizes, stratum_sums = np.split(sums, [systems, systems + len(large)], axis=1)
         means = ratio(stratum_sums.reshape(len(sums), len(large), systems), sizes[:, :, None])
-        known = (~np.isnan(means)).sum(axis=1)
-        macro = ratio(np.nansum(means, axis=1), known)
+        counts = (~np.isnan(means)).sum(axis=1)
+        macro = ratio(np.nansum(means, axis=1), counts)
         worst = np.fmin.reduce(means[:, large], 1, initial=np.nan)
-        return np.hstack([overall / queries, macro, _median_of_known(means, known), worst])
+        return np.hstack([overall / queries, macro, _median_of_known(means, counts), worst])
 
     drawn_sums = Sums(np.arange(queries), csr_array(sums), aggregate)
     [drawn] = resample_figures([drawn_sums], queries, seed, resamples)
@@ -211,7 +211,7 @@ def _compute_win_rates(systems: Sequence[str], drawn: Floats, baseline: str | No
         pair_rates = rates.setdefault(systems[system], {}).setdefault(systems[other], {})
         for row, name in enumerate(AGGREGATIONS):
             difference = drawn[:, row, system] - drawn[:, row, other]
-            known = difference[~np.isnan(difference)]
-            outcomes = (known > 0, known == 0, known < 0)
-            pair_rates[name] = tuple(float(share.mean()) if len(known) else None for share in outcomes)
+            differences = difference[~np.isnan(difference)]
+            outcomes = (differences > 0, differences == 0, differences < 0)
+            pair_rates[name] = tuple(float(share.mean()) if len(differences) else None for share in outcomes)
     return rates

@@ -95,7 +95,8 @@ def measure_hard_negatives(
     """Score each system on the lists with and without hard negatives; several runs of one system are averaged
     by query.
     """
-    hard, relevant = find_hard_negatives(qrels, pooled), qrels.grade >= qrels.relevant
+    hard = find_hard_negatives(qrels, pooled)
+    relevant = qrels.grade >= qrels.relevant
     easy = np.array([pair in pooled.random for pair in qrels.pair_ids], bool)
     has_hard = np.bincount(qrels.query[hard], minlength=len(qrels.query_ids)) > 0
     return HardNegativeEffect(

@@ -117,10 +117,10 @@ def find_worst_stratum(
     measure: str, figures: Mapping[str, StratumFigures[MeasureFigure]]
 ) -> tuple[Estimate | None, str | None]:
     """Find the lowest mean of a stratum with at least `MIN_QUERIES` queries, and the stratum's name."""
-    known = []
+    means = []
     for name, stratum in sorted(figures.items()):
         figure = stratum.figures.get(measure)
         if figure is not None and figure.value is not None and figure.n >= MIN_QUERIES:
-            known.append((figure.value, name, Estimate(figure.value, figure.low, figure.high, figure.n)))
-    _, stratum_name, worst = min(known, default=(0, None, None))
+            means.append((figure.value, name, Estimate(figure.value, figure.low, figure.high, figure.n)))
+    _, stratum_name, worst = min(means, default=(0, None, None))
     return worst, stratum_name

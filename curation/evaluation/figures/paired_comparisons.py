@@ -182,6 +182,6 @@ def _compute_pair_figures(
     rows = zip(*(column.tolist() for column in columns.values()), strict=True)
     return [
         {name: None if isnan(value) else value for name, value in zip(columns, row, strict=True)}
-        | {"queries_needed": None if isnan(number) else int(number)}
-        for row, number in zip(rows, needed, strict=True)
+        | {"queries_needed": None if isnan(count) else int(count)}
+        for row, count in zip(rows, needed, strict=True)
     ]

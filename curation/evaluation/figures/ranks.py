@@ -68,13 +68,13 @@ def find_groups(order: Sequence[str], pairs: Iterable[tuple[str, str]]) -> list[
     """Find the largest groups without two distinguished systems, in the order of their members."""
     groups = [frozenset(order)]
     for pair in pairs:
-        split: dict[frozenset[str], None] = {}
+        smaller_groups: dict[frozenset[str], None] = {}
         for group in groups:
             smaller = [group - {system} for system in pair] if group.issuperset(pair) else [group]
-            split |= dict.fromkeys(smaller)
-        groups = [group for group in split if not any(group < larger for larger in split)]
-    index = {system: number for number, system in enumerate(order)}
-    return sorted(groups, key=lambda group: sorted(index[system] for system in group))
+            smaller_groups |= dict.fromkeys(smaller)
+        groups = [group for group in smaller_groups if not any(group < larger for larger in smaller_groups)]
+    position = {system: rank for rank, system in enumerate(order)}
+    return sorted(groups, key=lambda group: sorted(position[system] for system in group))
 
 
 def _write_letters(numbers: Sequence[int]) -> str:

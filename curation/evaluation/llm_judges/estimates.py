@@ -106,18 +106,21 @@ def estimate_with_judge(
     RefusedError: a part is sealed; people's queries are not a probability sample; the judge did not grade all
         pools.
     """
-    frozen, judge = load_release(store, release_name), request.judge or ""
+    frozen = load_release(store, release_name)
+    judge = request.judge or ""
     release = read_release(store, frozen, request.part, request.relevant)
     refuse_sealed(release)
     with store.reading() as cursor:
         query_ids, identical = release.qrels.query_ids, IdenticalTexts(())
         sample, judged = read_judged_sample(cursor, frozen, judge, query_ids, identical)
-        known = KnownQueries.read(cursor)
+        known_queries = KnownQueries.read(cursor)
     rows = [(*pair, grade) for pair, grade in judged.items() if grade is not None]
     qrels = make_qrels(rows, sample.query_ids, release.qrels.scale, release.qrels.relevant)
     chosen = choose_measures(release.qrels.scale, request.measures)
     measures = [measure for measure in chosen if measure.compares and not measure.of_chunks]
-    by_judge = _score_runs(runs, replace(release, qrels=qrels, known=known), measures, reading, progress)
+    by_judge = _score_runs(
+        runs, replace(release, qrels=qrels, known=known_queries), measures, reading, progress
+    )
     by_people = _score_runs(runs, release, measures, reading, progress)
     systems = [
         _estimate_system(name, values, by_people[name], measures, sample, release.qrels)

@@ -88,7 +88,8 @@ def _sample_draw(
     in_other_parts = len(draw.drawn) - len(people)
     if in_other_parts:
         _refuse_split_by_time(release)
-    is_graded, sample = np.isin(ids, sorted(people)), _read_current_sample(cursor)
+    is_graded = np.isin(ids, sorted(people))
+    sample = _read_current_sample(cursor)
     strata = tuple(draw.strata[query_id] for query_id in ids)
     is_known = all(query_id in sample for query_id in ids)
     searches = np.array([sample[query_id][1] for query_id in ids], np.float64) if is_known else None
@@ -99,35 +100,39 @@ def _sample_draw(
 
 def _sample_project(cursor: Cursor, release: FrozenRelease, evaluated: Collection[str]) -> HumanSample:
     """Sample the evaluated queries from the current sample, or from the release's queries."""
-    drawn = [row["query_id"] for row in release.rows("queries") if row["inclusion_probability"] is not None]
-    by_draw = bool(release.rows("sampling")) and not set(drawn).isdisjoint(evaluated)
+    drawn_ids = [
+        row["query_id"] for row in release.rows("queries") if row["inclusion_probability"] is not None
+    ]
+    by_draw = bool(release.rows("sampling")) and not set(drawn_ids).isdisjoint(evaluated)
     stratum_of = {row["query_id"]: str(row["stratum"]) for row in release.rows("queries")}
     frame: dict[str, FrameRow] = {query_id: (stratum, None) for query_id, stratum in stratum_of.items()}
     if by_draw:
         frame = _read_current_sample(cursor)
-    people = sorted(set(evaluated).intersection(frame)) if by_draw else sorted(evaluated)
+    graded_ids = sorted(set(evaluated).intersection(frame)) if by_draw else sorted(evaluated)
     if by_draw:
-        _refuse_other_sample(release, set(drawn).difference(frame))
-    ids = tuple(sorted(frame))
-    if len(people) == len(ids):
+        _refuse_other_sample(release, set(drawn_ids).difference(frame))
+    query_ids = tuple(sorted(frame))
+    if len(graded_ids) == len(query_ids):
         raise RefusedError(
-            f"People graded all {pluralize(len(ids), 'query', 'queries')} that the judge could be used on, "
-            "so the judge has nothing to add. A judge helps only on queries that people did not grade: "
+            f"People graded all {pluralize(len(query_ids), 'query', 'queries')} that the judge could be used "
+            "on, so the judge has nothing to add. A judge helps only on queries that people did not grade: "
             "draw more queries (`goldgrade sample --top-up`), pool these queries, and import the judge's "
             "judgments."
         )
-    topped_up = _find_top_ups(cursor, drawn, frame) if by_draw else set()
+    topped_up = _find_top_ups(cursor, drawn_ids, frame) if by_draw else set()
     way_out = ", or draw the smaller sample first and top it up for the judge"
-    _refuse_chosen_queries(release, set(ids).difference(topped_up), "that were drawn for people", way_out)
-    in_other_parts = len(ids) - len(people) - len(topped_up)
+    _refuse_chosen_queries(
+        release, set(query_ids).difference(topped_up), "that were drawn for people", way_out
+    )
+    in_other_parts = len(query_ids) - len(graded_ids) - len(topped_up)
     if in_other_parts:
         _refuse_split_by_time(release)
-    is_graded = np.isin(ids, people)
-    strata = tuple(frame[query_id][0] for query_id in ids)
-    searches = np.array([frame[query_id][1] for query_id in ids], np.float64) if by_draw else None
-    left_out = {NOT_DRAWN: len(evaluated) - len(people)}
+    is_graded = np.isin(query_ids, graded_ids)
+    strata = tuple(frame[query_id][0] for query_id in query_ids)
+    searches = np.array([frame[query_id][1] for query_id in query_ids], np.float64) if by_draw else None
+    left_out = {NOT_DRAWN: len(evaluated) - len(graded_ids)}
     chosen_by = [name for name, count in (("split", in_other_parts), ("top-up", len(topped_up))) if count]
-    return make_human_sample(ids, strata, is_graded, chosen_by, left_out, searches)
+    return make_human_sample(query_ids, strata, is_graded, chosen_by, left_out, searches)
 
 
 def make_human_sample(
@@ -146,7 +151,8 @@ def make_human_sample(
     """
     names, index = np.unique(np.asarray(strata, np.str_), return_inverse=True)
     shares = np.bincount(index, is_graded, len(names)) / np.bincount(index, minlength=len(names))
-    if ungraded := names[shares == 0].tolist():
+    ungraded = names[shares == 0].tolist()
+    if ungraded:
         raise RefusedError(
             f"People graded no query of {', '.join(ungraded)}, so nothing corrects the judge in these "
             "strata. Top up and grade these strata, or draw with fewer strata."

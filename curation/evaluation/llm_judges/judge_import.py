@@ -157,8 +157,8 @@ def _check_name_and_fields(store: Store, judge: str, fields: JudgmentFields) -> 
 def _drop_unknown(file: JudgmentFile, skip_unknown: bool, left_out: dict[str, int]) -> list[ImportedJudgment]:
     """Keep the judgments of queries that the project has; a query whose text only the file has is unknown."""
     texts = {query.query_id: query.text for query in file.new_queries}
-    known = [judgment for judgment in file.judgments if judgment.query_id not in texts]
-    unknown_count = len(file.judgments) - len(known)
+    judgments = [judgment for judgment in file.judgments if judgment.query_id not in texts]
+    unknown_count = len(file.judgments) - len(judgments)
     if unknown_count and skip_unknown:
         left_out[UNKNOWN_QUERY] = left_out.get(UNKNOWN_QUERY, 0) + unknown_count
     elif unknown_count:
@@ -171,7 +171,7 @@ def _drop_unknown(file: JudgmentFile, skip_unknown: bool, left_out: dict[str, in
             way_out="A file of a judge's judgments adds no queries. Import the queries first (`goldgrade "
             "import queries PATH`), or leave out these rows with --skip-unknown.",
         )
-    return known
+    return judgments
 
 
 class _ImportPlan(NamedTuple):

@@ -148,17 +148,17 @@ def _match_pairs(
             judged.add(pair)
         if people.versions.get(pair) == row.content_hash:
             same_version[pair] = row
-    known = judged & people.consensus.keys()
+    judged_by_both = judged & people.consensus.keys()
     graded = {pair for pair, grade in people.consensus.items() if grade is not None}
     both = {pair for pair in graded & same_version.keys() if same_version[pair].grade is not None}
     coverage = {
         "judged": len(judged),
         "compared": len(both),
         "queries": len({query for query, _ in both}),
-        "ungraded": len(judged - known),
-        "without_grade": len(known - graded),
+        "ungraded": len(judged - judged_by_both),
+        "without_grade": len(judged_by_both - graded),
         "cannot_tell": len((graded & same_version.keys()) - both),
-        "older": len((known & graded) - same_version.keys()),
+        "older": len((judged_by_both & graded) - same_version.keys()),
         "not_judged": len(graded - judged),
         "other_guide": sum(same_version[pair].guide_hash not in current_guides for pair in both),
         "sealed": len(sealed),

@@ -48,7 +48,8 @@ def write_support_findings(evaluation: AnswerEvaluation) -> list[str]:
         why = "not all answers are graded for support, and queries without an answer count 0"
         findings.append(f"{', '.join(incomplete)}: {why}, so means of nuggets are too low.")
     for run in evaluation.judged.runs[:5] if evaluation.judged else ():
-        if (score := run.overall.get(WEIGHTED)) is not None:
+        score = run.overall.get(WEIGHTED)
+        if score is not None:
             findings.append(
                 f"{run.name}: {WEIGHTED} {format_figure(score.estimate)} where people correct the judge's "
                 f"grades, {score.sampled:,} of {pluralize(score.everything, 'answer')} by people."
@@ -98,16 +99,17 @@ def choose_shown_measures(evaluation: AnswerEvaluation) -> list[str]:
     """Choose the measures by which any system has a value."""
     measures = list(evaluation.systems[0].overall)
     overall = [system.overall for system in evaluation.systems]
-    shown = [name for name in measures if any(figures[name].value is not None for figures in overall)]
-    return shown or measures
+    with_value = [name for name in measures if any(figures[name].value is not None for figures in overall)]
+    return with_value or measures
 
 
 def count_compared_queries(evaluation: AnswerEvaluation) -> str:
     """Count in a sentence the queries that have references, nuggets or evidence for a comparison."""
-    shown = choose_shown_measures(evaluation)
-    names = [name for measure, name in _COMPARED_WITH.items() if measure in shown] or ["reference answers"]
+    measures = choose_shown_measures(evaluation)
+    references = [name for measure, name in _COMPARED_WITH.items() if measure in measures]
+    names = " or ".join(references or ["reference answers"])
     queries = pluralize(evaluation.queries, "query", "queries")
-    return f"{evaluation.with_references:,} of {queries} have {' or '.join(names)}."
+    return f"{evaluation.with_references:,} of {queries} have {names}."
 
 
 def define_measures(measures: Sequence[str]) -> str:

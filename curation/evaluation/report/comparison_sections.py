@@ -162,15 +162,17 @@ def _choose_values(strata: Sequence[Mapping[str, StratumFigures[MeasureFigure]]]
     If a facet has more than `MAX_LISTED_VALUES` values, the values with the most queries and with figures of
     any run are listed.
     """
-    first = strata[0]
-    if len(first) <= MAX_LISTED_VALUES:
-        return list(first), ""
-    shown = [value for value in first if any(run_strata[value].figures for run_strata in strata)]
-    largest = set(sorted(shown, key=lambda value: -first[value].queries)[:MAX_LISTED_VALUES])
-    smaller = len(shown) - len(largest)
-    shown = [value for value in shown if value in largest]
-    reasons = Counter(first[value].left_out for value in first if not first[value].figures)
+    first_strata = strata[0]
+    if len(first_strata) <= MAX_LISTED_VALUES:
+        return list(first_strata), ""
+    values = [value for value in first_strata if any(run_strata[value].figures for run_strata in strata)]
+    largest = set(sorted(values, key=lambda value: -first_strata[value].queries)[:MAX_LISTED_VALUES])
+    smaller = len(values) - len(largest)
+    values = [value for value in values if value in largest]
+    reasons = Counter(
+        first_strata[value].left_out for value in first_strata if not first_strata[value].figures
+    )
     if smaller:
         reasons[f"fewer queries than the {MAX_LISTED_VALUES} largest"] = smaller
     listed = "; ".join(f"{count:,} ({reason})" for reason, count in sorted(reasons.items()) if reason)
-    return shown, f"Not listed: {listed}." if listed else ""
+    return values, f"Not listed: {listed}." if listed else ""

@@ -99,7 +99,8 @@ def write_findings(evaluation: Evaluation, answers: AnswerEvaluation | None = No
         ]
     if len(evaluation.runs) > 5:
         sentences.append(f"{len(evaluation.runs) - 5:,} more systems are in the tables.")
-    if gains := explain_gains(evaluation):
+    gains = explain_gains(evaluation)
+    if gains:
         sentences.append(gains)
     if evaluation.synthetic:
         sentences.append(say_synthetic(evaluation.synthetic, evaluation.queries))

@@ -38,11 +38,13 @@ def write_judged(evaluation: Evaluation) -> list[Section]:
         tabulate_by_measure(caption, evaluation, lambda figure: format_share(figure.judged)),
         _bounds_table(evaluation),
     ]
-    if tied_rows := [
-        (system.name, figure.worst, figure.value, figure.best)
-        for system in evaluation.runs
-        if (figure := system.overall[headline]).best is not None and figure.best != figure.worst
-    ]:
+    figures = {system.name: system.overall[headline] for system in evaluation.runs}
+    tied_rows = [
+        (name, figure.worst, figure.value, figure.best)
+        for name, figure in figures.items()
+        if figure.best is not None and figure.best != figure.worst
+    ]
+    if tied_rows:
         columns = ("system", "worst order", "by document id", "best order")
         tables.append(Table(f"{headline} with equal scores in another order", columns, tuple(tied_rows)))
     unjudged = evaluation.pool_unjudged
@@ -66,8 +68,9 @@ def _bounds_table(evaluation: Evaluation) -> Table:
     if "bpref" in evaluation.measures:
         caption += "; bpref skips unjudged documents and has neither figure"
     figures = [figure for system in evaluation.runs for figure in system.overall.values()]
-    if why := explain_reversed_bounds((figure.if_none, figure.if_all) for figure in figures):
-        caption += f". {why}"
+    why_reversed = explain_reversed_bounds((figure.if_none, figure.if_all) for figure in figures)
+    if why_reversed:
+        caption += f". {why_reversed}"
     return tabulate_by_measure(caption, evaluation, cell)
 
 

@@ -38,8 +38,8 @@ def write_systems(evaluation: Evaluation) -> list[Section]:
     rows = []
     for run in evaluation.runs:
         figure = run.overall[headline]
-        shown = (figure.value, format_interval(figure), figure.n, format_share(figure.judged))
-        rows.append((run.name, *shown, figure.no_interval or ""))
+        cells = (figure.value, format_interval(figure), figure.n, format_share(figure.judged))
+        rows.append((run.name, *cells, figure.no_interval or ""))
     columns = ("system", headline, "95 %", "queries", "judged", "note")
     totals = [measure.name for measure in parse_measures(evaluation.measures) if measure.summary == "total"]
     totals_text = f"; {', '.join(totals)}: total" if totals else ""
@@ -79,28 +79,32 @@ def _file_remarks(evaluation: Evaluation) -> Iterator[str]:
             queries = pluralize(facts.against_scores, "query has", "queries have")
             yield f"{facts.source}: {queries} ranks that contradict the scores; the scores count."
         yield from (f"{facts.source}: {sentence}" for sentence in facts.remarks)
-        if mattering := facts.ties.mattering:
-            queries = pluralize(mattering, "query", "queries")
+        if facts.ties.mattering:
+            queries = pluralize(facts.ties.mattering, "query", "queries")
             yield f"{facts.source}: a different order of equal scores would change figures of {queries}."
 
 
 def write_context(evaluation: Evaluation) -> list[Section]:
     """Show recall of evidence against words of context, to help choose chunks."""
     all_points = evaluation.context.values()
-    words_to_10 = [[words for k, words, _ in points if k <= 10 and words] for points in all_points]
+    words_to_10 = [[words for count, words, _ in points if count <= 10 and words] for points in all_points]
     if not any(words_to_10):
         return []
     widest = float(median(max(words) for words in words_to_10 if words))
     drawn_curves = []
     for name, points in evaluation.context.items():
-        known = [(words, recall.value) for _, words, recall in points if words and recall.value is not None]
-        if drawn_points := [point for point in known if point[0] <= widest]:
+        drawn_points = [
+            (words, recall.value)
+            for _, words, recall in points
+            if words and words <= widest and recall.value is not None
+        ]
+        if drawn_points:
             drawn_curves.append(PlotCurve(name, drawn_points, drawn_points[-1]))
     columns = ("system", "chunks", "words", "recall", "95 %")
     rows = tuple(
-        (name, k, None if words is None else round(words), recall.value, format_interval(recall))
+        (name, chunk_count, None if words is None else round(words), recall.value, format_interval(recall))
         for name, points in evaluation.context.items()
-        for k, words, recall in points
+        for chunk_count, words, recall in points
     )
     sentence = (
         "A line shows how much evidence the first chunks hold, and how many words a language model has to "
@@ -120,9 +124,9 @@ def _seeds_tables(evaluation: Evaluation, headline: str) -> list[Table]:
     rows = []
     for system in evaluation.runs:
         figures = system.seeds.get(headline, ())
-        known = [figure for figure in figures if figure is not None]
+        run_figures = [figure for figure in figures if figure is not None]
         if figures:
-            spread = stdev(known) if len(known) > 1 else None
-            rows.append((system.name, len(figures), mean(known) if known else None, spread))
+            spread = stdev(run_figures) if len(run_figures) > 1 else None
+            rows.append((system.name, len(figures), mean(run_figures) if run_figures else None, spread))
     columns = ("system", "runs", "mean", "sd over runs")
     return [Table(f"Several runs of one system: {headline}", columns, tuple(rows))] if rows else []

@@ -52,18 +52,18 @@ def write_triple_findings(evaluation: Evaluation, answers: AnswerEvaluation) -> 
 def _collect_triples(evaluation: Evaluation, answers: AnswerEvaluation) -> dict[str, SystemFigures]:
     """Collect the figures of each system; systems with a run come first."""
     retrieval = {system.name: system.overall[evaluation.measures[0]] for system in evaluation.runs}
-    answered = {system.name: system.overall for system in answers.systems}
-    shown = keep_weighted_score(choose_shown_measures(answers))
-    computed = [name for name in shown if name not in GRADED_MEASURES]
+    answer_figures = {system.name: system.overall for system in answers.systems}
+    measures = keep_weighted_score(choose_shown_measures(answers))
+    computed_measures = [name for name in measures if name not in GRADED_MEASURES]
     return {
         name: {
             f"retrieval, {evaluation.measures[0]}": retrieval.get(name),
             **{
-                measure: answered.get(name, {}).get(measure)
-                for measure in (*computed, *_choose_graded_measures(shown))
+                measure: answer_figures.get(name, {}).get(measure)
+                for measure in (*computed_measures, *_choose_graded_measures(measures))
             },
         }
-        for name in dict.fromkeys([*retrieval, *answered])
+        for name in dict.fromkeys([*retrieval, *answer_figures])
     }
 
 
@@ -82,15 +82,16 @@ def _show_cell(triple: SystemFigures, name: str) -> str:
 
 def _triple_remark(evaluation: Evaluation, answers: AnswerEvaluation) -> str:
     remarks = []
-    runs, answered = {run.name for run in evaluation.runs}, {system.name for system in answers.systems}
-    if not runs & answered:
+    runs = {run.name for run in evaluation.runs}
+    if runs.isdisjoint(system.name for system in answers.systems):
         remarks.append(
             "No run has the name of a file of answers: give a system's run and its answers the same "
             "name to see the system in one row."
         )
-    shown = choose_shown_measures(answers)
-    if missing := [name for name in _choose_graded_measures(shown) if name not in shown]:
-        remarks.append(f"No grades of {' and '.join(missing)} were named.")
-    if not {"f1", WEIGHTED, CORRECTNESS}.intersection(shown):
+    measures = choose_shown_measures(answers)
+    missing_measures = [name for name in _choose_graded_measures(measures) if name not in measures]
+    if missing_measures:
+        remarks.append(f"No grades of {' and '.join(missing_measures)} were named.")
+    if not {"f1", WEIGHTED, CORRECTNESS}.intersection(measures):
         remarks.append("The answers' quality is unknown: there are neither reference answers nor nuggets.")
     return " ".join(remarks)

@@ -133,7 +133,8 @@ def _read_splitter_rows(
         for line, values in records:
             chunk_id, document_id, *cells = (to_text(values.get(name or "")) for name in names)
             first_line = first_lines.setdefault(chunk_id, line)
-            if fault := _find_fault(chunk_id, document_id, first_line, line, bodies):
+            fault = _find_fault(chunk_id, document_id, first_line, line, bodies)
+            if fault:
                 records.problems.add(line, fault)
             else:
                 rows.append((line, chunk_id, document_id, *cells))

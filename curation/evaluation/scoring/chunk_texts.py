@@ -123,14 +123,14 @@ def _choose_in_lists(
 
     Texts with fewer occurrences choose first.
     """
-    taken: set[tuple[int, _Copy, int]] = set()
+    used_keys: set[tuple[int, _Copy, int]] = set()
     chosen = np.zeros(len(pair), np.int64)
     counts = np.array(list(map(len, occurrences)))
     for line in np.lexsort((-scores, counts[pair])).tolist():
         spans, copy = occurrences[pair[line]], copies[pair[line]]
         keys = [(int(query[line]), copy, text_before) for _, _, text_before in spans]
-        chosen[line] = next((index for index, key in enumerate(keys) if key not in taken), len(keys) - 1)
-        taken.add(keys[chosen[line]])
+        chosen[line] = next((index for index, key in enumerate(keys) if key not in used_keys), len(keys) - 1)
+        used_keys.add(keys[chosen[line]])
     return chosen
 
 
@@ -167,24 +167,24 @@ def _choose_in_order(
     latest: the last occurrence that leaves an occurrence for each line below; up to there, an occurrence that
         follows the line before is preferred, and after that an occurrence outside the line before.
     """
-    previous: dict[int, _Occurrence] = {}
+    previous_chunks: dict[int, _Occurrence] = {}
     free_indexes: dict[int, list[int]] = {}
     chosen, in_order = np.zeros(len(pair), np.int64), True
     for line in np.flatnonzero(counts).tolist():
         text, document_index = int(pair[line]), int(document[line])
         spans = occurrences[text]
-        free = free_indexes.setdefault(text, list(range(len(spans))))
-        start, end, _ = previous.get(document_index, (-OPEN, -OPEN, 0))
-        index = next((candidate for candidate in free if spans[candidate][0] > start), -1)
+        free_occurrences = free_indexes.setdefault(text, list(range(len(spans))))
+        start, end, _ = previous_chunks.get(document_index, (-OPEN, -OPEN, 0))
+        index = next((candidate for candidate in free_occurrences if spans[candidate][0] > start), -1)
         if index < 0:
-            index, in_order = free[0], False
+            index, in_order = free_occurrences[0], False
         elif latest is not None:
-            outside = next((candidate for candidate in free if spans[candidate][1] > end), index)
-            behind = next((candidate for candidate in free if spans[candidate][0] >= end), index)
+            outside = next((candidate for candidate in free_occurrences if spans[candidate][1] > end), index)
+            behind = next((candidate for candidate in free_occurrences if spans[candidate][0] >= end), index)
             following = behind if spans[behind][2] <= end else outside
             limit = max(index, latest[line])
             index = max(candidate for candidate in (index, outside, following) if candidate <= limit)
-        if len(free) > 1:
-            free.remove(index)
-        previous[document_index], chosen[line] = spans[index], index
+        if len(free_occurrences) > 1:
+            free_occurrences.remove(index)
+        previous_chunks[document_index], chosen[line] = spans[index], index
     return chosen, in_order

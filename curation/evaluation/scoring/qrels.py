@@ -68,7 +68,8 @@ class Qrels:
 
     def find_undefined(self, measure: Measure) -> NDArray[np.bool_]:
         """Find the queries without a value of a measure, whatever a run returns, shape (Q,)."""
-        queries, lowest = len(self.query_ids), self.relevant if measure.binary else 1
+        queries = len(self.query_ids)
+        lowest = self.relevant if measure.binary else 1
         if measure.kind in ("judged", CONTEXT) or measure.summary == "total":
             return np.zeros(queries, bool)
         if measure.of_chunks:

@@ -136,7 +136,8 @@ def _compute_reordered_values(
 ) -> Floats:
     """Compute the values with equal scores in the best or the worst order."""
     reordered_values = values.copy()
-    if len(queries := rankings.find_queries_with_ties(ranking)):
+    queries = rankings.find_queries_with_ties(ranking)
+    if len(queries):
         new_ranking = rankings.reorder_ties(ranking, best, qrels.scale[0])
         reordered_values[queries] = compute_values(new_ranking, qrels, measures)[queries]
     reordered_values[:, [measure.of_chunks for measure in measures]] = np.nan
@@ -214,8 +215,10 @@ def explain_reversed_bounds(bounds: Iterable[tuple[float | None, float | None]])
     ----------
     bounds: the figure of each measure if no unjudged document is relevant, and if all are.
     """
-    known = [(if_none, if_all) for if_none, if_all in bounds if if_none is not None and if_all is not None]
-    return REVERSED_BOUNDS if any(if_all < if_none for if_none, if_all in known) else ""
+    known_bounds = [
+        (if_none, if_all) for if_none, if_all in bounds if if_none is not None and if_all is not None
+    ]
+    return REVERSED_BOUNDS if any(if_all < if_none for if_none, if_all in known_bounds) else ""
 
 
 def compute_unjudged_bounds(
@@ -253,7 +256,8 @@ def _compute_regraded_values(measure: Measure, ranking: Rankings, qrels: Qrels, 
     grade = ranking.grade.copy()
     grade[regraded] = qrels.scale[-1]
     added = np.bincount(ranking.query[regraded], minlength=len(ranking.returned))
-    regraded_ranking, relevant = replace(ranking, grade=grade), qrels.relevant_documents + added
+    regraded_ranking = replace(ranking, grade=grade)
+    relevant = qrels.relevant_documents + added
     return compute_additional_measure(measure, regraded_ranking, qrels, relevant)
 
 

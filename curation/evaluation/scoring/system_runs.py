@@ -180,6 +180,7 @@ class _SystemRunReader:
         self._query_indexes = {query: index for index, query in enumerate(release.qrels.query_ids)}
 
     def read(self, name: str) -> SystemRun:
+        """Read the run of the system with this name."""
         lines = self._select_evaluated_lines(self._lines.columns() or self._read_lines())
         unknown_names.refuse_similar_names(
             UNKNOWN_QUERY, self._unknown_queries, self._release.known.alike, self._problems
@@ -187,7 +188,8 @@ class _SystemRunReader:
         self._problems.check()
         if not len(lines.query):
             self._problems.stop(*self._explain_empty_run())
-        located, chunks = self._locate(lines), None
+        located = self._locate(lines)
+        chunks = None
         if located is not None:
             lines = lines._replace(documents=located.documents)
             chunks = self._remove_repeated_chunks(lines, located)
@@ -219,7 +221,8 @@ class _SystemRunReader:
         documents = pa.DictionaryArray.from_arrays(int_array(to_ints(ids.indices)[document]), ids.dictionary)
         ranks = None if columns.ranks is None else columns.ranks[is_evaluated]
         if columns.scores is None:
-            scores, ranks = -np.asarray(ranks, np.float64), None
+            scores = -np.asarray(ranks, np.float64)
+            ranks = None
         else:
             scores = columns.scores[is_evaluated]
         rows = int_array(np.flatnonzero(is_evaluated))
