@@ -140,8 +140,8 @@ def history(request: Request) -> Any:
 
 
 @annotator_route
-def put_off(request: Request) -> Any:
-    """GET: return the open items that the annotator has put off, the earliest first."""
+def skipped(request: Request) -> Any:
+    """GET: return the open items that the annotator has skipped, the earliest first."""
     views = read_skipped_items(project_store(), request.state.annotator, image_hosts())
     return [view._asdict() for view in views]
 
@@ -225,7 +225,7 @@ ROUTES = [
     Route("/api/judgments", judgments, methods=["POST"]),
     Route("/api/answers", answers, methods=["POST"]),
     Route("/api/history", history),
-    Route("/api/put-off", put_off),
+    Route("/api/skipped", skipped),
     Route("/api/worked", worked),
     Route("/api/questions", questions, methods=["GET", "POST"]),
 ]

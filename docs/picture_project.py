@@ -161,7 +161,7 @@ def grade(store: Store, name: str, answers: int) -> None:
     for days in range(DAYS - 1, -1, -1):
         session(store, name, answers // DAYS, ago(days) - timedelta(minutes=30))
     at = utc_now() - timedelta(minutes=5)
-    while not (item := read_queue(store, name, 1).showings[0]).asks:
+    while not (item := read_queue(store, name, 1).showings[0]).asks_about_query:
         at += timedelta(milliseconds=on_screen(item, name))
         submit_judgments(store, name, [answer(item, name, at)])
 
@@ -174,7 +174,7 @@ def session(store: Store, name: str, answers: int, at: datetime) -> None:
         done.append(answer(item, name, at))
     submit_judgments(store, name, done)
     for item in items:
-        if item.asks:
+        if item.asks_about_query:
             said = ("yes", "partly", "no")[draw(item, name) % 3]
             answer_query(store, name, item.presentation_id, said, f"{name} {item.presentation_id}")
 

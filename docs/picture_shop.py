@@ -104,7 +104,7 @@ def at_random(store: Store, name: str) -> None:
             done.append(chance(item, name, at))
         submit_judgments(store, name, done)
         for item in items:
-            if item.asks:
+            if item.asks_about_query:
                 answer_query(store, name, item.presentation_id, "yes", f"{name} {item.presentation_id}")
 
 

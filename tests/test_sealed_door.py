@@ -205,7 +205,7 @@ GETS = {
     "/api/presentations/{presentation_id}/document": "/api/presentations/{item}/document",
     "/api/guides/{guide_hash}": "/api/guides/{guide}",
     "/api/history": "/api/history",
-    "/api/put-off": "/api/put-off",
+    "/api/skipped": "/api/skipped",
     "/api/palette": "/api/palette?words=@",
     "/api/worked": "/api/worked?since=2026-01-01T00:00:00Z",
     "/api/questions": "/api/questions",

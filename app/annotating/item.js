@@ -54,7 +54,7 @@ export class Item {
     drawHead(this.#find(".found"), showing);
     put(this.#find(".need"), showing.information_need);
     const place = this.#find(".place"); // a pair that is decided has none
-    if (place) put(place, showing.of > 1 ? `  ·  document ${showing.place} of ${showing.of}` : "");
+    if (place) put(place, showing.item_count > 1 ? `  ·  document ${showing.item_number} of ${showing.item_count}` : "");
     const draft = this.#begun(showing);
     this.#text(showing.passage);
     this.evidence.begin(draft?.evidence, this.marksOf(showing));

@@ -43,13 +43,13 @@ export class Outbox {
     return this.waiting.reduce((sum, { worth }) => sum + worth, 0);
   }
 
-  // How many more items will be put off once all is committed.
-  get putOff() {
+  // How many more items will be skipped once all is committed.
+  get skipped() {
     return this.waiting.reduce((sum, { later = 0 }) => sum + later, 0);
   }
 
   // Keep an answer until it is committed; `worth` is 1 for a new answer, -1 for one that is taken back, else 0;
-  // `later` is 1 where it puts an item off, -1 where it answers one that was put off, else 0.
+  // `later` is 1 where it skips an item, -1 where it answers one that was skipped, else 0.
   add(to, answer, worth, later = 0) {
     const made = performance.timeOrigin + performance.now();
     const item = { ...answer, client_key: uniqueKey() };

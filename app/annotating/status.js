@@ -35,8 +35,8 @@ export class Status {
   }
 
   // `count` are the words on how far it is, where they are not 'done of total'.
-  show({ done, total, hour, seconds_each: each, count, put_off: later, today }, outbox) {
-    this.#putOff(later);
+  show({ done, total, answers_last_hour: hour, median_seconds: each, count, skipped: later, today }, outbox) {
+    this.#drawSkipped(later);
     const track = this.#find(".track");
     track.setAttribute("aria-valuemax", total);
     track.setAttribute("aria-valuenow", done);
@@ -47,12 +47,12 @@ export class Status {
     this.#saved(outbox);
   }
 
-  // Its button leads to what was put off.
-  #putOff(later) {
-    const button = this.#find(".put-off");
+  // Its button leads to the skipped items.
+  #drawSkipped(later) {
+    const button = this.#find(".skipped");
     if (!button) return;
     button.hidden = !later;
-    button.lastElementChild.textContent = `${thousands(later)} put off`;
+    button.lastElementChild.textContent = `${thousands(later)} skipped`;
   }
 
   #saved(outbox) {

@@ -53,7 +53,7 @@ class Deciding extends Loop {
   constructor(root, memory, reviewer) {
     super(root, memory);
     this.reviewer = reviewer;
-    this.later = []; // pairs that were put off
+    this.later = []; // pairs that were skipped
     this.counts = { done: 0, left: 0, claimed: 0, waiting: 0 };
     this.counted = false; // whether the server has said how many there are
     this.guide = new Guide(root, memory, (grade) => this.#pick(grade), WINDOW);
@@ -91,7 +91,7 @@ class Deciding extends Loop {
       this.dry = !queue.cases.length;
       this.exhausted = this.dry;
       if (!this.dry || this.queue.length || !this.later.length) return;
-      this.later = []; // all were put off: they come again
+      this.later = []; // all were skipped: they come again
       this.dry = false;
     };
     return { path: `/api/disputes/next?limit=${UPCOMING}${named}`, take };
@@ -107,7 +107,7 @@ class Deciding extends Loop {
     Object.assign(this.counts, { left: Math.max(0, disputed - this.outbox.worth), claimed, waiting });
   }
 
-  // What need not be sent again: pairs that the page has, that it decided without the server knowing, or put off.
+  // What need not be sent again: pairs that the page has, that it decided without the server knowing, or skipped.
   #holding() {
     const unsent = this.outbox.waiting.map(({ item }) => item.pair_id);
     const held = [...this.queue.map(({ pair_id: id }) => id), ...unsent, ...this.later];
@@ -258,12 +258,12 @@ class Deciding extends Loop {
     this.later = [...this.later.filter((id) => id !== showing.pair_id), showing.pair_id];
     this.remember({ showing, kind: "later" });
     this.dry = false;
-    this.trace.show({ words: "Put off; the pair returns after all others", about: plain(showing.title) });
+    this.trace.show({ words: "Skipped; the pair returns after all others", about: plain(showing.title) });
     this.toKeys();
     this.next();
   }
 
-  // The last decision comes back, to be made once more; what was put off comes back as it was.
+  // The last decision comes back, to be made once more; what was skipped comes back as it was.
   async #undo() {
     if (this.outbox.paused || this.keys.covered || this.undoing || !this.on("item", "nothing", "loading")) return;
     const place = this.past.findLastIndex(({ kind }) => kind !== "opinion"); // that cannot be taken back
@@ -374,7 +374,7 @@ class Deciding extends Loop {
       left || done ? `${thousands(left)} disputed` : "",
       waiting ? `${thousands(waiting)} waiting for an opinion` : "",
     ].filter(Boolean).join("  ·  ");
-    this.status.show({ done, total: done + left, hour: 0, seconds_each: null, count }, this.outbox);
+    this.status.show({ done, total: done + left, answers_last_hour: 0, median_seconds: null, count }, this.outbox);
   }
 
   listKeys() {

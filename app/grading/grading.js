@@ -48,7 +48,7 @@ class Grading extends Loop {
     rested: () => this.rest.dismiss(),
     undo: () => this.undo(),
     history: () => this.#openHistory("answers"),
-    "put-off": () => (this.state.put_off || this.on("history")) && this.#openHistory("put-off"),
+    "skipped": () => (this.state.skipped || this.on("history")) && this.#openHistory("skipped"),
     back: () => this.closeHistory(),
     newer: () => this.search.turn(-1),
     older: () => this.search.turn(1),
@@ -71,7 +71,7 @@ class Grading extends Loop {
   constructor(root, memory) {
     super(root, memory);
     this.generation = 0; // how often the queue was emptied and fetched again
-    this.state = { done: 0, total: 0, hour: 0, seconds_each: null, practice: null, message: "", put_off: 0, paused: false };
+    this.state = { done: 0, total: 0, answers_last_hour: 0, median_seconds: null, practice: null, message: "", skipped: 0, paused: false };
     this.card = memory.get("card"); // shown between two items; survives a reload
     const { signal } = this.ending;
     this.item = new Item(root, this.status, memory, () => this.on("item") && !this.reasoning, signal);
@@ -86,7 +86,7 @@ class Grading extends Loop {
     }, signal);
     this.practice = new Practice(root, this.guide);
     this.question = new Question(root, (answer) => this.#answerQuestion(answer));
-    this.history = new History(root, this.guide, (one) => (this.listing === "put-off" ? this.#takeUp(one) : this.#change(one)));
+    this.history = new History(root, this.guide, (one) => (this.listing === "skipped" ? this.#takeUp(one) : this.#change(one)));
     this.list = new List(root, this.guide, (line) => this.#moveTo(line));
     this.search = new Search(root, (focus) => this.fillHistory(focus), signal);
     this.asking = new Asking(root, memory, {
@@ -163,13 +163,13 @@ class Grading extends Loop {
     for (const showing of queue.showings) {
       if (known.has(showing.presentation_id)) continue;
       const { revision, draft } = held.get(showing.presentation_id) ?? {};
-      const asks = showing.asks && !this.#isPostponed(showing.query);
-      this.queue.push({ ...showing, asks, ...(revision === showing.revision && { draft }) });
+      const asks = showing.asks_about_query && !this.#isPostponed(showing.query);
+      this.queue.push({ ...showing, asks_about_query: asks, ...(revision === showing.revision && { draft }) });
       preload(showing);
     }
     const { showings, listing, ...state } = queue;
-    const { worth, putOff } = this.outbox;
-    this.state = { ...state, done: state.done + worth, hour: Math.max(0, state.hour + worth), put_off: state.put_off + putOff };
+    const { worth, skipped } = this.outbox;
+    this.state = { ...state, done: state.done + worth, answers_last_hour: Math.max(0, state.answers_last_hour + worth), skipped: state.skipped + skipped };
     if (state.practice?.passed === null) this.memory.set("practising", true);
   }
 
@@ -224,7 +224,7 @@ class Grading extends Loop {
     this.fetch();
   }
 
-  // Whether an item of the query was put off and the server does not know it yet: then another is not its last.
+  // Whether an item of the query was skipped and the server does not know it yet: then another is not its last.
   #isPostponed(query) {
     return this.past.some(({ kind, showing }) => kind === "later" && showing.query === query && this.#isUnsent(showing));
   }
@@ -242,7 +242,7 @@ class Grading extends Loop {
   paint(showing) {
     const turned = this.list.turn(showing.list_id);
     if (turned || showing.list_id || this.root.hasAttribute("data-list")) this.list.draw(showing, this.queue);
-    if (turned && this.list.drawn.length < showing.of) this.fetch(); // for what is answered
+    if (turned && this.list.drawn.length < showing.item_count) this.fetch(); // for what is answered
     if (this.on("item") && this.item.is(showing)) return this.showState();
     const said = this.item.paint(showing);
     this.guide.release();
@@ -323,12 +323,12 @@ class Grading extends Loop {
     const { note, flagged, evidence: marks, active: active_ms, shownAt: shown_at } = this.item.draft;
     const { presentation_id, revision, guide_hash, changing } = showing;
     const worth = kind !== "later" && !changing ? 1 : 0;
-    const later = Number(kind === "later") - Number(Boolean(showing.put_off));
+    const later = Number(kind === "later") - Number(Boolean(showing.skipped));
     if (showing.kind !== "practice") this.remember({ showing, kind, note, flagged, evidence: marks }); // no grade: its repeat may come
     this.countAct();
     this.state.done += worth;
-    this.state.hour += worth;
-    this.state.put_off += later;
+    this.state.answers_last_hour += worth;
+    this.state.skipped += later;
     this.rest.worked(active_ms, worth);
     if (showing.kind === "practice") this.#practised(worth);
     else this.#traceOf(showing, kind, more);
@@ -366,17 +366,17 @@ class Grading extends Loop {
     if (kind === "later" && !showing.list_id) {
       this.queue = []; // which item is the last of its query is another question again
       this.generation += 1; // for what is on its way, too, and until this item is answered
-    } else if (kind !== "later") { // what was put off is open already
+    } else if (kind !== "later") { // what was skipped is open already
       this.outbox.add("judgments", { presentation_id, revision, kind: "undo" }, -1);
       revision += 1;
       this.state.done -= 1;
-      this.state.hour = Math.max(0, this.state.hour - 1);
+      this.state.answers_last_hour = Math.max(0, this.state.answers_last_hour - 1);
       this.rest.add(-1);
     }
-    const asks = showing.asks || this.#asksAbout(showing); // what the server gives back does not say
+    const asks = showing.asks_about_query || this.#asksAbout(showing); // what the server gives back does not say
     if (this.card?.kind !== "feedback") this.#setCard(null);
     const draft = { note, flagged, evidence, active: 0 };
-    this.queue.unshift({ ...showing, asks, revision, draft, changing: false, back: kind === "later" && !showing.list_id, put_off: kind === "later" });
+    this.queue.unshift({ ...showing, asks_about_query: asks, revision, draft, changing: false, back: kind === "later" && !showing.list_id, skipped: kind === "later" });
     this.next();
   }
 
@@ -402,9 +402,9 @@ class Grading extends Loop {
       const next = showing.list_id && this.list.after(showing, this.queue);
       if (next) this.putFirst(next);
     } else if (kind === "later") { // then this was not the last item of its query
-      this.queue = this.queue.map((held) => (held.query === showing.query ? { ...held, asks: false } : held));
+      this.queue = this.queue.map((held) => (held.query === showing.query ? { ...held, asks_about_query: false } : held));
     } else if (showing.kind === "practice") this.#setCard({ kind: "feedback", showing });
-    else if (showing.asks && !showing.changing) this.#setCard({ kind: "question", showing });
+    else if (showing.asks_about_query && !showing.changing) this.#setCard({ kind: "question", showing });
   }
 
   #setCard(card) {
@@ -444,7 +444,7 @@ class Grading extends Loop {
     const { presentation_id } = this.card.showing;
     this.countAct();
     this.past = this.past.map((one) => (
-      one.showing.presentation_id === presentation_id ? { ...one, showing: { ...one.showing, asks: false } } : one));
+      one.showing.presentation_id === presentation_id ? { ...one, showing: { ...one.showing, asks_about_query: false } } : one));
     this.#setCard(null);
     this.outbox.add("answers", { presentation_id, answer }, 0);
     this.next();
@@ -466,7 +466,7 @@ class Grading extends Loop {
     this.keepDraft();
     const { showing, kind, note, flagged, evidence } = line;
     if (kind === undefined) this.putFirst(this.queue.find(({ presentation_id: id }) => id === showing.presentation_id) ?? showing);
-    else if (kind === "later") this.putFirst({ ...showing, put_off: true, draft: { note, flagged, evidence, active: 0 } });
+    else if (kind === "later") this.putFirst({ ...showing, skipped: true, draft: { note, flagged, evidence, active: 0 } });
     else this.putFirst(changed(line));
     this.toKeys();
     this.next();
@@ -490,10 +490,10 @@ class Grading extends Loop {
   #leaveList() {
     const { showing } = this.card;
     const { asks } = this.list;
-    this.queue = this.queue.filter(({ presentation_id: id }) => !this.list.done.has(id)); // what was put off comes again
+    this.queue = this.queue.filter(({ presentation_id: id }) => !this.list.done.has(id)); // what was skipped comes again
     this.dry = false;
     this.list.leave();
-    this.#setCard(asks ? { kind: "question", showing: { ...showing, list_id: "", asks } } : null);
+    this.#setCard(asks ? { kind: "question", showing: { ...showing, list_id: "", asks_about_query: asks } } : null);
   }
 
   #skip() {
@@ -514,17 +514,17 @@ class Grading extends Loop {
 
   // ── History ──
 
-  // `listing` is all answers, or what was put off.
+  // `listing` is all answers, or what was skipped.
   #openHistory(listing) {
     if (this.on("history") && this.listing === listing) return this.closeHistory();
     if (!this.on("item", "nothing", "history", "list")) return;
     this.keepDraft();
     this.listing = listing;
     const answers = listing === "answers";
-    const title = answers ? "My answers" : "Items put off";
+    const title = answers ? "My answers" : "Skipped items";
     this.root.querySelector(".history h1").textContent = title;
     this.root.querySelector(".history").setAttribute("aria-label", title);
-    this.root.querySelector(".history .hint").replaceChildren(answers ? "Newest first. " : "Items put off come back after all others, in this order. ",
+    this.root.querySelector(".history .hint").replaceChildren(answers ? "Newest first. " : "Skipped items come back after all others, in this order. ",
       node("span", { className: "by-key" }, ...["↑", "↓", "Enter"].flatMap((key, place) => [["", " ", " and "][place], node("kbd", {}, key)]),
         `, or a click, ${answers ? "bring an item back to be changed." : "take one up now."}`),
       node("span", { className: "by-touch" }, answers ? "Touch an item to change it." : "Touch an item to grade it now."));
@@ -536,7 +536,7 @@ class Grading extends Loop {
   }
 
   readHistory(filling) {
-    return this.listing === "put-off" ? this.#readPutOff() : this.#readAnswers(filling);
+    return this.listing === "skipped" ? this.#readSkipped() : this.#readAnswers(filling);
   }
 
   async #readAnswers(filling) {
@@ -548,13 +548,13 @@ class Grading extends Loop {
     return [answers, this.search.filtered ? "None of your answers matches this search." : undefined];
   }
 
-  async #readPutOff() {
-    const found = await ask("/api/put-off");
+  async #readSkipped() {
+    const found = await ask("/api/skipped");
     if (found.length && !this.guide.hash) await this.readGuide(found[0].guide_hash);
-    return [found.map((showing) => ({ showing, kind: "later", otherwise: "Later" })), "No item is put off."];
+    return [found.map((showing) => ({ showing, kind: "later", otherwise: "Later" })), "No item is skipped."];
   }
 
-  // Bring an item that was put off on screen now. Which item is the last of its query may be another then.
+  // Bring an item that was skipped on screen now. Which item is the last of its query may be another then.
   #takeUp({ showing }) {
     if (!this.seen("history") || this.outbox.waiting.length) return;
     this.countAct();
@@ -590,7 +590,7 @@ class Grading extends Loop {
     this.search.fill(this.guide.scale);
     const asked = this.question.choices(this.keymap.used).map(([key]) => key).join(" ");
     this.keys.fill(this.guide.scale, [[asked, "Yes, Partly, No: whether the corpus answers a query"],
-      [this.keymap.of("mark"), "Next marked word"], [this.keymap.of("put-off"), "Items put off: grade an item now"],
+      [this.keymap.of("mark"), "Next marked word"], [this.keymap.of("skipped"), "Skipped items: grade an item now"],
       [this.keymap.of("settings"), "Settings"]], this.keymap.of("whole"));
   }
 
@@ -666,5 +666,5 @@ class Grading extends Loop {
 
 // An answered item as it comes back, to be changed.
 function changed({ showing, kind, grade, reason, note, flagged, evidence }) {
-  return { ...showing, asks: false, changing: true, withheld: kind === null, was: grade, wasReason: reason, draft: { note, flagged, evidence, active: 0 } };
+  return { ...showing, asks_about_query: false, changing: true, withheld: kind === null, was: grade, wasReason: reason, draft: { note, flagged, evidence, active: 0 } };
 }

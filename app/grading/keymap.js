@@ -4,7 +4,7 @@
 
 const COMMANDS = {
   cannot: ["x", "Cannot tell"], later: ["l", "Later"], flag: ["f", "Flag"], note: ["n", "Note"], evidence: ["e", "Evidence"], undo: ["u", "Undo"],
-  whole: ["w", "Whole document"], mark: ["m", "Next marked word"], "put-off": ["t", "Items put off"], history: ["h", "History"],
+  whole: ["w", "Whole document"], mark: ["m", "Next marked word"], skipped: ["t", "Skipped items"], history: ["h", "History"],
   guide: ["g", "Guide"], settings: ["s", "Settings"], keys: ["?", "Keys"],
 };
 const FIXED = { "/": "the search of the history" };

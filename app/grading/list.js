@@ -51,19 +51,19 @@ export class List {
   // All of the list, in its order.
   lines(queue) {
     const open = queue.filter((showing) => this.isOpen(showing)).map((showing) => ({ showing }));
-    return [...this.done.values(), ...open].sort((a, b) => a.showing.place - b.showing.place);
+    return [...this.done.values(), ...open].sort((a, b) => a.showing.item_number - b.showing.item_number);
   }
 
   // The next open item after another one, from the top again.
-  after({ place }, queue) {
-    const open = queue.filter((showing) => this.isOpen(showing)).sort((a, b) => a.place - b.place);
-    return open.find((showing) => showing.place > place) ?? open[0];
+  after({ item_number: number }, queue) {
+    const open = queue.filter((showing) => this.isOpen(showing)).sort((a, b) => a.item_number - b.item_number);
+    return open.find((showing) => showing.item_number > number) ?? open[0];
   }
 
-  // Whether to ask if the corpus answers the query: the last item of it was here, and nothing was put off.
+  // Whether to ask if the corpus answers the query: the last item of it was here, and nothing was skipped.
   get asks() {
     const answers = [...this.done.values()];
-    return answers.some(({ showing }) => showing.asks) && answers.every(({ kind }) => kind !== "later");
+    return answers.some(({ showing }) => showing.asks_about_query) && answers.every(({ kind }) => kind !== "later");
   }
 
   // The line `by` steps away from what is on screen; at the end of the list that is nothing.
@@ -91,7 +91,7 @@ export class List {
   end() {
     const later = this.drawn.filter(({ kind }) => kind === "later").length;
     const words = `All ${this.drawn.length} documents of this query are answered`;
-    put(this.root.querySelector(".listed h2"), later ? `${words}, ${later} put off` : words);
+    put(this.root.querySelector(".listed h2"), later ? `${words}, ${later} skipped` : words);
     return `${words}.`;
   }
 
@@ -100,7 +100,7 @@ export class List {
     const answer = kind ? said(this.guide, { ...one, ...(kind === "later" && { otherwise: "Later" }) })
       : node("span", { className: "chip none" }, kind === null ? "answered" : "");
     const line = node("button", { type: "button", className: "line" },
-      node("span", { className: "number" }, String(showing.place)),
+      node("span", { className: "number" }, String(showing.item_number)),
       node("span", { className: "words" },
         node("span", { className: "sought", dir: "auto" }, plain(showing.title) || "Untitled document"),
         node("span", { className: "passage", dir: "auto" }, plain(showing.passage).trim().slice(0, LONGEST))),

@@ -27,7 +27,7 @@ from curation.core.statistics.estimate import Estimate, share_estimate
 from curation.labeling.consensus.consensus import PairConsensus, compute_consensus
 from curation.labeling.consensus.votes import Votes, read_votes
 from curation.labeling.rounds.withheld_answers import may_see_own_answers
-from curation.labeling.session.recent_answers import read_recent_answers
+from curation.labeling.session.recent_answers import Pace, read_recent_answers
 from curation.people.seal_access import closed_access
 from curation.store import Store, utc_now
 from curation.store.documents import VERSION
@@ -155,28 +155,33 @@ class _JudgedPair(NamedTuple):
 
 def measure_own_work(
     store: Store, annotator: str, now: datetime | None = None
-) -> tuple[Estimate | None, int, float | None]:
-    """Compute how consistently and how fast an annotator works.
+) -> tuple[Estimate | None, Pace]:
+    """Compute the consistency and the pace of an annotator.
+
+    Parameters
+    ----------
+    now: time (UTC) at which the work is measured; None for the current time.
 
     Returns
     -------
-    The share of released repeats with the same grade again, of `n` with a grade on both showings: without a
-    value below `MINIMUM_REPEATS`, None without items; answers in the last 60 minutes; and the median seconds
-    of the last 50.
+    The consistency, and the pace. The consistency is the share of released repeats with the same grade again,
+    of `n` repeats with a grade on both showings. The share has no value below `MINIMUM_REPEATS` repeats; the
+    consistency is None if the annotator has no items.
     """
+    now = now or utc_now()
     with store.reading() as cursor:
         has_items = bool(cursor.execute(_HAS_ITEMS, [annotator]).fetchall())
         rows = cursor.execute(_RELEASED + _REPEATS, _bind_parameters(annotator, now)).fetchall()
-        pace = read_recent_answers(cursor, annotator).pace(utc_now())
-        return _estimate_consistency(annotator, rows) if has_items else None, *pace
+        pace = read_recent_answers(cursor, annotator, now).compute_pace(now)
+    return _estimate_consistency(annotator, rows) if has_items else None, pace
 
 
 def find_own_differences(store: Store, annotator: str, now: datetime | None = None) -> MyDifferences:
-    """Compare the annotator's released grades with the consensus, the latest answer first."""
+    """Compare the annotator's released grades with the consensus at a time (UTC), the latest answer first."""
     with store.reading() as cursor:
         if not may_see_own_answers(cursor, annotator):
             return WAITING
-        cursor.execute(_RELEASED + _MINE, _bind_parameters(annotator, now))
+        cursor.execute(_RELEASED + _MINE, _bind_parameters(annotator, now or utc_now()))
         rows = [_JudgedPair(*row) for row in cursor.fetchall()]
         votes = read_votes(cursor) if rows else None
         access = closed_access(cursor)
@@ -193,8 +198,8 @@ def find_own_differences(store: Store, annotator: str, now: datetime | None = No
     return MyDifferences(different, alike, n, share_estimate(alike, n, MIN_SETTLED), sealed)
 
 
-def _bind_parameters(annotator: str, now: datetime | None) -> dict[str, object]:
-    midnight = (now or utc_now()).replace(hour=0, minute=0, second=0, microsecond=0)
+def _bind_parameters(annotator: str, now: datetime) -> dict[str, object]:
+    midnight = now.replace(hour=0, minute=0, second=0, microsecond=0)
     return {"who": annotator, "block": BLOCK, "today": midnight}
 
 

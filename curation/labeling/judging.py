@@ -103,7 +103,7 @@ class PresentationState(NamedTuple):
     closed: the round is closed.
     withdrawn: the presentation was reassigned before its annotator answered.
     practice: the expected grade is shown after the answer, so that only the first answer counts.
-    guides: the hashes of all guides that the round has had.
+    guide_hashes: the hashes of all guides that the round has had.
     """
 
     annotator: str
@@ -113,12 +113,12 @@ class PresentationState(NamedTuple):
     closed: bool = False
     withdrawn: bool = False
     practice: bool = False
-    guides: Sequence[str] = ()
+    guide_hashes: Sequence[str] = ()
 
-    def read_under(self, guide_hash: str | None) -> str:
+    def choose_guide_hash(self, guide_hash: str | None) -> str:
         """Return an answer's guide hash: the guide that was read, if the round has had it, else the current
         guide."""
-        return guide_hash if guide_hash is not None and guide_hash in self.guides else self.guide_hash
+        return guide_hash if guide_hash is not None and guide_hash in self.guide_hashes else self.guide_hash
 
 
 class JudgingContext(NamedTuple):
@@ -244,7 +244,7 @@ def _find_problem(submission: Submission, state: PresentationState, context: Jud
         return round_problem
     if len(submission.note or "") > MAX_NOTE_LENGTH or len(submission.reason or "") > MAX_NOTE_LENGTH:
         return f"a note may have at most {MAX_NOTE_LENGTH:,} characters"
-    guide_read = context.guides[state.read_under(submission.guide_hash)]
+    guide_read = context.guides[state.choose_guide_hash(submission.guide_hash)]
     scale_problem = ""
     if submission.kind == "grade":
         scale_problem = _find_scale_problem(submission, guide_read, context.guides[state.guide_hash])
@@ -283,7 +283,7 @@ def _make_event(item: Submission, author: str, state: PresentationState, now: da
         reason=item.reason or None,
         note=item.note or None,
         flagged=item.flagged,
-        guide_hash=state.read_under(item.guide_hash),
+        guide_hash=state.choose_guide_hash(item.guide_hash),
         author=author,
         client_key=item.client_key,
         shown_at=item.shown_at,

@@ -245,7 +245,7 @@ def test_a_share_needs_ten_settled_pairs(judged: Store) -> None:
 
 
 def test_somebody_without_items_has_neither_pace_nor_consistency(store: Store) -> None:
-    assert measure_own_work(store, "nobody") == (None, 0, None)
+    assert measure_own_work(store, "nobody") == (None, (0, None))
     assert find_own_differences(store, "nobody").compared == 0
 
 

@@ -130,7 +130,7 @@ def test_no_route_of_labeling_answers_an_evaluator_even_with_items_of_an_earlier
         anyone.get(f"/api/presentations/{item['presentation_id']}/document"),
         anyone.get(f"/api/guides/{guide}"),
         anyone.get("/api/history"),
-        anyone.get("/api/put-off"),
+        anyone.get("/api/skipped"),
         anyone.get("/api/worked"),
         anyone.post("/api/questions", json={"words": "Why?"}, headers=ORIGIN),
         send(anyone, grade(item)),

@@ -170,7 +170,7 @@ def test_the_page_says_nothing_of_ranks_systems_or_duplicates(browser: Browser, 
     shown = ben.page.request.get(f"{served.url}/api/presentations").json()["showings"][0]
     allowed = (
         "presentation_id revision query information_need title passage has_more url published guide_hash "
-        "facts kind asks place of put_off list_id"
+        "facts kind asks_about_query item_number item_count skipped list_id"
     )
     assert set(shown) <= set(allowed.split())
     html = ben.page.content() + ben.root.inner_html() + " ".join(answers)

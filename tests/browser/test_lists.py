@@ -123,10 +123,10 @@ def assert_put_off_comes_last(lisa: Annotating) -> None:
     expect(lisa.root.locator(".lines .line").first).to_contain_text("Later")
     for _ in range(8):
         lisa.press("1")
-    expect(lisa.root.locator(".listed h2")).to_have_text(re.compile("All 9 documents.*, 1 put off"))
+    expect(lisa.root.locator(".listed h2")).to_have_text(re.compile("All 9 documents.*, 1 skipped"))
     lisa.look()
     lisa.page.keyboard.press("Enter")
     lisa.wait_for_item()
-    expect(lisa.root.locator(".put-off")).to_have_text("t 1 put off")
+    expect(lisa.root.locator(".skipped")).to_have_text("t 1 skipped")
     assert lisa.shown != late
     lisa.saved()

@@ -173,7 +173,7 @@ def test_a_reviewer_decides_by_key_and_sends_back_without_the_mouse(browser: Bro
     rosa.look()
     third = rosa.shown
     rosa.leave_by("l")
-    expect(rosa.root.locator(".trace")).to_contain_text("Put off")
+    expect(rosa.root.locator(".trace")).to_contain_text("Skipped")
     rosa.leave_by("u")
     assert rosa.shown == third, "undo brings back what was put off"
     settled(rosa.page)
@@ -295,7 +295,7 @@ def test_a_queue_that_cannot_be_fetched_is_asked_for_after_a_pause_though_few_pa
     def answer(route: Route) -> None:
         if "holding=" not in route.request.url:
             queue = route.fetch().json()
-            route.fulfill(json={**queue, "showings": queue["showings"][:3]})
+            route.fulfill(json={**queue, "cases": queue["cases"][:3]})
             return
         refused.append(route.request.url)
         route.fulfill(status=503, headers={"Retry-After": "600"}, json={"message": "Busy."})

@@ -147,8 +147,8 @@ def test_what_was_put_off_is_counted_and_taken_up_and_the_history_is_filtered_by
     put_off, place = vera.shown, vera.root.locator(".query").bounding_box()
     keys.press("l")
     vera.wait_for_item()
-    later = vera.root.locator(".put-off")
-    expect(later).to_have_text(re.compile("1 put off$"))
+    later = vera.root.locator(".skipped")
+    expect(later).to_have_text(re.compile("1 skipped$"))
     pressed = [(vera.press(key), key) for key in "01"]
     assert vera.root.locator(".query").bounding_box() == place, (
         "neither the count nor the trace moves anything"

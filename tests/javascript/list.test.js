@@ -3,7 +3,7 @@ import test from "node:test";
 
 import { List } from "../../app/grading/list.js";
 
-const item = (place, more = {}) => ({ presentation_id: `p${place}`, list_id: "p1", place, of: 4, revision: 0, asks: place === 4, ...more });
+const item = (place, more = {}) => ({ presentation_id: `p${place}`, list_id: "p1", item_number: place, item_count: 4, revision: 0, asks_about_query: place === 4, ...more });
 
 function answered(...places) {
   const list = new List();
@@ -12,7 +12,7 @@ function answered(...places) {
   return list;
 }
 
-const places = (lines) => lines.map(({ showing }) => showing.place);
+const places = (lines) => lines.map(({ showing }) => showing.item_number);
 
 test("a list has what is answered and what is open in its order, and nothing of another list", () => {
   const queue = [item(4), item(1), item(2, { list_id: "other" })];
@@ -21,8 +21,8 @@ test("a list has what is answered and what is open in its order, and nothing of 
 
 test("after an answer comes the next open item, from the top again after the last, and nothing once all are answered", () => {
   const list = answered(3);
-  assert.equal(list.after(item(3), [item(1), item(4)]).place, 4);
-  assert.equal(list.after(item(4), [item(1), item(2)]).place, 1);
+  assert.equal(list.after(item(3), [item(1), item(4)]).item_number, 4);
+  assert.equal(list.after(item(4), [item(1), item(2)]).item_number, 1);
   assert.equal(answered(1, 2).after(item(2), [item(5, { list_id: "next" })]), undefined);
 });
 
@@ -39,7 +39,7 @@ test("what the server says of a list is older than what was done on the page, an
   assert.deepEqual(list.lines([]).map(({ grade }) => grade), [2, 1]);
 });
 
-test("the question about the query comes after its last item, unless one of the list was put off", () => {
+test("the question about the query comes after its last item, unless one of the list was skipped", () => {
   assert.equal(answered(1, 2).asks, false);
   const list = answered(3, 4);
   assert.equal(list.asks, true);

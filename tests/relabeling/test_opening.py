@@ -259,7 +259,7 @@ def test_what_a_screen_shows_does_not_depend_on_the_old_grades(store: Store, tmp
         opened(one)
         found = read_queue(one, "cyd", 50).showings
         one.close()
-        return [(s.query, s.title, s.passage, s.kind, s.asks, s.revision) for s in found]
+        return [(s.query, s.title, s.passage, s.kind, s.asks_about_query, s.revision) for s in found]
 
     assert screens("low", 0) == screens("high", 3)
 

@@ -32,5 +32,5 @@ def _show_first_stage(annotator: Annotator) -> None:
     store = project_store()
     with store.reading() as cursor:
         items = read_items(cursor, annotator.name, read_open_rounds(cursor))
-    if all(item.answered is not None for item in items):
+    if all(item.answer_number is not None for item in items):
         show_missing_stage(store, annotator, "round")

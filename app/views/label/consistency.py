@@ -30,14 +30,14 @@ def show(annotator: Annotator) -> None:
     ui.lead("Some items come to you twice. This page shows how often your two grades agree.")
     store = project_store()
     queue = read_queue(store, annotator.name, limit=0)
-    consistency, answers_this_hour, median_seconds = own_work.measure_own_work(store, annotator.name)
+    consistency, pace = own_work.measure_own_work(store, annotator.name)
     if not queue.total and consistency is None:
         st.info("You have no items yet. Once a round with you in it is open, your items are under Label.")
         return
     columns = st.columns(4, gap="large")
     columns[0].metric("Answered", f"{queue.done:,} of {queue.total:,}")
-    columns[1].metric("This hour", f"{answers_this_hour:,}")
-    columns[2].metric("Seconds each", decimal(median_seconds, 1))
+    columns[1].metric("This hour", f"{pace.answers_last_hour:,}")
+    columns[2].metric("Seconds each", decimal(pace.median_seconds, 1))
     with columns[2]:
         ui.quiet("Median time on screen of your last 50 answers.")
     if consistency is not None:

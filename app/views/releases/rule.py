@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 
 import streamlit as st
 
@@ -27,7 +27,7 @@ def show(context: PageContext) -> None:
     figures = figures_of(store)
     data_state = figures.state()
     with st.spinner("Applying the rule…"):
-        counts, *_ = figures.figure(data_state, compute_rule_effect, rule)
+        counts, _ = figures.figure(data_state, compute_rule_effect, rule)
     if not counts.pairs:
         st.info("Nothing is judged yet, so no pair has a grade.", icon=":material/info:")
     ui.heading(f"Current rule: {consensus_rule.NAMES[rule.name]}")
@@ -35,7 +35,7 @@ def show(context: PageContext) -> None:
     ui.sentences(f"{consensus_rule.DESCRIPTIONS[rule.name]} A reviewer's decision comes before any rule.")
     new_rule = _ask_rule(rule)
     rows = [_make_bar("Current", counts)]
-    new_counts, *changes = figures.figure(data_state, compute_rule_effect, new_rule)
+    new_counts, changes = figures.figure(data_state, compute_rule_effect, new_rule)
     if new_rule != rule:
         rows.append(_make_bar(consensus_rule.NAMES[new_rule.name], new_counts))
     if counts.pairs:
@@ -59,13 +59,15 @@ def _offer_change(
     context: PageContext,
     rule: consensus_rule.ConsensusRule,
     new_rule: consensus_rule.ConsensusRule,
-    changes: Sequence[int],
+    changes: Mapping[str, int],
 ) -> None:
     form = context.acts.form(FORM)
     if new_rule != rule:
         if new_rule.name != rule.name:
             ui.sentences(consensus_rule.DESCRIPTIONS[new_rule.name])
-        graded, ungraded, regraded = (pluralize(count, "pair") for count in changes)
+        graded, ungraded, regraded = (
+            pluralize(changes[change], "pair") for change in ("gained", "lost", "regraded")
+        )
         ui.sentences(
             f"Compared with the current rule, {graded} would get a grade, {ungraded} would lose it, "
             f"and {regraded} would get a different grade. Frozen releases do not change."

@@ -75,7 +75,7 @@ def show(store: Store, status: RoundStatus, acts: Acts) -> None:
 
 
 def _describe_questions(round_: ShownRound) -> str:
-    lists_sentence = " The documents of a query come as a list." if round_.lists else ""
+    lists_sentence = " The documents of a query come as a list." if round_.shows_lists else ""
     if not round_.ask_from:
         return f"This round does not ask whether the corpus answers a query.{lists_sentence}"
     queries = "any query" if round_.ask_from == 1 else f"a query with {round_.ask_from} documents or more"

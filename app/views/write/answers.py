@@ -15,7 +15,7 @@ from app import ui
 from app.acts import Acts
 from app.components.widgets import Draft, keys
 from app.context import image_hosts, project_store
-from app.views.write.desk import Desk, get_desk, make_draft_name, show_put_off_button
+from app.views.write.desk import Desk, get_desk, make_draft_name, show_skip_button
 from curation.core.characters import isolate
 from curation.core.digests import digest
 from curation.labeling.written_answers import writing
@@ -36,7 +36,7 @@ def show(store: Store, acts: Acts) -> None:
 
 
 def _choose_item(store: Store, writer: str, desk: Desk, waiting: Sequence[str]) -> writing.WritingItem | None:
-    """Return the query on screen, or else the first query that the person has not put off in this session."""
+    """Return the query on screen, or else the first query that the person has not skipped in this session."""
     if desk.current is None:
         desk.current = desk.choose_next([(assignment_id,) for assignment_id in waiting])
     if desk.current is None:
@@ -117,7 +117,7 @@ def _ask_answer(item: writing.WritingItem, ticked: list[int], acts: Acts, desk: 
             send_clicked = st.form_submit_button("Send `Ctrl Enter`", type="primary", key=f"send {key}")
             none_clicked = st.form_submit_button("The corpus does not answer the query", key=f"none {key}")
     with st.container(horizontal=True, gap="xsmall"):
-        put_off_clicked = show_put_off_button(item.written, key)
+        skip_clicked = show_skip_button(item.written, key)
     draft = make_draft_name(acts, "answer", digest(item.assignment_id, item.revision))
     keys("writing", "", Draft(f"answer-{key.replace(' ', '-')}", draft, item.answer), desk.sent_draft)
 
@@ -133,9 +133,9 @@ def _ask_answer(item: writing.WritingItem, ticked: list[int], acts: Acts, desk: 
         acts.do(acts.form("write answer"), send)
     if none_clicked:
         acts.do(acts.form("write answer"), send_unanswerable)
-    if put_off_clicked:
+    if skip_clicked:
         ids = (item.assignment_id,)
-        acts.do(acts.form("write answer"), lambda: desk.leave("") if item.written else desk.put_off(ids))
+        acts.do(acts.form("write answer"), lambda: desk.leave("") if item.written else desk.skip(ids))
 
 
 def _count_ticks(tick_count: int) -> str:

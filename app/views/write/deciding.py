@@ -8,7 +8,7 @@ from app import ui
 from app.acts import Acts
 from app.components.widgets import Draft, keys
 from app.context import image_hosts, project_store
-from app.views.write.desk import Desk, get_desk, join_answers, make_draft_name, show_put_off_button
+from app.views.write.desk import Desk, get_desk, join_answers, make_draft_name, show_skip_button
 from curation.core.characters import isolate
 from curation.core.digests import digest
 from curation.core.text import pluralize
@@ -83,7 +83,7 @@ def _ask_decision(case: disputes.AnswerCase, acts: Acts, desk: Desk) -> None:
     with st.form(f"decide answers {key}", border=False):
         ruling = _ask_ruling(case, key)
         decide_clicked = st.form_submit_button("Decide `Ctrl Enter`", type="primary", key=f"decided {key}")
-    put_off_clicked = show_put_off_button(previous is not None, key)
+    skip_clicked = show_skip_button(previous is not None, key)
     # The revision is part of the name: an unsent reason belongs to the decision that it would replace.
     draft_name = make_draft_name(acts, "answers", digest(case.task, case.query_id, case.revision))
     draft = Draft(f"reason-{key.replace(' ', '-')}", draft_name, previous.reason if previous else "")
@@ -97,8 +97,8 @@ def _ask_decision(case: disputes.AnswerCase, acts: Acts, desk: Desk) -> None:
 
     if decide_clicked:
         acts.do(acts.form("decide answers"), decide)
-    if put_off_clicked:
-        acts.do(acts.form("decide answers"), lambda: desk.leave("") if previous else desk.put_off(ids))
+    if skip_clicked:
+        acts.do(acts.form("decide answers"), lambda: desk.leave("") if previous else desk.skip(ids))
 
 
 def _ask_ruling(case: disputes.AnswerCase, key: str) -> decisions.AnswerRuling:

@@ -28,7 +28,7 @@ class Desk:
     current: the ids of the query on screen: an assignment, or a task and a query. None: the page chooses the
         next query.
     revision: the revision of the query when it came on screen.
-    put_off_ids: the queries that were put off, the last one at the end.
+    skipped_ids: the queries that were skipped, the last one at the end.
     whole_documents: the indexes of documents that are shown in full.
     confirmation: a sentence about the last action; the page shows it until the next action.
     sent_draft: the name of the draft that was sent last.
@@ -36,7 +36,7 @@ class Desk:
 
     current: QueryIds | None = None
     revision: int | None = None
-    put_off_ids: list[QueryIds] = field(default_factory=list)
+    skipped_ids: list[QueryIds] = field(default_factory=list)
     whole_documents: set[int] = field(default_factory=set)
     confirmation: str = ""
     sent_draft: str = ""
@@ -51,18 +51,18 @@ class Desk:
         self.current, self.revision = ids, None
         self.whole_documents, self.confirmation = set(), confirmation
 
-    def put_off(self, ids: QueryIds) -> None:
+    def skip(self, ids: QueryIds) -> None:
         """Move on to the next query; this query returns after all other queries."""
-        self.put_off_ids = [*(other_ids for other_ids in self.put_off_ids if other_ids != ids), ids]
-        self.leave("Put off. The query comes again after the others.")
+        self.skipped_ids = [*(other_ids for other_ids in self.skipped_ids if other_ids != ids), ids]
+        self.leave("Skipped. The query comes again after the others.")
 
     def choose_next(self, waiting: list[QueryIds]) -> QueryIds | None:
-        """Return the first query that was not put off; if all queries were put off, start again with the
+        """Return the first query that was not skipped; if all queries were skipped, start again with the
         first.
         """
-        remaining = [ids for ids in waiting if ids not in self.put_off_ids]
+        remaining = [ids for ids in waiting if ids not in self.skipped_ids]
         if waiting and not remaining:
-            self.put_off_ids = []
+            self.skipped_ids = []
         return next(iter(remaining or waiting), None)
 
     def show_confirmation(self) -> None:
@@ -85,7 +85,7 @@ def get_desk(part: str) -> Desk:
     return state
 
 
-def show_put_off_button(is_answered: bool, key: str) -> bool:
+def show_skip_button(is_answered: bool, key: str) -> bool:
     """Show the button that moves on to the next query; an unfinished query on screen returns later."""
     label = "Leave it" if is_answered else "Later"
     help_text = "Come back to this query after the others"

@@ -22,6 +22,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from math import isnan
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -40,9 +41,6 @@ from curation.store import Cursor, Store
 BATCH_SIZE = 10_000
 SOURCES = ("adjudicated", "majority", "single", "disputed", "unjudgeable", "ruled")
 ADJUDICATED, _, SINGLE, DISPUTED, UNJUDGEABLE, RULED = range(len(SOURCES))
-PairGrades = tuple[Ints, Ints, Floats]
-"""Three arrays with a value for each pair: index of its grade in `values` (-1: no grade), index in `SOURCES`,
-confidence (NaN: unknown)."""
 
 
 class PairConsensus(NamedTuple):
@@ -105,12 +103,22 @@ class ConsensusCounts:
 class Consensus:
     """The consensus on every judged or adjudicated pair, ordered by query id and document id.
 
-    Arrays hold it. Iteration yields the `PairConsensus` of each pair; `pairs` holds all in a list.
+    Iteration yields the `PairConsensus` of each pair; `pairs` holds the consensus on all pairs.
+
+    Attributes
+    ----------
+    rule: name of the consensus rule.
+    votes: the votes grouped by pair.
+    grade_indexes: shape (P,), index of each pair's grade in `votes.values`; -1 if the rule gives no grade.
+    sources: shape (P,), index in `SOURCES` of the source of each pair's grade.
+    confidence: shape (P,), as in `PairConsensus`; NaN if unknown.
     """
 
     rule: str
-    by_pair: VotesByPair
-    grades: PairGrades
+    votes: VotesByPair
+    grade_indexes: Ints
+    sources: Ints
+    confidence: Floats
 
     @cached_property
     def pairs(self) -> tuple[PairConsensus, ...]:
@@ -120,34 +128,47 @@ class Consensus:
     @property
     def counts(self) -> ConsensusCounts:
         """The number of pairs by how they got their grade."""
-        is_requested = take_pair_column(self.by_pair, "wanted").to_numpy(zero_copy_only=False).astype(bool)
-        sources = self.grades[1][is_requested]
+        is_requested = take_pair_column(self.votes, "wanted").to_numpy(zero_copy_only=False).astype(bool)
+        sources = self.sources[is_requested]
         counts = np.bincount(sources, minlength=len(SOURCES)).tolist()
         return ConsensusCounts(self.rule, len(sources), **dict(zip(SOURCES, counts, strict=True)))
 
     def __iter__(self) -> Iterator[PairConsensus]:
-        names, values = (*SOURCES[:RULED], self.rule), self.by_pair.values.tolist()
+        source_names = (*SOURCES[:RULED], self.rule)
+        values = self.votes.values.tolist()
         for row in self._rows():
-            query_id, document_id, decision, is_requested, *grade_columns = row
+            query_id, document_id, decision, is_requested, *columns = row
             if not is_requested:
                 continue
-            changed, kept, kept_changed, index, source, confidence, counts, n = grade_columns
-            votes = {grade: times for grade, times in zip(values, counts, strict=True) if times}
-            grade = decision if source == ADJUDICATED else values[index] if index >= 0 else None
-            if source == DISPUTED and kept is not None:
-                grade, changed = kept, kept_changed
-            certainty = confidence if confidence == confidence else None  # NaN is not itself
-            judgments = (votes, n - sum(votes.values()), n)
-            yield PairConsensus(query_id, document_id, grade, names[source], *judgments, certainty, changed)
+            changed, kept_grade, kept_changed, index, source, confidence, counts, n_judgments = columns
+            votes = {grade: count for grade, count in zip(values, counts, strict=True) if count}
+            grade = values[index] if index >= 0 else None
+            if source == ADJUDICATED:
+                grade = decision
+            elif source == DISPUTED and kept_grade is not None:
+                grade, changed = kept_grade, kept_changed
+            yield PairConsensus(
+                query_id=query_id,
+                document_id=document_id,
+                grade=grade,
+                how=source_names[source],
+                votes=votes,
+                cannot_tell=n_judgments - sum(votes.values()),
+                judgments=n_judgments,
+                confidence=None if isnan(confidence) else confidence,
+                changed=changed,
+            )
 
     def _rows(self) -> Iterator[tuple[Any, ...]]:
         """Yield the column values of each pair as plain Python values, converted in batches."""
         column_names = ("query_id", "document_id", "decision", "wanted", "changed", "kept", "kept_changed")
-        arrow_columns = [take_pair_column(self.by_pair, name) for name in column_names]
-        arrays = (*self.grades, self.by_pair.tally, _count_judgments(self.by_pair))
-        for start in range(0, len(self.by_pair.first), BATCH_SIZE):
+        arrow_columns = [take_pair_column(self.votes, name) for name in column_names]
+        grades = (self.grade_indexes, self.sources, self.confidence)
+        arrays = (*grades, self.votes.tally, _count_judgments(self.votes))
+        for start in range(0, len(self.votes.first), BATCH_SIZE):
             batch = [column.slice(start, BATCH_SIZE).to_pylist() for column in arrow_columns]
-            yield from zip(*batch, *(row[start : start + BATCH_SIZE].tolist() for row in arrays), strict=True)
+            array_batch = [array[start : start + BATCH_SIZE].tolist() for array in arrays]
+            yield from zip(*batch, *array_batch, strict=True)
 
 
 def read_consensus(cursor: Cursor, round_id: str | None = None) -> Consensus:
@@ -166,13 +187,11 @@ def compute_query_consensus(cursor: Cursor, votes: Votes, query_id: str) -> list
 
 def compute_consensus(votes: Votes) -> Consensus:
     """Compute the consensus on every pair from the votes that `read_votes` returned."""
-    pairs = group_votes(votes.rows)
-    return Consensus(votes.rule.name, pairs, grade_pairs(pairs, votes.rule))
+    return grade_pairs(group_votes(votes.rows), votes.rule)
 
 
-def grade_pairs(pairs: VotesByPair, rule: ConsensusRule) -> PairGrades:
-    """Compute the grade of each pair from reviewers' decisions or else by a rule, in the order of the
-    pairs."""
+def grade_pairs(pairs: VotesByPair, rule: ConsensusRule) -> Consensus:
+    """Compute the consensus on each pair from the reviewer's decision or else by a rule."""
     is_decided = take_pair_column(pairs, "decided").to_numpy(zero_copy_only=False).astype(bool)
     vote_counts = pairs.tally.sum(axis=1)
     if rule.by_errors:
@@ -188,16 +207,22 @@ def grade_pairs(pairs: VotesByPair, rule: ConsensusRule) -> PairGrades:
     sources = np.where(vote_counts == 0, UNJUDGEABLE, sources)
     is_ungraded = (grade_indexes < 0) | is_decided
     sources = np.where(is_decided, ADJUDICATED, sources)
-    return np.where(is_decided, -1, grade_indexes), sources, np.where(is_ungraded, np.nan, confidence)
+    return Consensus(
+        rule=rule.name,
+        votes=pairs,
+        grade_indexes=np.where(is_decided, -1, grade_indexes),
+        sources=sources,
+        confidence=np.where(is_ungraded, np.nan, confidence),
+    )
 
 
-def compute_rule_effect(store: Store, rule: ConsensusRule) -> tuple[ConsensusCounts, int, int, int]:
+def compute_rule_effect(store: Store, rule: ConsensusRule) -> tuple[ConsensusCounts, dict[str, int]]:
     """Compare a consensus rule with the project's current rule, on all votes and decisions.
 
     Returns
     -------
-    The counts of pairs under the rule, and the numbers of pairs that would gain a grade, lose their grade,
-    and get a different grade.
+    The counts of pairs under the rule, and change → number of pairs, for the changes 'gained' (a grade),
+    'lost' (the grade) and 'regraded'.
 
     Raises
     ------
@@ -208,10 +233,14 @@ def compute_rule_effect(store: Store, rule: ConsensusRule) -> tuple[ConsensusCou
         votes = read_votes(cursor)
     pairs = group_votes(votes.rows)
     current, proposed = grade_pairs(pairs, votes.rule), grade_pairs(pairs, rule)
-    is_graded, will_be_graded = current[0] >= 0, proposed[0] >= 0
-    gained, lost = np.sum(~is_graded & will_be_graded), np.sum(is_graded & ~will_be_graded)
-    regraded = np.sum(is_graded & will_be_graded & (current[0] != proposed[0]))
-    return Consensus(rule.name, pairs, proposed).counts, int(gained), int(lost), int(regraded)
+    is_graded, will_be_graded = current.grade_indexes >= 0, proposed.grade_indexes >= 0
+    is_other_grade = current.grade_indexes != proposed.grade_indexes
+    changes = {
+        "gained": int(np.sum(~is_graded & will_be_graded)),
+        "lost": int(np.sum(is_graded & ~will_be_graded)),
+        "regraded": int(np.sum(is_graded & will_be_graded & is_other_grade)),
+    }
+    return proposed.counts, changes
 
 
 def prepare_relevance(cursor: Cursor, votes: Votes | None = None) -> Callable[[], Relevance]:
@@ -223,9 +252,15 @@ def prepare_relevance(cursor: Cursor, votes: Votes | None = None) -> Callable[[]
     ----------
     votes: result of `read_votes`, if the caller has already read the votes.
     """
-    votes, lowest = votes or read_votes(cursor), current_guide(cursor).values[0]
-    outside = find_outside_pairs(cursor)
-    return lambda: derive_relevance(compute_consensus(votes).pairs, lowest).with_outside(outside)
+    votes_read = votes or read_votes(cursor)
+    lowest_grade = current_guide(cursor).values[0]
+    outside_pairs = find_outside_pairs(cursor)
+
+    def compute_relevance() -> Relevance:
+        pairs = compute_consensus(votes_read).pairs
+        return derive_relevance(pairs, lowest_grade).with_outside(outside_pairs)
+
+    return compute_relevance
 
 
 def derive_relevance(pairs: Sequence[PairConsensus], lowest: int) -> Relevance:
@@ -254,8 +289,8 @@ def _count_judgments(pairs: VotesByPair) -> Ints:
 def _find_majority(tally: Ints) -> Ints:
     if not tally.size:
         return np.full(len(tally), -1)
-    value = tally.argmax(axis=1)
-    grade_indexes: Ints = np.where(2 * tally.max(axis=1) > tally.sum(axis=1), value, -1)
+    has_majority = 2 * tally.max(axis=1) > tally.sum(axis=1)
+    grade_indexes: Ints = np.where(has_majority, tally.argmax(axis=1), -1)
     return grade_indexes
 
 

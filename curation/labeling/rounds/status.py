@@ -19,7 +19,7 @@ from curation.labeling.rounds.control_items import ControlResult, build_control_
 from curation.labeling.rounds.pace import AnnotatorWork
 from curation.labeling.rounds.round_states import read_round_state
 from curation.labeling.rounds.spacing import Spacing, build_spacing_table, measure_spacing
-from curation.labeling.rounds.upcoming import TOO_NEAR_REASON, count_unshown
+from curation.labeling.rounds.upcoming import NEAR_REPEATS, count_unshown
 from curation.store import Cursor, Store, fetch
 
 _PROGRESS = """
@@ -163,7 +163,7 @@ def read_round_status(store: Store, name: str) -> RoundStatus:
         [(late,)] = cursor.execute(_LATE, [round_id]).fetchall()
         parameters = {"round": round_id, "filter": OUTSIDE_FILTER}
         [(withdrawn, outside)] = cursor.execute(_WITHDRAWN, parameters).fetchall()
-        left_out = {TOO_NEAR_REASON: unshown_counts.total(), OUTSIDE_FILTER: outside}
+        left_out = {NEAR_REPEATS: unshown_counts.total(), OUTSIDE_FILTER: outside}
         return RoundStatus(
             round=name,
             kind=state.kind,
@@ -199,7 +199,7 @@ def build_progress_table(status: RoundStatus, work: Sequence[AnnotatorWork] = ()
         )
         for annotator in status.annotators
     )
-    kind_columns = ("Cannot tell", "Put off", "Flagged")
+    kind_columns = ("Cannot tell", "Skipped", "Flagged")
     columns = ("Annotator", "Share", "Answered", "Of", *kind_columns, *pace, "Last answer (UTC)")
     return Table("Progress by annotator", columns, tuple(rows))
 

@@ -29,8 +29,8 @@ ASK_FROM_SQL = "coalesce((parameters->>'ask_from')::INTEGER, 1)"
 """SQL of a round's parameter `ask_from`: least number of items of a query at which the round asks about the
 query. Older rounds without this parameter ask about every query.
 """
-TOO_NEAR_REASON = (
-    "blind duplicates cannot come back: their first showing was put off, and fewer than "
+NEAR_REPEATS = (
+    "blind duplicates cannot come back: the annotator skipped their first showing, and fewer than "
     f"{CLOSEST_DUPLICATE - 1} other items come after it"
 )
 _ROUNDS = f"""
@@ -50,26 +50,26 @@ WITH own AS (
     FROM judgment_events WHERE author = $who),
 states AS (
     SELECT presentation_id, max(revision) + 1 AS next_revision, arg_max(kind, revision) AS kind,
-           arg_max(written, revision) AS written, bool_or(kind = 'later') AS put_off
+           arg_max(written, revision) AS written, bool_or(kind = 'later') AS was_skipped
     FROM own GROUP BY presentation_id)
 SELECT p.presentation_id, p.round_id, p.query_id, p.document_id, p.content_hash, p.position, p.duplicate_of,
        coalesce(s.next_revision, 0), CASE s.kind WHEN 'later' THEN s.written END,
-       CASE WHEN s.kind IN ('grade', 'cannot_tell') THEN s.written END, coalesce(s.put_off, false)
+       CASE WHEN s.kind IN ('grade', 'cannot_tell') THEN s.written END, coalesce(s.was_skipped, false)
 FROM presentations p
-JOIN (SELECT unnest($rounds::TEXT[]) AS round_id, generate_subscripts($rounds::TEXT[], 1) AS place) r
+JOIN (SELECT unnest($rounds::TEXT[]) AS round_id, generate_subscripts($rounds::TEXT[], 1) AS round_index) r
     USING (round_id)
 LEFT JOIN states s USING (presentation_id)
 WHERE p.annotator = $who AND p.presentation_id NOT IN (SELECT presentation_id FROM withdrawals)
-ORDER BY r.place, p.position
+ORDER BY r.round_index, p.position
 """
-_ITEM_STATES = """
+_ITEM_VERSIONS = """
 SELECT p.annotator, bit_xor(hash(hash(p.presentation_id, r.sequence)))
 FROM presentations p JOIN rounds r USING (round_id)
 WHERE p.annotator = coalesce($who, p.annotator) AND r.round_id IN (SELECT unnest($rounds::TEXT[]))
   AND p.presentation_id NOT IN (SELECT presentation_id FROM withdrawals)
 GROUP BY p.annotator
 """
-_NUMBERS_OF_EVENTS = """
+_EVENT_COUNTS = """
 SELECT author, count(*) FROM judgment_events WHERE author = coalesce($who, author) GROUP BY author
 """
 _WAITING = """
@@ -89,8 +89,8 @@ class ShownRound(NamedTuple):
     guide_hash: the round's current guide.
     ask_from: least number of items of a query at which annotators are asked whether the corpus answers the
         query; 0 never asks.
-    lists: whether the items of a visit to a query come as a list.
-    guides: the hashes of all guides that the round has had.
+    shows_lists: whether the items of a visit to a query come as a list.
+    guide_hashes: the hashes of all guides that the round has had.
     """
 
     round_id: str
@@ -100,8 +100,8 @@ class ShownRound(NamedTuple):
     paused: bool
     closed: bool
     ask_from: int
-    lists: bool
-    guides: list[str]
+    shows_lists: bool
+    guide_hashes: list[str]
 
 
 class QueueItem(NamedTuple):
@@ -110,9 +110,9 @@ class QueueItem(NamedTuple):
     Attributes
     ----------
     revision: the revision of the presentation's next event.
-    put_off: index of the item's last event among the annotator's events, if that event skipped the item.
-    answered: index of the item's last event among the annotator's events, if that event is an answer.
-    was_put_off: whether the annotator ever skipped the item.
+    skip_number: number of the item's last event among the annotator's events, if that event skipped the item.
+    answer_number: number of the item's last event among the annotator's events, if that event is an answer.
+    was_skipped: whether the annotator ever skipped the item.
     """
 
     presentation_id: str
@@ -123,9 +123,9 @@ class QueueItem(NamedTuple):
     position: int
     duplicate_of: str | None
     revision: int
-    put_off: int | None
-    answered: int | None
-    was_put_off: bool
+    skip_number: int | None
+    answer_number: int | None
+    was_skipped: bool
 
 
 class UpcomingWork(NamedTuple):
@@ -135,66 +135,71 @@ class UpcomingWork(NamedTuple):
     ----------
     rounds: rounds by id, oldest first, including rounds without an item of the annotator.
     items: all items of the annotator.
-    left: the unanswered items, including items of paused rounds.
-    open: the items that can be shown now, in order.
-    near: whether an item was skipped and a repeat would come too soon. `near` is the same for items with and
-        without a repeat, because annotators must not learn about repeats.
+    unanswered_items: the unanswered items, including items of paused rounds.
+    open_items: the items that can be shown now, in order.
+    has_near_repeats: whether an item was skipped and a repeat would come too soon. The value is the same for
+        items with and without a repeat, because annotators must not learn about repeats.
     """
 
     rounds: dict[str, ShownRound]
     items: list[QueueItem]
-    left: list[QueueItem]
-    open: list[QueueItem]
-    near: bool
+    unanswered_items: list[QueueItem]
+    open_items: list[QueueItem]
+    has_near_repeats: bool
 
     @property
     def answered(self) -> int:
         """The number of answered items, not counting paused rounds."""
-        return sum(item.answered is not None for item in self._going)
+        return sum(item.answer_number is not None for item in self._active_items)
 
     @property
     def total(self) -> int:
         """The number of items, not counting paused rounds; unshown repeats count until no other item is
         left."""
-        return len(self._going) if self.open else self.answered
+        return len(self._active_items) if self.open_items else self.answered
 
     @property
-    def _going(self) -> list[QueueItem]:
+    def _active_items(self) -> list[QueueItem]:
         return [item for item in self.items if not self.rounds[item.round_id].paused]
 
     @property
-    def put_off(self) -> list[QueueItem]:
+    def skipped_items(self) -> list[QueueItem]:
         """The open items that the annotator skipped, in the order of skipping."""
-        return [item for item in self.open if item.put_off is not None]
+        return [item for item in self.open_items if item.skip_number is not None]
 
-    def lists(self) -> dict[str, str]:
+    def find_list_starts(self) -> dict[str, str]:
         """Map each presentation to the first presentation of its list, in rounds that show whole queries."""
+        if not any(round_.shows_lists for round_ in self.rounds.values()):
+            return {}
         list_starts: dict[str, str] = {}
         texts_in_list: set[str] = set()
-        last_position, list_start = ("", "", -1), ""
-        for item in self.items if any(round_.lists for round_ in self.rounds.values()) else []:
-            if not self.rounds[item.round_id].lists:
+        last_position = ("", "", -1)
+        list_start = ""
+        for item in self.items:
+            if not self.rounds[item.round_id].shows_lists:
                 continue
             is_adjacent = last_position == (item.round_id, item.query_id, item.position - 1)
             if not is_adjacent or item.content_hash in texts_in_list:
-                list_start, texts_in_list = item.presentation_id, set()
+                list_start = item.presentation_id
+                texts_in_list = set()
             last_position = (item.round_id, item.query_id, item.position)
             texts_in_list.add(item.content_hash)
             list_starts[item.presentation_id] = list_start
         return list_starts
 
-    def alone(self) -> set[str]:
+    def find_unlisted_ids(self) -> set[str]:
         """Return the skipped presentations and their repeats, which are shown outside lists."""
-        skipped_ids = {item.presentation_id for item in self.items if item.was_put_off}
+        skipped_ids = {item.presentation_id for item in self.items if item.was_skipped}
         return skipped_ids | {item.presentation_id for item in self.items if item.duplicate_of in skipped_ids}
 
-    def lasts(self) -> set[str]:
-        """Return the last open presentation of each query in each round."""
-        return set({(item.round_id, item.query_id): item.presentation_id for item in self.open}.values())
+    def find_last_ids(self) -> set[str]:
+        """Find the last open presentation of each query in each round."""
+        last_ids = {(item.round_id, item.query_id): item.presentation_id for item in self.open_items}
+        return set(last_ids.values())
 
-    def paused_rounds(self) -> list[str]:
+    def find_paused_rounds(self) -> list[str]:
         """Return the names of paused rounds with unanswered items."""
-        ids = {item.round_id for item in self.left}
+        ids = {item.round_id for item in self.unanswered_items}
         return [round_.name for round_ in self.rounds.values() if round_.paused and round_.round_id in ids]
 
 
@@ -220,13 +225,13 @@ def read_item_versions(
 ) -> dict[str, int]:
     """Compute a version number for each annotator, which is unchanged while `read_items` returns the same
     items."""
-    rows = cursor.execute(_ITEM_STATES, {"who": annotator, "rounds": list(rounds)}).fetchall()
+    rows = cursor.execute(_ITEM_VERSIONS, {"who": annotator, "rounds": list(rounds)}).fetchall()
     return dict(rows)
 
 
 def count_events(cursor: Cursor, annotator: str | None = None) -> dict[str, int]:
     """Count the events of each author, or of a single author; an author's events are numbered 1, 2, …"""
-    return dict(cursor.execute(_NUMBERS_OF_EVENTS, {"who": annotator}).fetchall())
+    return dict(cursor.execute(_EVENT_COUNTS, {"who": annotator}).fetchall())
 
 
 def compute_upcoming_work(
@@ -244,11 +249,11 @@ def compute_upcoming_work(
         if (round_id == only_round if only_round else round_.kind != "practice")
     }
     items = [item for item in items if item.round_id in included_rounds]
-    too_near = _find_too_near(items)
-    unanswered = [item for item in items if item.answered is None and item.duplicate_of not in too_near]
+    near_ids = _find_near_ids(items)
+    unanswered = [item for item in items if item.answer_number is None and item.duplicate_of not in near_ids]
     showable_items = [item for item in unanswered if not included_rounds[item.round_id].paused]
-    open_items = _sort(showable_items, items, list(included_rounds))
-    return UpcomingWork(included_rounds, items, unanswered, open_items, bool(too_near))
+    open_items = _sort_open_items(showable_items, items, list(included_rounds))
+    return UpcomingWork(included_rounds, items, unanswered, open_items, bool(near_ids))
 
 
 def count_unshown(cursor: Cursor) -> Counter[tuple[str, str]]:
@@ -258,22 +263,20 @@ def count_unshown(cursor: Cursor) -> Counter[tuple[str, str]]:
     if not annotators:
         return Counter()
     rounds = read_open_rounds(cursor)
-    works = {name: compute_upcoming_work(rounds, read_items(cursor, name, rounds)) for name in annotators}
-    return Counter(
-        (item.round_id, name)
-        for name, work in works.items()
-        if not work.left
-        for item in work.items
-        if item.answered is None
-    )
+    counts: Counter[tuple[str, str]] = Counter()
+    for annotator in annotators:
+        work = compute_upcoming_work(rounds, read_items(cursor, annotator, rounds))
+        if not work.unanswered_items:
+            counts.update((item.round_id, annotator) for item in work.items if item.answer_number is None)
+    return counts
 
 
-def _find_too_near(items: Sequence[QueueItem]) -> set[str]:
+def _find_near_ids(items: Sequence[QueueItem]) -> set[str]:
     """Find the skipped presentations with too few later answers for a repeat."""
-    skipped = [item for item in items if item.was_put_off]
+    skipped = [item for item in items if item.was_skipped]
     if not skipped:
         return set()  # as for most people, and this is computed at each answer
-    answer_indexes = sorted(item.answered for item in items if item.answered is not None)
+    answer_indexes = sorted(item.answer_number for item in items if item.answer_number is not None)
 
     def count_later_answers(event_index: int) -> int:
         return len(answer_indexes) - bisect_right(answer_indexes, event_index)
@@ -281,22 +284,24 @@ def _find_too_near(items: Sequence[QueueItem]) -> set[str]:
     return {
         item.presentation_id
         for item in skipped
-        if item.answered is None or count_later_answers(item.answered) < CLOSEST_DUPLICATE - 1
+        if item.answer_number is None or count_later_answers(item.answer_number) < CLOSEST_DUPLICATE - 1
     }
 
 
-def _sort(showable: Sequence[QueueItem], items: Sequence[QueueItem], order: Sequence[str]) -> list[QueueItem]:
-    """Sort open items: untouched items, then skipped items in the order of skipping, then repeats of skipped
-    items."""
-    skipped_ids = {item.presentation_id for item in items if item.was_put_off}
+def _sort_open_items(
+    open_items: Sequence[QueueItem], items: Sequence[QueueItem], round_ids: Sequence[str]
+) -> list[QueueItem]:
+    """Sort open items: items without an event, then skipped items in the order of skipping, then repeats of
+    skipped items."""
+    skipped_ids = {item.presentation_id for item in items if item.was_skipped}
     if not skipped_ids:
-        return list(showable)  # in order already
-    round_indexes = {round_id: index for index, round_id in enumerate(order)}
+        return list(open_items)  # in order already
+    round_indexes = {round_id: index for index, round_id in enumerate(round_ids)}
 
     def sort_key(item: QueueItem) -> tuple[int, int, int, int]:
         group = 2 if item.duplicate_of in skipped_ids else 0
-        if item.put_off is not None:
+        if item.skip_number is not None:
             group = 1
-        return group, item.put_off or 0, round_indexes[item.round_id], item.position
+        return group, item.skip_number or 0, round_indexes[item.round_id], item.position
 
-    return sorted(showable, key=sort_key)
+    return sorted(open_items, key=sort_key)

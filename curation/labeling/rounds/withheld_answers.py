@@ -9,7 +9,7 @@ from __future__ import annotations
 from curation.labeling.rounds.upcoming import compute_upcoming_work, read_items, read_open_rounds
 from curation.store import Cursor
 
-_GIVEN = """
+_ASSIGNED_PAIRS = """
 SELECT DISTINCT p.query_id, p.document_id FROM live_presentations p JOIN rounds r USING (round_id)
 WHERE p.annotator = ? AND r.kind != 'practice'
 """
@@ -23,7 +23,7 @@ def may_see_own_answers(cursor: Cursor, annotator: str) -> bool:
     """
     rounds = read_open_rounds(cursor)
     work = compute_upcoming_work(rounds, read_items(cursor, annotator, rounds))
-    return not (work.left or work.near)
+    return not (work.unanswered_items or work.has_near_repeats)
 
 
 def read_withheld_pairs(cursor: Cursor, annotator: str) -> set[tuple[str, str]]:
@@ -31,4 +31,4 @@ def read_withheld_pairs(cursor: Cursor, annotator: str) -> set[tuple[str, str]]:
     answers."""
     if may_see_own_answers(cursor, annotator):
         return set()
-    return set(cursor.execute(_GIVEN, [annotator]).fetchall())
+    return set(cursor.execute(_ASSIGNED_PAIRS, [annotator]).fetchall())

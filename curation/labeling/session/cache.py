@@ -21,7 +21,7 @@ from typing import NamedTuple
 from weakref import WeakKeyDictionary
 
 from curation.guides.guide import Guide, load_guide
-from curation.labeling.judging import JudgmentEvent
+from curation.labeling.judging import ANSWER_KINDS, JudgmentEvent
 from curation.labeling.rounds.practice import PracticeStatus, read_practice_statuses
 from curation.labeling.rounds.upcoming import (
     QueueItem,
@@ -31,7 +31,7 @@ from curation.labeling.rounds.upcoming import (
     read_items,
     read_open_rounds,
 )
-from curation.labeling.session.recent_answers import RecentAnswer, RecentAnswers, read_recent_answers
+from curation.labeling.session.recent_answers import Pace, RecentAnswer, RecentAnswers, read_recent_answers
 from curation.labeling.session.texts import MAX_READ_EARLY_LENGTH, ItemText, read_texts, read_texts_version
 from curation.people.annotators import JUDGING_ROLES, require_author
 from curation.store import Cursor, Store, utc_now
@@ -44,12 +44,12 @@ If the active annotators have more items in total, each request reads its annota
 """
 READ_AHEAD = 24
 """Number of upcoming texts that are read ahead together."""
-_projects_lock = threading.Lock()
-_projects: WeakKeyDictionary[Store, _ProjectCaches] = WeakKeyDictionary()
+_lock = threading.Lock()
+_caches_by_project: WeakKeyDictionary[Store, _ProjectCaches] = WeakKeyDictionary()
 
 
 class SessionCache:
-    """Cache of an annotator's items. Get the cache from `session_cache`, and call `read` first in each
+    """Cache of an annotator's items. Get the cache from `hold_session_cache`, and call `read` first in each
     lease."""
 
     def __init__(self, annotator: str, shared: _ProjectCaches) -> None:
@@ -65,12 +65,12 @@ class SessionCache:
         self.rounds: dict[str, ShownRound] = {}
         self.guides: dict[str, Guide] = {}
         self._items: dict[str, QueueItem] = {}
-        self._items_state: int | None = None
+        self._items_version: int | None = None
         self._recent = RecentAnswers([], [])
-        self._written = 0
+        self._event_count = 0
         self._practice: list[PracticeStatus] | None = None
         self._texts: dict[str, ItemText] = {}
-        self._texts_state: object = None
+        self._texts_version: object = None
 
     def read(self, cursor: Cursor, data_version: int) -> None:
         """Bring the cache to the version of the data that the cursor sees; read only what has changed."""
@@ -80,10 +80,12 @@ class SessionCache:
         shared = self._shared.read(cursor, data_version)
         self.rounds, self.guides = shared.rounds, shared.guides
         self._practice = None
-        if self._texts_state != shared.texts:
+        if self._texts_version != shared.texts_version:
             self._texts = {}
-        state, written = shared.items.get(self.annotator), shared.written.get(self.annotator, 0)
-        if self._data_version < 0 or (self._items_state, self._written) != (state, written):
+        items_version = shared.item_versions.get(self.annotator)
+        event_count = shared.event_counts.get(self.annotator, 0)
+        versions = (self._items_version, self._event_count)
+        if self._data_version < 0 or versions != (items_version, event_count):
             self._read_items(cursor)
         self._data_version = data_version
 
@@ -94,33 +96,35 @@ class SessionCache:
         for item in read_items(cursor, self.annotator, self.rounds):
             round_id, query_id = sys.intern(item.round_id), sys.intern(item.query_id)
             self._items[item.presentation_id] = item._replace(round_id=round_id, query_id=query_id)
-        self._items_state = read_item_versions(cursor, self.rounds, self.annotator).get(self.annotator)
-        self._recent = read_recent_answers(cursor, self.annotator)
-        self._written = count_events(cursor, self.annotator).get(self.annotator, 0)
+        self._items_version = read_item_versions(cursor, self.rounds, self.annotator).get(self.annotator)
+        self._recent = read_recent_answers(cursor, self.annotator, utc_now())
+        self._event_count = count_events(cursor, self.annotator).get(self.annotator, 0)
 
-    def item(self, presentation_id: str) -> QueueItem | None:
+    def get_item(self, presentation_id: str) -> QueueItem | None:
         """Return an item of the annotator in a round that is not closed; None for all other presentations."""
         return self._items.get(presentation_id)
 
-    def items(self) -> list[QueueItem]:
+    def list_items(self) -> list[QueueItem]:
         """Return all items of the annotator, by round and position."""
         return list(self._items.values())
 
-    def practice_statuses(self, cursor: Cursor) -> list[PracticeStatus]:
+    def read_practice(self, cursor: Cursor) -> list[PracticeStatus]:
         """Read the annotator's status in practice rounds, oldest first."""
         if self._practice is None:
             self._practice = read_practice_statuses(cursor, self.annotator)
         return self._practice
 
-    def texts(self, cursor: Cursor, items: Sequence[QueueItem], queue: Sequence[QueueItem]) -> list[ItemText]:
+    def read_texts(
+        self, cursor: Cursor, items: Sequence[QueueItem], queue: Sequence[QueueItem]
+    ) -> list[ItemText]:
         """Return the texts of the needed items; if a text is missing, read the texts of `READ_AHEAD`
         items."""
         missing_items = [item for item in items if item.presentation_id not in self._texts]
         texts = dict(self._texts)
         if missing_items:
             version = read_texts_version(cursor)
-            if version != self._texts_state:
-                self._texts_state, texts, missing_items = version, {}, list(items)
+            if version != self._texts_version:
+                self._texts_version, texts, missing_items = version, {}, list(items)
             items_ahead = [item for item in queue[:READ_AHEAD] if item.presentation_id not in texts]
             texts.update(read_texts(cursor, missing_items, items_ahead))
             ids_ahead = {item.presentation_id for item in queue[:READ_AHEAD]}
@@ -131,29 +135,33 @@ class SessionCache:
             }
         return [texts[item.presentation_id] for item in items]
 
-    def pace(self) -> tuple[int, float | None]:
-        """Return the number of answers in the last 60 minutes, and the median seconds of the last answers."""
-        return self._recent.pace(utc_now())
+    def compute_pace(self) -> Pace:
+        """Compute the annotator's pace now."""
+        return self._recent.compute_pace(utc_now())
 
     def add(self, events: Sequence[JudgmentEvent]) -> None:
         """Bring the cache up to date with events that were just written."""
         answers = []
         for event in events:
-            self._written += 1
+            self._event_count += 1
             item = self._items[event.presentation_id]
-            answered = event.kind in ("grade", "cannot_tell")
+            is_answer = event.kind in ANSWER_KINDS
             self._items[event.presentation_id] = item._replace(
                 revision=event.revision + 1,
-                put_off=self._written if event.kind == "later" else None,
-                answered=self._written if answered else None,
-                was_put_off=item.was_put_off or event.kind == "later",
+                skip_number=self._event_count if event.kind == "later" else None,
+                answer_number=self._event_count if is_answer else None,
+                was_skipped=item.was_skipped or event.kind == "later",
             )
-            if answered:
-                details = (event.submitted_at, event.presentation_id, event.active_ms)
-                answers.append(RecentAnswer(self._written, *details))
+            if is_answer:
+                answers.append(
+                    RecentAnswer(
+                        self._event_count, event.submitted_at, event.presentation_id, event.active_ms
+                    )
+                )
             if self.rounds[item.round_id].kind == "practice":
                 self._practice = None
-        self._recent = RecentAnswers.of([*answers, *self._recent.hour, *self._recent.timed], utc_now())
+        earlier_answers = [*self._recent.last_hour, *self._recent.timed]
+        self._recent = RecentAnswers.choose([*answers, *earlier_answers], utc_now())
 
     def __len__(self) -> int:
         return len(self._items)
@@ -166,15 +174,16 @@ class _SharedState(NamedTuple):
     ----------
     rounds: the rounds that are not closed, by id.
     guides: all guides that these rounds have had, by hash.
-    items, written: annotator → version of the annotator's items, and number of the annotator's events.
-    texts: version of the texts.
+    item_versions: annotator → version of the annotator's items.
+    event_counts: annotator → number of the annotator's events.
+    texts_version: version of the texts.
     """
 
     rounds: dict[str, ShownRound]
     guides: dict[str, Guide]
-    items: dict[str, int]
-    written: dict[str, int]
-    texts: object
+    item_versions: dict[str, int]
+    event_counts: dict[str, int]
+    texts_version: object
 
 
 class _ProjectCaches:
@@ -184,10 +193,10 @@ class _ProjectCaches:
         self._lock = threading.Lock()
         self._caches: OrderedDict[str, SessionCache] = OrderedDict()
         self._data_version = -1
-        self._read: _SharedState | None = None
+        self._shared_state: _SharedState | None = None
 
     @contextmanager
-    def cache(self, annotator: str) -> Iterator[SessionCache]:
+    def hold_cache(self, annotator: str) -> Iterator[SessionCache]:
         with self._lock:
             cache = self._caches.setdefault(annotator, SessionCache(annotator, self))
             self._caches.move_to_end(annotator)
@@ -198,21 +207,30 @@ class _ProjectCaches:
         finally:
             with self._lock:
                 cache.users -= 1
-                self._make_room()
+                self._drop_caches()
 
     def read(self, cursor: Cursor, data_version: int) -> _SharedState:
         """Read the shared state, once for each version of the data."""
         with self._lock:
-            if self._read is None or self._data_version != data_version:
+            if self._shared_state is None or self._data_version != data_version:
                 rounds = read_open_rounds(cursor)
-                hashes = {name for round_ in rounds.values() for name in (round_.guide_hash, *round_.guides)}
-                guides = {name: load_guide(cursor, name) for name in sorted(hashes)}
-                states = read_item_versions(cursor, rounds), count_events(cursor), read_texts_version(cursor)
-                self._read = _SharedState(rounds, guides, *states)
+                hashes = {
+                    guide_hash
+                    for round_ in rounds.values()
+                    for guide_hash in (round_.guide_hash, *round_.guide_hashes)
+                }
+                self._shared_state = _SharedState(
+                    rounds=rounds,
+                    guides={guide_hash: load_guide(cursor, guide_hash) for guide_hash in sorted(hashes)},
+                    item_versions=read_item_versions(cursor, rounds),
+                    event_counts=count_events(cursor),
+                    texts_version=read_texts_version(cursor),
+                )
                 self._data_version = data_version
-            return self._read
+            return self._shared_state
 
-    def _make_room(self) -> None:
+    def _drop_caches(self) -> None:
+        """Drop the least recently used caches that no request holds, while the caches have too many items."""
         count = sum(map(len, self._caches.values()))
         for name, cache in list(self._caches.items())[:-1]:
             if count <= MAX_ITEMS:
@@ -223,15 +241,15 @@ class _ProjectCaches:
 
 
 @contextmanager
-def session_cache(store: Store, annotator: str) -> Iterator[SessionCache]:
+def hold_session_cache(store: Store, annotator: str) -> Iterator[SessionCache]:
     """Hold the session cache of an annotator for one request.
 
     Enter the context before a lease of the database, never within a lease: a request that holds a cache waits
     for its lease. After any error the cache reads everything again.
     """
-    with _projects_lock:
-        caches = _projects.setdefault(store, _ProjectCaches())
-    with caches.cache(annotator) as cache:
+    with _lock:
+        caches = _caches_by_project.setdefault(store, _ProjectCaches())
+    with caches.hold_cache(annotator) as cache:
         try:
             yield cache
         except BaseException:

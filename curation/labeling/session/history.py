@@ -39,7 +39,7 @@ latest_answers AS (
             ELSE row_number() OVER (PARTITION BY query_id, document_id ORDER BY f.first_rowid DESC) = 1 END),
 filtered AS (
     SELECT l.presentation_id, s.next_revision, q.text, {NEED}, d.title, d.body, d.url,
-           d.published, d.metadata, l.guide_hash, l.round_kind, false AS asks, s.kind, s.grade, s.reason,
+           d.published, d.metadata, l.guide_hash, l.round_kind, s.kind, s.grade, s.reason,
            s.note, s.flagged, l.changed, s.guide_hash AS given_under, l.first_rowid
     FROM latest_answers l
     JOIN presentation_states s USING (presentation_id)

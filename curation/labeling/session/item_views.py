@@ -27,13 +27,13 @@ from curation.labeling.session.texts import ItemText, find_matched_passages
 from curation.store import Cursor, Store
 from curation.store.documents import VERSION
 
-_SAID = """
+_ANSWERED_QUERIES = """
 SELECT DISTINCT round_id, query_id FROM query_answers
 WHERE annotator = ? AND query_id IN (SELECT unnest(?::TEXT[]))
 """
-_LAST = f"""
+_LAST_ANSWER = f"""
 SELECT p.presentation_id, s.next_revision, q.text, {NEED}, d.title, d.body, d.url, d.published,
-       d.metadata, r.guide_hash, r.kind, false, s.kind, s.grade, s.reason, s.note, s.flagged
+       d.metadata, r.guide_hash, r.kind, s.kind, s.grade, s.reason, s.note, s.flagged
 FROM live_presentations p
 JOIN round_states r USING (round_id)
 JOIN presentation_states s USING (presentation_id)
@@ -43,7 +43,7 @@ WHERE p.annotator = ? AND NOT r.closed AND r.kind NOT IN ('practice', 'imported'
 ORDER BY s.written DESC
 LIMIT 1
 """  # noqa: S608
-_OWN = f"""
+_OWN_DOCUMENT = f"""
 SELECT q.text, d.title, d.body, d.url, d.published, d.metadata, r.guide_hash
 FROM presentations p JOIN round_states r USING (round_id) JOIN queries q USING (query_id) JOIN {VERSION}
 WHERE p.presentation_id = ? AND p.annotator = ?
@@ -62,12 +62,13 @@ class ItemView(NamedTuple):
     facts: the fields that the guide's template shows, in order; None without a template.
     guide_hash: the round's current guide.
     kind: 'practice' or 'work'.
-    asks: whether the screen asks if the corpus answers the query. The screen asks on the annotator's last
-        open item of the query, unless the annotator has already answered the question or has too few items of
-        the query.
-    put_off: whether the annotator has skipped the item.
-    place, of: the number of the item among the annotator's items of the query in the round, or of its list,
-        and the number of all these items, repeats included; 0 in the history.
+    asks_about_query: whether the screen asks if the corpus answers the query. The screen asks on the
+        annotator's last open item of the query, unless the annotator has already answered the question or has
+        too few items of the query.
+    skipped: whether the annotator has skipped the item.
+    item_number: the number of the item, from 1, among the annotator's items of the query in the round, or
+        among the items of its list; 0 in the history.
+    item_count: the number of all these items, repeats included; 0 in the history.
     list_id: id of the item's list, whose items are shown on one page; '' for an item outside a list.
     """
 
@@ -83,10 +84,10 @@ class ItemView(NamedTuple):
     facts: list[Fact] | None
     guide_hash: str
     kind: str
-    asks: bool
-    place: int = 0
-    of: int = 0
-    put_off: bool = False
+    asks_about_query: bool
+    item_number: int = 0
+    item_count: int = 0
+    skipped: bool = False
     list_id: str = ""
 
 
@@ -121,15 +122,15 @@ class ItemRow(NamedTuple):
     presentation_id: str
     revision: int
     kind: str
-    asks: bool
-    place: int = 0
-    of: int = 0
-    put_off: bool = False
+    asks_about_query: bool
+    item_number: int = 0
+    item_count: int = 0
+    skipped: bool = False
     list_id: str = ""
 
-    def drawn(self, image_hosts: frozenset[str]) -> ItemView:
+    def draw(self, image_hosts: frozenset[str]) -> ItemView:
         """Draw the view."""
-        text, guide, *_ = self
+        text, guide = self.text, self.guide
         drawing = draw_document(
             text.document,
             text.query,
@@ -138,10 +139,20 @@ class ItemRow(NamedTuple):
             image_hosts=image_hosts,
             markable=guide.evidence is not None,
         )
-        view_fields: dict[str, Any] = dict(zip(self._fields[2:], self[2:], strict=True))
-        view_fields |= drawing._asdict() | {"query": text.query, "information_need": text.information_need}
-        view_fields["kind"] = "practice" if self.kind == "practice" else "work"
-        return ItemView(**view_fields, guide_hash=guide.guide_hash)
+        return ItemView(
+            presentation_id=self.presentation_id,
+            revision=self.revision,
+            query=text.query,
+            information_need=text.information_need,
+            **drawing._asdict(),
+            guide_hash=guide.guide_hash,
+            kind="practice" if self.kind == "practice" else "work",
+            asks_about_query=self.asks_about_query,
+            item_number=self.item_number,
+            item_count=self.item_count,
+            skipped=self.skipped,
+            list_id=self.list_id,
+        )
 
 
 AnswerRow = tuple[ItemRow, dict[str, Any]]
@@ -150,7 +161,7 @@ AnswerRow = tuple[ItemRow, dict[str, Any]]
 
 def draw_answers(rows: Iterable[AnswerRow], image_hosts: frozenset[str]) -> list[AnsweredItem]:
     """Draw answered presentations."""
-    return [AnsweredItem(row.drawn(image_hosts), **answer) for row, answer in rows]
+    return [AnsweredItem(row.draw(image_hosts), **answer) for row, answer in rows]
 
 
 def read_rows(
@@ -162,18 +173,29 @@ def read_rows(
 ) -> list[ItemRow]:
     """Read the rows of open items, which are drawn after the lease, and read ahead the texts of `upcoming`
     items."""
-    asking_ids = _find_last_items(cursor, cache.annotator, work, items)
-    lists = work.lists()
-    unlisted = work.alone() if lists else set()
+    asking_ids = _find_asking_ids(cursor, cache.annotator, work, items)
+    list_starts = work.find_list_starts()
+    unlisted_ids = work.find_unlisted_ids() if list_starts else set()
+    texts = cache.read_texts(cursor, items, upcoming)
+    numbers = _number_items(work, items, list_starts)
     item_rows = []
-    for item, text, (number, count) in zip(
-        items, cache.texts(cursor, items, upcoming), _number_items(work, items, lists), strict=True
-    ):
+    for item, text, (item_number, item_count) in zip(items, texts, numbers, strict=True):
         round_ = work.rounds[item.round_id]
-        key, put_off = item.presentation_id, item.put_off is not None
-        row_fields = (key, item.revision, round_.kind, key in asking_ids, number, count, put_off)
-        list_id = "" if key in unlisted else lists.get(key, "")
-        item_rows.append(ItemRow(text, cache.guides[round_.guide_hash], *row_fields, list_id))
+        is_listed = item.presentation_id not in unlisted_ids
+        item_rows.append(
+            ItemRow(
+                text=text,
+                guide=cache.guides[round_.guide_hash],
+                presentation_id=item.presentation_id,
+                revision=item.revision,
+                kind=round_.kind,
+                asks_about_query=item.presentation_id in asking_ids,
+                item_number=item_number,
+                item_count=item_count,
+                skipped=item.skip_number is not None,
+                list_id=list_starts.get(item.presentation_id, "") if is_listed else "",
+            )
+        )
     return item_rows
 
 
@@ -185,7 +207,7 @@ def read_previous_answer(
     An undone answer is withheld, because the item is open again. Note and flag are still sent.
     """
     with store.reading() as cursor:
-        rows = read_answered(cursor, _LAST, [annotator])
+        rows = read_answered(cursor, _LAST_ANSWER, [annotator])
     views = draw_answers(rows, hosts)
     return views[0]._replace(kind=None, grade=None, reason=None) if views else None
 
@@ -196,20 +218,25 @@ def read_answered(cursor: Cursor, sql: str, parameters: list[str] | dict[str, An
     Parameters
     ----------
     sql: an SQL query with the columns presentation, next revision, query, information need, the columns of
-        `DocumentText`, guide, kind, asks, and the fields of `AnsweredItem` after `showing`.
+        `DocumentText`, guide, kind of the round, and the fields of `AnsweredItem` after `showing`, without
+        `evidence`.
     """
     rows = cursor.execute(sql, parameters).fetchall()
     ids = [row[0] for row in rows]
-    matched_spans, marks = find_matched_passages(cursor, ids), read_evidence_marks(cursor, ids)
-    guides = {name: load_guide(cursor, name) for name in {row[9] for row in rows}}
+    matched_spans = find_matched_passages(cursor, ids)
+    marks = read_evidence_marks(cursor, ids)
+    guides: dict[str, Guide] = {}
     answered: list[AnswerRow] = []
-    for row in rows:
-        text = ItemText(row[2], row[3], DocumentText(*row[4:9]), matched_spans.get(row[0]))
-        guide_hash, kind, asks = row[9:12]
-        item_row = ItemRow(text, guides[guide_hash], row[0], row[1], kind, asks)
-        answer = dict(zip(AnsweredItem._fields[1:], row[12:], strict=False))
-        if row[12] is not None:  # an answer that is withheld withholds its marks
-            answer["evidence"] = marks.get(row[0], ())
+    for presentation_id, revision, query, information_need, *columns in rows:
+        document = DocumentText(*columns[:5])
+        guide_hash, kind, *answer_columns = columns[5:]
+        if guide_hash not in guides:
+            guides[guide_hash] = load_guide(cursor, guide_hash)
+        text = ItemText(query, information_need, document, matched_spans.get(presentation_id))
+        item_row = ItemRow(text, guides[guide_hash], presentation_id, revision, kind, asks_about_query=False)
+        answer = dict(zip(AnsweredItem._fields[1:], answer_columns, strict=False))
+        if answer["kind"] is not None:  # an answer that is withheld withholds its marks
+            answer["evidence"] = marks.get(presentation_id, ())
         answered.append((item_row, answer))
     return answered
 
@@ -224,7 +251,7 @@ def draw_whole_document(
     NotFoundError: the presentation is unknown or belongs to a different annotator; the message is the same.
     """
     with store.reading() as cursor:
-        columns = cursor.execute(_OWN, [presentation_id, annotator]).fetchone()
+        columns = cursor.execute(_OWN_DOCUMENT, [presentation_id, annotator]).fetchone()
         guide = load_guide(cursor, columns[-1]) if columns else None
     if columns is None or guide is None:
         raise NotFoundError("This item is not assigned to you.")
@@ -233,37 +260,41 @@ def draw_whole_document(
 
 
 def _number_items(
-    work: UpcomingWork, items: Sequence[QueueItem], lists: Mapping[str, str] = MappingProxyType({})
+    work: UpcomingWork, items: Sequence[QueueItem], list_starts: Mapping[str, str] = MappingProxyType({})
 ) -> list[tuple[int, int]]:
     """Find each item's number within its list, or within its query and round, and the count of items there.
 
     Items are numbered by position, so that a skipped item keeps its number.
     """
 
-    def group(item: QueueItem) -> tuple[str, str]:
-        return item.round_id, lists.get(item.presentation_id, item.query_id)
+    def get_group(item: QueueItem) -> tuple[str, str]:
+        return item.round_id, list_starts.get(item.presentation_id, item.query_id)
 
-    groups: dict[tuple[str, str], list[str]] = {group(item): [] for item in items}
+    ids_by_group: dict[tuple[str, str], list[str]] = {get_group(item): [] for item in items}
     for item in work.items:
-        if group(item) in groups:
-            groups[group(item)].append(item.presentation_id)
-    members = [groups[group(item)] for item in items]
-    return [(ids.index(item.presentation_id) + 1, len(ids)) for item, ids in zip(items, members, strict=True)]
+        if get_group(item) in ids_by_group:
+            ids_by_group[get_group(item)].append(item.presentation_id)
+    numbers = []
+    for item in items:
+        group_ids = ids_by_group[get_group(item)]
+        numbers.append((group_ids.index(item.presentation_id) + 1, len(group_ids)))
+    return numbers
 
 
-def _find_last_items(cursor: Cursor, author: str, work: UpcomingWork, items: Sequence[QueueItem]) -> set[str]:
-    """Find the items on which the screen asks whether the corpus answers the query.
+def _find_asking_ids(cursor: Cursor, author: str, work: UpcomingWork, items: Sequence[QueueItem]) -> set[str]:
+    """Find the presentations on which the screen asks whether the corpus answers the query.
 
     Repeats count among the items of a query; otherwise a missing question would reveal the repeats.
     """
-    last_ids = work.lasts() if items else set()
+    last_ids = work.find_last_ids() if items else set()
     candidates = [item for item in items if item.presentation_id in last_ids]
-    last_items = []
-    for item, (_, count) in zip(candidates, _number_items(work, candidates), strict=True):
+    asking_items = []
+    for item, (_, item_count) in zip(candidates, _number_items(work, candidates), strict=True):
         round_ = work.rounds[item.round_id]
-        if round_.kind in ASKING_KINDS and 0 < round_.ask_from <= count:
-            last_items.append(item)
-    if not last_items:
+        if round_.kind in ASKING_KINDS and 0 < round_.ask_from <= item_count:
+            asking_items.append(item)
+    if not asking_items:
         return set()
-    answered = set(cursor.execute(_SAID, [author, [item.query_id for item in last_items]]).fetchall())
-    return {item.presentation_id for item in last_items if (item.round_id, item.query_id) not in answered}
+    query_ids = [item.query_id for item in asking_items]
+    answered = set(cursor.execute(_ANSWERED_QUERIES, [author, query_ids]).fetchall())
+    return {item.presentation_id for item in asking_items if (item.round_id, item.query_id) not in answered}

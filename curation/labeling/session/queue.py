@@ -16,7 +16,7 @@ from curation.labeling.judging import read_evidence_marks
 from curation.labeling.presentation.drawing import NO_IMAGE_HOSTS, Hosts
 from curation.labeling.rounds.practice import PracticeState, PracticeStatus
 from curation.labeling.rounds.upcoming import QueueItem, UpcomingWork, compute_upcoming_work
-from curation.labeling.session.cache import SessionCache, session_cache
+from curation.labeling.session.cache import SessionCache, hold_session_cache
 from curation.labeling.session.item_views import AnsweredItem, AnswerRow, ItemView, draw_answers, read_rows
 from curation.store import Cursor, Store
 
@@ -45,10 +45,9 @@ class AnnotatorQueue(NamedTuple):
     done, total: the numbers of answered and of all presentations in the practice round that must be passed
         first, else in the annotator's rounds that are neither closed nor paused.
     message: the reason why there are no items, and what happens next; '' if there are items.
-    hour: the number of answers in the last 60 minutes.
-    seconds_each: the median seconds on screen over the last 50 answers; None for fewer than 5 answers.
+    answers_last_hour, median_seconds: the annotator's pace (`recent_answers.Pace`).
     practice: the practice round that must be passed first, else the practice round passed last.
-    put_off: the number of open items that the annotator skipped.
+    skipped: the number of open items that the annotator skipped.
     paused: whether the annotator has unanswered items in a paused round.
     listing: the answered items of the requested list; they have grades only while they are the annotator's
         latest answers.
@@ -58,10 +57,10 @@ class AnnotatorQueue(NamedTuple):
     done: int
     total: int
     message: str
-    hour: int
-    seconds_each: float | None
+    answers_last_hour: int
+    median_seconds: float | None
     practice: PracticeState | None
-    put_off: int = 0
+    skipped: int = 0
     paused: bool = False
     listing: Sequence[AnsweredItem] = ()
 
@@ -84,27 +83,28 @@ def read_queue(
         otherwise, and for '', the answered items of the next list are read. None reads no answered items.
     """
     on_screen = set(after)
-    with session_cache(store, annotator) as cache, store.reading() as cursor:
+    with hold_session_cache(store, annotator) as cache, store.reading() as cursor:
         cache.read(cursor, store.data_version)
-        practice = cache.practice_statuses(cursor)
+        practice_statuses = cache.read_practice(cursor)
         required_practice = _find_required_practice(cursor, cache)
         work = read_work(cursor, cache)
-        upcoming = [item for item in work.open if item.presentation_id not in on_screen]
-        items = _extend_to_whole_lists(upcoming, limit, work.lists())
+        upcoming = [item for item in work.open_items if item.presentation_id not in on_screen]
+        items = _extend_to_whole_lists(upcoming, limit, work.find_list_starts())
         item_rows = read_rows(cursor, cache, work, items, upcoming)
         listing = [] if list_of is None else _read_listing(cursor, cache, work, list_of)
-        hour, seconds_each = cache.pace()
+        pace = cache.compute_pace()
         is_over = not work.items and bool(cursor.execute(_EVER_ASSIGNED, [annotator]).fetchall())
+    shown_practice = required_practice or next(reversed(practice_statuses), None)
     return AnnotatorQueue(
-        showings=[showing.drawn(image_hosts) for showing in item_rows],
+        showings=[row.draw(image_hosts) for row in item_rows],
         done=required_practice.state.answered if required_practice else work.answered,
         total=required_practice.state.total if required_practice else work.total,
         message="" if items or after else _explain_empty_queue(work, required_practice, is_over),
-        hour=hour,
-        seconds_each=seconds_each,
-        practice=required_practice.state if required_practice else practice[-1].state if practice else None,
-        put_off=len(work.put_off),
-        paused=bool(work.paused_rounds()),
+        answers_last_hour=pace.answers_last_hour,
+        median_seconds=pace.median_seconds,
+        practice=shown_practice.state if shown_practice else None,
+        skipped=len(work.skipped_items),
+        paused=bool(work.find_paused_rounds()),
         listing=draw_answers(listing, image_hosts),
     )
 
@@ -112,7 +112,7 @@ def read_queue(
 def read_work(cursor: Cursor, cache: SessionCache) -> UpcomingWork:
     """Compute the annotator's work: the practice round that must be passed first, else all other rounds."""
     required = _find_required_practice(cursor, cache)
-    return compute_upcoming_work(cache.rounds, cache.items(), required.round_id if required else None)
+    return compute_upcoming_work(cache.rounds, cache.list_items(), required.round_id if required else None)
 
 
 def read_skipped_items(store: Store, annotator: str, image_hosts: Hosts = NO_IMAGE_HOSTS) -> list[ItemView]:
@@ -121,15 +121,18 @@ def read_skipped_items(store: Store, annotator: str, image_hosts: Hosts = NO_IMA
     A skipped item may be answered before further items of its query. So the screen asks about the query only
     if the item is the query's last open item.
     """
-    with session_cache(store, annotator) as cache, store.reading() as cursor:
+    with hold_session_cache(store, annotator) as cache, store.reading() as cursor:
         cache.read(cursor, store.data_version)
         work = read_work(cursor, cache)
-        items = work.put_off[:MAX_SKIPPED]
-        item_rows = read_rows(cursor, cache, work, items, work.open)
-    open_counts = Counter((item.round_id, item.query_id) for item in work.open)
+        items = work.skipped_items[:MAX_SKIPPED]
+        item_rows = read_rows(cursor, cache, work, items, work.open_items)
+    open_counts = Counter((item.round_id, item.query_id) for item in work.open_items)
     is_last_open = [open_counts[item.round_id, item.query_id] == 1 for item in items]
-    views = [row.drawn(image_hosts) for row in item_rows]
-    return [view._replace(asks=view.asks and last) for view, last in zip(views, is_last_open, strict=True)]
+    views = [row.draw(image_hosts) for row in item_rows]
+    return [
+        view._replace(asks_about_query=view.asks_about_query and is_last)
+        for view, is_last in zip(views, is_last_open, strict=True)
+    ]
 
 
 def _extend_to_whole_lists(upcoming: list[QueueItem], limit: int, lists: dict[str, str]) -> list[QueueItem]:
@@ -147,18 +150,20 @@ def _read_listing(cursor: Cursor, cache: SessionCache, work: UpcomingWork, list_
     The answers are included only while they are the annotator's last answers. Otherwise an annotator could
     reopen a list later, notice that a pair in a different list is a repeat, and see its earlier grade.
     """
-    lists, unlisted = work.lists(), work.alone()
-    answered_items = [item for item in work.items if item.answered is not None]
-    last_answered = max(answered_items, key=lambda item: item.answered or 0, default=None)
-    list_id = lists.get(list_of)
-    if last_answered is None or list_id is None or lists.get(last_answered.presentation_id) != list_id:
-        list_id = next((lists.get(item.presentation_id) for item in work.open), None)
-    ids = {name for name, list_start in lists.items() if list_start == list_id} - unlisted
+    list_starts, unlisted_ids = work.find_list_starts(), work.find_unlisted_ids()
+    answered_items = [item for item in work.items if item.answer_number is not None]
+    last_answered = max(answered_items, key=lambda item: item.answer_number or 0, default=None)
+    list_id = list_starts.get(list_of)
+    if last_answered is None or list_id is None or list_starts.get(last_answered.presentation_id) != list_id:
+        list_id = next((list_starts.get(item.presentation_id) for item in work.open_items), None)
+    ids = {
+        presentation_id for presentation_id, list_start in list_starts.items() if list_start == list_id
+    } - unlisted_ids
     items = [item for item in answered_items if item.presentation_id in ids]
     parameters = {"who": cache.annotator, "list": sorted(ids)}
     fresh_rows = cursor.execute(_FRESH_ANSWERS, parameters).fetchall() if items else []
     answers = {row[0]: dict(zip(AnsweredItem._fields[1:], row[1:], strict=False)) for row in fresh_rows}
-    rows = read_rows(cursor, cache, work, items, work.open)
+    rows = read_rows(cursor, cache, work, items, work.open_items)
     marks = read_evidence_marks(cursor, list(answers))
     item_ids = [row.presentation_id for row in rows]
     fields = [{**answers.get(item_id, {}), "evidence": marks.get(item_id, ())} for item_id in item_ids]
@@ -167,7 +172,7 @@ def _read_listing(cursor: Cursor, cache: SessionCache, work: UpcomingWork, list_
 
 def _find_required_practice(cursor: Cursor, cache: SessionCache) -> PracticeStatus | None:
     """Find the practice round that the annotator has to pass before all other work."""
-    return next((status for status in cache.practice_statuses(cursor) if status.open), None)
+    return next((status for status in cache.read_practice(cursor) if status.open), None)
 
 
 def _explain_empty_queue(work: UpcomingWork, practice: PracticeStatus | None, is_over: bool) -> str:
@@ -182,6 +187,6 @@ def _explain_empty_queue(work: UpcomingWork, practice: PracticeStatus | None, is
         return f"The lead has closed your round; your answers are kept. {_NEW_ROUND}"
     if not work.items:
         return f"No round has items for you yet. {_NEW_ROUND}"
-    if work.paused_rounds():
+    if work.find_paused_rounds():
         return "The lead has paused this work. Your answers are kept; new items appear here when it resumes."
     return "You have answered all your items. Thank you! New items come with the next round."

@@ -27,7 +27,7 @@ from curation.labeling.judging import (
     judge_submissions,
 )
 from curation.labeling.rounds.upcoming import ShownRound, read_rounds
-from curation.labeling.session.cache import SessionCache, session_cache
+from curation.labeling.session.cache import SessionCache, hold_session_cache
 from curation.store import Cursor, Store
 from curation.store.documents import documents_by_hash
 
@@ -37,7 +37,7 @@ def submit_judgments(store: Store, annotator: str, submissions: Sequence[Submiss
 
     All writes are in one transaction: when the function returns, every 'saved' submission is in the database.
     """
-    with session_cache(store, annotator) as cache:
+    with hold_session_cache(store, annotator) as cache:
         outcomes = _try_cached(store, cache, submissions)
         return _submit_uncached(store, cache, submissions) if outcomes is None else outcomes
 
@@ -91,11 +91,11 @@ def _build_cached_context(
     """Build the context of submissions from the cache; None if the cache misses an item."""
     states, versions = {}, {}
     for submission in submissions:
-        item = cache.item(submission.presentation_id)
+        item = cache.get_item(submission.presentation_id)
         if item is None:
             return None
         round_, versions[item.presentation_id] = cache.rounds[item.round_id], item.content_hash
-        answered = item.answered is not None
+        answered = item.answer_number is not None
         states[item.presentation_id] = _build_state(round_, cache.annotator, item.revision, answered)
     return JudgingContext(states, dict(used_keys), cache.guides, _read_bodies(cursor, submissions, versions))
 
@@ -118,7 +118,9 @@ def _read_context(cursor: Cursor, submissions: Sequence[Submission]) -> JudgingC
         round_ = rounds[round_id]
         state = _build_state(round_, annotator, revision + 1, kind in ANSWER_KINDS)
         states[presentation_id] = state._replace(withdrawn=presentation_id in withdrawn)
-    hashes = {guide_hash for state in states.values() for guide_hash in (state.guide_hash, *state.guides)}
+    hashes = {
+        guide_hash for state in states.values() for guide_hash in (state.guide_hash, *state.guide_hashes)
+    }
     guides = {guide_hash: load_guide(cursor, guide_hash) for guide_hash in sorted(hashes)}
     bodies = _read_bodies(cursor, submissions, {row[0]: row[-1] for row in presentation_rows})
     return JudgingContext(states, _read_used_keys(cursor, submissions), guides, bodies)
@@ -127,7 +129,7 @@ def _read_context(cursor: Cursor, submissions: Sequence[Submission]) -> JudgingC
 def _build_state(round_: ShownRound, annotator: str, next_revision: int, answered: bool) -> PresentationState:
     """Build the state of a presentation that is not withdrawn from its round."""
     state = PresentationState(annotator, round_.guide_hash, next_revision, answered, round_.closed)
-    return state._replace(practice=round_.kind == "practice", guides=round_.guides)
+    return state._replace(practice=round_.kind == "practice", guide_hashes=round_.guide_hashes)
 
 
 def _read_bodies(cursor: Cursor, items: Sequence[Submission], versions: Mapping[str, str]) -> dict[str, str]:

@@ -56,7 +56,8 @@ def by_majority(given_votes: dict[int, int]) -> tuple[int | None, str]:
     pairs = VotesByPair(
         pa.table({"decided": [False]}), np.array([0]), none, none, none, names=(), values=values, tally=tally
     )
-    (index,), (how,), _ = grade_pairs(pairs, ConsensusRule())
+    consensus = grade_pairs(pairs, ConsensusRule())
+    (index,), (how,) = consensus.grade_indexes, consensus.sources
     return None if index < 0 else int(values[index]), SOURCES[how]
 
 

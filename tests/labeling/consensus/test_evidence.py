@@ -131,7 +131,7 @@ def test_marks_without_a_common_character_are_a_dispute_until_a_reviewer_decides
     assert make_agreement_report(opened).disputed == 1
     listed = invoke(["--project", str(opened.path), "disputes"]).stdout
     assert "1 of these disputes are only about evidence: the grades agree" in listed
-    (case,) = read_case_queue(opened, "rita").showings
+    (case,) = read_case_queue(opened, "rita").cases
     assert [one.evidence for one in case.opinions] == [((0, 3),), ((4, 8),)]
     assert case.remarks == ["The grades agree, but the marks have no common character: mark the evidence."]
     sent = {"query_id": "q", "document_id": "d", "kind": "decide", "client_key": "key of rita", "grade": 3}

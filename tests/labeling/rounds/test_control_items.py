@@ -87,7 +87,7 @@ def test_a_control_item_looks_like_everything_else_on_screen(decided: Store) -> 
     assert known
     assert {one.kind for one in showings} == {"work"}
     assert {one.guide_hash for one in known} == {showings[0].guide_hash}
-    asking = {one.query for one in showings if one.asks}
+    asking = {one.query for one in showings if one.asks_about_query}
     assert asking == {one.query for one in showings}
 
 

@@ -17,7 +17,7 @@ from curation.labeling.requests import RoundRequest
 from curation.labeling.rounds.create_round import open_round
 from curation.labeling.rounds.upcoming import read_items, read_open_rounds
 from curation.labeling.session import cache as caches
-from curation.labeling.session.cache import session_cache
+from curation.labeling.session.cache import hold_session_cache
 from curation.labeling.session.item_views import read_previous_answer
 from curation.labeling.session.queue import AnnotatorQueue, read_queue
 from curation.labeling.session.recent_answers import RecentAnswer, RecentAnswers, read_recent_answers
@@ -59,14 +59,17 @@ def first_id(store: Store) -> str:
 
 def as_the_file_says(store: Store, who: str) -> bool:
     """Whether the cache holds what the database holds."""
-    with session_cache(store, who) as cache, store.reading() as cursor:
+    with hold_session_cache(store, who) as cache, store.reading() as cursor:
         cache.read(cursor, store.data_version)
         items = read_items(cursor, who, read_open_rounds(cursor))
-        return (cache.items(), cache.pace()) == (items, read_recent_answers(cursor, who).pace(utc_now()))
+        return (cache.list_items(), cache.compute_pace()) == (
+            items,
+            read_recent_answers(cursor, who, utc_now()).compute_pace(utc_now()),
+        )
 
 
 def anew(store: Store, who: str) -> AnnotatorQueue:
-    with session_cache(store, who) as cache:
+    with hold_session_cache(store, who) as cache:
         cache.forget()
     return read_queue(store, who)
 
@@ -151,7 +154,7 @@ def test_a_guide_that_another_process_put_in_force_is_on_the_next_answer(opened:
 def test_a_write_is_read_again_by_those_whom_it_touches_and_seen_at_once(opened: Store) -> None:
     def held(who: str) -> tuple[object, object]:
         read_queue(opened, who, 1)
-        with session_cache(opened, who) as cache:
+        with hold_session_cache(opened, who) as cache:
             return cache._items, cache._texts
 
     before = {who: held(who) for who in ("ada", "grace")}
@@ -228,7 +231,7 @@ def test_session_caches_that_do_not_fit_into_memory_are_read_again(
         for who in ("ada", "grace"):
             assert read_queue(opened, who).done == 2 * visit
             grade_next(opened, who, 2)
-            with session_cache(opened, who) as cache:
+            with hold_session_cache(opened, who) as cache:
                 assert len(cache) == 12
     assert rows_of(opened, "SELECT count(DISTINCT presentation_id) FROM judgment_events") == [(12,)]
 
@@ -262,10 +265,10 @@ def test_the_pace_counts_the_hour_and_takes_the_last_fifty(store: Store) -> None
     answers = [
         RecentAnswer(60 - n, now - timedelta(minutes=2 * n), f"item {n:02}", 1000 * n) for n in range(60)
     ]
-    assert RecentAnswers.of(answers, now).pace(now) == (30, 24.5)
-    assert RecentAnswers.of([*answers, *answers], now).pace(now) == (30, 24.5)
-    assert RecentAnswers.of(answers[:4], now).pace(now) == (4, None)
-    assert RecentAnswers.of(answers, now).pace(now + timedelta(minutes=30))[0] == 15
+    assert RecentAnswers.choose(answers, now).compute_pace(now) == (30, 24.5)
+    assert RecentAnswers.choose([*answers, *answers], now).compute_pace(now) == (30, 24.5)
+    assert RecentAnswers.choose(answers[:4], now).compute_pace(now) == (4, None)
+    assert RecentAnswers.choose(answers, now).compute_pace(now + timedelta(minutes=30))[0] == 15
 
 
 def test_what_is_recent_is_the_same_from_the_file(opened: Store) -> None:
@@ -281,26 +284,26 @@ def test_what_is_recent_is_the_same_from_the_file(opened: Store) -> None:
     with opened.transaction() as cursor:
         append_rows(cursor, "judgment_events", events)
     with opened.reading() as cursor:
-        found = read_recent_answers(cursor, "ada")
-    assert found == RecentAnswers.of(
+        found = read_recent_answers(cursor, "ada", utc_now())
+    assert found == RecentAnswers.choose(
         [
             RecentAnswer(place, one.submitted_at, one.presentation_id, one.active_ms)
             for place, one in enumerate(events, 1)
         ],
         now,
     )
-    assert found.pace(now) == (6, 5.5)
+    assert found.compute_pace(now) == (6, 5.5)
 
 
 def test_answers_that_are_sent_again_or_late_leave_the_cache_as_it_is(opened: Store) -> None:
     """Reading 5,000 items again for each of them took ten times as long as a new answer."""
     item = first_id(opened)
     grade(opened, item, "key-00001")
-    with session_cache(opened, "ada") as cache:
+    with hold_session_cache(opened, "ada") as cache:
         before = cache._items
     assert grade(opened, item, "key-00001").status == "repeated"
     assert grade(opened, item, "key-00002").status == "stale"
     assert grade(opened, "no item of hers", "key-00003").status == "refused"
-    with session_cache(opened, "ada") as cache:
+    with hold_session_cache(opened, "ada") as cache:
         assert cache._items is before
     assert as_the_file_says(opened, "ada")

@@ -57,7 +57,7 @@ def test_a_repeat_is_in_another_list_with_twenty_others_between(listed: Store) -
         places = [place for place, _ in shown]
         assert places == list(range(places[0], places[0] + len(places)))
         assert len({one.query for _, one in shown}) == 1
-        assert [(one.place, one.of) for _, one in shown] == [
+        assert [(one.item_number, one.item_count) for _, one in shown] == [
             (n, len(shown)) for n in range(1, len(shown) + 1)
         ]
     of = {one.presentation_id: (one.list_id, place) for place, one in enumerate(everything)}
@@ -71,9 +71,11 @@ def test_a_repeat_is_in_another_list_with_twenty_others_between(listed: Store) -
 
 def test_a_list_is_never_cut(listed: Store) -> None:
     first, *_ = read_queue(listed, "ada", 1).showings
-    assert [one.list_id for one in read_queue(listed, "ada", 1).showings] == [first.list_id] * first.of
+    assert [one.list_id for one in read_queue(listed, "ada", 1).showings] == [
+        first.list_id
+    ] * first.item_count
     act(listed, first)
-    assert len(read_queue(listed, "ada", 2).showings) == first.of - 1
+    assert len(read_queue(listed, "ada", 2).showings) == first.item_count - 1
 
 
 def test_a_list_tells_its_answers_while_they_are_the_last(listed: Store) -> None:
@@ -86,7 +88,7 @@ def test_a_list_tells_its_answers_while_they_are_the_last(listed: Store) -> None
     for left in others[1:]:
         act(listed, left)
     assert read_queue(listed, "ada", list_of="").listing == []
-    assert len(read_queue(listed, "ada", list_of=one.presentation_id).listing) == one.of
+    assert len(read_queue(listed, "ada", list_of=one.presentation_id).listing) == one.item_count
     coming = read_queue(listed, "ada", 1).showings[0]
     act(listed, coming)
     after = read_queue(listed, "ada", list_of=one.presentation_id)
@@ -102,7 +104,7 @@ def test_what_was_put_off_comes_by_itself(listed: Store) -> None:
     first, second, *_ = read_queue(listed, "ada", 1).showings
     act(listed, second, "later")
     left = read_queue(listed, "ada", 1).showings
-    assert [one.place for one in left] == [1, 3, 4][: len(left)]
+    assert [one.item_number for one in left] == [1, 3, 4][: len(left)]
     (late,) = read_skipped_items(listed, "ada")
     assert (late.presentation_id, late.list_id) == (second.presentation_id, "")
     act(listed, second, "grade", 1)

@@ -179,10 +179,10 @@ def test_a_reviewer_gets_no_opinions_on_what_they_have_still_to_grade(store: Sto
     open_round(store, RoundRequest("first", ["ada", "ben"], overlap=2, duplicates=0))
     grade_next(store, "ada", 2, grade=0)
     grade_next(store, "ben", 2, grade=3)
-    assert len(read_case_queue(store, "lea").showings) == 2
+    assert len(read_case_queue(store, "lea").cases) == 2
     decide_pairs(store, {("query 0", "document 0.0"): 2})
     open_round(store, RoundRequest("again", ["lea"], overlap=1, duplicates=0, again=True))
-    assert read_case_queue(store, "lea").showings == read_recent_cases(store, "lea") == []
+    assert read_case_queue(store, "lea").cases == read_recent_cases(store, "lea") == []
     with pytest.raises(RefusedError, match="first judge your own open items"):
         read_case_view(store, "lea", "query 0", "document 0.0")
 
@@ -205,7 +205,7 @@ def test_adjudication_does_not_tell_a_reviewer_who_grades_which_pairs_come_again
     for pair in graded:
         with pytest.raises(RefusedError, match="first judge your own open items"):
             read_case_view(store, "rita", *pair)
-    assert read_case_queue(store, "rita").showings == []
+    assert read_case_queue(store, "rita").cases == []
     grade_next(store, "rita", 60, grade=1)
-    assert len(read_case_queue(store, "rita").showings) > 0
+    assert len(read_case_queue(store, "rita").cases) > 0
     assert read_case_view(store, "rita", *graded[0]).opinions

@@ -14,7 +14,7 @@ from curation.labeling.rounds.pace import read_annotators_work
 from curation.labeling.rounds.remarks import list_remarks
 from curation.labeling.rounds.round_states import read_open_states, read_round_state, set_round_state
 from curation.labeling.rounds.status import read_round_status
-from curation.labeling.rounds.upcoming import TOO_NEAR_REASON, count_unshown, read_rounds
+from curation.labeling.rounds.upcoming import NEAR_REPEATS, count_unshown, read_rounds
 from curation.labeling.rounds.use_guide import use_guide
 from curation.labeling.session.history import LAST_ITEMS, HistoryFilter, read_history_page
 from curation.labeling.session.item_views import read_previous_answer
@@ -100,12 +100,12 @@ def test_history_has_the_newest_first_and_a_change_is_a_new_event(opened: Store)
 
 def test_an_item_says_which_of_its_query_it_is_also_after_it_was_put_off(opened: Store) -> None:
     first, second, *_ = items = read_queue(opened, "ada", 6).showings
-    assert [(one.place, one.of) for one in items] == [(1, 3), (2, 3), (3, 3)] * 2
+    assert [(one.item_number, one.item_count) for one in items] == [(1, 3), (2, 3), (3, 3)] * 2
     assert len({one.query for one in items[:3]}) == 1
     submit_judgments(opened, "ada", [Submission(first.presentation_id, 0, "later", "put-off-0001")])
-    assert read_queue(opened, "ada", 1).showings[0].place == second.place
+    assert read_queue(opened, "ada", 1).showings[0].item_number == second.item_number
     last = read_queue(opened, "ada", 6).showings[-1]
-    assert (last.presentation_id, last.place, last.of) == (first.presentation_id, 1, 3)
+    assert (last.presentation_id, last.item_number, last.item_count) == (first.presentation_id, 1, 3)
 
 
 def test_a_repeat_is_counted_among_the_items_of_its_query_like_any_other(store: Store) -> None:
@@ -114,7 +114,7 @@ def test_a_repeat_is_counted_among_the_items_of_its_query_like_any_other(store: 
     assert repeats
     found: dict[str, list[tuple[int, int]]] = {}
     for one in read_queue(store, "ada", 200).showings:
-        found.setdefault(one.query, []).append((one.place, one.of))
+        found.setdefault(one.query, []).append((one.item_number, one.item_count))
     assert any(len(places) > 3 for places in found.values())
     for places in found.values():
         assert places == [(place, len(places)) for place in range(1, len(places) + 1)]
@@ -208,15 +208,15 @@ def test_history_has_each_grade_as_the_guide_has_it_under_which_it_was_given(
 def test_what_was_put_off_is_listed_and_asks_only_as_the_last_of_its_query(opened: Store) -> None:
     items = coming(opened)
     put_off(opened, items[2], items[0])
-    assert read_queue(opened, "ada", 1).put_off == 2
-    assert [(one.presentation_id, one.asks) for one in read_skipped_items(opened, "ada")] == [
+    assert read_queue(opened, "ada", 1).skipped == 2
+    assert [(one.presentation_id, one.asks_about_query) for one in read_skipped_items(opened, "ada")] == [
         (items[2], False),
         (items[0], False),
     ]
     grade_next(opened, "ada", 4)
     submit_judgments(opened, "ada", [Submission(items[2], 1, "grade", "taken-up-1", grade=1)])
     [last] = read_skipped_items(opened, "ada")
-    assert (last.presentation_id, last.asks, last.put_off) == (items[0], True, True)
+    assert (last.presentation_id, last.asks_about_query, last.skipped) == (items[0], True, True)
     assert read_skipped_items(opened, "grace") == []
 
 
@@ -274,7 +274,7 @@ def test_a_repeat_that_cannot_come_back_is_left_out_and_the_round_is_done(store:
     grade_next(store, "ada")
     status = read_round_status(store, "first")
     (ada,) = status.annotators
-    assert status.left_out == {TOO_NEAR_REASON: 1}
+    assert status.left_out == {NEAR_REPEATS: 1}
     assert (ada.answered, ada.presentations) == (everything - 1, everything - 1)
     assert (status.complete, status.candidates) == (50, 50)
     assert [work.open for work in read_annotators_work(store, "first")] == [0]
@@ -325,25 +325,25 @@ def test_a_repeat_of_what_was_put_off_comes_once_20_others_lie_between(store: St
 
 def test_the_last_item_of_a_query_asks_whether_the_corpus_answers_it(opened: Store) -> None:
     showings = read_queue(opened, "ada", 6).showings
-    assert [one.asks for one in showings] == [False, False, True, False, False, True]
+    assert [one.asks_about_query for one in showings] == [False, False, True, False, False, True]
     held = [one.presentation_id for one in showings[:2]]
-    assert read_queue(opened, "ada", 1, after=held).showings[0].asks
+    assert read_queue(opened, "ada", 1, after=held).showings[0].asks_about_query
     answer_query(opened, "ada", showings[2].presentation_id, "no", "answer-0001")
-    assert [one.asks for one in read_queue(opened, "ada", 6).showings] == [False] * 5 + [True]
+    assert [one.asks_about_query for one in read_queue(opened, "ada", 6).showings] == [False] * 5 + [True]
 
 
 def test_a_round_asks_from_its_number_of_documents_on_and_an_older_one_always(store: Store) -> None:
     open_for(store, {**grid(1, 5), "q2": ["d1", "d2"]}, "ada")
 
     def asking() -> list[int]:
-        return [one.of for one in read_queue(store, "ada", 9).showings if one.asks]
+        return [one.item_count for one in read_queue(store, "ada", 9).showings if one.asks_about_query]
 
     assert asking() == [5]
     item = read_queue(store, "ada", 1).showings[0]
     submit_judgments(store, "ada", [Submission(item.presentation_id, 0, "grade", "grade-0001", 1)])
     assert asking() == [5], "an answered document is seen, too"
     with store.reading() as cursor:
-        assert [(one.ask_from, one.lists) for one in read_rounds(cursor).values()] == [(5, False)]
+        assert [(one.ask_from, one.shows_lists) for one in read_rounds(cursor).values()] == [(5, False)]
     for parameters, found in (("{}", [5, 2]), ('{"ask_from":0}', [])):
         with store.transaction() as cursor:
             cursor.execute("UPDATE rounds SET parameters = ?", [parameters])
@@ -359,7 +359,7 @@ def test_what_is_put_off_asks_when_it_comes_back_as_the_last(opened: Store) -> N
     item = read_queue(opened, "ada", 1).showings[0]
     submit_judgments(opened, "ada", [Submission(item.presentation_id, 0, "later", "later-0001")])
     showings = read_queue(opened, "ada", 6).showings
-    assert [one.asks for one in showings] == [False, False, False, False, True, True]
+    assert [one.asks_about_query for one in showings] == [False, False, False, False, True, True]
 
 
 def test_an_answer_about_a_query_counts_once_and_can_be_changed(opened: Store) -> None:
@@ -450,7 +450,7 @@ def test_audits_and_pilots_ask_like_any_other_round_and_their_answers_do_not_cou
     with opened.transaction() as cursor:
         cursor.execute("UPDATE rounds SET kind = ?", [kind])
     item = read_queue(opened, "ada", 3).showings[2]
-    assert item.asks
+    assert item.asks_about_query
     assert answer_query(opened, "ada", item.presentation_id, "no", "answer-0001").status == "saved"
     with opened.reading() as cursor:
         assert count_answers(cursor) == {}

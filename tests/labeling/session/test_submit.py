@@ -240,8 +240,8 @@ def test_a_showing_holds_nothing_that_should_be_blind() -> None:
         "facts",
         "guide_hash",
         "kind",
-        "asks",
-        "place",
-        "of",
-        "put_off",
+        "asks_about_query",
+        "item_number",
+        "item_count",
+        "skipped",
     }

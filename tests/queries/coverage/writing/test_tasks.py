@@ -236,7 +236,7 @@ def test_an_unanswerable_query_is_checked_by_pooling_and_by_people(project: Stor
         ("lee", "partly", "answered"),
     ):
         items = [one for one in read_queue(project, writer, 99).showings if one.query == "tea from the moon"]
-        assert items[-1].asks
+        assert items[-1].asks_about_query
         answer_query(project, writer, items[-1].presentation_id, answer, f"{writer} says so")
         assert verdict() == then
 
