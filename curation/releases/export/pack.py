@@ -23,6 +23,7 @@ from curation.store.staging import flush_all, staging_folder
 EPOCH = (1980, 1, 1, 0, 0, 0)
 """The earliest time that a zip file can store."""
 MODE = 0o100644 << 16
+"""Access rights of each file in a zip file: everybody reads, and the owner writes."""
 
 
 class PackedFile(NamedTuple):
@@ -108,8 +109,8 @@ def pack_release(
             flush_all(folder)
             packed.replace(file)
     except OSError as error:
-        reason = error.strerror or str(error)
-        raise InputError(f"could not be written, and no file was left: {reason}", path=file) from error
+        problem = error.strerror or str(error)
+        raise InputError(f"could not be written, and no file was left: {problem}", path=file) from error
     return PackedFile(file, file.stat().st_size, sha256, exported)
 
 

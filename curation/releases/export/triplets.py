@@ -33,11 +33,11 @@ if TYPE_CHECKING:
     from curation.releases.export.export_source import ExportSource
     from curation.store import Document
 
-CHANGED = "grade that was given on another version of its document"
+OTHER_VERSION = "grade that was given on another version of its document"
 UNRANKED = "document graded below relevant that no system ranked"
-ALIKE = "document graded below relevant that has nearly the text of a relevant document"
-TWICE = "document graded below relevant whose text is there under another id"
-SAME = "relevant document whose text is there under another id"
+NEAR_DUPLICATE_NEGATIVE = "document graded below relevant that has nearly the text of a relevant document"
+REPEATED_NEGATIVE = "document graded below relevant whose text is there under another id"
+REPEATED_POSITIVE = "relevant document whose text is there under another id"
 NO_POSITIVE = "query without a relevant document"
 NO_NEGATIVE = "query without a hard negative"
 
@@ -115,14 +115,14 @@ def _find_usable_queries(
         by_query[row["query_id"]].append(row)
     for query_id, rows in sorted(by_query.items()):
         usable = [row for row in rows if "version" not in row]
-        left_out[CHANGED] += len(rows) - len(usable)
+        left_out[OTHER_VERSION] += len(rows) - len(usable)
         relevant = [row["document_id"] for row in rows if row["grade"] >= source.relevant_grade]
         relevant_rows = [row for row in usable if row["document_id"] in relevant]
         positives = _find_positives(relevant_rows, documents, left_out)
         irrelevant = [row["document_id"] for row in usable if row["document_id"] not in relevant]
-        ranked = [(ranks[query_id, name], name) for name in irrelevant if (query_id, name) in ranks]
-        left_out[UNRANKED] += len(irrelevant) - len(ranked)
-        negatives = [document_id for _, document_id in sorted(ranked)]
+        ranked_ids = [document_id for document_id in irrelevant if (query_id, document_id) in ranks]
+        left_out[UNRANKED] += len(irrelevant) - len(ranked_ids)
+        negatives = sorted(ranked_ids, key=lambda document_id: (ranks[query_id, document_id], document_id))
         outdated = {row["document_id"] for row in usable if row["how"] == OUTDATED}
         hard_negatives = _find_negatives(negatives, relevant, outdated, documents, source, left_out)
         if positives and hard_negatives:
@@ -138,7 +138,7 @@ def _find_positives(
     id_by_text: dict[str, str] = {}
     for row in sorted(rows, key=lambda row: (-row["grade"], row["document_id"])):
         id_by_text.setdefault(documents[row["document_id"]].text, row["document_id"])
-    left_out[SAME] += len(rows) - len(id_by_text)
+    left_out[REPEATED_POSITIVE] += len(rows) - len(id_by_text)
     return list(id_by_text.values())
 
 
@@ -153,18 +153,19 @@ def _find_negatives(
     """Return the hard negatives without near-duplicates of relevant documents and without equal texts."""
     from curation.core.similarity.shingles import find_near_duplicate, word_shingles
 
-    texts = {name: documents[name].text for name in (*relevant, *negatives)}
-    shingles = {name: word_shingles(text) for name, text in texts.items()}
-    relevant_texts = {texts[name] for name in relevant}
+    texts = {document_id: documents[document_id].text for document_id in (*relevant, *negatives)}
+    shingles = {document_id: word_shingles(text) for document_id, text in texts.items()}
+    relevant_texts = {texts[document_id] for document_id in relevant}
     negative_by_text: dict[str, str] = {}
-    for name in negatives:
-        near_match = find_near_duplicate(name, relevant, shingles, source.near_duplicate)
-        if texts[name] in relevant_texts or (near_match is not None and name not in outdated):
-            left_out[ALIKE] += 1
-        elif texts[name] in negative_by_text:
-            left_out[TWICE] += 1
+    for document_id in negatives:
+        text = texts[document_id]
+        duplicate = find_near_duplicate(document_id, relevant, shingles, source.near_duplicate)
+        if text in relevant_texts or (duplicate is not None and document_id not in outdated):
+            left_out[NEAR_DUPLICATE_NEGATIVE] += 1
+        elif text in negative_by_text:
+            left_out[REPEATED_NEGATIVE] += 1
         else:
-            negative_by_text[texts[name]] = name
+            negative_by_text[text] = document_id
     return list(negative_by_text.values())
 
 
@@ -175,7 +176,9 @@ def _find_best_ranks(source: ExportSource) -> dict[tuple[str, str], float]:
     """
     ranks: dict[tuple[str, str], float] = {}
     for row in source.rows("candidates"):
-        rank = row["rank"] if row["pool_id"] is not None else inf if row["system"] == "imported" else None
+        rank = row["rank"]
+        if row["pool_id"] is None:
+            rank = inf if row["system"] == "imported" else None
         if rank is not None:
             pair = get_pair(row)
             ranks[pair] = min(rank, ranks.get(pair, rank))

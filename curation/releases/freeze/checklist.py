@@ -105,23 +105,25 @@ def _check_rounds(states: Sequence[RoundState]) -> FreezeCheck:
 
 
 def _check_disputes(draft: ReleaseDraft) -> FreezeCheck:
-    disputed, kept, allowed = draft.disputed, draft.kept, draft.request.allow_disputed
-    other_disputes = draft.disputed_anywhere - disputed - kept
+    disputed, n_older_grades, allowed = draft.disputed, draft.n_older_grades, draft.request.allow_disputed
+    other_disputes = draft.disputed_anywhere - disputed - n_older_grades
     sentences = []
     if disputed:
         sentences.append(f"{pluralize(disputed, 'pair is', 'pairs are')} disputed and without a grade.")
         advice = "Adjudicate the pairs first, or leave disputed pairs out."
         sentences.append("The release leaves disputed pairs out." if allowed else advice)
-    elif not kept:
+    elif not n_older_grades:
         sentences.append("No pair of this release is disputed.")
-    if kept:
-        older = pluralize(kept, "disputed pair has", "disputed pairs have")
+    if n_older_grades:
+        older = pluralize(n_older_grades, "disputed pair has", "disputed pairs have")
         sentences.append(f"{older} the grade from before the re-labeling whose votes disagree.")
     if other_disputes:
         left_out = pluralize(other_disputes, "other disputed pair is", "other disputed pairs are")
         sentences.append(f"{left_out} left out in any case.")
-    state: CheckState = "block" if disputed and not allowed else "warn" if disputed or kept else "ok"
-    return FreezeCheck("disputes", state, " ".join(sentences), f"{disputed or kept:,}")
+    state: CheckState = "warn" if disputed or n_older_grades else "ok"
+    if disputed and not allowed:
+        state = "block"
+    return FreezeCheck("disputes", state, " ".join(sentences), f"{disputed or n_older_grades:,}")
 
 
 def _check_figure(check: GateCheck) -> FreezeCheck:

@@ -70,10 +70,10 @@ class ReleaseDraft:
     graded: the queries and relevant documents for the check of the split.
     queries, grades: part of the split → number.
     changed: number of grades on another version of the document that are kept.
-    kept: number of pairs that have the grade from before a re-labeling, because the new votes disagree.
+    n_older_grades: number of pairs with the grade from before a re-labeling, because the new votes disagree.
     disputed_anywhere: number of disputed pairs of the project, in the release or not.
     snapshot_id: hash of the corpus.
-    held: whether the corpus has only documents that search engines brought.
+    has_only_engine_documents: whether the corpus has only documents that search engines brought.
     people: every name by which the project knows a person of the release → their number there.
     left_out: reason → number.
     left_out_documents: reason → ids of the documents whose pairs were left out, each once.
@@ -96,7 +96,7 @@ class ReleaseDraft:
     documents: int
     snapshot_id: str
     changed: int
-    kept: int
+    n_older_grades: int
     disputed_anywhere: int
     people: Mapping[str, str]
     left_out: dict[str, int]
@@ -104,7 +104,7 @@ class ReleaseDraft:
     relabelings: dict[str, Any]
     opinions: Counter[tuple[int, int]]
     open_rounds: Sequence[RoundState]
-    held: bool
+    has_only_engine_documents: bool
     sharing: dict[str, Any] | None = None
     sealed: tuple[str, ...] = ()
     without_relevant: dict[str, int] = field(default_factory=dict)
@@ -177,14 +177,14 @@ def make_draft(
         snapshot_id=rows.labels.snapshot_id,
         people=people,
         changed=selection.changed,
-        kept=selection.kept,
+        n_older_grades=selection.n_older_grades,
         disputed_anywhere=consensus.counts.disputed,
         left_out=selection.left_out,
         left_out_documents=selection.left_out_documents,
         relabelings=rows.relabelings,
         opinions=selection.opinions,
         open_rounds=rows.open_rounds,
-        held=rows.held,
+        has_only_engine_documents=rows.has_only_engine_documents,
     )
 
 
@@ -206,7 +206,7 @@ def make_header(draft: ReleaseDraft, override: Override | None = None) -> Rows:
     optional = {
         "changed": draft.changed,
         "only_complete": draft.request.only_complete,
-        "held": draft.held,
+        "held": draft.has_only_engine_documents,
         "sharing": draft.sharing,
     }
     header |= draft.relabelings | {name: value for name, value in optional.items() if value}

@@ -38,7 +38,7 @@ class PairSelection:
     queries: the queries with a taken pair.
     grades: part of the split → number of taken pairs.
     changed: number of taken pairs that were graded on another version of the document.
-    kept: number of taken pairs that are disputed, with the grade from before a re-labeling.
+    n_older_grades: number of taken pairs that are disputed, with the grade from before a re-labeling.
     relabeled: the taken pairs that a re-labeling asked about.
     opinions: (opinions, planned opinions) → number of taken pairs.
     evidence: the rows of the part 'evidence'.
@@ -58,7 +58,7 @@ class PairSelection:
         self._document_ids: dict[str, set[str]] = {NO_DOCUMENT: set(), CHANGED: set()}
         self.queries: set[str] = set()
         self.grades: Counter[str] = Counter()
-        self.changed = self.kept = 0
+        self.changed = self.n_older_grades = 0
         self.relabeled: set[tuple[str, str]] = set()
 
     def add(self, pair: PairConsensus) -> bool:
@@ -75,7 +75,7 @@ class PairSelection:
         self.queries.add(pair.query_id)
         self.grades[self._rows.split.parts[pair.query_id]] += 1
         self.changed += pair.changed
-        self.kept += pair.how == "disputed"
+        self.n_older_grades += pair.how == "disputed"
         self.opinions[pair.judgments, pair.judgments + self._count_lacking(pair)] += 1
         if pair[:2] in self._relabeled_pairs:
             self.relabeled.add(pair[:2])

@@ -173,7 +173,7 @@ class ProjectRows(NamedTuple):
     pool_sample: pa.Table
     open_rounds: list[RoundState]
     unanswered: dict[tuple[str, str], int]
-    held: bool
+    has_only_engine_documents: bool
     marks: ProjectMarks
     newer: dict[str, Document]
 
@@ -221,7 +221,7 @@ def read_rows(cursor: Cursor) -> ProjectRows:
         pool_sample=_read_table(cursor, _POOL_SAMPLE, [split_id]),
         open_rounds=[state for state in read_open_states(cursor) if state.kind not in NOT_COUNTED],
         unanswered=_read_unanswered(cursor),
-        held=is_held(cursor),
+        has_only_engine_documents=is_held(cursor),
         marks=marks,
         newer=read_newer_versions(cursor, marks),
     )
