@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from curation.relabeling.calendar import Quarter
 from curation.relabeling.judged_pairs import SAME, JudgedPair
-from curation.relabeling.plan import choose_pairs
+from curation.relabeling.pair_selection import select_pairs
 from curation.relabeling.regraded_pairs import DISPUTED_NOW, QuarterResult, RegradedPair
 from curation.relabeling.wrong_labels import estimate_wrong_labels
 
@@ -46,7 +46,7 @@ def judged_plan(wrong: Marks, seed: int, random: np.random.Generator, left_open:
         for q, d in np.ndindex(*wrong.shape)
     ]
     pairs = []
-    for one in choose_pairs(rows, 0.15, seed):
+    for one in select_pairs(rows, 0.15, seed):
         q, d = (int(name[1:]) for name in one[:2])
         lost = random.random() < left_open * (1 + int(wrong[q, d]))
         grades = (1, None, DISPUTED_NOW) if lost else (1, 1 + int(wrong[q, d]), "")

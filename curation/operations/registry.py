@@ -38,8 +38,8 @@ _ENTRIES = {
     "freeze": _Entry("releases.operations", "sources queries judgments candidates parts", "releases"),
     "export": _Entry("releases.operations", "releases", ""),
     "evaluate": _Entry("evaluation.evaluate", "releases", "evaluations"),
-    "plan re-labeling": _Entry("relabeling.open_quarter", "sources queries judgments candidates", "plan"),
-    "relabel": _Entry("relabeling.open_quarter", "sources queries plan", "candidates vectors"),
+    "plan re-labeling": _Entry("relabeling.operations", "sources queries judgments candidates", "plan"),
+    "relabel": _Entry("relabeling.operations", "sources queries plan", "candidates vectors"),
     "backup": _Entry("operations.backup_schedule", "", ""),
 }
 

@@ -11,25 +11,28 @@ from collections.abc import Sequence
 from datetime import date
 from typing import NamedTuple, Self
 
-from curation.core.errors import InputError
+from curation.core.errors import InputError, RefusedError
+from curation.core.text import pluralize
 from curation.store import Cursor, utc_now
 
-REVISIT = 8
+REVISIT_QUARTERS = 8
 """Age in quarters (two years) from which a pair counts as stale for its age only."""
-_NAME = re.compile(r"\d{4}-Q[1-4]")
+_QUARTER_PATTERN = re.compile(r"\d{4}-Q[1-4]")
 NOT_PLANNED, PLANNED, OPEN, UNFINISHED, DONE = "not planned", "planned", "open", "left half done", "done"
-# A pair of the plan that nobody was asked about (its document is gone) is not waited for.
+# Pairs that the round does not show (their documents are gone) do not count in the progress.
 _PROGRESS = """
-WITH asked AS (
-    SELECT plan_id, count(*) AS pairs, count(*) FILTER (whole) AS whole
+WITH shown_pairs AS (
+    SELECT plan_id, count(*) AS pair_count, count(*) FILTER (whole) AS judged_count
     FROM relabeling_progress GROUP BY plan_id),
-planned AS (SELECT plan_id, count(*) AS pairs FROM relabeling_pairs GROUP BY plan_id)
-SELECT p.quarter, p.plan_id, r.name, coalesce(r.closed, false),
-       CASE WHEN r.name IS NULL THEN coalesce(n.pairs, 0) ELSE coalesce(a.pairs, 0) END, coalesce(a.whole, 0)
-FROM relabeling_plans p LEFT JOIN relabeling_rounds b USING (plan_id)
-LEFT JOIN round_states r USING (round_id)
-LEFT JOIN asked a USING (plan_id) LEFT JOIN planned n USING (plan_id)
-ORDER BY p.quarter, r.name IS NOT NULL, p.rowid
+planned_pairs AS (SELECT plan_id, count(*) AS pair_count FROM relabeling_pairs GROUP BY plan_id)
+SELECT plan.quarter, plan_id, round.name, coalesce(round.closed, false),
+       CASE WHEN round.name IS NULL THEN coalesce(planned.pair_count, 0)
+            ELSE coalesce(shown.pair_count, 0) END,
+       coalesce(shown.judged_count, 0)
+FROM relabeling_plans plan LEFT JOIN relabeling_rounds USING (plan_id)
+LEFT JOIN round_states round USING (round_id)
+LEFT JOIN shown_pairs shown USING (plan_id) LEFT JOIN planned_pairs planned USING (plan_id)
+ORDER BY plan.quarter, round.name IS NOT NULL, plan.rowid
 """
 
 
@@ -44,7 +47,7 @@ class Quarter(str):
     __slots__ = ()
 
     def __new__(cls, name: str) -> Self:
-        if not _NAME.fullmatch(name):
+        if not _QUARTER_PATTERN.fullmatch(name):
             raise InputError(f"{name!r} is no quarter; expected a quarter such as 2026-Q4")
         return super().__new__(cls, name)
 
@@ -102,14 +105,53 @@ def read_work(cursor: Cursor) -> list[QuarterWork]:
     Plans are ordered by quarter.
     """
     work: dict[str, QuarterWork] = {}  # the last row of a quarter counts
-    for name, plan_id, round_name, closed, pairs, whole in cursor.execute(_PROGRESS).fetchall():
-        state = PLANNED if round_name is None else DONE if whole == pairs else UNFINISHED if closed else OPEN
-        work[name] = QuarterWork(Quarter(name), plan_id, round_name, state, pairs, whole)
+    for name, plan_id, round_name, closed, pair_count, judged_count in cursor.execute(_PROGRESS).fetchall():
+        if round_name is None:
+            state = PLANNED
+        elif judged_count == pair_count:
+            state = DONE
+        else:
+            state = UNFINISHED if closed else OPEN
+        work[name] = QuarterWork(Quarter(name), plan_id, round_name, state, pair_count, judged_count)
     return list(work.values())
 
 
 def read_planned_pairs(cursor: Cursor, work: Sequence[QuarterWork], quarter: Quarter) -> set[tuple[str, str]]:
     """Read the pairs of the quarter's plan as (query id, document id); empty without a plan."""
-    plans = [row.plan_id for row in work if row.quarter == quarter]
+    plan_ids = [row.plan_id for row in work if row.quarter == quarter]
     sql = "SELECT query_id, document_id FROM relabeling_pairs WHERE list_contains(?::TEXT[], plan_id)"
-    return set(cursor.execute(sql, [plans]).fetchall())
+    return set(cursor.execute(sql, [plan_ids]).fetchall())
+
+
+def refuse_second_relabeling(work: Sequence[QuarterWork], quarter: Quarter) -> None:
+    """Refuse to plan a re-labeling of a quarter that had one, or while any re-labeling is open.
+
+    Raises
+    ------
+    RefusedError: a re-labeling is open, or a plan of the quarter was opened before.
+    """
+    for row in work:
+        if row.state == OPEN:
+            raise make_open_error(row)
+        if row.quarter == quarter and row.state != PLANNED:
+            progress = f"{row.whole:,} of {pluralize(row.pairs, 'pair')}"
+            if row.state == UNFINISHED:
+                raise RefusedError(
+                    f"The re-labeling of {quarter} is not finished: its round {row.round!r} was closed "
+                    f"with {progress} judged. Reopen the round, whose annotators and pairs come from the "
+                    "plan.",
+                    command=f"`goldgrade round set {row.round} open` reopens the round.",
+                )
+            raise RefusedError(
+                f"{quarter} was re-labeled already (round {row.round!r}, {progress} {row.state}). "
+                "Make the next plan in the next quarter."
+            )
+
+
+def make_open_error(work: QuarterWork) -> RefusedError:
+    """Make the error that refuses a new quarter while the re-labeling `work` is open."""
+    return RefusedError(
+        f"The re-labeling of {work.quarter} is still open: {work.whole:,} of {pluralize(work.pairs, 'pair')} "
+        f"are done. Two quarters are never open at once. Finish or close the round {work.round!r}.",
+        command=f"`goldgrade round set {work.round} closed` closes the round.",
+    )

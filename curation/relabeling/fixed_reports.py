@@ -20,7 +20,7 @@ from curation.relabeling.stored_plans import StoredPlan, list_plans
 from curation.relabeling.wrong_labels import WrongLabels, estimate_wrong_labels
 from curation.store import COMMAND_LINE, Cursor, Store
 
-MAX_POOLED = 4
+MAX_POOLED_QUARTERS = 4
 """Number of quarters, the present quarter included, over which the share of wrong grades is pooled."""
 _REOPENED = "(SELECT count(*) FROM round_events WHERE round_id = ? AND kind = 'reopen')"
 
@@ -55,15 +55,17 @@ class RoundClosed(NamedTuple):
         return [*self.state.sentences, *filter(None, [self.remark])]
 
 
-def read_report_inputs(cursor: Cursor, row: StoredPlan) -> ReportInputs:
+def read_report_inputs(cursor: Cursor, plan: StoredPlan) -> ReportInputs:
     """Read the inputs that the closing of the quarter stored, or compute the inputs from the project."""
-    stored = _read_stored(cursor, row)
+    stored = _read_stored_inputs(cursor, plan)
     if stored is not None:
         return stored
-    result = read_plan_result(cursor, row)
-    oldest = Quarter(row.quarter).before(MAX_POOLED - 1)
-    earlier = [plan for plan in list_plans(cursor) if plan.round_id and oldest <= plan.quarter < row.quarter]
-    results = [*(read_report_inputs(cursor, plan).result for plan in earlier), result]
+    result = read_plan_result(cursor, plan)
+    oldest = Quarter(plan.quarter).before(MAX_POOLED_QUARTERS - 1)
+    earlier_plans = [
+        other for other in list_plans(cursor) if other.round_id and oldest <= other.quarter < plan.quarter
+    ]
+    results = [*(read_report_inputs(cursor, other).result for other in earlier_plans), result]
     comparable = [quarter for quarter in results if quarter.comparable]
     pooled = estimate_wrong_labels(comparable) if len(comparable) > 1 else None
     return ReportInputs(current_guide(cursor).values, result, pooled, len(comparable))
@@ -75,42 +77,44 @@ def close_round(store: Store, name: str, author: str = COMMAND_LINE, reason: str
     remarks: list[str] = []
 
     def fix(cursor: Cursor, state: RoundState) -> None:
-        for row in list_plans(cursor):
-            if row.round_id == state.round_id:
-                remarks.append(_describe_fixed_report(fix_report(cursor, row)))
+        for plan in list_plans(cursor):
+            if plan.round_id == state.round_id:
+                remarks.append(_describe_fixed_report(fix_report(cursor, plan)))
 
     return RoundClosed(set_round_state(store, name, "closed", author, reason, fix), "".join(remarks))
 
 
 def fix_reports(cursor: Cursor) -> None:
     """Fix the drift report of each opened quarter whose report is not fixed yet, the oldest quarter first."""
-    for row in sorted(list_plans(cursor), key=lambda row: row.quarter):
-        if row.round_id is not None:
-            fix_report(cursor, row)
+    for plan in sorted(list_plans(cursor), key=lambda plan: plan.quarter):
+        if plan.round_id is not None:
+            fix_report(cursor, plan)
 
 
-def fix_report(cursor: Cursor, row: StoredPlan) -> ReportInputs:
+def fix_report(cursor: Cursor, plan: StoredPlan) -> ReportInputs:
     """Store the inputs of a drift report, unless they were stored since the round was opened or reopened."""
-    inputs = read_report_inputs(cursor, row)
+    inputs = read_report_inputs(cursor, plan)
     if not inputs.fixed:
         text = canonical_json(to_json_value(inputs))
         sql = f"INSERT INTO relabeling_reports SELECT ?, {_REOPENED}, ?"
-        cursor.execute(sql, [row.plan_id, row.round_id, text])
+        cursor.execute(sql, [plan.plan_id, plan.round_id, text])
     return inputs
 
 
-def _read_stored(cursor: Cursor, row: StoredPlan) -> ReportInputs | None:
+def _read_stored_inputs(cursor: Cursor, plan: StoredPlan) -> ReportInputs | None:
     from pydantic import TypeAdapter
 
     sql = f"SELECT inputs::TEXT FROM relabeling_reports WHERE plan_id = ? AND reopened = {_REOPENED}"  # noqa: S608
-    stored = cursor.execute(sql, [row.plan_id, row.round_id]).fetchone()
+    stored = cursor.execute(sql, [plan.plan_id, plan.round_id]).fetchone()
     return TypeAdapter(ReportInputs).validate_json(stored[0])._replace(fixed=True) if stored else None
 
 
 def _describe_fixed_report(inputs: ReportInputs) -> str:
-    disputed = inputs.result.left_out.get(DISPUTED_NOW, 0)
-    unjudged = inputs.result.left_out.get(NOT_WHOLE, 0)
-    waiting = [pluralize(disputed, "disputed pair")] if disputed else []
-    waiting += [f"{pluralize(unjudged, 'pair')} not judged"] if unjudged else []
-    suffix = f", with {' and '.join(waiting)}: reopen the round to count later answers" if waiting else ""
-    return f"The report of {inputs.result.name} is fixed{suffix}."
+    left_out = inputs.result.left_out
+    disputed_count, unjudged_count = left_out.get(DISPUTED_NOW, 0), left_out.get(NOT_WHOLE, 0)
+    open_pairs = [pluralize(disputed_count, "disputed pair")] if disputed_count else []
+    open_pairs += [f"{pluralize(unjudged_count, 'pair')} not judged"] if unjudged_count else []
+    remark = (
+        f", with {' and '.join(open_pairs)}: reopen the round to count later answers" if open_pairs else ""
+    )
+    return f"The report of {inputs.result.name} is fixed{remark}."

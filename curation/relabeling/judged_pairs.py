@@ -31,7 +31,7 @@ from curation.labeling.consensus.consensus import read_consensus
 from curation.labeling.consensus.marks import read_marks, read_newer_versions
 from curation.labeling.consensus.votes import choose_decisions_view
 from curation.people.seal_access import SEALED, sealed_queries
-from curation.relabeling.calendar import REVISIT, Quarter
+from curation.relabeling.calendar import REVISIT_QUARTERS, Quarter
 from curation.store import Cursor, get_setting
 from curation.store.documents import snapshot_versions
 
@@ -39,22 +39,22 @@ Pair = tuple[str, str]
 
 SAME, CHANGED, GONE, UNKNOWN = "same", "changed", "gone", "unknown"
 """States of a judged document: its present version is the judged version, a new version, gone, or unknown."""
-BETWEEN = " · "
+STRATUM_SEPARATOR = " · "
 """Separator between the dimensions in a stratum's name."""
-WEIGHTS: Mapping[str, float] = {"document": 0.5, "guide": 0.25, "age": 0.25}
+SCORE_WEIGHTS: Mapping[str, float] = {"document": 0.5, "guide": 0.25, "age": 0.25}
 """Weights of the parts of the staleness score; the weights sum to 1."""
-STALE = 0.25
+MIN_STALE_SCORE = 0.25
 """Staleness score from which a pair is stale: a changed text, changed words of its grade, or two years.
 
 See `JudgedPair.is_stale`.
 """
-GRADE_FIELDS = ("grade", "confidence", "guide_behind", "guide_hash")
+GRADE_REVEALING_FIELDS = ("grade", "confidence", "guide_behind", "guide_hash")
 """Fields of a pair that would reveal its grade."""
-MIN_CHANGE = 0.5
+CHANGED_TEXT_SCORE = 0.5
 """Document part of the score if the text changed by one word. A larger share of changed words adds to it."""
 
 # The versions and guides of the counted judgments; a decision has a version and a guide of its own.
-_RECORDS = """
+_JUDGMENT_FACTS = """
 WITH judged AS (
     SELECT j.query_id, j.document_id,
            max(e.submitted_at) FILTER (e.time_known) AS judged_at, max(r.opened_at) AS opened_at,
@@ -78,7 +78,7 @@ SELECT query_id, document_id, arg_max(n.quarter, n.sequence)
 FROM relabeling_progress n JOIN judged_versions v USING (query_id, document_id)
 WHERE n.whole AND list_contains(n.shown, v.content_hash) GROUP BY ALL
 """
-_TYPES = """
+_QUERY_TYPES = """
 WITH newest AS (
     SELECT q.query_id, arg_max(q.stratum, s.rowid) AS stratum
     FROM sample_queries q JOIN samples s USING (sample_id) GROUP BY q.query_id)
@@ -151,7 +151,7 @@ class JudgedPair:
     @property
     def stratum(self) -> str:
         """The pair's stratum: the type of its query and the quarter of its last judgment, as one name."""
-        return f"{self.type}{BETWEEN}{self.judged or 'unknown'}"
+        return f"{self.type}{STRATUM_SEPARATOR}{self.judged or 'unknown'}"
 
     @property
     def is_stale(self) -> bool:
@@ -161,7 +161,7 @@ class JudgedPair:
         """
         quarters = self.older_than if self.age is None else self.age
         has_changed = self.document == CHANGED or self.guide_behind or quarters != 0
-        return self.score >= STALE and self.document != GONE and has_changed
+        return self.score >= MIN_STALE_SCORE and self.document != GONE and has_changed
 
     def with_score(self, quarter: Quarter, changed_share: float | None = None) -> JudgedPair:
         """Return the pair with its age and its staleness score in a quarter.
@@ -172,7 +172,7 @@ class JudgedPair:
         parts = {
             "document": self._document_part(changed_share),
             "guide": None if self.guide_behind is None else float(self.guide_behind),
-            "age": None if age is None else min(1.0, age / REVISIT),
+            "age": None if age is None else min(1.0, age / REVISIT_QUARTERS),
         }
         return replace(
             self,
@@ -189,31 +189,36 @@ class JudgedPair:
         if self.document == GONE or self.evidence_lost:
             return 1.0
         if self.document == CHANGED:
-            return MIN_CHANGE + (1 - MIN_CHANGE) * (changed_share or 0.0)
+            return CHANGED_TEXT_SCORE + (1 - CHANGED_TEXT_SCORE) * (changed_share or 0.0)
         return 0.0
 
     def without_grade(self) -> JudgedPair:
         """Return the pair without its grade and the guide part of its score, which would reveal the grade."""
         parts = {**self.parts, "guide": None}
-        hidden: dict[str, Any] = {**dict.fromkeys(GRADE_FIELDS), "how": SEALED, "votes": {}, "cannot_tell": 0}
+        hidden: dict[str, Any] = {
+            **dict.fromkeys(GRADE_REVEALING_FIELDS),
+            "how": SEALED,
+            "votes": {},
+            "cannot_tell": 0,
+        }
         return replace(self, **hidden, parts=parts, score=compute_score(parts))
 
 
 def compute_score(parts: Mapping[str, float | None]) -> float:
     """Return the weighted mean of the known parts of a staleness score; 0 if all parts are unknown."""
     known_parts = {name: part for name, part in parts.items() if part is not None}
-    weight = sum(WEIGHTS[name] for name in known_parts)
-    return sum(WEIGHTS[name] * part for name, part in known_parts.items()) / weight if weight else 0.0
+    weight = sum(SCORE_WEIGHTS[name] for name in known_parts)
+    return sum(SCORE_WEIGHTS[name] * part for name, part in known_parts.items()) / weight if weight else 0.0
 
 
 def read_pairs(cursor: Cursor) -> list[JudgedPair]:
     """Read the judged pairs of the set, ordered by query id and document id, without scores."""
     active = {query.query_id for query in read_active_queries(cursor)}
     graded = [pair for pair in read_consensus(cursor).pairs if pair.query_id in active]
-    sql = _RECORDS.format(decisions=choose_decisions_view(cursor))
+    sql = _JUDGMENT_FACTS.format(decisions=choose_decisions_view(cursor))
     facts = {(row[0], row[1]): row[2:] for row in cursor.execute(sql).fetchall()}
     newest = snapshot_versions(cursor, get_setting(cursor, "corpus"), sorted({p.document_id for p in graded}))
-    types, tags = read_types(cursor), read_query_tags(cursor)
+    types, tags = read_query_types(cursor), read_query_tags(cursor)
     renewed = _read_renewed(cursor)
     guide = current_guide(cursor)
     reworded = find_reworded_grades(cursor, group_equivalent_guides(cursor), guide)
@@ -223,7 +228,7 @@ def read_pairs(cursor: Cursor) -> list[JudgedPair]:
     for pair in graded:
         key = pair.query_id, pair.document_id
         judged_at, opened_at, read_hash, given, annotators, decisions = facts[key]
-        judged = renewed.get(key) or _find_quarter(judged_at)
+        judged = renewed.get(key) or _convert_to_quarter(judged_at)
         behind = sorted(row["guide"] for row in given if row["grade"] in reworded.get(row["guide"], ()))
         now_hash = newest.get(pair.document_id)
         pairs.append(
@@ -237,7 +242,7 @@ def read_pairs(cursor: Cursor) -> list[JudgedPair]:
                 type=types[pair.query_id],
                 tags=tags.get(pair.query_id, ()),
                 renewed=renewed.get(key),
-                known_since=judged or _find_quarter(opened_at),
+                known_since=judged or _convert_to_quarter(opened_at),
                 guide_hash=behind[0] if behind else guide.guide_hash if given else None,
                 annotators=tuple(annotators),
                 decisions=decisions,
@@ -256,9 +261,9 @@ def compare_versions(read_hash: str | None, now_hash: str | None) -> str:
     return SAME if read_hash == now_hash else CHANGED
 
 
-def read_types(cursor: Cursor) -> dict[str, str]:
+def read_query_types(cursor: Cursor) -> dict[str, str]:
     """Read the type of each query: its stratum in the newest sample with the query, else its source."""
-    return dict(cursor.execute(_TYPES).fetchall())
+    return dict(cursor.execute(_QUERY_TYPES).fetchall())
 
 
 def read_query_tags(cursor: Cursor) -> dict[str, tuple[str, ...]]:
@@ -267,7 +272,7 @@ def read_query_tags(cursor: Cursor) -> dict[str, tuple[str, ...]]:
     return {query_id: tuple(tags) for query_id, tags in cursor.execute(sql).fetchall()}
 
 
-def _find_quarter(day: date | None) -> Quarter | None:
+def _convert_to_quarter(day: date | None) -> Quarter | None:
     return Quarter.of(day) if day is not None else None
 
 

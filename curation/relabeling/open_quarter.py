@@ -1,4 +1,4 @@
-"""Opening of a re-labeling plan as a blind round of the quarter.
+"""The opening of a re-labeling plan as a blind round of the quarter.
 
 Annotators see an ordinary round: only the plan holds the old grades, and no page of an annotator reads the
 plan. Opening a quarter first fixes the reports of earlier quarters.
@@ -10,10 +10,9 @@ added again.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import NamedTuple
 
 from curation.core.errors import CurationError, RefusedError
-from curation.core.operation import Operation
 from curation.core.progress import Progress, silent
 from curation.core.reports.tables import Table
 from curation.core.text import pluralize
@@ -25,32 +24,19 @@ from curation.people.annotators import require_annotators, require_author
 from curation.pooling.pool import build_pool
 from curation.pooling.pool_report import PoolReport
 from curation.pooling.request import PoolRequest
-from curation.queries.sampling import stored_sample
-from curation.queries.sampling.strata import Stratum
-from curation.relabeling.calendar import OPEN, find_present_quarter, read_work
+from curation.relabeling.calendar import OPEN, make_open_error, read_work
 from curation.relabeling.fixed_reports import fix_reports
 from curation.relabeling.judged_pairs import Pair, read_pairs
-from curation.relabeling.plan import ADD, RETIRE, RETURNED, RelabelingPlan, make_plan, open_error, refuse_open
-from curation.relabeling.request import PlanRequest, QuarterRequest
-from curation.relabeling.retired_queries import retire_query, return_query
+from curation.relabeling.query_changes import ADD, RETIRE, apply_query_changes, extend_sample
+from curation.relabeling.request import QuarterRequest
 from curation.relabeling.stored_plans import StoredPlan, find_plan, read_plan
-from curation.relabeling.traffic import read_traffic
 from curation.store import COMMAND_LINE, Cursor, Store
 from curation.store.staging import rehearsal_folder
 
-NOT_THERE = "the document has left the corpus, or the query the set, since the plan was made"
-NO_POOL = "new queries without a document to judge: name systems that find some"
-# The queries of the sample and the returned queries, each as it was drawn last.
-_DRAWN_BEFORE = """
-SELECT q.normalised, arg_max(s.stratum, t.rowid), arg_max(s.inclusion_probability, t.rowid)
-FROM sample_queries s JOIN samples t USING (sample_id) JOIN queries q USING (query_id)
-WHERE (s.sample_id = $sample OR list_contains($again::TEXT[], q.normalised))
-  AND q.query_id NOT IN (SELECT query_id FROM retired_queries)
-GROUP BY q.normalised ORDER BY q.normalised
-"""
-_PROPOSED = "SELECT DISTINCT query_id, document_id FROM candidate_sources WHERE pool_id = ?"
-ChoiceInputs = tuple[list[candidates.CandidateRow], set[str], set[Pair], set[str]]
-"""The candidates, the queries of the set, the pairs from the pool, and the queries that join."""
+CANDIDATE_GONE = "the document has left the corpus, or the query the set, since the plan was made"
+NO_DOCUMENT = "new queries without a document to judge: name systems that find some"
+"""Reasons why the round leaves out a pair of the plan, or a query that joins the set."""
+_POOL_PAIRS = "SELECT DISTINCT query_id, document_id FROM candidate_sources WHERE pool_id = ?"
 
 
 @dataclass(frozen=True)
@@ -84,7 +70,7 @@ class QuarterOpened:
             f"{opening} {self.quarter} as the round {self.round.round}: {pluralize(self.pairs, 'pair')} to "
             f"judge again, {self.new_pairs:,} new, {pluralize(self.round.presentations, 'presentation')}.",
             f"{pluralize(self.added, 'query', 'queries')} joined the set, {self.retired:,} left it.",
-            *(f"Left out: {number:,} {why}." for why, number in self.left_out.items()),
+            *(f"Left out: {count:,} {reason}." for reason, count in self.left_out.items()),
         ]
 
     @property
@@ -93,44 +79,63 @@ class QuarterOpened:
         return (Table("Items by annotator", ("annotator", "items"), tuple(self.round.per_annotator.items())),)
 
 
-class _CandidateChooser:
-    """Choice of the candidates of a re-labeling round: the pairs of its plan, and new pairs from the pool."""
+class _SelectionInputs(NamedTuple):
+    """The data of the project from which the candidates of a re-labeling round are selected.
+
+    Attributes
+    ----------
+    active: ids of the queries of the set.
+    pool_pairs: pairs that the systems of the request found.
+    joining: ids of the queries that join the set with the plan.
+    """
+
+    rows: list[candidates.CandidateRow]
+    active: set[str]
+    pool_pairs: set[Pair]
+    joining: set[str]
+
+
+class _CandidateSelector:
+    """Selection of the candidates of a re-labeling round: the pairs of its plan, and new pairs from the pool.
+
+    `planned_count` is the number of pairs of the plan in the last selection.
+    """
 
     def __init__(self, plan: StoredPlan, pool_id: str | None) -> None:
-        self.plan, self.pool_id, self.pairs = plan, pool_id, 0
+        self.plan, self.pool_id = plan, pool_id
+        self.planned_count = 0
 
-    def read(self, cursor: Cursor) -> ChoiceInputs:
-        """Read the candidates, the queries of the set, the pairs from the pool, and the joining queries."""
+    def read(self, cursor: Cursor) -> _SelectionInputs:
+        """Read the data from which `select` selects the candidates."""
         rows, active = candidates.read_candidates(cursor)
-        proposed = cursor.execute(_PROPOSED, [self.pool_id]).fetchall()
+        pool_pairs = cursor.execute(_POOL_PAIRS, [self.pool_id]).fetchall()
         texts = [change.normalised for change in self.plan.queries if change.kind == ADD]
         sql = "SELECT query_id FROM queries WHERE normalised IN (SELECT unnest(?::TEXT[]))"
-        added = {row[0] for row in cursor.execute(sql, [texts]).fetchall()}
-        return rows, active, set(proposed), added
+        joining = {query_id for (query_id,) in cursor.execute(sql, [texts]).fetchall()}
+        return _SelectionInputs(rows, active, set(pool_pairs), joining)
 
-    def choose(self, inputs: ChoiceInputs) -> candidates.Selection:
-        """Choose the candidates of the round from the rows that `read` returned."""
-        rows, active, proposed, added = inputs
-        planned = {(pair.query_id, pair.document_id) for pair in self.plan.pairs}
-        planned_candidates = [
+    def select(self, inputs: _SelectionInputs) -> candidates.Selection:
+        """Select the candidates of the round from the data that `read` returned."""
+        plan_pairs = {(pair.query_id, pair.document_id) for pair in self.plan.pairs}
+        planned = [
             candidates.Candidate(row.query_id, row.document_id, row.content_hash)
-            for row in rows
-            if (row.query_id, row.document_id) in planned
+            for row in inputs.rows
+            if (row.query_id, row.document_id) in plan_pairs
             and row.content_hash is not None
             and not row.outside
-            and row.query_id in active
+            and row.query_id in inputs.active
         ]
-        new_candidates = [
+        new = [
             candidate
-            for candidate in candidates.choose_candidates(rows, active, again=False).candidates
-            if (candidate.query_id, candidate.document_id) in proposed
+            for candidate in candidates.choose_candidates(inputs.rows, inputs.active, again=False).candidates
+            if (candidate.query_id, candidate.document_id) in inputs.pool_pairs
         ]
-        self.pairs = len(planned_candidates)
-        no_document = added - {candidate.query_id for candidate in (*planned_candidates, *new_candidates)}
-        left_out = {NOT_THERE: len(planned) - len(planned_candidates), NO_POOL: len(no_document)}
+        self.planned_count = len(planned)
+        queries_without_document = inputs.joining - {candidate.query_id for candidate in (*planned, *new)}
+        counts = {CANDIDATE_GONE: len(plan_pairs) - len(planned), NO_DOCUMENT: len(queries_without_document)}
+        left_out = {reason: count for reason, count in counts.items() if count}
         parameters = {"plan": self.plan.plan_id, "quarter": self.plan.quarter}
-        counts = {reason: count for reason, count in left_out.items() if count}
-        return candidates.Selection([*planned_candidates, *new_candidates], parameters, counts)
+        return candidates.Selection([*planned, *new], parameters, left_out)
 
 
 def open_plan(
@@ -151,24 +156,27 @@ def open_plan(
         require_author(cursor, author, "lead")
         plan = _read_current_plan(cursor, request.plan)
         layout = make_round_request(cursor, plan, request)
-    _change_queries(store, plan, author)
+    with store.transaction(appends=True) as cursor:
+        fix_reports(cursor)
+        apply_query_changes(cursor, plan, author)
+    extend_sample(store, plan, author)
     report = None
     if request.systems:
         pool_request = PoolRequest(request.systems, request.depth, 0, layout.seed, request.budget)
         report = build_pool(store, pool_request, progress, author)
-    chooser = _CandidateChooser(plan, report.pool_id if report else None)
+    selector = _CandidateSelector(plan, report.pool_id if report else None)
 
-    def write(cursor: Cursor, opened: OpenedRound) -> None:
-        _refuse_stale(cursor, plan)
+    def record_round(cursor: Cursor, opened: OpenedRound) -> None:
+        _refuse_outdated(cursor, plan)
         values = [plan.plan_id, opened.round_id, plan.quarter]
         cursor.execute("INSERT INTO relabeling_rounds VALUES (?, ?, ?)", values)
 
-    opened = open_round_over(store, layout, chooser.read, chooser.choose, author, write)
+    opened = open_round_over(store, layout, selector.read, selector.select, author, record_round)
     return QuarterOpened(
         plan_id=plan.plan_id,
         quarter=plan.quarter,
-        pairs=chooser.pairs,
-        new_pairs=opened.candidates - chooser.pairs,
+        pairs=selector.planned_count,
+        new_pairs=opened.candidates - selector.planned_count,
         added=sum(change.kind == ADD for change in plan.queries),
         retired=sum(change.kind == RETIRE for change in plan.queries),
         pool=report,
@@ -183,11 +191,11 @@ def preview_opening(
     """Open a plan in a temporary copy of the project, and return the result as a dry run."""
     with rehearsal_folder(store.path) as folder:
         store.copy_to(folder / store.path.name)
-        copy = Store(folder / store.path.name)
+        project_copy = Store(folder / store.path.name)
         try:
-            return replace(open_plan(copy, request, progress, author), dry_run=True)
+            return replace(open_plan(project_copy, request, progress, author), dry_run=True)
         finally:
-            copy.close()
+            project_copy.close()
 
 
 def find_opening_problem(store: Store, plan: str | None = None) -> str | None:
@@ -203,11 +211,18 @@ def find_opening_problem(store: Store, plan: str | None = None) -> str | None:
 def make_round_request(cursor: Cursor, plan: StoredPlan, request: QuarterRequest) -> RoundRequest:
     """Make the request for the round of a plan.
 
-    Refuse annotators who cannot judge, and a round name that is taken.
+    Raises
+    ------
+    NotFoundError: the project does not know an annotator.
+    RefusedError: an annotator cannot sign in, or the name of the round is taken.
     """
-    name, overlap, seed = request.name or plan.quarter, plan.parameters["overlap"], plan.parameters["seed"]
     layout = RoundRequest(
-        name, request.annotators, overlap, request.duplicates, per_day=request.per_day, seed=seed
+        request.name or plan.quarter,
+        request.annotators,
+        plan.parameters["overlap"],
+        request.duplicates,
+        per_day=request.per_day,
+        seed=plan.parameters["seed"],
     ).checked()
     refuse_unable_annotators(require_annotators(cursor, layout.annotators))
     refuse_taken_name(cursor, layout.name)
@@ -216,113 +231,29 @@ def make_round_request(cursor: Cursor, plan: StoredPlan, request: QuarterRequest
 
 def _read_current_plan(cursor: Cursor, name: str | None) -> StoredPlan:
     plan = read_plan(cursor, name)
-    _refuse_stale(cursor, plan)
+    _refuse_outdated(cursor, plan)
     return plan
 
 
-def _refuse_stale(cursor: Cursor, plan: StoredPlan) -> None:
+def _refuse_outdated(cursor: Cursor, plan: StoredPlan) -> None:
     """Refuse an open plan, a plan while another quarter is open, and a plan whose pairs have changed."""
-    row = find_plan(cursor, plan.plan_id)
-    if row.round is not None:
-        raise RefusedError(f"The plan of {row.quarter} is open already, as the round {row.round!r}.")
+    current = find_plan(cursor, plan.plan_id)
+    if current.round is not None:
+        raise RefusedError(f"The plan of {current.quarter} is open already, as the round {current.round!r}.")
     for work in read_work(cursor):
         if work.state == OPEN:
-            raise open_error(work)
-        if work.quarter == row.quarter and work.round is not None:
-            raise RefusedError(f"{row.quarter} was re-labeled already, in the round {work.round!r}.")
+            raise make_open_error(work)
+        if work.quarter == current.quarter and work.round is not None:
+            raise RefusedError(f"{current.quarter} was re-labeled already, in the round {work.round!r}.")
     present = {pair.pair: (pair.grade, pair.read_hash, pair.decisions) for pair in read_pairs(cursor)}
-    planned = {pair[:2]: (pair.grade, pair.content_hash, pair.decisions) for pair in plan.pairs}
-    changed = sum(present.get(pair, facts) != facts for pair, facts in planned.items())
-    if changed:
+    changed_count = 0
+    for pair in plan.pairs:
+        planned = (pair.grade, pair.content_hash, pair.decisions)
+        changed_count += present.get((pair.query_id, pair.document_id), planned) != planned
+    if changed_count:
         raise RefusedError(
-            f"{pluralize(changed, 'pair of the plan was', 'pairs of the plan were')} judged or decided "
+            f"{pluralize(changed_count, 'pair of the plan was', 'pairs of the plan were')} judged or decided "
             "since the plan was made. Make a new plan.",
-            command=f"`goldgrade relabel plan --share {row.parameters['fraction']:g} --seed "
-            f"{row.parameters['seed']}` makes a plan with the same settings.",
+            command=f"`goldgrade relabel plan --share {current.parameters['fraction']:g} --seed "
+            f"{current.parameters['seed']}` makes a plan with the same settings.",
         )
-
-
-def _change_queries(store: Store, plan: StoredPlan, author: str) -> None:
-    """Retire the queries that leave the set, return retired queries, and add new queries to the sample."""
-    with store.transaction(appends=True) as cursor:
-        fix_reports(cursor)
-        ids = dict(cursor.execute("SELECT normalised, min(query_id) FROM queries GROUP BY 1").fetchall())
-        for change in plan.queries:
-            if change.kind == RETIRE:
-                retire_query(cursor, ids[change.normalised], change.reason, author)
-            elif change.reason == RETURNED:
-                return_query(cursor, ids[change.normalised], change.reason, author)
-    if any(change.probability is not None for change in plan.queries):
-        _extend_sample(store, plan, author)
-
-
-def _extend_sample(store: Store, plan: StoredPlan, author: str) -> None:
-    """Store a sample of the current and the new queries. Each query keeps its inclusion probability.
-
-    The searches for all queries are counted in the new logs, so that the weights of old and new queries are
-    comparable.
-    """
-    with store.reading() as cursor:
-        earlier = stored_sample.read_current_sample(cursor)
-        if earlier is None or earlier.parameters.get("relabeling") == plan.quarter:
-            return  # there is no sample, or this plan extended the sample before
-        returned = [change.normalised for change in plan.queries if change.reason == RETURNED]
-        values = {"sample": earlier.sample_id, "again": returned}
-        drawn = cursor.execute(_DRAWN_BEFORE, values).fetchall()
-        traffic = read_traffic(cursor)
-        state = stored_sample.read_frame_state(cursor, stored_sample.restore_request(earlier.parameters))
-    searches = traffic.counts
-    present = [
-        (text, stratum, searches[text][-1] if text in searches else 0, probability)
-        for text, stratum, probability in drawn
-    ]
-    new = [
-        (change.normalised, change.stratum or "", change.traffic or 0, change.probability or 0.0)
-        for change in plan.queries
-        if change.probability is not None
-    ]
-    strata = [Stratum(**stratum) for stratum in plan.parameters["strata"]]
-    new_names = {stratum.name for stratum in strata}
-    old_strata = [stratum for stratum in earlier.strata if stratum.name not in new_names]
-    size = len(present) + len(new)
-    changes = {"size": size, "tops_up": earlier.sample_id, "relabeling": plan.quarter}
-    parameters: dict[str, Any] = earlier.parameters | changes
-    stored_sample.store_sample(store, parameters, [*old_strata, *strata], [*present, *new], state, author)
-
-
-def _check_plan(cursor: Cursor, _request: PlanRequest | None) -> None:
-    refuse_open(read_work(cursor), find_present_quarter(cursor, None))
-
-
-def _make_plan(store: Store, request: PlanRequest, progress: Progress, author: str) -> RelabelingPlan:
-    return make_plan(store, request, author=author, progress=progress)
-
-
-def _open_or_preview(store: Store, request: QuarterRequest, progress: Progress, author: str) -> QuarterOpened:
-    return (preview_opening if request.dry_run else open_plan)(store, request, progress, author)
-
-
-def _check_opening(cursor: Cursor, request: QuarterRequest | None) -> None:
-    if request is not None:
-        make_round_request(cursor, find_plan(cursor, request.plan), request)
-
-
-OPERATIONS = {
-    "plan re-labeling": Operation(
-        PlanRequest,
-        _make_plan,
-        in_progress="a re-labeling is being planned",
-        on_interrupt="No plan was stored: plan it again.",
-        check=_check_plan,
-        first_step="reading judgments and traffic",
-        stage="re-label",
-    ),
-    "relabel": Operation(
-        QuarterRequest,
-        _open_or_preview,
-        in_progress="a re-labeling is being opened",
-        on_interrupt="No round was opened: open the plan again. The finished steps are kept.",
-        check=_check_opening,
-        stage="re-label",
-    ),
-}

@@ -10,7 +10,7 @@ from curation.core.operation import PlainResult
 from curation.core.reports.tables import NumberCell, QueryName, Table
 from curation.core.text import percent, pluralize, pluralize_label
 from curation.relabeling.calendar import NOT_PLANNED, UNFINISHED
-from curation.relabeling.judged_pairs import GONE, WEIGHTS
+from curation.relabeling.judged_pairs import GONE, SCORE_WEIGHTS
 from curation.relabeling.plan import RelabelingPlan
 from curation.relabeling.staleness import RelabelingCalendar, SetStaleness
 from curation.relabeling.stored_plans import StoredPlan
@@ -75,12 +75,19 @@ def make_stale_pair_table(set_staleness: SetStaleness, limit: int) -> Table:
     """Make a table of the stalest pairs that can be judged again, with the parts of their scores."""
     judgeable = [pair for pair in set_staleness.pairs if pair.document != GONE]
     texts = {query.query_id: query.text for query in set_staleness.queries}
-    columns = ("Query", "Document id", "Grade", "Judged", "Score", *(name.capitalize() for name in WEIGHTS))
+    columns = (
+        "Query",
+        "Document id",
+        "Grade",
+        "Judged",
+        "Score",
+        *(name.capitalize() for name in SCORE_WEIGHTS),
+    )
     rows = tuple(
         (
             *(QueryName(texts[pair.query_id], *pair.pair), pair.document_id),
             *(pair.how if pair.grade is None else pair.grade, pair.judged or "unknown"),
-            *(NumberCell(pair.score, 2), *(NumberCell(pair.parts[name], 2) for name in WEIGHTS)),
+            *(NumberCell(pair.score, 2), *(NumberCell(pair.parts[name], 2) for name in SCORE_WEIGHTS)),
         )
         for pair in judgeable[:limit]
     )
@@ -107,7 +114,7 @@ def describe_due(set_staleness: SetStaleness, limit: int = MAX_ROWS) -> PlainRes
             f"{set_staleness.quarter}: {pluralize(len(set_staleness.pairs), 'judged pair')} of the project.",
             *remarks,
             *list_due(calendar),
-            *_sealed_sentences(set_staleness.sealed),
+            *_list_sealed_sentences(set_staleness.sealed),
         ),
         (
             make_calendar_table(calendar),
@@ -142,7 +149,7 @@ def describe_stored_plan(plan: StoredPlan, limit: int = MAX_ROWS) -> PlainResult
         (
             f"Plan {plan.plan_id[:8]} of {plan.quarter}, {state}: {pluralize(len(plan.pairs), 'pair')}.",
             *list_plan_facts(plan.report),
-            *_sealed_sentences(plan.sealed),
+            *_list_sealed_sentences(plan.sealed),
         ),
         (make_plan_pair_table(plan, limit), make_plan_query_table(plan, limit)),
     )
@@ -212,6 +219,6 @@ def make_plan_query_table(plan: StoredPlan, limit: int) -> Table:
     return Table(make_counted_title("Queries", len(plan.queries), limit), columns, tuple(rows), words=True)
 
 
-def _sealed_sentences(pairs: int) -> list[str]:
+def _list_sealed_sentences(pairs: int) -> list[str]:
     sealed = pluralize(pairs, "pair is", "pairs are")
     return [f"{sealed} in parts that a release seals, so their grades are not shown."] if pairs else []

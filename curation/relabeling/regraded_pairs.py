@@ -17,7 +17,7 @@ from curation.labeling.consensus.consensus import compute_consensus
 from curation.labeling.consensus.rule import read_rule
 from curation.labeling.consensus.votes import Votes
 from curation.labeling.rounds.rounds import find_round
-from curation.relabeling.judged_pairs import BETWEEN, Pair, read_query_tags, read_types
+from curation.relabeling.judged_pairs import STRATUM_SEPARATOR, Pair, read_query_tags, read_query_types
 from curation.relabeling.stored_plans import StoredPlan, read_plan_pairs
 from curation.store import Cursor
 
@@ -28,10 +28,10 @@ NO_GRADE_BEFORE = "newly graded: no grade before, disputed or unjudgeable"
 NO_GRADE_NOW = "no grade now: nobody could tell"
 DISPUTED, DISPUTED_NOW = "disputed", "disputed: its new votes disagree"
 SEALED = "a release seals it: a round of guesses would read its grade"
-UNJUDGED = (NOT_ASKED, NOT_WHOLE)
+UNJUDGED_REASONS = (NOT_ASKED, NOT_WHOLE)
 OPEN = (NOT_WHOLE, DISPUTED_NOW, NO_GRADE_NOW)
 """Reasons why a re-labeled pair has no new grade."""
-_VOTES = """
+_ROUND_VOTES = """
 WITH votes AS (FROM current_judgments WHERE round_id = $round AND duplicate_of IS NULL),
 decisions AS (
     SELECT query_id, document_id, d.grade, d.guide_hash, d.revision
@@ -61,7 +61,7 @@ class RegradedPair(NamedTuple):
     part: the part of the plan; '' for two rounds without a plan.
     probability: the probability to be in the plan; None in plans of earlier versions outside the random part.
     before, after: the old and the new grade; None for a missing grade.
-    why: the reason for which the grades cannot be compared; '' if they can be compared.
+    why: the reason why the grades cannot be compared; '' if the grades can be compared.
     changes: `DOCUMENT` and `GUIDE`, if the document or the words of the old grade changed.
     """
 
@@ -112,12 +112,12 @@ class QuarterResult(NamedTuple):
         return dict(sorted(Counter(pair.why for pair in self.pairs if pair.why).items()))
 
     @property
-    def random_of_rest(self) -> bool:
+    def is_random_of_rest(self) -> bool:
         """Whether the random part was drawn only from the pairs that the plan did not choose by score."""
         return all(pair.probability is not None for pair in self.pairs)
 
 
-class _State(NamedTuple):
+class _GradeState(NamedTuple):
     """The grade of a pair at one moment, with the judged version of the document and the guide."""
 
     grade: int | None
@@ -126,30 +126,44 @@ class _State(NamedTuple):
     guide_hash: str | None
 
 
-def read_plan_result(cursor: Cursor, row: StoredPlan) -> QuarterResult:
+def read_plan_result(cursor: Cursor, plan: StoredPlan) -> QuarterResult:
     """Read the pairs of a plan with their present grades.
 
     For a closed quarter, see `fixed_reports.read_report_inputs`.
     """
     sql = "SELECT query_id, document_id, whole FROM relabeling_progress WHERE plan_id = ?"
-    is_whole = {(row[0], row[1]): row[2] for row in cursor.execute(sql, [row.plan_id]).fetchall()}
-    present = _compute_grades(cursor, row.round_id or "", decided=True)
-    tags, find_changes = read_query_tags(cursor), _make_change_finder(cursor)
+    is_judged = {
+        (query_id, document_id): whole
+        for query_id, document_id, whole in cursor.execute(sql, [plan.plan_id]).fetchall()
+    }
+    present = _compute_grades(cursor, plan.round_id or "", decided=True)
+    tags = read_query_tags(cursor)
+    find_changes = _make_change_finder(cursor)
     pairs = []
-    for pair in read_plan_pairs(cursor, row.plan_id):
+    for pair in read_plan_pairs(cursor, plan.plan_id):
         key = (pair.query_id, pair.document_id)
-        old = _State(pair.grade, pair.how, pair.content_hash, pair.guide_hash)
+        old = _GradeState(pair.grade, pair.how, pair.content_hash, pair.guide_hash)
         new = present.get(key, old._replace(grade=None))
-        whole = is_whole.get(key)
-        after = new.grade if whole else None
+        judged = is_judged.get(key)
         why = _explain_incomparable(pair.grade, new)
-        if not whole:
-            why = NOT_ASKED if whole is None and is_whole else NOT_WHOLE
-        kind = (pair.stratum.rpartition(BETWEEN)[0], tags.get(pair.query_id, ()))
-        drawn = (pair.part, pair.inclusion_probability)
-        pairs.append(RegradedPair(*key, *kind, *drawn, pair.grade, after, why, find_changes(old, new)))
-    graded = row.report.get("graded_pairs") or round(row.report["pairs"] / row.report["fraction_of_pairs"])
-    return QuarterResult(row.quarter, graded, tuple(pairs))
+        if not judged:
+            why = NOT_ASKED if judged is None and is_judged else NOT_WHOLE
+        pairs.append(
+            RegradedPair(
+                *key,
+                type=pair.stratum.rpartition(STRATUM_SEPARATOR)[0],
+                tags=tags.get(pair.query_id, ()),
+                part=pair.part,
+                probability=pair.inclusion_probability,
+                before=pair.grade,
+                after=new.grade if judged else None,
+                why=why,
+                changes=find_changes(old, new),
+            )
+        )
+    report = plan.report
+    population = report.get("graded_pairs") or round(report["pairs"] / report["fraction_of_pairs"])
+    return QuarterResult(plan.quarter, population, tuple(pairs))
 
 
 def read_two_rounds(cursor: Cursor, first: str, second: str, closed: Collection[str] = ()) -> QuarterResult:
@@ -165,32 +179,47 @@ def read_two_rounds(cursor: Cursor, first: str, second: str, closed: Collection[
     """
     ids = [find_round(cursor, name).round_id for name in (first, second)]
     before, after = (_compute_grades(cursor, round_id) for round_id in ids)
-    types, tags, find_changes = (read_types(cursor), read_query_tags(cursor), _make_change_finder(cursor))
+    types, tags = read_query_types(cursor), read_query_tags(cursor)
+    find_changes = _make_change_finder(cursor)
     pairs = []
     for key in sorted(before.keys() & after.keys()):
-        old, new = before[key], after[key]
-        kind = (types.get(key[0], "unknown"), tags.get(key[0], ()))
-        if key[0] in closed:
-            pairs.append(RegradedPair(*key, *kind, "", None, None, None, SEALED))
-        else:
-            why, changes = _explain_incomparable(old.grade, new), find_changes(old, new)
-            pairs.append(RegradedPair(*key, *kind, "", None, old.grade, new.grade, why, changes))
+        query_id, document_id = key
+        pair = RegradedPair(
+            query_id,
+            document_id,
+            type=types.get(query_id, "unknown"),
+            tags=tags.get(query_id, ()),
+            part="",
+            probability=None,
+            before=None,
+            after=None,
+            why=SEALED,
+        )
+        if query_id not in closed:
+            old, new = before[key], after[key]
+            pair = pair._replace(
+                before=old.grade,
+                after=new.grade,
+                why=_explain_incomparable(old.grade, new),
+                changes=find_changes(old, new),
+            )
+        pairs.append(pair)
     return QuarterResult(f"{first} → {second}", 0, tuple(pairs))
 
 
-def _explain_incomparable(old: int | None, new: _State) -> str:
+def _explain_incomparable(old: int | None, new: _GradeState) -> str:
     """Return the reason why two grades cannot be compared; '' if the grades can be compared."""
     if new.grade is None:
         return DISPUTED_NOW if new.how == DISPUTED else NO_GRADE_NOW
     return NO_GRADE_BEFORE if old is None else ""
 
 
-def _make_change_finder(cursor: Cursor) -> Callable[[_State, _State], tuple[str, ...]]:
+def _make_change_finder(cursor: Cursor) -> Callable[[_GradeState, _GradeState], tuple[str, ...]]:
     """Make a function that finds changes of a pair's document and of the guide's words for its old grade."""
     lines = group_equivalent_guides(cursor)
     reworded: dict[str, dict[str, GradeSet]] = {}
 
-    def find_changes(old: _State, new: _State) -> tuple[str, ...]:
+    def find_changes(old: _GradeState, new: _GradeState) -> tuple[str, ...]:
         names = []
         if None not in (old.content_hash, new.content_hash) and old.content_hash != new.content_hash:
             names.append(DOCUMENT)
@@ -205,18 +234,20 @@ def _make_change_finder(cursor: Cursor) -> Callable[[_State, _State], tuple[str,
     return find_changes
 
 
-def _compute_grades(cursor: Cursor, round_id: str, decided: bool = False) -> dict[Pair, _State]:
+def _compute_grades(cursor: Cursor, round_id: str, decided: bool = False) -> dict[Pair, _GradeState]:
     """Compute the grade of each pair of a round from the round's votes, by the project's consensus rule.
 
     Parameters
     ----------
     decided: include the decisions after the plan of the round and before the next plan of the pair.
     """
-    votes = cursor.sql(_VOTES, params={"round": round_id, "decided": decided}).to_arrow_table()
+    votes = cursor.sql(_ROUND_VOTES, params={"round": round_id, "decided": decided}).to_arrow_table()
     columns = (votes[name].to_pylist() for name in ("query_id", "document_id", "content_hash", "guide_hash"))
     judged_hashes: dict[Pair, tuple[str, str]] = {}
     for query_id, document_id, *hashes in zip(*columns, strict=True):
         judged_hashes.setdefault((query_id, document_id), (hashes[0], hashes[1]))
     consensus = compute_consensus(Votes(read_rule(cursor), votes))
     graded = {(pair.query_id, pair.document_id): pair for pair in consensus.pairs}
-    return {key: _State(graded[key].grade, graded[key].how, *hashes) for key, hashes in judged_hashes.items()}
+    return {
+        key: _GradeState(graded[key].grade, graded[key].how, *hashes) for key, hashes in judged_hashes.items()
+    }

@@ -32,7 +32,7 @@ TOO_FEW = f"fewer than {MIN_RANDOM_PAIRS} pairs"
 FEW_QUERIES = f"no interval: fewer than {MINIMUM_QUERIES} queries"
 NO_VARIATION = "undefined: no variation"
 
-PARTS = ("random", "due", "stale", "control")
+PLAN_PARTS = ("random", "due", "stale", "control")
 """The parts of re-labeling plans, also of plans from earlier versions, in the order of the report."""
 
 
@@ -139,7 +139,7 @@ def count_changes(pairs: Sequence[RegradedPair]) -> tuple[ChangeRow, ...]:
         for name in (regraded_pairs.DOCUMENT, regraded_pairs.GUIDE)
     ]
     groups.append((NEITHER, [pair for pair in pairs if not pair.changes]))
-    return tuple(_change_row(name, members) for name, members in groups)
+    return tuple(_make_change_row(name, members) for name, members in groups)
 
 
 def make_drift_report(store: Store, plan: str | None = None) -> DriftReport:
@@ -172,11 +172,12 @@ def compare_rounds(store: Store, first: str, second: str) -> DriftReport:
     return _make_report(None, inputs, sealed)
 
 
-def _change_row(name: str, pairs: Sequence[RegradedPair]) -> ChangeRow:
+def _make_change_row(name: str, pairs: Sequence[RegradedPair]) -> ChangeRow:
     changed = [pair.changed for pair in pairs]
     estimate = Estimate(n=len(pairs), why=TOO_FEW)
     if len(pairs) >= MIN_RANDOM_PAIRS:
-        estimate = Estimate(*wrong_labels.estimate_share(pairs, changed, np.ones(len(pairs)))[:3], len(pairs))
+        share = wrong_labels.estimate_share(pairs, changed, np.ones(len(pairs)))
+        estimate = Estimate(share.share, share.low, share.high, len(pairs))
     return ChangeRow(name, len(pairs), sum(changed), estimate)
 
 
@@ -211,7 +212,7 @@ def _make_report(plan_id: str | None, inputs: ReportInputs, sealed: Collection[s
         fixed=inputs.fixed,
         scale=grades,
         planned=len(result.pairs),
-        judged=sum(pair.why not in regraded_pairs.UNJUDGED for pair in result.pairs),
+        judged=sum(pair.why not in regraded_pairs.UNJUDGED_REASONS for pair in result.pairs),
         disputed=left_out.get(regraded_pairs.DISPUTED_NOW, 0),
         newly=left_out.get(regraded_pairs.NO_GRADE_BEFORE, 0),
         open=left_out.get(regraded_pairs.NOT_WHOLE, 0),
@@ -221,7 +222,7 @@ def _make_report(plan_id: str | None, inputs: ReportInputs, sealed: Collection[s
         confusion=count_confusion(((pair.before, pair.after) for pair in pairs), grades),
         by_type=group_rows(lambda pair: [pair.type]),
         by_tag=group_rows(lambda pair: pair.tags),
-        by_part=group_rows(lambda pair: [pair.part], PARTS),
+        by_part=group_rows(lambda pair: [pair.part], PLAN_PARTS),
         changes=count_changes(pairs),
         wrong=wrong_labels.estimate_wrong_labels([result]) if result.population else None,
         pooled=inputs.pooled,

@@ -27,17 +27,17 @@ def make_drift_page(report: DriftReport, limit: int = MAX_ROWS) -> str:
 def list_drift_findings(report: DriftReport) -> list[str]:
     """Return sentences on the main findings of the drift report, the most important first."""
     if not report.pairs:
-        return [_say_judged(report)]
+        return [_describe_judged(report)]
     pairs = f"of {pluralize(report.pairs, 'pair')}"
     sentences = [
-        _say_judged(report),
+        _describe_judged(report),
         f"{pluralize(report.changed, f'{pairs} has', f'{pairs} have')} another grade now. Share of equal "
         f"grades: {_format_share(report.overall.same)}; kappa {_format_figure(report.overall.kappa)}, "
         f"quadratic kappa {_format_figure(report.overall.quadratic)}.",
     ]
     if report.wrong is not None:
-        sentences += [_say_wrong(report.wrong), *_say_pooled(report)]
-    sentences.append(advise(report.changes))
+        sentences += [_describe_wrong_share(report.wrong), *_list_pooled_sentences(report)]
+    sentences.append(recommend_pairs(report.changes))
     if report.fixed:
         sentences.append("The quarter is closed: its report does not change any more.")
     if report.sealed:
@@ -56,46 +56,55 @@ def make_drift_sections(report: DriftReport, limit: int = MAX_ROWS) -> list[Sect
         Section(
             "Old and new grades",
             "Each row is an old grade. The color of a cell shows how often it became the new grade.",
-            (heat_map("Old grades (rows) and new grades (columns)", "new grade", names, _make_cells(report)),)
+            (
+                heat_map(
+                    "Old grades (rows) and new grades (columns)", "new grade", names, _make_heat_cells(report)
+                ),
+            )
             if report.pairs
             else (),
-            (_make_confusion(report, names),) if report.pairs else (),
+            (_make_confusion_table(report, names),) if report.pairs else (),
         ),
         Section(
             "Agreement",
             "Agreement between old and new grades of the same pairs.",
             (),
-            (_tabulate("All pairs", [report.overall]),),
+            (_make_agreement_table("All pairs", [report.overall]),),
         ),
-        Section("By type", "", (), (_tabulate("Type", report.by_type), _tabulate("Tag", report.by_tag))),
-        Section("By part of the plan", "", (), (_tabulate("Part", report.by_part),)),
+        Section(
+            "By type",
+            "",
+            (),
+            (_make_agreement_table("Type", report.by_type), _make_agreement_table("Tag", report.by_tag)),
+        ),
+        Section("By part of the plan", "", (), (_make_agreement_table("Part", report.by_part),)),
         Section(
             "What had changed",
             "Pairs by what changed since their old grade. A pair with both changes is in both rows.",
             (),
-            (_make_changes(report.changes),),
+            (_make_change_table(report.changes),),
         ),
-        Section("Pairs with another grade", "", (), (_make_regraded(report, limit),)),
+        Section("Pairs with another grade", "", (), (_make_regraded_table(report, limit),)),
         Section("Left out", "", (), (Table("Pairs that are not compared", ("reason", "pairs"), left_out),)),
     ]
     return [section for section in sections if any(table.rows for table in section.tables)]
 
 
-def advise(rows: Sequence[ChangeRow]) -> str:
+def recommend_pairs(rows: Sequence[ChangeRow]) -> str:
     """Return a sentence on the pairs that people should judge again first."""
     *changes, unchanged = rows
     words = {DOCUMENT: "whose document changed", GUIDE: "whose grade has changed words in the guide"}
     clear = [row for row in changes if (row.share.low or 0.0) > (unchanged.share.high or 1.0)]
     if clear:
-        first = " and ".join(f"{words[row.name]} ({_say_changed(row)} had another grade)" for row in clear)
-        return f"What to do: judge pairs {first} before the other pairs ({_say_changed(unchanged)})."
+        first = " and ".join(f"{words[row.name]} ({_format_changed(row)} had another grade)" for row in clear)
+        return f"What to do: judge pairs {first} before the other pairs ({_format_changed(unchanged)})."
     return (
         "What to do: judge by age and at random, because neither a changed document nor changed words of the "
         "guide are known to predict another grade."
     )
 
 
-def _say_judged(report: DriftReport) -> str:
+def _describe_judged(report: DriftReport) -> str:
     """Return a sentence on the pairs that were judged again, their results, and the open pairs."""
     remark = " (until a reviewer decides, an old grade counts)" if report.disputed and report.plan_id else ""
     newly = f", {report.newly:,} newly graded (no grade before)" if report.newly else ""
@@ -109,21 +118,21 @@ def _say_judged(report: DriftReport) -> str:
     )
 
 
-def _say_wrong(wrong: WrongLabels) -> str:
+def _describe_wrong_share(wrong: WrongLabels) -> str:
     set_pairs = pluralize(wrong.population, "pair")
     if wrong.share is None:
         share = percent(wrong.found / wrong.population, 1)
         return (
             f"{wrong.found:,} of {set_pairs} ({share}) had a wrong grade. The share of the whole set is "
             f"unknown: an estimate needs {MIN_RANDOM_PAIRS} random pairs with an old and a new grade, and "
-            f"the plan has {wrong.drawn:,}.{_say_bounds(wrong)}"
+            f"the plan has {wrong.drawn:,}.{_describe_bounds(wrong)}"
         )
     return (
         f"In the whole set, {_format_wrong(wrong)} had a wrong grade: about {wrong.wrong:,} of {set_pairs}. "
         f"The re-labeling found {wrong.found:,} wrong grades. The share of the "
         f"{wrong.population - wrong.judged:,} other pairs is estimated from "
         f"{pluralize(wrong.drawn, 'random pair')}, of which {wrong.drawn_changed:,} changed."
-        f"{_say_bounds(wrong)}"
+        f"{_describe_bounds(wrong)}"
     )
 
 
@@ -131,7 +140,7 @@ def _format_wrong(wrong: WrongLabels) -> str:
     return f"{percent(wrong.share, 1)} ({percent(wrong.low, 1)} to {percent(wrong.high, 1)})"
 
 
-def _say_bounds(wrong: WrongLabels) -> str:
+def _describe_bounds(wrong: WrongLabels) -> str:
     """Return a sentence on how much the pairs without a new grade can change the share of wrong grades."""
     if not wrong.open:
         return ""
@@ -145,18 +154,18 @@ def _say_bounds(wrong: WrongLabels) -> str:
     )
 
 
-def _say_pooled(report: DriftReport) -> list[str]:
+def _list_pooled_sentences(report: DriftReport) -> list[str]:
     pooled = report.pooled
     if pooled is None or pooled.share is None:
         return []
     return [
         f"Mean share of wrong grades in {report.pooled_quarters} re-labelings of a year: "
         f"{_format_wrong(pooled)}, from {pooled.judged:,} judged pairs, of which {pooled.drawn:,} are random."
-        f"{_say_bounds(pooled)}"
+        f"{_describe_bounds(pooled)}"
     ]
 
 
-def _make_cells(report: DriftReport) -> list[list[HeatCell]]:
+def _make_heat_cells(report: DriftReport) -> list[list[HeatCell]]:
     def cell(old: int, new: int, count: int, total: int) -> HeatCell:
         share = count / total if total else None
         return HeatCell(share, count, f"{pluralize(count, 'pair')} went from {old} to {new}")
@@ -167,12 +176,12 @@ def _make_cells(report: DriftReport) -> list[list[HeatCell]]:
     ]
 
 
-def _make_confusion(report: DriftReport, names: Sequence[str]) -> Table:
+def _make_confusion_table(report: DriftReport, names: Sequence[str]) -> Table:
     rows = tuple((name, *row) for name, row in zip(names, report.confusion, strict=True))
     return Table("Pairs by old grade (row) and new grade (column)", ("old grade", *names), rows)
 
 
-def _tabulate(group: str, rows: Sequence[DriftRow]) -> Table:
+def _make_agreement_table(group: str, rows: Sequence[DriftRow]) -> Table:
     columns = (group.lower(), "pairs", "queries", "same grade", "kappa", "quadratic kappa", "mean shift")
     cells = tuple(
         (
@@ -184,18 +193,18 @@ def _tabulate(group: str, rows: Sequence[DriftRow]) -> Table:
     return Table(group, columns, cells)
 
 
-def _say_changed(row: ChangeRow) -> str:
+def _format_changed(row: ChangeRow) -> str:
     return f"{row.changed:,} of {row.pairs:,}"
 
 
-def _make_changes(rows: Sequence[ChangeRow]) -> Table:
+def _make_change_table(rows: Sequence[ChangeRow]) -> Table:
     columns = ("what had changed", "pairs", "another grade", "share (95 %)")
     cells = tuple((row.name, row.pairs, row.changed, _format_share(row.share)) for row in rows)
     shown = cells if any(row.pairs for row in rows) else ()
     return Table("Pairs with another grade by what had changed", columns, shown)
 
 
-def _make_regraded(report: DriftReport, limit: int) -> Table:
+def _make_regraded_table(report: DriftReport, limit: int) -> Table:
     changed = [pair for pair in report.regraded if pair.changed]
     rows = tuple(
         (

@@ -13,7 +13,7 @@ from curation.people.seal_access import sealed_queries
 from curation.relabeling import calendar
 from curation.relabeling.judged_pairs import CHANGED, GONE, JudgedPair, read_pairs
 from curation.relabeling.retired_queries import read_retired_queries
-from curation.relabeling.text_changes import share_changed
+from curation.relabeling.text_changes import compute_changed_shares
 from curation.relabeling.traffic import LEFT, QueryTraffic, TrafficTable, read_traffic
 from curation.store import Query, Store
 
@@ -150,7 +150,7 @@ def compute_staleness(store: Store, today: date | None = None) -> SetStaleness:
     grouped: defaultdict[str, list[JudgedPair]] = defaultdict(list)
     for pair in pairs:
         grouped[pair.query_id].append(pair)
-    queries = [_query_staleness(state, members) for members in grouped.values()]
+    queries = [_make_query_staleness(state, members) for members in grouped.values()]
     with store.reading() as cursor:
         planned = calendar.read_planned_pairs(cursor, state.work, state.quarter)
     stale = {pair.pair for pair in state.pairs if pair.is_stale}
@@ -174,7 +174,7 @@ def read_set_state(store: Store, today: date | None = None) -> SetState:
         pairs, sealed = read_pairs(cursor), frozenset(sealed_queries(cursor))
         queries = {query.query_id: query for query in read_active_queries(cursor)}
         retired = frozenset(read_retired_queries(cursor))
-    shares = share_changed(store, pairs)
+    shares = compute_changed_shares(store, pairs)
     return SetState(
         quarter=quarter,
         pairs=[pair.with_score(quarter, shares.get(pair.hashes)) for pair in pairs],
@@ -186,7 +186,7 @@ def read_set_state(store: Store, today: date | None = None) -> SetState:
     )
 
 
-def _query_staleness(state: SetState, pairs: Sequence[JudgedPair]) -> QueryStaleness:
+def _make_query_staleness(state: SetState, pairs: Sequence[JudgedPair]) -> QueryStaleness:
     query = state.queries[pairs[0].query_id]
     present = [pair for pair in pairs if pair.document != GONE]
     ages = [pair.age for pair in pairs if pair.age is not None]
@@ -211,7 +211,7 @@ def _make_calendar(
     """Make the calendar of re-labelings from the state of the set and the search trend of each query."""
     pairs, work, quarter = state.pairs, state.work, state.quarter
     judged = Counter(pair.judged for pair in pairs)
-    quarters = [quarter.before(back) for back in reversed(range(calendar.REVISIT + 1))]
+    quarters = [quarter.before(back) for back in reversed(range(calendar.REVISIT_QUARTERS + 1))]
     by_quarter = {row.quarter: row for row in work}
     recent = {row.quarter for row in work if row.round is not None and quarter.since(row.quarter) < 4}
     renewed = sum(pair.renewed in recent for pair in pairs)
@@ -235,7 +235,7 @@ def _count_reasons(state: SetState, trends: Sequence[str]) -> dict[str, int]:
     present = [pair for pair in state.pairs if pair.document != GONE]
     ages = [pair.older_than if pair.age is None else pair.age for pair in present]
     reworded = sum(bool(pair.guide_behind) for pair in present)
-    old = sum(age is not None and age >= calendar.REVISIT for age in ages)
+    old = sum(age is not None and age >= calendar.REVISIT_QUARTERS for age in ages)
     counts = {
         "pairs whose document changed": sum(pair.document == CHANGED for pair in present),
         "pairs whose evidence is not in the new text": sum(pair.evidence_lost for pair in state.pairs),

@@ -19,7 +19,7 @@ PAIR_COLUMNS = (
     *("guide_hash", "annotators", "judged", "decisions"),
 )
 """Columns of the database table of planned pairs, in the order of the first fields of `PlanPair`."""
-_KNOWN = """
+_QUERY_IDS = """
 SELECT normalised, min(query_id) FROM queries SEMI JOIN (FROM relabeling_queries WHERE plan_id = ?)
 USING (normalised) GROUP BY normalised
 """
@@ -28,7 +28,7 @@ SELECT p.plan_id, p.quarter, p.parameters::TEXT, p.report::TEXT, b.round_id, r.n
 FROM relabeling_plans p LEFT JOIN relabeling_rounds b USING (plan_id) LEFT JOIN rounds r USING (round_id)
 ORDER BY p.rowid
 """
-_SHOWN = f"""
+_SHOWN_PAIRS = f"""
 SELECT {", ".join(f"a.{name}" for name in PAIR_COLUMNS)}, q.text, {title_last_shown("a")}
 FROM relabeling_pairs a JOIN queries q USING (query_id)
 WHERE a.plan_id = ? ORDER BY a.query_id, a.document_id
@@ -174,11 +174,11 @@ def show_plan(store: Store, name: str | None = None) -> StoredPlan:
     """
     with store.reading() as cursor:
         plan, hidden = find_plan(cursor, name), sealed_queries(cursor)
-        pairs = fetch(cursor, PlanPair, _SHOWN, [plan.plan_id])
+        pairs = fetch(cursor, PlanPair, _SHOWN_PAIRS, [plan.plan_id])
         return replace(
             plan,
             pairs=tuple(pair.without_grade() if pair.query_id in hidden else pair for pair in pairs),
             sealed=sum(pair.query_id in hidden for pair in pairs),
             queries=tuple(read_plan_queries(cursor, plan.plan_id)),
-            query_ids=dict(cursor.execute(_KNOWN, [plan.plan_id]).fetchall()),
+            query_ids=dict(cursor.execute(_QUERY_IDS, [plan.plan_id]).fetchall()),
         )

@@ -55,7 +55,9 @@ def compare_texts(store: Store, before_hash: str, after_hash: str) -> TextChange
     )
 
 
-def share_changed(store: Store, pairs: Iterable[JudgedPair]) -> dict[tuple[str | None, str | None], float]:
+def compute_changed_shares(
+    store: Store, pairs: Iterable[JudgedPair]
+) -> dict[tuple[str | None, str | None], float]:
     """Return the share of changed words of each changed document, from its judged to its present version."""
     changed = {pair.hashes for pair in pairs if pair.document == CHANGED}
     with store.reading() as cursor:

@@ -28,14 +28,21 @@ from typing import NamedTuple
 import numpy as np
 
 from curation.core.statistics.arrays import Floats, Ints
-from curation.core.statistics.intervals import wilson_interval
-from curation.relabeling.plan import RANDOM
+from curation.core.statistics.intervals import interpolate_wilson
+from curation.relabeling.pair_selection import RANDOM
 from curation.relabeling.regraded_pairs import QuarterResult, RegradedPair
 
-Share = tuple[float, float, float, float]
-"""A share of pairs, the two ends of its 95 % interval, and the effective number of independent pairs."""
 MIN_RANDOM_PAIRS = 10
 """Minimum number of random pairs for an estimate of the share of wrong grades."""
+
+
+class ShareEstimate(NamedTuple):
+    """A share of pairs with its 95 % interval, and the effective number of independent pairs."""
+
+    share: float
+    low: float
+    high: float
+    effective: float
 
 
 class WrongLabels(NamedTuple):
@@ -44,7 +51,7 @@ class WrongLabels(NamedTuple):
     Attributes
     ----------
     population: number of graded pairs that could be judged, summed over the quarters.
-    judged, found: numbers of pairs with both grades, and of pairs whose grades differ.
+    judged, found: number of pairs with both grades, and number of these pairs whose grades differ.
     drawn, drawn_changed: the same two numbers for the random part.
     effective: effective number of independent pairs of the random part.
     share, low, high: the share of the whole set and its interval. wrong: the share as a number of pairs.
@@ -70,107 +77,139 @@ class WrongLabels(NamedTuple):
     highest: float | None = None
 
 
+class _QuarterCounts(NamedTuple):
+    """The pairs of a quarter under one assumption on its open pairs.
+
+    Attributes
+    ----------
+    population: number of graded pairs of the set.
+    changed: number of pairs whose grade changed.
+    unjudged: number of pairs without an outcome, for which the share of wrong grades is estimated.
+    random_pairs, random_changed: the pairs of the random part, and whether the grade of each pair changed.
+    is_random_of_rest: see `QuarterResult.is_random_of_rest`.
+    """
+
+    population: int
+    changed: int
+    unjudged: int
+    random_pairs: list[RegradedPair]
+    random_changed: list[bool]
+    is_random_of_rest: bool
+
+    def count_wrong(self, share: float, is_upper_end: bool = False) -> float:
+        """Return the number of wrong grades in the set if this share of the unjudged pairs is wrong."""
+        total = self.changed + self.unjudged * share
+        if self.is_random_of_rest:
+            return total
+        lower_bound = total if is_upper_end else self.changed
+        return min(max(self.population * share, lower_bound), self.changed + self.unjudged)
+
+
 def estimate_wrong_labels(quarters: Sequence[QuarterResult]) -> WrongLabels:
     """Estimate the share of wrong grades of a quarter, or its mean over quarters, weighted by set size."""
     judged = [pair for quarter in quarters for pair in quarter.comparable]
-    drawn = [pair for pair in judged if pair.part == RANDOM]
+    random_pairs = [pair for pair in judged if pair.part == RANDOM]
     wrong = WrongLabels(
         population=sum(quarter.population for quarter in quarters),
         judged=len(judged),
         found=sum(pair.changed for pair in judged),
-        drawn=len(drawn),
-        drawn_changed=sum(pair.changed for pair in drawn),
+        drawn=len(random_pairs),
+        drawn_changed=sum(pair.changed for pair in random_pairs),
         open=sum(len(quarter.open) for quarter in quarters),
     )
-    lower, upper = (_estimate_set_share(quarters, changed) for changed in (False, True))
-    if lower and upper:
-        wrong = wrong._replace(least=lower[0], most=upper[0], lowest=lower[1], highest=upper[2])
-    estimate = _estimate_set_share(quarters, None)
+    none_changed = _estimate_set_share(quarters, open_changed=False)
+    all_changed = _estimate_set_share(quarters, open_changed=True)
+    if none_changed and all_changed:
+        wrong = wrong._replace(
+            least=none_changed.share,
+            most=all_changed.share,
+            lowest=none_changed.low,
+            highest=all_changed.high,
+        )
+    estimate = _estimate_set_share(quarters, open_changed=None)
     if estimate is None:
         return wrong
-    share, low, high, effective = estimate
     return wrong._replace(
-        share=share,
-        low=low,
-        high=high,
-        effective=effective,
-        wrong=round(share * wrong.population),
-        lowest=min(low, low if lower is None else lower[1]),
-        highest=max(high, high if upper is None else upper[2]),
+        **estimate._asdict(),
+        wrong=round(estimate.share * wrong.population),
+        lowest=min(estimate.low, none_changed.low if none_changed else estimate.low),
+        highest=max(estimate.high, all_changed.high if all_changed else estimate.high),
     )
 
 
-def estimate_share(pairs: Sequence[RegradedPair], changed: Sequence[bool], weights: Floats) -> Share:
-    """Compute the weighted share of changed pairs and its interval. Pairs of one query are dependent."""
+def estimate_share(pairs: Sequence[RegradedPair], changed: Sequence[bool], weights: Floats) -> ShareEstimate:
+    """Estimate the weighted share of changed pairs. The pairs of a query depend on each other.
+
+    Parameters
+    ----------
+    changed, weights: one value for each pair.
+    """
     values = np.array(changed, np.float64)
     share = float(weights @ values / weights.sum())
-    kish = float(weights.sum() ** 2 / (weights**2).sum())
-    effective = kish / _design_effect(pairs, weights * (values - share))
-    return share, *interpolate_wilson(share, max(1, int(effective))), effective
-
-
-def interpolate_wilson(share: float, n: int) -> tuple[float, float]:
-    """Compute Wilson's interval of a share of n pairs; see `core.statistics.intervals.wilson_interval`.
-
-    If the share is not a whole number of pairs, the interval is interpolated between the two nearest numbers.
-    """
-    count = int(share * n)
-    fraction = share * n - count
-    below, above = (np.array(wilson_interval(number, n)) for number in (count, min(n, count + 1)))
-    low, high = (1 - fraction) * below + fraction * above
-    return float(low), float(high)
+    kish_size = float(weights.sum() ** 2 / (weights**2).sum())
+    effective = kish_size / _compute_design_effect(pairs, weights * (values - share))
+    low, high = interpolate_wilson(share, max(1, int(effective)))
+    return ShareEstimate(share, low, high, effective)
 
 
 def index_queries(pairs: Sequence[RegradedPair]) -> tuple[Ints, int]:
-    """Return the number of each pair's query, counted from 0, and the count of queries."""
-    index_of = {name: index for index, name in enumerate(sorted({pair.query_id for pair in pairs}))}
-    return np.array([index_of[pair.query_id] for pair in pairs], np.int64), len(index_of)
+    """Return the index of each pair's query, and the number of queries."""
+    query_ids = sorted({pair.query_id for pair in pairs})
+    index_of = {query_id: index for index, query_id in enumerate(query_ids)}
+    return np.array([index_of[pair.query_id] for pair in pairs], np.int64), len(query_ids)
 
 
-def _estimate_set_share(quarters: Sequence[QuarterResult], open_changed: bool | None) -> Share | None:
-    """Estimate the share of wrong grades in the set.
+def _estimate_set_share(quarters: Sequence[QuarterResult], open_changed: bool | None) -> ShareEstimate | None:
+    """Estimate the share of wrong grades in the set; None with too few random pairs.
 
-    Open pairs count as changed, as unchanged, or (None) as not judged.
+    Parameters
+    ----------
+    open_changed: whether open pairs count as changed; None if open pairs count as not judged.
     """
-    judged = [
-        [(pair, pair.changed) for pair in quarter.comparable]
-        + [(pair, open_changed) for pair in quarter.open if open_changed is not None]
-        for quarter in quarters
-    ]
-    drawn = [[row for row in rows if row[0].part == RANDOM] for rows in judged]
-    if sum(map(len, drawn)) < MIN_RANDOM_PAIRS:
+    counts = [_count_quarter(quarter, open_changed) for quarter in quarters]
+    random_pairs = [pair for row in counts for pair in row.random_pairs]
+    if len(random_pairs) < MIN_RANDOM_PAIRS:
         return None
-    unseen = [max(0, quarter.population - len(rows)) for quarter, rows in zip(quarters, judged, strict=True)]
-    changed_counts = [sum(bool(changed) for _, changed in rows) for rows in judged]
-    population = sum(quarter.population for quarter in quarters)
-    if not sum(unseen):
-        share = sum(changed_counts) / population
-        return share, share, share, float(population)
-    sizes = zip(map(len, drawn), unseen, strict=True)
-    weights = np.concatenate([np.full(size, others / max(1, size)) for size, others in sizes])
-    all_drawn = [row for rows in drawn for row in rows]
-    value, _, _, independent = estimate_share(
-        [pair for pair, _ in all_drawn], [bool(changed) for _, changed in all_drawn], weights
+    population = sum(row.population for row in counts)
+    unjudged_count = sum(row.unjudged for row in counts)
+    if not unjudged_count:
+        share = sum(row.changed for row in counts) / population
+        return ShareEstimate(share, share, share, float(population))
+    weights = np.concatenate(
+        [np.full(len(row.random_pairs), row.unjudged / max(1, len(row.random_pairs))) for row in counts]
     )
-    effective = independent * sum(unseen) / (sum(unseen) + len(all_drawn))
-    interval = interpolate_wilson(value, max(1, int(effective)))
-
-    def add_counted(share: float, upper: bool = False) -> float:
-        total = 0.0
-        for quarter, changed, others in zip(quarters, changed_counts, unseen, strict=True):
-            count = changed + others * share
-            if not quarter.random_of_rest:
-                count = max(quarter.population * share, count if upper else changed)
-                count = min(count, changed + others)
-            total += count
-        return total / population
-
-    return add_counted(value), add_counted(interval[0]), add_counted(interval[1], True), effective
+    random_changed = [changed for row in counts for changed in row.random_changed]
+    estimate = estimate_share(random_pairs, random_changed, weights)
+    effective = estimate.effective * unjudged_count / (unjudged_count + len(random_pairs))
+    low, high = interpolate_wilson(estimate.share, max(1, int(effective)))
+    return ShareEstimate(
+        sum(row.count_wrong(estimate.share) for row in counts) / population,
+        sum(row.count_wrong(low) for row in counts) / population,
+        sum(row.count_wrong(high, is_upper_end=True) for row in counts) / population,
+        effective,
+    )
 
 
-def _design_effect(pairs: Sequence[RegradedPair], deviations: Floats) -> float:
+def _count_quarter(quarter: QuarterResult, open_changed: bool | None) -> _QuarterCounts:
+    outcomes = [(pair, pair.changed) for pair in quarter.comparable]
+    if open_changed is not None:
+        outcomes += [(pair, open_changed) for pair in quarter.open]
+    random_outcomes = [(pair, changed) for pair, changed in outcomes if pair.part == RANDOM]
+    return _QuarterCounts(
+        population=quarter.population,
+        changed=sum(changed for _, changed in outcomes),
+        unjudged=max(0, quarter.population - len(outcomes)),
+        random_pairs=[pair for pair, _ in random_outcomes],
+        random_changed=[changed for _, changed in random_outcomes],
+        is_random_of_rest=quarter.is_random_of_rest,
+    )
+
+
+def _compute_design_effect(pairs: Sequence[RegradedPair], deviations: Floats) -> float:
     """Compute the factor (1 or more) by which the dependence of a query's pairs raises the variance."""
-    queries, query_count = index_queries(pairs)
-    if_independent = float((deviations**2).sum())
-    by_query = float((np.bincount(queries, deviations, query_count) ** 2).sum())
-    return max(1.0, by_query / if_independent) if if_independent > 0 else 1.0
+    indexes, query_count = index_queries(pairs)
+    variance_if_independent = float((deviations**2).sum())
+    if variance_if_independent <= 0:
+        return 1.0
+    variance = float((np.bincount(indexes, deviations, query_count) ** 2).sum())
+    return max(1.0, variance / variance_if_independent)

@@ -14,7 +14,7 @@ import pytest
 from curation.agreement.coefficients import count_confusion
 from curation.core.digests import canonical_json, to_json_value
 from curation.core.errors import NotFoundError
-from curation.core.statistics.intervals import wilson_interval
+from curation.core.statistics.intervals import interpolate_wilson, wilson_interval
 from curation.guides.guide_text import parse_guide, read_guide
 from curation.ingest.importers.imported_judgment import ImportedJudgment
 from curation.ingest.readers.fields import JudgmentFields
@@ -39,11 +39,11 @@ from curation.relabeling.report import (
     count_changes,
     make_drift_report,
 )
-from curation.relabeling.report_sections import advise, list_drift_findings, make_drift_page
+from curation.relabeling.report_sections import list_drift_findings, make_drift_page, recommend_pairs
 from curation.relabeling.request import PlanRequest
 from curation.relabeling.retired_queries import retire_query
 from curation.relabeling.stored_plans import read_plan_pairs
-from curation.relabeling.wrong_labels import estimate_wrong_labels, interpolate_wilson
+from curation.relabeling.wrong_labels import estimate_wrong_labels
 from curation.store import Store
 from tests.support import ROOT
 from tests.support.command_line import invoke
@@ -214,11 +214,11 @@ def test_pairs_by_what_had_changed_have_a_share_with_interval_and_one_sentence_s
         (NEITHER, 60, 3),
     ]
     assert (rows[0].share.low, rows[0].share.high) == pytest.approx(wilson_interval(31, 41))
-    assert advise(rows) == (
+    assert recommend_pairs(rows) == (
         "What to do: judge pairs whose document changed (31 of 41 had another grade) before the other pairs "
         "(3 of 60)."
     )
-    assert "judge by age and at random" in advise(count_changes([*guide, *drawn(60, 3)]))
+    assert "judge by age and at random" in recommend_pairs(count_changes([*guide, *drawn(60, 3)]))
 
 
 def test_wilsons_interval_is_itself_at_whole_numbers() -> None:

@@ -20,7 +20,7 @@ from curation.labeling.rounds.round_states import set_round_state
 from curation.labeling.session.queue import read_queue
 from curation.queries.requests import DrawRequest
 from curation.queries.sampling.draw import draw_sample
-from curation.relabeling.open_quarter import NO_POOL, QuarterOpened, open_plan, preview_opening
+from curation.relabeling.open_quarter import NO_DOCUMENT, QuarterOpened, open_plan, preview_opening
 from curation.relabeling.plan import make_plan
 from curation.relabeling.planning_sections import list_due
 from curation.relabeling.request import PlanRequest, QuarterRequest
@@ -284,7 +284,7 @@ def test_new_documents_and_new_queries_enter_and_left_ones_are_retired(store: St
     done = open_quarter(store, PEOPLE, lonely.plan_id, systems=("bm25",))
     assert (done.added, done.retired) == (2, 2)
     assert done.new_pairs > 0
-    assert NO_POOL not in done.left_out
+    assert NO_DOCUMENT not in done.left_out
     shown = {(text, document) for _, _, text, document in rows_of(store, SHOWN_IN_Q4)}
     assert ("topic 3", "fresh") in shown
     assert {"kettle", "violin"} <= {text for text, _ in shown}

@@ -9,7 +9,7 @@ import streamlit as st
 from app import ui
 from curation.core.errors import NotFoundError
 from curation.core.text import percent, pluralize
-from curation.relabeling.judged_pairs import CHANGED, GONE, STALE, WEIGHTS
+from curation.relabeling.judged_pairs import CHANGED, GONE, MIN_STALE_SCORE, SCORE_WEIGHTS
 from curation.relabeling.planning_sections import list_due, make_calendar_table, make_stale_pair_table
 from curation.relabeling.staleness import SetStaleness
 from curation.relabeling.text_changes import compare_texts
@@ -44,12 +44,13 @@ def _show_calendar(set_staleness: SetStaleness) -> None:
 def _show_pairs(set_staleness: SetStaleness) -> None:
     ui.heading("Stalest pairs")
     ui.tables(make_stale_pair_table(set_staleness, MAX_ROWS))
-    weights = ", ".join(f"{name} {percent(weight)}" for name, weight in WEIGHTS.items())
+    weights = ", ".join(f"{name} {percent(weight)}" for name, weight in SCORE_WEIGHTS.items())
     ui.quiet(
         f"The score is the weighted mean of the known components ({weights}); a dash marks an unknown "
-        f"component, which does not count. A pair with a score of {STALE:g} or more is stale, unless it was "
-        "judged this quarter and its document and the guide are unchanged since. Sealed pairs are listed "
-        "without the component of the guide, because it depends on the grade."
+        "component, which does not count. A pair with a score of "
+        f"{MIN_STALE_SCORE:g} or more is stale, unless it was judged this quarter and its document and the "
+        "guide are unchanged since. Sealed pairs are listed without the component of the guide, because it "
+        "depends on the grade."
     )
 
 

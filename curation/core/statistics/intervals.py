@@ -76,6 +76,19 @@ def wilson_interval(successes: int, n: int) -> tuple[float, float]:
     return _score_interval(successes / n, n, Z95)
 
 
+def interpolate_wilson(share: float, n: int) -> tuple[float, float]:
+    """Compute Wilson's 95 % interval of a share of n trials that is not a whole number of successes.
+
+    The interval is interpolated between the intervals of the two nearest numbers of successes.
+    """
+    successes = int(share * n)
+    fraction = share * n - successes
+    below = np.array(wilson_interval(successes, n))
+    above = np.array(wilson_interval(min(n, successes + 1), n))
+    low, high = (1 - fraction) * below + fraction * above
+    return float(low), float(high)
+
+
 def effective_sample_size(successes: Ints, counts: Ints) -> float:
     """Compute the number of independent trials with as much information about a share as these clustered
     trials.

@@ -17,7 +17,8 @@ from curation.queries.requests import DrawRequest
 from curation.queries.sampling.draw import draw_sample
 from curation.relabeling.calendar import Quarter
 from curation.relabeling.judged_pairs import JudgedPair, compare_versions
-from curation.relabeling.plan import ALL_GONE, RANDOM, STALE, choose_pairs, make_plan
+from curation.relabeling.pair_selection import RANDOM, STALE, select_pairs
+from curation.relabeling.plan import DOCUMENT_GONE, make_plan
 from curation.relabeling.planning_sections import list_plan_facts
 from curation.relabeling.request import PlanRequest
 from curation.relabeling.staleness import compute_staleness
@@ -62,7 +63,7 @@ def many(queries: int, documents: int, **more: object) -> list[JudgedPair]:
 
 
 def test_a_plan_has_its_size_and_every_pair_the_same_chance_in_the_random_part() -> None:
-    pairs = choose_pairs(many(20, 10), 0.15, 7)
+    pairs = select_pairs(many(20, 10), 0.15, 7)
     assert parts(pairs) == {RANDOM: 8, STALE: 22}
     assert {pair.inclusion_probability for pair in pairs if pair.part == RANDOM} == {8 / 178}
     assert {pair.inclusion_probability for pair in pairs if pair.part != RANDOM} == {1.0}
@@ -73,7 +74,7 @@ def test_the_random_part_reaches_every_pair_alike_that_the_scores_do_not_choose(
     times = dict.fromkeys((row.pair for row in rows), 0)
     seeds = 600
     for seed in range(seeds):
-        for one in choose_pairs(rows, 0.15, seed):
+        for one in select_pairs(rows, 0.15, seed):
             times[one.query_id, one.document_id] += one.part == RANDOM
     chosen = {row.pair for row in rows[-4:]}
     assert [times.pop(one) for one in chosen] == [0] * 4, "these are in each plan for certain"
@@ -86,7 +87,7 @@ def test_the_random_part_has_each_type_and_quarter_within_one_of_its_share() -> 
         pair(f"t{q}", f"d{d}", type="tail", back=3) for q in range(10) for d in range(10)
     ]
     for seed in range(20):
-        pairs = choose_pairs(rows, 0.2, seed)
+        pairs = select_pairs(rows, 0.2, seed)
         heads = sum(pair.stratum.startswith("head") for pair in pairs if pair.part == RANDOM)
         rest = {row.pair for row in rows} - {
             (pair.query_id, pair.document_id) for pair in pairs if pair.part != RANDOM
@@ -103,8 +104,8 @@ def test_a_plan_can_be_too_small_for_a_random_part(store: Store, tmp_path: Path)
 
 def test_gone_documents_are_never_chosen() -> None:
     rows = many(10, 10) + [pair(f"q{q}", "gone", gone=True) for q in range(10)]
-    assert len(choose_pairs(rows, 0.1, 1)) == 10
-    assert choose_pairs([pair("q", "d", gone=True)], 0.1, 1) == []
+    assert len(select_pairs(rows, 0.1, 1)) == 10
+    assert select_pairs([pair("q", "d", gone=True)], 0.1, 1) == []
 
 
 def test_the_same_seed_has_the_same_plan_and_another_one_another(store: Store, tmp_path: Path) -> None:
@@ -157,10 +158,10 @@ def test_with_half_of_the_documents_gone_the_other_half_is_the_frame(store: Stor
     assert (plan.set_pairs, plan.pairs, plan.fraction_of_pairs) == (50, 5, 0.2)
     use_guide(store, parse_guide(read_guide().source + "A word more.\n"), open_rounds="keep")
     assert compute_staleness(store, LATER).calendar.reasons[REWORDED] == 25
-    assert plan.left_out[ALL_GONE] == 25
+    assert plan.left_out[DOCUMENT_GONE] == 25
     write_corpus(store, tmp_path, texts_of(10, 5))
     back = make_plan(store, PlanRequest(0.2, 1), LATER)
-    assert (back.pairs, ALL_GONE in back.left_out) == (10, False)
+    assert (back.pairs, DOCUMENT_GONE in back.left_out) == (10, False)
 
 
 def test_queries_that_traffic_left_are_replaced_by_new_ones_with_known_probabilities(

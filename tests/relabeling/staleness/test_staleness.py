@@ -19,7 +19,7 @@ from curation.labeling.rounds.use_guide import compute_guide_effects, use_guide
 from curation.queries.requests import DrawRequest
 from curation.queries.sampling.draw import draw_sample
 from curation.relabeling.calendar import Quarter
-from curation.relabeling.judged_pairs import WEIGHTS, JudgedPair, compute_score
+from curation.relabeling.judged_pairs import SCORE_WEIGHTS, JudgedPair, compute_score
 from curation.relabeling.plan import make_plan
 from curation.relabeling.planning_sections import list_due, make_stale_pair_table
 from curation.relabeling.request import PlanRequest
@@ -138,9 +138,9 @@ def test_a_guide_that_changes_no_grade_leaves_labels_fresh(judged: Store) -> Non
 
 
 def test_unknown_parts_have_no_say() -> None:
-    assert sum(WEIGHTS.values()) == pytest.approx(1)
+    assert sum(SCORE_WEIGHTS.values()) == pytest.approx(1)
     assert compute_score({"document": 1.0, "guide": 0.0, "age": None}) == pytest.approx(0.5 / 0.75)
-    assert compute_score(dict.fromkeys(WEIGHTS)) == 0.0
+    assert compute_score(dict.fromkeys(SCORE_WEIGHTS)) == 0.0
 
 
 def test_words_count_as_often_as_they_are_there() -> None:

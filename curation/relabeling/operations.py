@@ -1,0 +1,52 @@
+"""The operations of a re-labeling: to make the plan of a quarter, and to open the plan as a round."""
+
+from __future__ import annotations
+
+from curation.core.operation import Operation
+from curation.core.progress import Progress
+from curation.relabeling.calendar import find_present_quarter, read_work, refuse_second_relabeling
+from curation.relabeling.open_quarter import QuarterOpened, make_round_request, open_plan, preview_opening
+from curation.relabeling.plan import RelabelingPlan, make_plan
+from curation.relabeling.request import PlanRequest, QuarterRequest
+from curation.relabeling.stored_plans import find_plan
+from curation.store import Cursor, Store
+
+
+def _check_plan(cursor: Cursor, _request: PlanRequest | None) -> None:
+    refuse_second_relabeling(read_work(cursor), find_present_quarter(cursor, None))
+
+
+def _make_plan(store: Store, request: PlanRequest, progress: Progress, author: str) -> RelabelingPlan:
+    return make_plan(store, request, author=author, progress=progress)
+
+
+def _open_or_preview(store: Store, request: QuarterRequest, progress: Progress, author: str) -> QuarterOpened:
+    if request.dry_run:
+        return preview_opening(store, request, progress, author)
+    return open_plan(store, request, progress, author)
+
+
+def _check_opening(cursor: Cursor, request: QuarterRequest | None) -> None:
+    if request is not None:
+        make_round_request(cursor, find_plan(cursor, request.plan), request)
+
+
+OPERATIONS = {
+    "plan re-labeling": Operation(
+        PlanRequest,
+        _make_plan,
+        in_progress="a re-labeling is being planned",
+        on_interrupt="No plan was stored: plan it again.",
+        check=_check_plan,
+        first_step="reading judgments and traffic",
+        stage="re-label",
+    ),
+    "relabel": Operation(
+        QuarterRequest,
+        _open_or_preview,
+        in_progress="a re-labeling is being opened",
+        on_interrupt="No round was opened: open the plan again. The finished steps are kept.",
+        check=_check_opening,
+        stage="re-label",
+    ),
+}
