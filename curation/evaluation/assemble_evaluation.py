@@ -75,7 +75,7 @@ def assemble_evaluation(
         summaries=_summarize_facets(scores, facets, release.sealed_queries, request),
         mark=release.mark,
         context={system.name: system.context for system in systems if system.context},
-        lists={system.name: system.first_places for system in systems if system.first_places},
+        lists={system.name: system.stored_lists for system in systems if system.stored_lists},
     )
 
 

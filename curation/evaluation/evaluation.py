@@ -26,8 +26,8 @@ ContextCurve = tuple[tuple[int, float | None, Estimate], ...]
 """Points of a curve: the number of chunks, the mean number of words in these chunks, and the chunks' recall
 of evidence.
 """
-FirstPlaces = Mapping[str, Mapping[str, Any]]
-"""Name of the store's table of lists or of chunks → columns of the first places of one system, by query."""
+StoredLists = Mapping[str, Mapping[str, Any]]
+"""Name of the store's table of lists or of chunks → columns of the first ranks of one system's lists."""
 
 
 @dataclass(frozen=True)
@@ -78,8 +78,8 @@ class Evaluation:
     mark: the mark of a release that was frozen against the gate; None for other releases.
     context: system → recall of evidence against words of context, for the system's first run. The context is
     empty without evidence, and if a sealed part was evaluated.
-    lists: system → first places of its first run, by query. Places are not figures, so the JSON of an
-    evaluation has no places. The lists are empty if a sealed part was evaluated.
+    lists: system → first ranks of its first run, by query. Ranks are not figures, so the JSON of an
+    evaluation has no ranks. The lists are empty if a sealed part was evaluated.
     """
 
     release: str
@@ -107,7 +107,7 @@ class Evaluation:
     summaries: tuple[StrataSummary, ...]
     mark: str | None = None
     context: Mapping[str, ContextCurve] = field(default_factory=dict)
-    lists: Mapping[str, FirstPlaces] = field(default_factory=dict, compare=False, metadata=NOT_IN_JSON)
+    lists: Mapping[str, StoredLists] = field(default_factory=dict, compare=False, metadata=NOT_IN_JSON)
 
     @property
     def synthetic(self) -> int:

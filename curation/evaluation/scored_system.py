@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 
 from curation.core.arrow import int_array, string_array
-from curation.evaluation.evaluation import ContextCurve, FirstPlaces
+from curation.evaluation.evaluation import ContextCurve, StoredLists
 from curation.evaluation.figures.means import estimate_means
 from curation.evaluation.scoring.measure_names import CONTEXT, Measure
 from curation.evaluation.scoring.measure_summaries import average
@@ -36,13 +36,13 @@ class ScoredSystem:
 
     Attributes
     ----------
-    first_places, context: the first places and the context curve of the first run.
+    stored_lists, context: the first ranks and the context curve of the first run.
     """
 
     name: str
     runs: tuple[SystemRun, ...]
     scores: tuple[RunScores, ...]
-    first_places: FirstPlaces
+    stored_lists: StoredLists
     context: ContextCurve = ()
 
     @property
@@ -68,12 +68,12 @@ def score_system(
         name=name,
         runs=tuple(runs),
         scores=(first_scores, *other_scores),
-        first_places=_collect_first_places(first_run.rows, ranking, release),
+        stored_lists=_collect_stored_lists(first_run.rows, ranking, release),
         context=_compute_context_curve(ranking, release),
     )
 
 
-def _collect_first_places(rows: RunRows, ranking: Rankings, release: EvaluatedRelease) -> FirstPlaces:
+def _collect_stored_lists(rows: RunRows, ranking: Rankings, release: EvaluatedRelease) -> StoredLists:
     """Collect the first documents and chunks of a run in order; none where a part is sealed."""
     if release.sealed:
         return {}

@@ -169,5 +169,5 @@ def _refuse_ungraded(system: str, grader: str, queries: Iterable[str]) -> None:
         raise RefusedError(
             f"{grader} did not grade all nuggets of {pluralize(len(missing), 'answer')} of {system}, to "
             f"{examples}. The answers with all grades are not a random sample, so nothing is "
-            "estimated. Grade and settle the missing nuggets, and freeze a new release."
+            "estimated. Grade the missing nuggets, resolve disputes, and freeze a new release."
         )

@@ -104,13 +104,14 @@ def _sample_project(cursor: Cursor, release: FrozenRelease, evaluated: Collectio
         row["query_id"] for row in release.rows("queries") if row["inclusion_probability"] is not None
     ]
     by_draw = bool(release.rows("sampling")) and not set(drawn_ids).isdisjoint(evaluated)
-    stratum_of = {row["query_id"]: str(row["stratum"]) for row in release.rows("queries")}
-    frame: dict[str, FrameRow] = {query_id: (stratum, None) for query_id, stratum in stratum_of.items()}
+    topped_up: set[str] = set()
     if by_draw:
         frame = _read_current_sample(cursor)
-    graded_ids = sorted(set(evaluated).intersection(frame)) if by_draw else sorted(evaluated)
-    if by_draw:
         _refuse_other_sample(release, set(drawn_ids).difference(frame))
+        topped_up = _find_top_ups(cursor, drawn_ids, frame)
+    else:
+        frame = {row["query_id"]: (str(row["stratum"]), None) for row in release.rows("queries")}
+    graded_ids = sorted(set(evaluated).intersection(frame))
     query_ids = tuple(sorted(frame))
     if len(graded_ids) == len(query_ids):
         raise RefusedError(
@@ -119,7 +120,6 @@ def _sample_project(cursor: Cursor, release: FrozenRelease, evaluated: Collectio
             "draw more queries (`goldgrade sample --top-up`), pool these queries, and import the judge's "
             "judgments."
         )
-    topped_up = _find_top_ups(cursor, drawn_ids, frame) if by_draw else set()
     way_out = ", or draw the smaller sample first and top it up for the judge"
     _refuse_chosen_queries(
         release, set(query_ids).difference(topped_up), "that were drawn for people", way_out
@@ -200,7 +200,7 @@ def _refuse_chosen_queries(release: FrozenRelease, drawn: Collection[str], origi
             f"{len(missing):,} of the {pluralize(len(drawn), 'query', 'queries')} {origin} have no "
             f"grade by people in the release {release.row.name!r}, such as {name_examples(missing)}. The "
             "graded queries were not chosen by chance only, so people's grades are not a probability sample. "
-            f"Grade and settle these queries{way_out}, and freeze again."
+            f"Grade these queries and resolve disputes{way_out}, and freeze again."
         )
 
 

@@ -20,9 +20,11 @@ def add_whole_documents(rows: RunRows, release: EvaluatedRelease, measures: Sequ
     if rows.chunks or release.bodies is None or not any(measure.of_chunks for measure in measures):
         return rows
     documents = rows.documents
-    ids, codes = documents.dictionary.to_pylist(), to_ints(documents.indices)
-    start, end = np.zeros(len(codes), np.int64), release.bodies.lengths(ids)[codes]
-    words, first_word = release.bodies.words(ids, codes, start, end)
+    ids = documents.dictionary.to_pylist()
+    codes = to_ints(documents.indices)
+    start = np.zeros(len(codes), np.int64)
+    end = release.bodies.find_lengths(ids)[codes]
+    words, first_word = release.bodies.count_words(ids, codes, start, end)
     columns = (start, end, words, first_word)
     chunks = order_chunks(rows.query, rows.scores, documents, columns, release.bodies.bounds)
     return rows._replace(chunks=chunks)

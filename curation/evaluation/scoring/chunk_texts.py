@@ -58,7 +58,8 @@ def find_texts(
     scored_lists: the lists of a run; None for an index, whose lines are in the order of the documents.
     """
     encoded = column.dictionary_encode()
-    texts, text = encoded.dictionary.to_pylist(), to_ints(encoded.indices)
+    texts = encoded.dictionary.to_pylist()
+    text = to_ints(encoded.indices)
     _, line, pair = np.unique(document * len(texts) + text, return_index=True, return_inverse=True)
     pair = pair.ravel()
     pair_texts = [texts[index] for index in text[line].tolist()]
@@ -66,7 +67,7 @@ def find_texts(
     pair_ids = [document_ids[index] for index in pair_documents]
     occurrences = _find_occurrences(pair_ids, pair_texts, bodies)
     range_counts = np.array(list(map(len, occurrences)), np.int64)[pair]
-    lengths = bodies.lengths(document_ids)[document[line]].tolist()
+    lengths = bodies.find_lengths(document_ids)[document[line]].tolist()
     for index in [index for index, spans in enumerate(occurrences) if not spans]:
         behind = lengths[index] + index  # behind the end, a different range for each text
         occurrences[index] = [(behind, behind + len(pair_texts[index]), behind)]
@@ -169,15 +170,18 @@ def _choose_in_order(
     """
     previous_chunks: dict[int, _Occurrence] = {}
     free_indexes: dict[int, list[int]] = {}
-    chosen, in_order = np.zeros(len(pair), np.int64), True
+    chosen = np.zeros(len(pair), np.int64)
+    in_order = True
     for line in np.flatnonzero(counts).tolist():
-        text, document_index = int(pair[line]), int(document[line])
+        text = int(pair[line])
+        document_index = int(document[line])
         spans = occurrences[text]
         free_occurrences = free_indexes.setdefault(text, list(range(len(spans))))
         start, end, _ = previous_chunks.get(document_index, (-OPEN, -OPEN, 0))
         index = next((candidate for candidate in free_occurrences if spans[candidate][0] > start), -1)
         if index < 0:
-            index, in_order = free_occurrences[0], False
+            index = free_occurrences[0]
+            in_order = False
         elif latest is not None:
             outside = next((candidate for candidate in free_occurrences if spans[candidate][1] > end), index)
             behind = next((candidate for candidate in free_occurrences if spans[candidate][0] >= end), index)
@@ -186,5 +190,6 @@ def _choose_in_order(
             index = max(candidate for candidate in (index, outside, following) if candidate <= limit)
         if len(free_occurrences) > 1:
             free_occurrences.remove(index)
-        previous_chunks[document_index], chosen[line] = spans[index], index
+        previous_chunks[document_index] = spans[index]
+        chosen[line] = index
     return chosen, in_order

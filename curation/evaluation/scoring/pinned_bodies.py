@@ -38,7 +38,7 @@ class PinnedBodies:
         for document_id, document in self._release.documents(self._store, ids):
             yield document_id, None if document is None else document.body
 
-    def lengths(self, ids: Sequence[str]) -> Ints:
+    def find_lengths(self, ids: Sequence[str]) -> Ints:
         """Return the number of characters of each body, or `OPEN` for an unknown body."""
         indexes = self._find_indexes(ids)  # reads new documents
         return np.array([*self._lengths, OPEN])[indexes]
@@ -48,7 +48,7 @@ class PinnedBodies:
         """The boundaries of words, as in `RunChunks`, of all documents that were read so far."""
         return self._read_words_and_bounds()[1]
 
-    def words(self, ids: Sequence[str], document: Ints, start: Ints, end: Ints) -> tuple[Ints, Ints]:
+    def count_words(self, ids: Sequence[str], document: Ints, start: Ints, end: Ints) -> tuple[Ints, Ints]:
         """Count the words that begin in each part of a body, and find the index of the first word in
         `bounds`.
 
@@ -62,7 +62,7 @@ class PinnedBodies:
         index = self._find_indexes(ids)[document]
         starts, _ = self._read_words_and_bounds()
         first, last = (np.searchsorted(starts, index * OPEN + offset) for offset in (start, end))
-        is_known = self.lengths(ids)[document] < OPEN
+        is_known = self.find_lengths(ids)[document] < OPEN
         return np.where(is_known, last - first, UNKNOWN), np.where(is_known, first + index, UNKNOWN)
 
     def _read_words_and_bounds(self) -> tuple[Ints, Ints]:

@@ -102,37 +102,37 @@ def read_release(
         goldgrade froze it.
     """
     release = load_release(store, name)
-    sealed = sealed_parts(release.header)
+    all_sealed = sealed_parts(release.header)
     parts = choose_parts(release, split)
+    sealed = tuple(part for part in parts if part in all_sealed)
     if release.file is not None:
-        _refuse_sealed_of_file(release, sorted(set(parts).intersection(sealed)))
+        _refuse_sealed_of_file(release, sorted(sealed))
     rows = release.rows("queries")
     chosen_rows = sorted((row for row in rows if row["part"] in parts), key=lambda row: str(row["query_id"]))
     ids = [row["query_id"] for row in chosen_rows]
     query_ids = set(ids)
-    rows_of_grades = [row for row in release.rows("qrels") if row["query_id"] in query_ids]
-    graded = [(row["query_id"], row["document_id"], row["grade"]) for row in rows_of_grades]
+    qrel_rows = [row for row in release.rows("qrels") if row["query_id"] in query_ids]
+    graded = [(row["query_id"], row["document_id"], row["grade"]) for row in qrel_rows]
     if not graded:
         raise RefusedError(
             f"The release {release.row.name!r} has no grades in {', '.join(parts)}: nothing to evaluate."
         )
     qrels = make_qrels(graded, ids, read_scale(release.rows("guides")), relevant)
+    qrels = replace(qrels, evidence=_read_evidence(release, ids, graded, bool(sealed)))
     return EvaluatedRelease(
         name=release.row.name,
         release_id=release.row.release_id,
         parts=parts,
-        sealed=tuple(part for part in parts if part in sealed),
-        qrels=replace(
-            qrels, evidence=_read_evidence(release, ids, graded, bool(set(parts).intersection(sealed)))
-        ),
+        sealed=sealed,
+        qrels=qrels,
         texts={row["query_id"]: row["text"] for row in chosen_rows},
         facets=make_facets(chosen_rows, release.rows),
-        drawn=_find_drawn(chosen_rows, release),
+        drawn=_find_drawn_queries(chosen_rows, release),
         known=KnownQueries([make_query(row) for row in rows], {}),
         documents=frozenset(row["document_id"] for row in release.rows("documents")),
         pooled=read_pooled_pairs(release.rows("candidates"), release.rows("pool_sample"), query_ids),
         sealed_apart=frozenset(
-            row["query_id"] for row in rows if row["part"] in sealed and row["part"] not in parts
+            row["query_id"] for row in rows if row["part"] in all_sealed and row["part"] not in parts
         ),
         coverage=read_coverage(release),
         frozen=release,
@@ -201,7 +201,7 @@ def read_scale(guides: Iterable[Mapping[str, Any]]) -> list[int]:
     return sorted({grade["value"] for guide in guides for grade in guide["scale"]})
 
 
-def _find_drawn(rows: Sequence[Mapping[str, Any]], release: FrozenRelease) -> DrawnQueries:
+def _find_drawn_queries(rows: Sequence[Mapping[str, Any]], release: FrozenRelease) -> DrawnQueries:
     samples = release.rows("sampling")
     strata = samples[0]["report"] if samples else []
     return find_drawn_queries(

@@ -132,20 +132,21 @@ def locate_chunks(
     if not columns and all(location.end == UNKNOWN for location in locations):
         return None
     named = string_array([location.document_id for location in locations]).dictionary_encode()
-    ids, document = named.dictionary.to_pylist(), to_ints(named.indices)[codes]
+    ids = named.dictionary.to_pylist()
+    document = to_ints(named.indices)[codes]
     if "text" in columns:
         ranges = find_texts(columns["text"], ids, document, bodies, scored_lists)
     elif columns:
         start, end = (_read_offsets(columns[name], line, name, problems) for name in ("start", "end"))
         ranges = start, end, np.ones(len(line), np.int64)
     else:
-        ranges = _ranges_of_ids(locations, codes, bodies.lengths(ids)[document])
+        ranges = _find_ranges_of_ids(locations, codes, bodies.find_lengths(ids)[document])
     versions = string_array([location.content_hash for location in locations]).take(int_array(codes))
     versions = columns.get("content_hash", versions)
     _refuse_wrong_ranges(line, ids, document, ranges, versions, bodies, problems)
     start, end, range_counts = ranges
     is_found = range_counts > 0
-    body_words, first_word = bodies.words(ids, document, start, end)
+    body_words, first_word = bodies.count_words(ids, document, start, end)
     words_not_found = count_words(columns["text"]) if "text" in columns else UNKNOWN
     return LocatedChunks(
         pa.DictionaryArray.from_arrays(int_array(document), named.dictionary),
@@ -210,7 +211,7 @@ def _read_offsets(column: pa.Array, line: Ints, name: str, problems: Problems) -
     return np.array([NO_OFFSET if offset is None else offset for offset in offsets], np.int64)
 
 
-def _ranges_of_ids(locations: Sequence[ChunkLocation], codes: Ints, lengths: Ints) -> ChunkRanges:
+def _find_ranges_of_ids(locations: Sequence[ChunkLocation], codes: Ints, lengths: Ints) -> ChunkRanges:
     """Return the range of each line's id; a chunk without a range gets a range behind the document's end."""
     columns = [(location.start, location.end, location.places) for location in locations]
     start, end, range_counts = np.array(columns, np.int64).reshape(-1, 3)[codes].T
@@ -247,7 +248,7 @@ def _refuse_wrong_ranges(
         lambda row: f"belongs to the version {str(versions[row])[:12]}; the release has another version",
         MAP_AGAIN,
     )
-    lengths = bodies.lengths(ids)[document]
+    lengths = bodies.find_lengths(ids)[document]
     is_outside = (start < 0) | (end <= start) | (end > lengths)
     is_number = (start > NO_OFFSET) & (end > NO_OFFSET)
     is_known = np.array([name in bodies.hashes for name in ids])[document]
@@ -262,7 +263,8 @@ def _refuse_wrong_ranges(
 
 
 def _count_chunks(line: Ints, range_counts: Ints) -> ChunkCounts:
-    not_found, several = line[range_counts == 0].tolist(), line[range_counts > 1].tolist()
+    not_found = line[range_counts == 0].tolist()
+    several = line[range_counts > 1].tolist()
     return ChunkCounts(
         chunks=len(line),
         not_found=len(not_found),
