@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from curation.core.errors import InputError
 from curation.evaluation.scoring.release import choose_parts
-from curation.people.seal_access import sealed_parts
+from curation.people.seal_access import list_sealed_parts
 from curation.releases.frozen_release import FrozenRelease, load_release
 from curation.releases.seal import open_sealed
 from curation.releases.verify import Verified, verify
@@ -53,7 +53,7 @@ class Release:
     @property
     def sealed(self) -> tuple[str, ...]:
         """The parts whose grades are sealed."""
-        return tuple(sealed_parts(self._release.header))
+        return tuple(list_sealed_parts(self._release.header))
 
     @property
     def mark(self) -> str | None:

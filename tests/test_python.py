@@ -14,7 +14,7 @@ import pytest
 
 import goldgrade
 from curation.core.default_paths import SAMPLE
-from curation.people.seal_access import openings
+from curation.people.seal_access import read_openings
 from tests.support import ROOT
 from tests.support.gold_project import consensus_grades, frozen_project
 
@@ -52,7 +52,7 @@ def test_sealed_grades_need_a_reason_which_is_logged(release: goldgrade.Release,
         release.export("trec", tmp_path / "out")
     assert release.qrels("test", reason="the test of it")
     with release._store.reading() as cursor:
-        (logged,) = openings(cursor, release.id)
+        (logged,) = read_openings(cursor, release.id)
     assert (logged.purpose, logged.reason) == ("read in Python", "the test of it")
 
 

@@ -147,7 +147,7 @@ def find_sources(
     disagreeing = int((by_query > 0).sum())
     cumulative = np.cumsum(by_query[order])
     query_indexes = np.unique(grades.unit_queries[overlap.units]).tolist()
-    may_show = [access.shows(grades.query_ids[index]) for index in query_indexes]
+    may_show = [access.can_show(grades.query_ids[index]) for index in query_indexes]
     shown = [index for index in order[:disagreeing].tolist() if may_show[index]]
     shares = totals[0] * distances / (disagreement or 1.0)
     lines = _compare_grade_pairs(overlap, grades, scale, texts, decisions, shares, access)
@@ -232,7 +232,7 @@ def _compare_grade_pairs(
             continue
         extremes = list_pairs((lowest == low) & (highest == high))
         verdicts = [decisions[pair] for pair in extremes if pair in decisions]
-        named = [(texts.get(pair[0], pair[0]), *pair) for pair in pairs if access.shows(pair[0])]
+        named = [(texts.get(pair[0], pair[0]), *pair) for pair in pairs if access.can_show(pair[0])]
         yield GuideLine(
             lower=scale[low],
             upper=scale[high],

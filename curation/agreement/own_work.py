@@ -28,7 +28,7 @@ from curation.labeling.consensus.consensus import PairConsensus, compute_consens
 from curation.labeling.consensus.votes import Votes, read_votes
 from curation.labeling.rounds.withheld_answers import may_see_own_answers
 from curation.labeling.session.recent_answers import Pace, read_recent_answers
-from curation.people.seal_access import closed_access
+from curation.people.seal_access import read_closed_access
 from curation.store import Store, utc_now
 from curation.store.documents import VERSION
 
@@ -184,7 +184,7 @@ def find_own_differences(store: Store, annotator: str, now: datetime | None = No
         cursor.execute(_RELEASED + _MINE, _bind_parameters(annotator, now or utc_now()))
         rows = [_JudgedPair(*row) for row in cursor.fetchall()]
         votes = read_votes(cursor) if rows else None
-        access = closed_access(cursor)
+        access = read_closed_access(cursor)
     pairs = compute_consensus(_replace_own_votes(votes, annotator, rows)).pairs if votes else ()
     by_pair = {(pair.query_id, pair.document_id): pair for pair in pairs}
     comparisons = [
@@ -192,7 +192,7 @@ def find_own_differences(store: Store, annotator: str, now: datetime | None = No
         for row in rows
         if (comparison := _compare_with_consensus(row, by_pair[row.query_id, row.document_id])) is not None
     ]
-    shown = [comparison for query_id, comparison in comparisons if access.shows(query_id)]
+    shown = [comparison for query_id, comparison in comparisons if access.can_show(query_id)]
     different = tuple(difference for difference in shown if difference.mine != difference.consensus)
     alike, n, sealed = len(shown) - len(different), len(shown), len(comparisons) - len(shown)
     return MyDifferences(different, alike, n, share_estimate(alike, n, MIN_SETTLED), sealed)

@@ -19,7 +19,7 @@ from curation.labeling.consensus.consensus import ConsensusCounts, compute_conse
 from curation.labeling.consensus.marks import read_marks
 from curation.labeling.consensus.votes import read_votes
 from curation.labeling.rounds.rounds import find_round
-from curation.people.seal_access import SealAccess, access_or_closed
+from curation.people.seal_access import SealAccess, resolve_access
 from curation.store import Cursor, Store
 
 DetailInputs = tuple[breakdowns.QueryTypes, Mapping[str, str], Decisions]
@@ -110,7 +110,7 @@ def make_agreement_report(
         round_row = None if round_name is None else find_round(cursor, round_name)
         round_id = round_row and round_row.round_id
         guide = load_guide(cursor, round_row.guide_hash) if round_row else current_guide(cursor)
-        access, grades = access_or_closed(cursor, access), read_grades(cursor, round_id)
+        access, grades = resolve_access(cursor, access), read_grades(cursor, round_id)
         within = tuple(map(score_repeats, read_repeats(cursor, round_id)))
         votes, pace = read_votes(cursor, round_id), read_paces(cursor, round_id)
         inputs = _read_detail_inputs(cursor) if details else None

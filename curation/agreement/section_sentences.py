@@ -10,7 +10,7 @@ from curation.agreement.evidence_agreement import EvidenceAgreement
 from curation.agreement.inter_annotator import MINIMUM_UNITS, InterAgreement, why_not_shown
 from curation.core.statistics.estimate import Estimate
 from curation.core.text import decimal, percent, pluralize
-from curation.people.seal_access import withheld
+from curation.people.seal_access import describe_withheld_pairs
 
 
 def select_estimable(slices: Sequence[Breakdown]) -> list[Breakdown]:
@@ -141,7 +141,7 @@ def describe_queries(sources: DisagreementSources) -> str:
         return "No query has any disagreement."
     fewest = pluralize(sources.half, "query holds", "queries hold")
     disagreeing = f"{sources.disagreeing:,} {'has' if sources.disagreeing == 1 else 'have'} some"
-    sealed = withheld(sources.sealed, "of these queries", "of these queries")
+    sealed = describe_withheld_pairs(sources.sealed, "of these queries", "of these queries")
     return (
         f"{fewest} half of all disagreement; {disagreeing}. A query high in this list may need a line that "
         f"says what the person behind it wants.{sealed and ' '}{sealed}"

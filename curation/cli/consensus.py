@@ -94,7 +94,7 @@ def _hide_sealed_pairs(store: Store, pairs: Iterable[PairConsensus]) -> list[Pai
 
     access = open_seal(store, "list the consensus on pairs")
     hidden: dict[str, Any] = {"grade": None, "how": SEALED, "votes": {}, "cannot_tell": 0, "confidence": None}
-    return [pair if access.shows(pair.query_id) else pair._replace(**hidden) for pair in pairs]
+    return [pair if access.can_show(pair.query_id) else pair._replace(**hidden) for pair in pairs]
 
 
 def _count_sealed_pairs(pairs: Iterable[PairConsensus]) -> int:

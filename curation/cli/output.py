@@ -119,7 +119,7 @@ def say_dry_run(dry_run: bool) -> None:
 
 def say_withheld(count: int, unit: str = "pair", plural: str = "") -> None:
     """Print how many pairs or queries a seal keeps back, if any, and which option names them."""
-    from curation.people.seal_access import withheld
+    from curation.people.seal_access import describe_withheld_pairs
 
     if count:
-        say(withheld(count, unit, plural) + ' --reason "why" names them, and is logged.')
+        say(describe_withheld_pairs(count, unit, plural) + ' --reason "why" names them, and is logged.')

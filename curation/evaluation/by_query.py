@@ -16,7 +16,7 @@ from curation.evaluation.evaluation import Evaluation
 from curation.evaluation.report.query_sections import QueryValues
 from curation.evaluation.scoring.facets import CLUSTER, make_facets
 from curation.evaluation.stored_evaluations import read_result
-from curation.people.seal_access import closed_access, withheld
+from curation.people.seal_access import describe_withheld_pairs, read_closed_access
 from curation.store import Annotator, Cursor
 from curation.store.release_parts import read_parts
 
@@ -63,13 +63,13 @@ def compare_by_query(cursor: Cursor, runs: Sequence[EvaluatedRun], annotator: An
         first, second = first_values.get(query_id), second_values.get(query_id)
         if first is not None and second is not None:
             rows.append(QueryValues(query_id, text, first, second))
-    seal = closed_access(cursor)
-    open_rows = [row for row in rows if seal.shows(row.query_id)]
+    seal = read_closed_access(cursor)
+    open_rows = [row for row in rows if seal.can_show(row.query_id)]
     return ByQuery(
         measure,
         results[0]["release_id"],
         tuple(sorted(open_rows, key=lambda row: (row.difference, row.query_id))),
-        withheld(len(rows) - len(open_rows), "query", "queries"),
+        describe_withheld_pairs(len(rows) - len(open_rows), "query", "queries"),
     )
 
 

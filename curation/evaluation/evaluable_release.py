@@ -8,7 +8,7 @@ from curation.core.errors import RefusedError
 from curation.evaluation.scoring.facets import list_facet_names, read_dimensions
 from curation.evaluation.scoring.measure_names import CHUNK_MEASURES, DEFAULT_MEASURES, choose_measures
 from curation.evaluation.scoring.release import read_scale
-from curation.people.seal_access import sealed_parts
+from curation.people.seal_access import list_sealed_parts
 from curation.releases.gate_override import describe_override
 from curation.releases.release_rows import ReleaseRow
 from curation.store import Cursor
@@ -46,7 +46,7 @@ def read_choices(cursor: Cursor, row: ReleaseRow) -> EvaluableRelease:
     try:
         stored = read_parts(cursor, row.release_id, ["release", "guides", "sampling", "coverage", "evidence"])
         (header,) = stored["release"]
-        sealed = sealed_parts(header)
+        sealed = list_sealed_parts(header)
         names = sorted(header["queries"], key=lambda part: (part in sealed, part))
         scale = read_scale(list(stored["guides"]))
         default = CHUNK_MEASURES if "evidence" in stored else DEFAULT_MEASURES

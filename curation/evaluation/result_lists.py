@@ -13,7 +13,7 @@ from curation.evaluation.scoring.chunk_measures import UNKNOWN
 from curation.labeling.consensus.consensus import compute_query_consensus
 from curation.labeling.consensus.votes import read_query_votes
 from curation.labeling.rounds.withheld_answers import read_withheld_pairs
-from curation.people.seal_access import closed_access
+from curation.people.seal_access import read_closed_access
 from curation.store import Annotator, Cursor
 from curation.store.documents import BEGINNING, snapshot_texts
 from curation.store.release_parts import read_part, read_parts
@@ -79,7 +79,7 @@ def read_result_lists(
     NotFoundError: the annotator has no such evaluation.
     RefusedError: a sealed part was evaluated, or a release seals the query.
     """
-    closed_access(cursor).need(query.query_id)
+    read_closed_access(cursor).require_open(query.query_id)
     (release_id,) = {read_open_result(cursor, run_id, annotator)["release_id"] for run_id, _ in runs}
     grades = read_part(cursor, release_id, "qrels").rows_of(query.query_id)
     grade_of = {row["document_id"]: row["grade"] for row in grades}
@@ -121,7 +121,7 @@ def read_chunk_lists(
     ------
     NotFoundError, RefusedError: as for `read_result_lists`.
     """
-    closed_access(cursor).need(query.query_id)
+    read_closed_access(cursor).require_open(query.query_id)
     result, *_ = [read_open_result(cursor, evaluation_id, annotator) for evaluation_id, _ in runs]
     parts = read_parts(cursor, result["release_id"], ["qrels", "evidence", "release"])
     qrels = parts["qrels"].rows_of(query.query_id)

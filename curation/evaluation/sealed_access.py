@@ -19,7 +19,7 @@ from curation.core.statistics.arrays import Floats
 from curation.evaluation.request import EvaluateRequest
 from curation.evaluation.scoring.release import MIN_QUERIES, EvaluatedRelease, choose_parts
 from curation.people.annotators import EVALUATING_ROLES, require_author
-from curation.people.seal_access import sealed_parts
+from curation.people.seal_access import list_sealed_parts
 from curation.releases import sealed_log
 from curation.releases.frozen_release import FrozenRelease, load_release
 from curation.releases.sealed_log import SealedCount, SealedEvaluation
@@ -111,7 +111,7 @@ def make_sealed_request(
     """
     release = load_release(store, release)
     evaluated = choose_parts(release, request.part)
-    sealed = tuple(part for part in evaluated if part in sealed_parts(release.header))
+    sealed = tuple(part for part in evaluated if part in list_sealed_parts(release.header))
     if not sealed or release.file is not None:  # a packed release has no sealed grades
         return None
     with store.reading() as cursor:

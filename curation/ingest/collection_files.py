@@ -37,15 +37,17 @@ STYLES = ("trec", "smart", "beir", "hf")
 DOCUMENTS, QUERIES, JUDGMENTS = "documents", "queries", "judgments"
 MAX_FILES = 2_000
 """Limit of files in a collection's folder."""
-_ABOUT = re.compile(r"(readme|licen[cs]e|copying|notice|citation)\b.*|.*\.(md|py|sh|ya?ml|pdf|html?)", re.I)
-_ROLES = {
+_README_NAME = re.compile(
+    r"(readme|licen[cs]e|copying|notice|citation)\b.*|.*\.(md|py|sh|ya?ml|pdf|html?)", re.I
+)
+_KIND_BY_WORD = {
     **dict.fromkeys(("corpus", "collection", "documents", "docs"), DOCUMENTS),
     **dict.fromkeys(("queries", "query", "topics"), QUERIES),
     **dict.fromkeys(("qrels", "default"), JUDGMENTS),
 }
-_SMART_ENDINGS = {".all": DOCUMENTS, ".qry": QUERIES, ".que": QUERIES}
-_TABLES = {".jsonl": "jsonl", ".tsv": "tsv", ".csv": "csv", ".parquet": "parquet", ".pq": "parquet"}
-_NO_HEADER = FileLayout("tsv", columns=("id", "text"), header=False)
+_KIND_BY_SMART_SUFFIX = {".all": DOCUMENTS, ".qry": QUERIES, ".que": QUERIES}
+_FORMAT_BY_SUFFIX = {".jsonl": "jsonl", ".tsv": "tsv", ".csv": "csv", ".parquet": "parquet", ".pq": "parquet"}
+_HEADERLESS_TOPICS = FileLayout("tsv", columns=("id", "text"), header=False)
 
 
 class CollectionFile(NamedTuple):
@@ -83,15 +85,15 @@ def find_collection(
     """
     if style is not None and style not in STYLES:
         raise InputError(f"{style!r} is no format of test collections; expected one of {', '.join(STYLES)}")
-    paths = _files_of_collection(path)
-    table_style = style if style in ("beir", "hf") else _style_of_tables(path, paths)
+    paths = _list_files(path)
+    table_style = style if style in ("beir", "hf") else _find_table_style(path, paths)
     recognized = [_recognize_file(file, path, table_style, encoding) for file in paths]
-    files = [look for look in recognized if look.kind]
-    not_imported = [look for look in recognized if not look.kind]
-    files, other_styles = _of_one_style(path, files, style)
+    files = [file for file in recognized if file.kind]
+    not_imported = [file for file in recognized if not file.kind]
+    files, other_styles = _select_style(path, files, style)
     if not files:
         other_files = [*not_imported, *other_styles][:5]
-        shown = "; ".join(f"{_shown_name(file.path, path)}: {file.found}" for file in other_files)
+        shown = "; ".join(f"{_format_name(file.path, path)}: {file.found}" for file in other_files)
         raise InputError(f"no test collection was found there ({shown or 'the folder is empty'})", path=path)
     kind_order = (DOCUMENTS, QUERIES, JUDGMENTS)
     files.sort(key=lambda file: (kind_order.index(file.kind), file.path))
@@ -99,7 +101,7 @@ def find_collection(
     return found_style, files, sorted([*not_imported, *other_styles])
 
 
-def _files_of_collection(path: Path) -> list[Path]:
+def _list_files(path: Path) -> list[Path]:
     if path.is_file():
         return [path]
     if not path.is_dir():
@@ -116,7 +118,7 @@ def _files_of_collection(path: Path) -> list[Path]:
     return sorted(paths)
 
 
-def _of_one_style(
+def _select_style(
     path: Path, files: Sequence[CollectionFile], style: str | None
 ) -> tuple[list[CollectionFile], list[CollectionFile]]:
     """Return two lists: the files of the wanted style, or of the only style in the folder, and the other
@@ -125,7 +127,7 @@ def _of_one_style(
     styles = sorted({file.style for file in files if file.style})
     if style is None and len(styles) > 1:
         examples = [next(file for file in files if file.style == style) for style in styles]
-        examples_text = "; ".join(f"{_shown_name(file.path, path)} is {file.found}" for file in examples)
+        examples_text = "; ".join(f"{_format_name(file.path, path)} is {file.found}" for file in examples)
         raise InputError(
             f"holds files of several formats of test collections: {examples_text}",
             path=path,
@@ -138,34 +140,34 @@ def _of_one_style(
 
 
 def _recognize_file(path: Path, root: Path, table_style: str, encoding: str) -> CollectionFile:
-    if _ABOUT.fullmatch(path.name):
+    if _README_NAME.fullmatch(path.name):
         return CollectionFile(path, "a description of the collection, as the file's name shows")
-    table_file = _table_file(path, root, table_style, encoding)
+    table_file = _recognize_table(path, root, table_style, encoding)
     if table_file is not None:
         return table_file
-    beginning = _beginning_of(path, encoding)
+    beginning = _read_beginning(path, encoding)
     layout = FileLayout(encoding=encoding)
     if trec.BEGINNING.match(beginning) and (block_kind := trec.find_block_kind(beginning)) is not None:
         kind = DOCUMENTS if block_kind == trec.DOCUMENT else QUERIES
         return CollectionFile(path, f"TREC {block_kind}s", "trec", kind, layout._replace(format="trec"))
     if beginning.startswith(".I"):
-        return _smart_file(path, root, layout)
-    return _file_of_columns(path, beginning, layout)
+        return _recognize_smart_file(path, root, layout)
+    return _recognize_columns(path, beginning, layout)
 
 
-def _smart_file(path: Path, root: Path, layout: FileLayout) -> CollectionFile:
+def _recognize_smart_file(path: Path, root: Path, layout: FileLayout) -> CollectionFile:
     """Return a file in SMART's format as documents or queries, depending on the file's name."""
-    kind = _SMART_ENDINGS.get(find_suffix(path)) or _kind_by_name(path, root)
+    kind = _KIND_BY_SMART_SUFFIX.get(find_suffix(path)) or _find_kind_by_name(path, root)
     if kind not in (DOCUMENTS, QUERIES):
         raise InputError(
-            f"{_shown_name(path, root)} is in SMART's format, and its name does not say whether it holds "
+            f"{_format_name(path, root)} is in SMART's format, and its name does not say whether it holds "
             "documents or queries",
             way_out="Use SMART's usual endings: .ALL for documents, .QRY for queries, .REL for grades.",
         )
     return CollectionFile(path, f"SMART {kind}", "smart", kind, layout._replace(format="smart"))
 
 
-def _file_of_columns(path: Path, beginning: str, layout: FileLayout) -> CollectionFile:
+def _recognize_columns(path: Path, beginning: str, layout: FileLayout) -> CollectionFile:
     """Recognize a file whose lines have columns: qrels, SMART's list of relevant documents, or a run."""
     lines = [line for line in beginning.splitlines() if line.strip() and not line.startswith("#")][:20]
     rows = [line.split() for line in lines]
@@ -179,18 +181,20 @@ def _file_of_columns(path: Path, beginning: str, layout: FileLayout) -> Collecti
     return CollectionFile(path, "not in a known format of test collections")
 
 
-def _table_file(path: Path, root: Path, style: str, encoding: str) -> CollectionFile | None:
+def _recognize_table(path: Path, root: Path, style: str, encoding: str) -> CollectionFile | None:
     """Recognize a table of BEIR, Hugging Face or TREC's later tracks by the names of its file and folders."""
-    format = _TABLES.get(find_suffix(path))
-    kind = format and (_kind_by_name(path, root) or _kind_by_columns(path, FileLayout(format, encoding)))
-    if format is None or kind is None:
+    format = _FORMAT_BY_SUFFIX.get(find_suffix(path))
+    if format is None:
         return None
     layout = FileLayout(format, encoding)
+    kind = _find_kind_by_name(path, root) or _find_kind_by_columns(path, layout)
+    if kind is None:
+        return None
     if kind == QUERIES and format == "tsv" and _has_two_columns_and_no_header(path, encoding):
-        layout = _NO_HEADER._replace(encoding=encoding)
+        layout = _HEADERLESS_TOPICS._replace(encoding=encoding)
         return CollectionFile(path, "topics: id and text", "trec", kind, layout)
     if kind == JUDGMENTS and format == "tsv":
-        beginning = _beginning_of(path, encoding)
+        beginning = _read_beginning(path, encoding)
         lines = [line for line in beginning.splitlines()[:20] if line.strip()]
         if lines and look_like_qrels(lines):
             return CollectionFile(path, "TREC qrels", "", kind, FileLayout("qrels", encoding))
@@ -200,7 +204,7 @@ def _table_file(path: Path, root: Path, style: str, encoding: str) -> Collection
     return CollectionFile(path, f"{kind} of a {label} folder", style, kind, layout)
 
 
-def _kind_by_columns(path: Path, layout: FileLayout) -> str | None:
+def _find_kind_by_columns(path: Path, layout: FileLayout) -> str | None:
     """Return JUDGMENTS for a table with the columns of qrels, such as data/test.parquet; None for other
     tables.
     """
@@ -209,7 +213,7 @@ def _kind_by_columns(path: Path, layout: FileLayout) -> str | None:
     return None
 
 
-def _kind_by_name(path: Path, root: Path) -> str | None:
+def _find_kind_by_name(path: Path, root: Path) -> str | None:
     """Return the kind that is in the name of a file, or in the name of the nearest folder around the file.
 
     Raises
@@ -219,20 +223,20 @@ def _kind_by_name(path: Path, root: Path) -> str | None:
     folders = list(path.relative_to(root).parts[:-1]) if path != root else []
     for name in (path.name, *reversed(folders)):
         words = re.split(r"[^a-z0-9]+", name.lower())
-        roles = {_ROLES[word] for word in words if word in _ROLES}
-        if JUDGMENTS in roles and "qrels" in words:
+        kinds = {_KIND_BY_WORD[word] for word in words if word in _KIND_BY_WORD}
+        if JUDGMENTS in kinds and "qrels" in words:
             return JUDGMENTS  # as in qrels.queries.tsv
-        if len(roles) > 1:
+        if len(kinds) > 1:
             raise InputError(
-                f"{_shown_name(path, root)}: the name says that it holds {' and '.join(sorted(roles))}",
+                f"{_format_name(path, root)}: the name says that it holds {' and '.join(sorted(kinds))}",
                 way_out="Rename the file, or use the command for its kind (goldgrade import queries).",
             )
-        if roles:
-            return roles.pop()
+        if kinds:
+            return kinds.pop()
     return None
 
 
-def _style_of_tables(root: Path, paths: Sequence[Path]) -> str:
+def _find_table_style(root: Path, paths: Sequence[Path]) -> str:
     """Return the style of tables: 'hf' for Parquet, or JSON lines in folders of configurations;
     else 'beir'.
     """
@@ -245,12 +249,12 @@ def _style_of_tables(root: Path, paths: Sequence[Path]) -> str:
 
 
 def _has_two_columns_and_no_header(path: Path, encoding: str) -> bool:
-    rows = [line.split("\t") for line in _beginning_of(path, encoding).splitlines()[:20] if line]
+    rows = [line.split("\t") for line in _read_beginning(path, encoding).splitlines()[:20] if line]
     header_names = {"id", "_id", "qid", "query_id", "query-id", "text", "query", "title"}
     return bool(rows) and len(rows[0]) == 2 and not header_names & {cell.strip().lower() for cell in rows[0]}
 
 
-def _beginning_of(path: Path, encoding: str) -> str:
+def _read_beginning(path: Path, encoding: str) -> str:
     """Return the beginning of a file, up to the first bytes that are not text. The import reports problems of
     the file later.
     """
@@ -263,7 +267,7 @@ def _beginning_of(path: Path, encoding: str) -> str:
     return "".join(lines).lstrip()
 
 
-def _shown_name(path: Path, root: Path) -> str:
+def _format_name(path: Path, root: Path) -> str:
     return path.name if path == root else path.relative_to(root).as_posix()
 
 

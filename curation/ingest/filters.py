@@ -30,7 +30,7 @@ AT = "at"
 VALID = VALID_FROM, VALID_TO = ("valid_from", "valid_to")
 OUTSIDE = "outside the filter"
 OUTDATED = "outdated but similar"
-"""Name for a document outside the filter whose text is nearly the same as the text of a relevant document."""
+"""Name for an excluded document whose text is nearly the same as the text of a relevant document."""
 WAY_OUT = (
     'Write a filter as {"product": "x", "version": ["1", "2"], "at": "2025-03-01"}: for each field of the '
     "documents' metadata a value or a list of values, and under at a date or a time. Rename a column that "
@@ -55,13 +55,13 @@ WITH filtered AS (SELECT query_id, filter FROM ({_FILTERS}) AS filters(query_id,
 pairs AS (
     SELECT query_id, document_id FROM candidates UNION SELECT query_id, document_id FROM candidate_sources
     UNION SELECT query_id, document_id FROM presentations),
-said AS (
-    SELECT s.document_id, json_extract(d.metadata, $fields::TEXT[])::TEXT[] AS own,
+fields AS (
+    SELECT s.document_id, json_extract(d.metadata, $fields::TEXT[])::TEXT[] AS top,
            CASE json_type(d.metadata, 'metadata') WHEN 'OBJECT'
            THEN json_extract(d.metadata -> 'metadata', $fields::TEXT[])::TEXT[] END AS nested
     FROM snapshot_documents s JOIN {VERSION} WHERE s.snapshot_id = $corpus)
-SELECT filter, own, nested, list(query_id) AS queries, list(document_id) AS documents
-FROM pairs JOIN filtered USING (query_id) JOIN said USING (document_id) GROUP BY ALL
+SELECT filter, top, nested, list(query_id) AS queries, list(document_id) AS documents
+FROM pairs JOIN filtered USING (query_id) JOIN fields USING (document_id) GROUP BY ALL
 """  # noqa: S608
 
 
@@ -83,12 +83,12 @@ def parse_filter(value: Any) -> Filter:
     query_filter = {} if value in ({}, "{}") else parse_object(value)
     if query_filter is None:
         raise InputError(f"the filter {to_text(value)!r} is not an object")
-    problems = [_problem_of(field, condition) for field, condition in query_filter.items()]
+    problems = [_find_problem(field, condition) for field, condition in query_filter.items()]
     refuse_problems(list(filter(None, problems)))
     return dict(query_filter)
 
 
-def _problem_of(field: str, condition: Any) -> str:
+def _find_problem(field: str, condition: Any) -> str:
     if isinstance(condition, Mapping) or field.startswith("$"):
         operators = [field] if field.startswith("$") else list(condition)
         return f"the filter has the operator {', '.join(operators)!r}; expected values and lists of values"
@@ -117,18 +117,18 @@ def explain_exclusion(query_filter: Filter, metadata: Mapping[str, Any]) -> str 
     """Return the reason for which a document is outside a filter; None if the document is inside."""
     for field in sorted(query_filter):
         if field == AT:
-            reason = _not_valid(query_filter[AT], metadata)
+            reason = _explain_invalidity(query_filter[AT], metadata)
         else:
             document_values, allowed_values = to_texts(metadata.get(field)), to_texts(query_filter[field])
             is_excluded = document_values and set(document_values).isdisjoint(allowed_values)
-            reason = f"{field} is {', '.join(document_values)}, not {' or '.join(allowed_values)}"
-            reason = reason if is_excluded else None
+            sentence = f"{field} is {', '.join(document_values)}, not {' or '.join(allowed_values)}"
+            reason = sentence if is_excluded else None
         if reason:
             return reason
     return None
 
 
-def _not_valid(moment: Any, metadata: Mapping[str, Any]) -> str | None:
+def _explain_invalidity(moment: Any, metadata: Mapping[str, Any]) -> str | None:
     at = parse_period(moment)
     start, end = (parse_period(metadata.get(name)) for name in VALID)
     if at and start and at[1] < start[0]:
@@ -149,7 +149,7 @@ class Filters(NamedTuple):
     queries: Mapping[str, Filter] = {}
     documents: Mapping[str, Mapping[str, Any]] = {}
 
-    def outside(self, query_id: str, document_id: str) -> str | None:
+    def explain_pair(self, query_id: str, document_id: str) -> str | None:
         """Return the reason for which a document is outside the query's filter; None if the document is
         inside.
         """
@@ -157,10 +157,11 @@ class Filters(NamedTuple):
             return None
         return explain_exclusion(self.queries[query_id], self.documents[document_id])
 
-    def among(self, pairs: Iterable[Pair]) -> dict[Pair, str]:
+    def find_excluded_pairs(self, pairs: Iterable[Pair]) -> dict[Pair, str]:
         """Return the pairs (query, document) outside their query's filter with the reason, sorted."""
         filtered = sorted({pair for pair in pairs if pair[0] in self.queries})
-        return {pair: reason for pair in filtered if (reason := self.outside(*pair))}
+        reasons = {pair: self.explain_pair(*pair) for pair in filtered}
+        return {pair: reason for pair, reason in reasons.items() if reason}
 
 
 NO_FILTERS = Filters()
@@ -205,11 +206,11 @@ def find_outside_pairs(cursor: Cursor) -> set[Pair]:
     filters = [json.loads(text) for _, text in cursor.execute(_FILTERS).fetchall()]
     field_names = sorted({name for query_filter in filters for name in (*query_filter, *VALID)})
     fields = list(map(json_pointer, field_names))
-    values = {"fields": fields, "corpus": get_setting(cursor, "corpus")}
+    parameters = {"fields": fields, "corpus": get_setting(cursor, "corpus")}
     pairs: set[Pair] = set()
-    for row in table_rows(cursor.sql(_PAIRS, params=values).to_arrow_table()) if filters else ():
-        parts = [zip(field_names, row[part] or (), strict=False) for part in ("own", "nested")]
-        metadata = {name: json.loads(value) for part in parts for name, value in part if value is not None}
+    for row in table_rows(cursor.sql(_PAIRS, params=parameters).to_arrow_table()) if filters else ():
+        levels = [zip(field_names, row[level] or (), strict=False) for level in ("top", "nested")]
+        metadata = {name: json.loads(value) for level in levels for name, value in level if value is not None}
         if explain_exclusion(json.loads(row["filter"]), metadata):
             pairs.update(zip(row["queries"], row["documents"], strict=True))
     return pairs

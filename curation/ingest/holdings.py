@@ -28,7 +28,7 @@ SELECT (SELECT count(*) FROM snapshot_documents WHERE snapshot_id = ?),
        (SELECT count(*) FROM adjudications),
        (SELECT count(*) FROM current_reference_answers), (SELECT count(*) FROM current_nuggets)
 """
-_LAST = """
+_LAST_IMPORTS = """
 SELECT action, detail->>'source', actor, happened_at FROM events
 WHERE action IN ('import corpus', 'import traffic', 'import queries', 'import run', 'import judgments',
                  'adjudicate from a file', 'import answers', 'import nuggets')
@@ -57,7 +57,7 @@ class Holding(NamedTuple):
 def read_holdings(cursor: Cursor) -> list[Holding]:
     """Return what a project has of each kind of file, in the order in which files are usually imported."""
     counts = cursor.execute(_COUNTS, [get_setting(cursor, "corpus")]).fetchall()[0]
-    last_imports = {row[0]: row[1:] for row in cursor.execute(_LAST).fetchall()}
+    last_imports = {row[0]: row[1:] for row in cursor.execute(_LAST_IMPORTS).fetchall()}
     holdings = []
     for (what, unit, action), count in zip(_KINDS, counts, strict=True):
         noun = pluralize_label(count, unit).partition(" ")[2]

@@ -19,7 +19,7 @@ from curation.ingest.readers.values import parse_whole_number
 CANNOT_TELL = ("cannot tell", "cannot_tell", "cannot-tell")
 UNGRADED = -1
 """Value in a map of grades for a cell without a grade; no labeling guide has this value as a grade."""
-_WORDS: Mapping[str, int | None] = dict.fromkeys(CANNOT_TELL) | dict.fromkeys(
+_GRADE_WORDS: Mapping[str, int | None] = dict.fromkeys(CANNOT_TELL) | dict.fromkeys(
     ("no grade", "no_grade", "no-grade"), UNGRADED
 )
 
@@ -56,15 +56,15 @@ def parse_grade_map(text: str) -> dict[str, int | None]:
     """
     grade_map: dict[str, int | None] = {}
     problems = []
-    for pair, left, right in _map_pairs(text):
-        if not left or not (right in _WORDS or right.isdecimal()):
+    for pair, left, right in _split_pairs(text):
+        if not left or not (right in _GRADE_WORDS or right.isdecimal()):
             problems.append(
                 f"--grade-map: found {pair!r}; expected FILE_GRADE=GUIDE_GRADE, =cannot-tell or =no-grade"
             )
         elif normalise_grade(left) in grade_map:
             problems.append(f"--grade-map: {left!r} is mapped twice")
         else:
-            grade_map[normalise_grade(left)] = _WORDS[right] if right in _WORDS else int(right)
+            grade_map[normalise_grade(left)] = _GRADE_WORDS[right] if right in _GRADE_WORDS else int(right)
     refuse_problems(
         problems,
         way_out="For example: --grade-map 100=3,10=2,1=1,0=0. Put a part that holds a comma in quotes: "
@@ -87,7 +87,7 @@ def parse_annotator_map(text: str) -> dict[str, str]:
     """
     annotator_map: dict[str, str] = {}
     problems = []
-    for pair, left, right in _map_pairs(text):
+    for pair, left, right in _split_pairs(text):
         if not left or not right:
             problems.append(f"--annotator-map: found {pair!r}; expected NAME_IN_FILE=ANNOTATOR")
         elif annotator_map.setdefault(left, right) != right:
@@ -100,7 +100,7 @@ def parse_annotator_columns(text: str) -> dict[str, str]:
     """Parse the option with columns of the wide form and their annotators: `a,b=ada` is {'a': 'a', 'b':
     'ada'}.
     """
-    pairs = (part.strip().partition("=") for part in _map_parts(text) if part.strip())
+    pairs = (part.strip().partition("=") for part in _split_parts(text) if part.strip())
     return {column.strip(): name.strip() or column.strip() for column, _, name in pairs}
 
 
@@ -123,12 +123,12 @@ def normalise_grade(text: str) -> str:
         return text
 
 
-def _map_pairs(text: str) -> Iterator[tuple[str, str, str]]:
+def _split_pairs(text: str) -> Iterator[tuple[str, str, str]]:
     """Yield each part of a map, with the texts left and right of the last equals sign."""
-    for part in map(str.strip, _map_parts(text)):
+    for part in map(str.strip, _split_parts(text)):
         left, _, right = part.rpartition("=")
         yield part, left.strip(), right.strip()
 
 
-def _map_parts(text: str) -> list[str]:
+def _split_parts(text: str) -> list[str]:
     return next(csv.reader([text], skipinitialspace=True), [])

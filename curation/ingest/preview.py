@@ -30,9 +30,9 @@ from curation.ingest.requests import ImportRequest
 PREVIEWED_ROWS = 10
 SAMPLED_ROWS = 100
 """Number of rows of a corpus whose texts are searched for markup."""
-_FIXED = ("trec", "ranx-json")
-_JUDGED = {"judgments": True, "decisions": True, "queries": False}
-_BEIR = {"corpus": "corpus.jsonl", "queries": "queries.jsonl"}
+_FIXED_COLUMN_FORMATS = ("trec", "ranx-json")
+_DIVIDES_JUDGMENTS = {"judgments": True, "decisions": True, "queries": False}
+_BEIR_NAMES = {"corpus": "corpus.jsonl", "queries": "queries.jsonl"}
 
 
 class FilePreview(NamedTuple):
@@ -67,17 +67,17 @@ def preview_file(request: ImportRequest) -> FilePreview:
     ------
     InputError: the beginning of the file cannot be read.
     """
-    path = find_beir_file(request.file, _BEIR.get(request.what, ""))
+    path = find_beir_file(request.file, _BEIR_NAMES.get(request.what, ""))
     layout = request.layout._replace(encoding=detect_encoding(path) or request.encoding)
     if request.what == "runs":
         run = RunFile(path, None, layout)
-        if run.format in _FIXED:
+        if run.format in _FIXED_COLUMN_FORMATS:
             lines: list[tuple[str, ...]] = []
             with suppress(InputError):
                 lines.extend(tuple(map(shorten_cell, row)) for row in islice(run, PREVIEWED_ROWS))
             return FilePreview(run.format, layout.encoding, (), tuple(RunRow._fields), lines, {})
         layout = layout._replace(format=run.format.removeprefix("ranx-"))
-    records = Records(path, layout, judged=_JUDGED.get(request.what))
+    records = Records(path, layout, judged=_DIVIDES_JUDGMENTS.get(request.what))
     columns, cells = records.columns, list[list[str]]()
     with suppress(InputError):  # what is wrong with the lines is the dry run's to say
         for record in islice(records, SAMPLED_ROWS if request.what == "corpus" else PREVIEWED_ROWS):

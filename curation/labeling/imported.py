@@ -42,7 +42,7 @@ from curation.labeling.imported_annotators import refuse_alike_names
 from curation.labeling.judging import append_events, read_evidence_marks
 from curation.labeling.rounds.rounds import refuse_taken_name, write_round
 from curation.people.annotators import add_imported_annotator, list_annotators
-from curation.people.seal_access import closed_access
+from curation.people.seal_access import read_closed_access
 from curation.store import COMMAND_LINE, Cursor, Store, append_rows, record_event
 from curation.store.documents import current_snapshot, documents_by_hash, snapshot_versions
 from curation.store.planned_writes import write_if_unchanged
@@ -304,7 +304,7 @@ def _read_inputs(
         moved=[] if pass_name else cursor.execute(_MOVED, [annotators]).fetchall(),
         keys=cursor.execute(_KEYS, [annotators]).fetchall(),
         positions=cursor.execute(_POSITIONS, [round_id]).fetchall(),
-        sealed=closed_access(cursor).closed,
+        sealed=read_closed_access(cursor).closed,
         round_exists=round_exists,
         bodies=_read_bodies(cursor, versions, marked_ids),
         marks=read_evidence_marks(cursor, [row[3] for row in presentations if row[2] in marked_ids]),

@@ -92,7 +92,7 @@ def find_assumed_negatives(
     judged_pairs = {
         (query_id, identical.first(document_id)) for query_id, document_id in inputs.judged_or_planned
     }
-    stand_ins = Representatives(identical, inputs.candidates, filters.outside)
+    stand_ins = Representatives(identical, inputs.candidates, filters.explain_pair)
     best_ranks = _find_best_ranks(lists, inputs.queries, inputs.random_pairs, stand_ins, request.depth)
     corpus_ids = frozenset(inputs.corpus.part(document_id for _, document_id in best_ranks).ids)
     duplicates = _find_near_duplicates(best_ranks, documents, relevance, request.threshold)
@@ -102,7 +102,7 @@ def find_assumed_negatives(
     for pair, rank in sorted(best_ranks.items()):
         if pair[1] not in corpus_ids:
             left_out["easy negatives name a document that the corpus no longer has"] += 1
-        elif filters.outside(*pair):
+        elif filters.explain_pair(*pair):
             left_out["pairs are outside the filter of their query"] += 1
         elif (pair[0], identical.first(pair[1])) in judged_pairs:
             left_out["pairs are judged, or planned in an open round"] += 1

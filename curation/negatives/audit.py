@@ -32,7 +32,7 @@ from curation.negatives.assumed_negatives import (
     read_audit_inputs,
 )
 from curation.negatives.requests import AuditRequest
-from curation.people.seal_access import SealAccess, access_or_closed, withheld
+from curation.people.seal_access import SealAccess, describe_withheld_pairs, resolve_access
 from curation.pooling.relevance import Pair
 from curation.pooling.systems import AUDIT
 from curation.store import Cursor, Store
@@ -73,7 +73,7 @@ class AuditOpened:
             f"Opened {self.opened.round}: {pluralize(self.opened.candidates, 'pair')}, "
             f"{pluralize(self.opened.presentations, 'presentation')}.",
             *(f"{count:,} {reason}" for reason, count in self.opened.left_out.items()),
-            *filter(None, [withheld(self.sealed)]),
+            *filter(None, [describe_withheld_pairs(self.sealed)]),
         ]
 
     @property
@@ -115,7 +115,7 @@ def open_audit(
     refuse_invalid(request)
     with store.reading() as cursor:
         name = request.name or _choose_name(cursor)
-        access = access_or_closed(cursor, access)
+        access = resolve_access(cursor, access)
     layout = RoundRequest(
         name, request.annotators, request.overlap, duplicates=0.0, seed=request.seed, kind="audit"
     ).checked()
@@ -129,7 +129,7 @@ def open_audit(
 
     opened = open_round_over(store, layout, read_audit_inputs, choose)
     selection, population = attempts[-1]
-    visible_duplicates = [pair for pair in population.near_duplicates if access.shows(pair.query_id)]
+    visible_duplicates = [pair for pair in population.near_duplicates if access.can_show(pair.query_id)]
     return AuditOpened(
         opened=opened,
         pool_id=selection.parameters["pool"],

@@ -34,7 +34,7 @@ from curation.guides.guide import current_guide
 from curation.labeling.consensus.consensus import PairConsensus, compute_consensus
 from curation.labeling.consensus.votes import read_votes
 from curation.labeling.rounds.rounds import find_round, list_rounds
-from curation.people.seal_access import SealAccess, access_or_closed, withheld
+from curation.people.seal_access import SealAccess, describe_withheld_pairs, resolve_access
 from curation.pooling.systems import AUDIT
 from curation.store import Cursor, Round, Store
 
@@ -124,7 +124,7 @@ class AuditReport:
                 f"relevant: {pair.query_id}, {pair.document_id} ({pair.stratum}): grade {pair.grade}"
                 for pair in self.found
             ),
-            *filter(None, [withheld(self.sealed)]),
+            *filter(None, [describe_withheld_pairs(self.sealed)]),
         ]
 
     @property
@@ -156,7 +156,7 @@ def report_audit(store: Store, name: str | None = None, access: SealAccess | Non
     """
     with store.reading() as cursor:
         audit_round = _find_audit(cursor, name)
-        access = access_or_closed(cursor, access)
+        access = resolve_access(cursor, access)
         rows = cursor.execute(
             "SELECT query_id, document_id, system FROM candidate_sources WHERE pool_id = ? ORDER BY ALL",
             [audit_round.round_id],
@@ -184,7 +184,7 @@ def report_audit(store: Store, name: str | None = None, access: SealAccess | Non
         )
         for row in parameters["strata"]
     ]
-    visible_negatives = [pair for pair in false_negatives if access.shows(pair.query_id)]
+    visible_negatives = [pair for pair in false_negatives if access.can_show(pair.query_id)]
     return AuditReport(
         round=audit_round.name,
         pool_id=parameters["pool"],

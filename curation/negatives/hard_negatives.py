@@ -27,7 +27,7 @@ from curation.ingest.importers.queries import read_active_queries
 from curation.labeling.consensus.consensus import prepare_relevance
 from curation.labeling.consensus.votes import read_votes
 from curation.negatives.requests import HardNegativesRequest
-from curation.people.seal_access import SealAccess, access_or_closed, withheld
+from curation.people.seal_access import SealAccess, describe_withheld_pairs, resolve_access
 from curation.pooling.contributions import RankedPair
 from curation.pooling.relevance import Relevance
 from curation.store import Cursor, Document, Query, Store, fetch
@@ -149,7 +149,7 @@ class HardNegatives:
             f"{len(self.queries) - self.enough:,} of {pluralize(len(self.queries), 'query', 'queries')}: "
             f"fewer than {self.want} hard negatives.",
             *(f"{count:,} {reason}" for reason, count in self.left_out.items()),
-            *filter(None, [withheld(self.sealed, "query", "queries")]),
+            *filter(None, [describe_withheld_pairs(self.sealed, "query", "queries")]),
         ]
 
     @property
@@ -201,7 +201,7 @@ def find_hard_negatives(
     request = request or HardNegativesRequest()
     refuse_invalid(request)
     with store.reading() as cursor:
-        access = access_or_closed(cursor, access)
+        access = resolve_access(cursor, access)
         queries = read_active_queries(cursor)
         ranked = fetch(cursor, RankedPair, _RANKED.format(query=""))
         votes = read_votes(cursor)
@@ -217,7 +217,7 @@ def find_hard_negatives(
     texts = _shingle_documents(zip(*documents.to_pydict().values(), strict=True))
     corpus_rows = [row for row in ranked if row.document_id in texts]
     all_queries = _pool_queries(queries, corpus_rows, relevance)
-    visible_queries = [pooled for pooled in all_queries if access.shows(pooled.query.query_id)]
+    visible_queries = [pooled for pooled in all_queries if access.can_show(pooled.query.query_id)]
     by_query = [_collect_negatives(pooled, relevance, texts, request) for pooled in visible_queries]
     pairs = {row[:2] for row in corpus_rows}
     left_out = {

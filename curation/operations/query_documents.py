@@ -19,7 +19,7 @@ from curation.labeling.consensus.decisions import ReviewerDecision, read_query_d
 from curation.labeling.consensus.votes import read_query_votes
 from curation.negatives.hard_negatives import find_query_negatives, read_ranked
 from curation.operations.query_facts import QueryFacts, read_facts, read_withheld_ids
-from curation.people.seal_access import SealAccess, access_or_closed, release_seals
+from curation.people.seal_access import SealAccess, read_release_seals, resolve_access
 from curation.pooling.contributions import RankedPair
 from curation.store import Annotator, Cursor, Document, Query, Store, get_setting
 from curation.store.documents import documents_by_hash, snapshot_versions
@@ -130,7 +130,7 @@ def read_documents(
     """
     is_lead = reader.role == "lead"
     with store.reading() as cursor:
-        is_open = access_or_closed(cursor, access).shows(query_id)
+        is_open = resolve_access(cursor, access).can_show(query_id)
         facts = read_facts(cursor, query_id, reader, with_answers=is_open)
         withheld = read_withheld_ids(cursor, query_id, reader.name)
         votes = read_query_votes(cursor, query_id)
@@ -164,7 +164,7 @@ def read_documents(
 def list_sealing_releases(store: Store, query_id: str) -> tuple[str, ...]:
     """List the releases that seal the votes and grades of a query."""
     with store.reading() as cursor:
-        return tuple(seal.name for seal in release_seals(cursor) if query_id in seal.queries)
+        return tuple(seal.name for seal in read_release_seals(cursor) if query_id in seal.queries)
 
 
 def _read_ranks(cursor: Cursor, query_id: str, with_evaluated: bool) -> dict[str, dict[str, int | None]]:

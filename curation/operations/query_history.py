@@ -9,7 +9,7 @@ from typing import NamedTuple
 from curation.core.reports.tables import QueryName, Table
 from curation.core.text import pluralize
 from curation.operations.query_facts import read_facts, read_withheld_ids
-from curation.people.seal_access import SealAccess, access_or_closed
+from curation.people.seal_access import SealAccess, resolve_access
 from curation.releases.gate_override import mark_name, read_overrides
 from curation.releases.release_rows import list_releases
 from curation.store import Annotator, Store, get_setting
@@ -87,7 +87,7 @@ def read_history(
     """
     with store.reading() as cursor:
         read_facts(cursor, query_id, reader)
-        is_open = access_or_closed(cursor, access).shows(query_id)
+        is_open = resolve_access(cursor, access).can_show(query_id)
         withheld = read_withheld_ids(cursor, query_id, reader.name)
         overrides = read_overrides(cursor)
         tables = ("queries", "qrels") if is_open else ("queries",)

@@ -5,7 +5,7 @@ A release seals parts of its queries. A sealed grade is secret in the release, a
 practice pairs and written answers of the project. A function that shows grades of a pair consults a
 `SealAccess`, which hides the grades of sealed queries until a person gives a reason. `unseal` records person,
 time, purpose and reason before any grade is shown. Reviewers must read the pairs that they decide:
-`reviewer_access` unseals these pairs, and records the access once a day.
+`unseal_for_reviewer` unseals these pairs, and records the access once a day.
 
 Statistics over many pairs, and the grades that a person gave, are not sealed from that person. A seal does
 not stop a person who can open the project's file, and names on the command line are not verified.
@@ -65,18 +65,18 @@ class SealAccess(NamedTuple):
     closed: frozenset[str]
     reason: str | None = None
 
-    def shows(self, query_id: str) -> bool:
+    def can_show(self, query_id: str) -> bool:
         """Return whether grades of the query's pairs may be shown."""
         return query_id not in self.closed
 
-    def need(self, query_id: str) -> None:
+    def require_open(self, query_id: str) -> None:
         """Refuse to show anything about a sealed query.
 
         Raises
         ------
         RefusedError: the grades of the query are sealed.
         """
-        if not self.shows(query_id):
+        if not self.can_show(query_id):
             raise RefusedError(
                 f"A release seals the grades of the query {query_id}. A lead can read the "
                 "grades with a reason, which is logged with name and time.",
@@ -84,7 +84,7 @@ class SealAccess(NamedTuple):
             )
 
 
-def withheld(count: int, what: str = "pair", plural: str = "") -> str:
+def describe_withheld_pairs(count: int, what: str = "pair", plural: str = "") -> str:
     """Return the sentence about pairs that a seal hides; '' without such pairs."""
     if not count:
         return ""
@@ -92,14 +92,14 @@ def withheld(count: int, what: str = "pair", plural: str = "") -> str:
     return f"{pluralize(count, what, plural)} {verb} of parts that a release seals: the grades are not shown."
 
 
-def sealed_parts(header: Mapping[str, Any]) -> tuple[str, ...]:
+def list_sealed_parts(header: Mapping[str, Any]) -> tuple[str, ...]:
     """Return the sealed parts of a release from the header of the release, which is the row of the part
     'release'.
     """
     return tuple(header.get("sealed", [part for part in header["queries"] if part == TEST]))
 
 
-def release_seals(cursor: Cursor) -> list[ReleaseSeal]:
+def read_release_seals(cursor: Cursor) -> list[ReleaseSeal]:
     """Return the seal of each release, in the order of freezing. A release that cannot be read seals all
     queries.
     """
@@ -112,23 +112,23 @@ def release_seals(cursor: Cursor) -> list[ReleaseSeal]:
     ]
 
 
-def sealed_queries(cursor: Cursor) -> dict[str, str]:
+def read_sealed_queries(cursor: Cursor) -> dict[str, str]:
     """Return for each sealed query the name of the first release that seals the query."""
     releases: dict[str, str] = {}
-    for seal in release_seals(cursor):
+    for seal in read_release_seals(cursor):
         for query_id in seal.queries:
             releases.setdefault(query_id, seal.name)
     return releases
 
 
-def closed_access(cursor: Cursor) -> SealAccess:
+def read_closed_access(cursor: Cursor) -> SealAccess:
     """Return the access of a person who has not given a reason, for whom all seals are closed."""
-    return SealAccess(frozenset(sealed_queries(cursor)))
+    return SealAccess(frozenset(read_sealed_queries(cursor)))
 
 
-def access_or_closed(cursor: Cursor, access: SealAccess | None) -> SealAccess:
-    """Return the given access, or the result of `closed_access` for None."""
-    return closed_access(cursor) if access is None else access
+def resolve_access(cursor: Cursor, access: SealAccess | None) -> SealAccess:
+    """Return the given access, or the result of `read_closed_access` for None."""
+    return read_closed_access(cursor) if access is None else access
 
 
 def unseal(
@@ -154,7 +154,7 @@ def unseal(
     RefusedError: a person who is not a lead asks for sealed grades.
     """
     with store.reading() as cursor:
-        seals = [seal for seal in release_seals(cursor) if seal.queries]
+        seals = [seal for seal in read_release_seals(cursor) if seal.queries]
     closed = frozenset(query_id for seal in seals for query_id in seal.queries)
     closed = closed if queries is None else closed.intersection(queries)
     if not closed or reason is None or not reason.strip():
@@ -163,7 +163,7 @@ def unseal(
     return SealAccess(frozenset(), reason.strip())
 
 
-def reviewer_access(store: Store, reviewer: str, queries: Iterable[str]) -> SealAccess:
+def unseal_for_reviewer(store: Store, reviewer: str, queries: Iterable[str]) -> SealAccess:
     """Open the seals of these queries for a reviewer who decides their pairs, and return the reviewer's
     access.
 
@@ -175,7 +175,7 @@ def reviewer_access(store: Store, reviewer: str, queries: Iterable[str]) -> Seal
     RefusedError: the person is neither reviewer nor lead.
     """
     with store.reading() as cursor:
-        seals = [seal for seal in release_seals(cursor) if seal.queries]
+        seals = [seal for seal in read_release_seals(cursor) if seal.queries]
         closed = frozenset(query_id for seal in seals for query_id in seal.queries)
         opened = closed.intersection(queries)
         new = [seal for seal in seals if not _logged_today(cursor, seal, opened, reviewer)] if opened else []
@@ -184,7 +184,7 @@ def reviewer_access(store: Store, reviewer: str, queries: Iterable[str]) -> Seal
     return SealAccess(closed - opened)
 
 
-def write_opening(cursor: Cursor, opening: Unsealing) -> None:
+def append_opening(cursor: Cursor, opening: Unsealing) -> None:
     """Append an opening of a seal to the release's log and to the audit trail."""
     append(cursor, "seal_openings", {field: [value] for field, value in opening._asdict().items()})
     what = {"parts": opening.parts, "purpose": opening.purpose, "reason": opening.reason}
@@ -192,7 +192,7 @@ def write_opening(cursor: Cursor, opening: Unsealing) -> None:
     record_event(cursor, "open seal", detail, opening.opened_by)
 
 
-def openings(cursor: Cursor, release_id: str) -> list[Unsealing]:
+def read_openings(cursor: Cursor, release_id: str) -> list[Unsealing]:
     """Return the openings of a release's seal, under any name of the release, in order of time."""
     sql = """
         SELECT release_id, name, parts, purpose, reason, opened_by, opened_at FROM seal_openings
@@ -215,7 +215,7 @@ def _log_opening(
         for seal in seals:
             if parts := _find_parts(seal, queries):
                 opening = Unsealing(seal.release_id, seal.name, parts, purpose, reason, actor, utc_now())
-                write_opening(cursor, opening)
+                append_opening(cursor, opening)
 
 
 def _find_parts(seal: ReleaseSeal, queries: Iterable[str]) -> list[str]:
@@ -226,7 +226,7 @@ def _logged_today(cursor: Cursor, seal: ReleaseSeal, queries: Iterable[str], rev
     today = utc_now().date()
     logged_parts = {
         part
-        for opening in openings(cursor, seal.release_id)
+        for opening in read_openings(cursor, seal.release_id)
         if (opening.opened_by, opening.purpose, opening.opened_at.date()) == (reviewer, ADJUDICATION, today)
         for part in opening.parts
     }
@@ -246,5 +246,5 @@ def _read_sealed(cursor: Cursor, release_id: str) -> Mapping[str, str]:
 def _parse_sealed(release: tuple[bytes, ...], queries: tuple[bytes, ...]) -> Mapping[str, str]:
     """Return the sealed part of each sealed query by query id, from the stored parts of a release."""
     header, *_ = PartText(release)
-    sealed = sealed_parts(header)
+    sealed = list_sealed_parts(header)
     return {row["query_id"]: row["part"] for row in PartText(queries) if row["part"] in sealed}

@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 from curation.core.reports.tables import ShareCell, Table
 from curation.core.text import pluralize
-from curation.people.seal_access import closed_access, withheld
+from curation.people.seal_access import describe_withheld_pairs, read_closed_access
 from curation.pooling.random_negatives import RANDOM
 from curation.pooling.relevance import Pair, Relevance
 from curation.pooling.stored_pool import find_pool
@@ -122,7 +122,7 @@ class Contributions:
     @property
     def withheld(self) -> str:
         """Sentence about pairs of sealed queries, or ''."""
-        sentence = withheld(self.sealed, "judged pair")
+        sentence = describe_withheld_pairs(self.sealed, "judged pair")
         return sentence and f"{sentence} Judged pairs of sealed queries do not count as relevant."
 
 
@@ -158,7 +158,7 @@ def compute_contributions(store: Store, relevance: Relevance, pool: str | None =
         pool_id, report = row.pool_id, row.report
         ranked = fetch(cursor, RankedPair, _RANKED, [pool_id, RANDOM])
         random_pairs = cursor.execute(_RANDOM_PAIRS, [pool_id, RANDOM]).fetchall()
-        access = closed_access(cursor)
+        access = read_closed_access(cursor)
     relevance = relevance.hide_sealed(access)
     pairs = {row[:2] for row in ranked}
     only_random = {(query_id, document_id) for query_id, document_id in random_pairs} - pairs
@@ -176,7 +176,7 @@ def compute_contributions(store: Store, relevance: Relevance, pool: str | None =
         systems=count_contributions(ranked, top, relevance),
         twins=find_twins(ranked, relevance),
         left_out=relevance.count_ungraded(pairs),
-        sealed=sum(pair in relevance.grades and not access.shows(pair[0]) for pair in inside_pairs),
+        sealed=sum(pair in relevance.grades and not access.can_show(pair[0]) for pair in inside_pairs),
     )
 
 

@@ -122,7 +122,7 @@ def build_pool(
     if stored_report is not None:
         return stored_report
     results = _search_systems(systems, inputs, progress)
-    outside = inputs.filters.among(proposal[:2] for proposal in results.proposals)
+    outside = inputs.filters.find_excluded_pairs(proposal[:2] for proposal in results.proposals)
     results.left_out[OUTSIDE] = len(outside)
     selected, report = _select_candidates(systems, inputs, results, outside)
     if systems.missing_documents:
@@ -182,7 +182,7 @@ def _read_inputs(
     filters = read_filters(store)
     query_ids = {query.query_id for query in queries}
     pairs = [pair for pair in candidates if pair[0] in query_ids]
-    stand_ins = Representatives(texts.identical, pairs, filters.outside)
+    stand_ins = Representatives(texts.identical, pairs, filters.explain_pair)
     return _PoolInputs(request, queries, snapshot_id, corpus, texts, engine_draws, filters, stand_ins)
 
 

@@ -36,7 +36,7 @@ class Relevance(NamedTuple):
 
     def hide_sealed(self, access: SealAccess) -> Relevance:
         """Hide the grades of sealed queries: their judged pairs count as judged and as not relevant."""
-        sealed_pairs = [pair for pair in (*self.grades, *self.open) if not access.shows(pair[0])]
+        sealed_pairs = [pair for pair in (*self.grades, *self.open) if not access.can_show(pair[0])]
         grades = {**self.grades, **dict.fromkeys(sealed_pairs, self.lowest)}
         return self._replace(grades=grades, open=self.open.difference(sealed_pairs))
 

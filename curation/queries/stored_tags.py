@@ -15,7 +15,7 @@ from curation.core.text import pluralize
 from curation.ingest.importers import query_tags
 from curation.ingest.importers.known_queries import KnownQueries, NamedBy, find_name_kind
 from curation.ingest.importers.queries import add_query, read_active_queries
-from curation.ingest.importers.query_tags import TagsSet, TagStatement, check_tags, write_persons_tags
+from curation.ingest.importers.query_tags import TagChanges, TagStatement, check_tags, write_persons_tags
 from curation.ingest.importers.unknown_names import describe_similar_name
 from curation.ingest.readers.formats import FileLayout
 from curation.ingest.readers.records import Records
@@ -49,7 +49,7 @@ def set_tags(
     remove: Sequence[str],
     author: str = COMMAND_LINE,
     actor: str = COMMAND_LINE,
-) -> TagsSet:
+) -> TagChanges:
     """Set or remove tags of queries that are named by id or text. A person's tag overrides the rules. All
     tags are written, or no tag is written. A query that is named twice counts once.
 
@@ -178,7 +178,7 @@ def import_tags(
     query_field: str | None = None,
     tag_field: str | None = None,
     layout: FileLayout | None = None,
-) -> TagsSet:
+) -> TagChanges:
     """Set or remove tags of many queries from a file with a query and its tags on each line.
 
     In a file of tags, a query is named by id or text. A cell has one or more tags, separated by commas, white

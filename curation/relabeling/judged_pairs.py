@@ -30,7 +30,7 @@ from curation.ingest.importers.queries import read_active_queries
 from curation.labeling.consensus.consensus import read_consensus
 from curation.labeling.consensus.marks import read_marks, read_newer_versions
 from curation.labeling.consensus.votes import choose_decisions_view
-from curation.people.seal_access import SEALED, sealed_queries
+from curation.people.seal_access import SEALED, read_sealed_queries
 from curation.relabeling.calendar import REVISIT_QUARTERS, Quarter
 from curation.store import Cursor, get_setting
 from curation.store.documents import snapshot_versions
@@ -222,7 +222,7 @@ def read_pairs(cursor: Cursor) -> list[JudgedPair]:
     renewed = _read_renewed(cursor)
     guide = current_guide(cursor)
     reworded = find_reworded_grades(cursor, group_equivalent_guides(cursor), guide)
-    sealed, marks = sealed_queries(cursor), read_marks(cursor)
+    sealed, marks = read_sealed_queries(cursor), read_marks(cursor)
     newer = read_newer_versions(cursor, marks)
     pairs = []
     for pair in graded:

@@ -18,7 +18,7 @@ from curation.core.statistics.arrays import Floats
 from curation.core.statistics.estimate import Estimate
 from curation.core.statistics.intervals import MINIMUM_QUERIES, Sums, percentile_interval, resample_figures
 from curation.guides.guide import current_guide
-from curation.people.seal_access import sealed_queries
+from curation.people.seal_access import read_sealed_queries
 from curation.relabeling import regraded_pairs, wrong_labels
 from curation.relabeling.fixed_reports import ReportInputs, read_report_inputs
 from curation.relabeling.regraded_pairs import RegradedPair, read_two_rounds
@@ -152,7 +152,7 @@ def make_drift_report(store: Store, plan: str | None = None) -> DriftReport:
     with store.reading() as cursor:
         row = find_plan(cursor, plan)
         inputs = read_report_inputs(cursor, row)
-        sealed = sealed_queries(cursor)
+        sealed = read_sealed_queries(cursor)
     return _make_report(row.plan_id, inputs, sealed)
 
 
@@ -166,7 +166,7 @@ def compare_rounds(store: Store, first: str, second: str) -> DriftReport:
     NotFoundError: one of the rounds does not exist.
     """
     with store.reading() as cursor:
-        sealed = sealed_queries(cursor)
+        sealed = read_sealed_queries(cursor)
         result = read_two_rounds(cursor, first, second, sealed)
         inputs = ReportInputs(current_guide(cursor).values, result, None, 0)
     return _make_report(None, inputs, sealed)

@@ -9,7 +9,7 @@ from datetime import date
 
 from curation.core.text import pluralize
 from curation.ingest.importers.queries import read_active_queries
-from curation.people.seal_access import sealed_queries
+from curation.people.seal_access import read_sealed_queries
 from curation.relabeling import calendar
 from curation.relabeling.judged_pairs import CHANGED, GONE, JudgedPair, read_pairs
 from curation.relabeling.retired_queries import read_retired_queries
@@ -171,7 +171,7 @@ def read_set_state(store: Store, today: date | None = None) -> SetState:
     with store.reading() as cursor:
         traffic = read_traffic(cursor)
         quarter, work = calendar.find_present_quarter(cursor, today), calendar.read_work(cursor)
-        pairs, sealed = read_pairs(cursor), frozenset(sealed_queries(cursor))
+        pairs, sealed = read_pairs(cursor), frozenset(read_sealed_queries(cursor))
         queries = {query.query_id: query for query in read_active_queries(cursor)}
         retired = frozenset(read_retired_queries(cursor))
     shares = compute_changed_shares(store, pairs)

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from curation.core.digests import NOT_IN_JSON
 from curation.core.errors import NotFoundError
-from curation.people.seal_access import SEALED, sealed_queries
+from curation.people.seal_access import SEALED, read_sealed_queries
 from curation.store import Cursor, Store, fetch
 from curation.store.documents import title_last_shown
 
@@ -173,7 +173,7 @@ def show_plan(store: Store, name: str | None = None) -> StoredPlan:
     NotFoundError: there is no such plan.
     """
     with store.reading() as cursor:
-        plan, hidden = find_plan(cursor, name), sealed_queries(cursor)
+        plan, hidden = find_plan(cursor, name), read_sealed_queries(cursor)
         pairs = fetch(cursor, PlanPair, _SHOWN_PAIRS, [plan.plan_id])
         return replace(
             plan,

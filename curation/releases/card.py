@@ -22,7 +22,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined, Template
 
 from curation.agreement.intra_annotator import IntraAgreement, pool_consistency
 from curation.core.text import pluralize
-from curation.people.seal_access import sealed_parts
+from curation.people.seal_access import list_sealed_parts
 from curation.releases.coverage import describe_grid, describe_map, read_coverage
 from curation.releases.frozen_release import FrozenRelease
 from curation.releases.gate_override import warn_of_override
@@ -101,7 +101,7 @@ def write_card(release: FrozenRelease, licence: str = UNKNOWN) -> str:
         release=release,
         header=release.header,
         licence=licence,
-        sealed=sealed_parts(release.header),
+        sealed=list_sealed_parts(release.header),
         limits=list_limits(release),
         mark=warn_of_override(release.row.name, release.mark),
         samples=release.rows("sampling"),

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from curation.agreement.intra_annotator import IntraAgreement, pool_consistency
 from curation.core.statistics.estimate import Estimate
-from curation.people.seal_access import sealed_parts
+from curation.people.seal_access import list_sealed_parts
 from curation.releases.frozen_release import FrozenRelease, load_release
 from curation.releases.part_rows import Rows, get_pair
 from curation.releases.release_settings import Setting, compare_settings
@@ -59,7 +59,7 @@ class ComparedRelease:
         self.grades_of_document = Counter(document_id for _, document_id in self.qrels)
         self.grades_of_query = Counter(query_id for query_id, _ in self.qrels)
         self.agreement = (release.rows("agreement") or [{}])[0]
-        self.sealed = sealed_parts(self.header)
+        self.sealed = list_sealed_parts(self.header)
         self.retired: dict[str, str] = self.header.get("retired", {})
         self.relabeled = {get_pair(row): (row["quarter"], row["cause"]) for row in release.rows("relabeled")}
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from curation.core.reports.tables import Table
 from curation.core.text import describe_left_out, pluralize
-from curation.people.seal_access import Unsealing, openings, sealed_parts
+from curation.people.seal_access import Unsealing, list_sealed_parts, read_openings
 from curation.releases import release_rows
 from curation.releases.part_rows import NO_NUMBER
 from curation.releases.sealed_log import SealedEvaluation, make_sealed_table, read_sealed_evaluations
@@ -99,7 +99,7 @@ def read_overview(store: Store, name: str) -> ShownRelease:
     release = load_release(store, name)
     row, header = release.row, release.header
     with store.reading() as cursor:
-        log = openings(cursor, row.release_id)
+        log = read_openings(cursor, row.release_id)
         evaluations = read_sealed_evaluations(cursor, row.release_id)
         releases = release_rows.list_releases(cursor)
     names = [release_row.name for release_row in releases if release_row.release_id == row.release_id]
@@ -112,7 +112,7 @@ def read_overview(store: Store, name: str) -> ShownRelease:
         documents=header["documents"],
         queries=header["queries"],
         grades=header["grades"],
-        sealed=sealed_parts(header),
+        sealed=list_sealed_parts(header),
         changed=header.get("changed", 0),
         left_out=header["left_out"],
         override=header.get("override"),

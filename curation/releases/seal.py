@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterable
 
 from curation.core.errors import RefusedError, refuse_problems
 from curation.people.annotators import require_author
-from curation.people.seal_access import TEST, Unsealing, sealed_parts, write_opening
+from curation.people.seal_access import TEST, Unsealing, append_opening, list_sealed_parts
 from curation.releases.frozen_release import FrozenRelease, load_release
 from curation.store import COMMAND_LINE, Store, utc_now
 
@@ -68,7 +68,7 @@ def open_sealed(
     release = load_release(store, name)
     requested = release.header["queries"] if parts is None else parts
     refuse_unknown_parts(release.header["queries"], requested)
-    sealed = sorted(set(sealed_parts(release.header)).intersection(requested))
+    sealed = sorted(set(list_sealed_parts(release.header)).intersection(requested))
     if release.file is not None:
         refuse_not_in_file(release, requested)
     if not sealed:
@@ -81,7 +81,7 @@ def open_sealed(
     opening = Unsealing(row.release_id, row.name, sealed, purpose, reason.strip(), actor, utc_now())
     with store.transaction(appends=True) as cursor:
         require_author(cursor, actor, "lead")
-        write_opening(cursor, opening)
+        append_opening(cursor, opening)
     return opening
 
 

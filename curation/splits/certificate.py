@@ -12,7 +12,7 @@ from pydantic import TypeAdapter
 
 from curation.core.digests import digest
 from curation.core.errors import NotFoundError, RefusedError
-from curation.people.seal_access import closed_access
+from curation.people.seal_access import read_closed_access
 from curation.splits.assignment import Distance, PartShare, compute_distances, count_shares
 from curation.splits.findings import Crossing, Findings, TieCheck
 from curation.splits.graded_queries import GradedQueries
@@ -103,7 +103,7 @@ def read_visible_certificate(cursor: Cursor, release: str | None = None) -> Cert
     ------
     NotFoundError, RefusedError: as `read_certificate`.
     """
-    return hide_sealed_documents(read_certificate(cursor, release), closed_access(cursor).closed)
+    return hide_sealed_documents(read_certificate(cursor, release), read_closed_access(cursor).closed)
 
 
 def read_certificate(cursor: Cursor, release: str | None = None) -> Certificate:

@@ -20,7 +20,7 @@ from curation.ingest.filters import find_outside_pairs
 from curation.ingest.importers.queries import read_active_queries
 from curation.labeling.consensus.consensus import PairConsensus, compute_consensus
 from curation.labeling.consensus.votes import Votes, read_votes
-from curation.people.seal_access import closed_access
+from curation.people.seal_access import read_closed_access
 from curation.queries.sampling.strata import BETWEEN
 from curation.splits.inputs import SplitInputs
 from curation.store import Cursor, Document, Query, get_setting
@@ -119,7 +119,7 @@ def read_labels(cursor: Cursor, relevant_grade: int | None = None) -> SplitLabel
         strata=dict(cursor.execute(strata_sql, [sample_id]).fetchall()),
         crossed=tuple(json.loads(samples[0][0]).get("strata", ())) if samples else (),
         tags=cursor.sql("SELECT query_id, tag FROM current_query_tags ORDER BY ALL").to_arrow_table(),
-        sealed=closed_access(cursor).closed,
+        sealed=read_closed_access(cursor).closed,
         outside=find_outside_pairs(cursor),
     )
 

@@ -13,7 +13,7 @@ from curation.agreement.gate import Demand, read_demand, set_demand
 from curation.labeling.consensus.adjudication import decide_pair
 from curation.labeling.consensus.rule import MEDIAN, read_rule
 from curation.operations.jobs import jobs_of
-from curation.people.seal_access import openings
+from curation.people.seal_access import read_openings
 from curation.releases.card import write_card
 from curation.releases.frozen_release import load_release
 from curation.releases.release_rows import find_release
@@ -139,7 +139,7 @@ def test_a_lead_freezes_and_exports_with_a_reason_that_is_logged(project: Store,
     assert "The export has the sealed grades of test, which is logged" in html(page)
     assert "Download v1-beir.zip" in html(page)
     with project.reading() as cursor:
-        taken = openings(cursor, find_release(cursor, "v1").release_id)
+        taken = read_openings(cursor, find_release(cursor, "v1").release_id)
     assert [(one.opened_by, one.reason) for one in taken] == [("lee", "evaluation of May")]
     job = newest_job(project)
     packed = Path(job.parameters["folder"]) / "v1-beir.zip"

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from curation.labeling.consensus.consensus import read_consensus
-from curation.people.seal_access import sealed_queries
+from curation.people.seal_access import read_sealed_queries
 from curation.relabeling.plan import make_plan
 from curation.relabeling.planning_sections import make_stale_pair_table, make_stale_query_table
 from curation.relabeling.regraded_pairs import SEALED, RegradedPair, read_plan_result
@@ -76,7 +76,7 @@ def project(store: Store) -> Store:
 @pytest.fixture
 def relabeled(project: Store) -> Relabeled:
     with project.reading() as cursor:
-        return Relabeled(project, frozenset(sealed_queries(cursor)))
+        return Relabeled(project, frozenset(read_sealed_queries(cursor)))
 
 
 def test_no_grade_of_a_sealed_pair_is_named_and_all_are_counted(relabeled: Relabeled) -> None:

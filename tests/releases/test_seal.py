@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from curation.core.errors import InputError, NotFoundError, RefusedError
-from curation.people.seal_access import Unsealing, openings, sealed_parts
+from curation.people.seal_access import Unsealing, list_sealed_parts, read_openings
 from curation.releases.export.export_format import Written
 from curation.releases.export.export_source import ExportSource
 from curation.releases.export.formats import FORMATS
@@ -59,7 +59,7 @@ def test_releases_and_openings_are_in_the_order_of_writing_whatever_the_clock_sa
         for one in (opening, opening._replace(reason="again", opened_at=times[1])):
             append(cursor, "seal_openings", {field: [value] for field, value in one._asdict().items()})
         assert [row.name for row in list_releases(cursor)] == ["first", "second"]
-        assert [opening.reason for opening in openings(cursor, "x")] == ["nightly", "again"]
+        assert [opening.reason for opening in read_openings(cursor, "x")] == ["nightly", "again"]
 
 
 def log(store: Store) -> list[Unsealing]:
@@ -244,9 +244,9 @@ def test_what_is_sealed_is_chosen_at_the_freeze_and_part_of_the_content(tmp_path
 
 
 def test_a_release_from_before_seals_is_sealed_where_it_says_test() -> None:
-    assert sealed_parts({"queries": {"dev": 3, "test": 2}}) == ("test",)
-    assert sealed_parts({"queries": {"dev": 3, "holdout": 2}}) == ()
-    assert sealed_parts({"queries": {"dev": 3, "test": 2}, "sealed": []}) == ()
+    assert list_sealed_parts({"queries": {"dev": 3, "test": 2}}) == ("test",)
+    assert list_sealed_parts({"queries": {"dev": 3, "holdout": 2}}) == ()
+    assert list_sealed_parts({"queries": {"dev": 3, "test": 2}, "sealed": []}) == ()
 
 
 def test_an_altered_release_opens_for_nobody(gold: Store) -> None:

@@ -8,7 +8,7 @@ from curation.labeling.rounds.pilot import PilotReport, report_pilot
 from curation.labeling.rounds.spacing import build_spacing_table
 from curation.labeling.rounds.status import RoundStatus, read_round_status
 from curation.operations.jobs.figures import DataState, FigureCache
-from curation.people.seal_access import withheld
+from curation.people.seal_access import describe_withheld_pairs
 
 
 def show(figures: FigureCache, data_state: DataState, round_name: str) -> None:
@@ -26,7 +26,7 @@ def _show_pilot(report: PilotReport) -> None:
     """Show the results of the pilot."""
     ui.heading("Results of the pilot")
     ui.tables(*report.tables)
-    ui.sentences(withheld(report.sealed))
+    ui.sentences(describe_withheld_pairs(report.sealed))
 
 
 def _show_duplicates(status: RoundStatus) -> None:

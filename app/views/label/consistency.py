@@ -13,7 +13,7 @@ from curation.core.statistics.estimate import Estimate
 from curation.core.text import decimal, percent, pluralize
 from curation.guides.guide import Guide, current_guide
 from curation.labeling.session.queue import read_queue
-from curation.people.seal_access import withheld
+from curation.people.seal_access import describe_withheld_pairs
 from curation.store import Annotator
 
 COLUMNS = ["Query", "Document", "You said", "Consensus", "By", "The reviewer's reason"]
@@ -79,7 +79,7 @@ def _show_differences(report: own_work.MyDifferences, guide: Guide) -> None:
             f"{report.compared:,} of your pairs have a consensus so far; a share is shown "
             f"from {own_work.MIN_SETTLED}."
         )
-    ui.sentences(withheld(report.sealed))
+    ui.sentences(describe_withheld_pairs(report.sealed))
     if not report.differences:
         sentence = "Nothing so far. This list shows pairs whose consensus differs from your grade."
         st.info(f"{sentence} {UPDATES_SENTENCE}")

@@ -7,7 +7,7 @@ import streamlit as st
 from app import ui
 from app.page_context import PageContext
 from curation.core.reports.tables import Table
-from curation.people.seal_access import openings
+from curation.people.seal_access import read_openings
 from curation.releases import overview
 from curation.releases.release_rows import ReleaseRow
 from curation.releases.sealed_log import (
@@ -22,7 +22,7 @@ def show(context: PageContext, release: ReleaseRow) -> None:
     """Show the people who exported a release, opened its sealed grades, or evaluated on its sealed parts."""
     with context.store.reading() as cursor:
         exports = overview.make_export_table(cursor, release.release_id)
-        unsealings = openings(cursor, release.release_id)
+        unsealings = read_openings(cursor, release.release_id)
         evaluations = read_sealed_evaluations(cursor, release.release_id)
     ui.quiet(
         "The log includes entries of releases with the same content but a different name. Viewing a page "

@@ -10,7 +10,7 @@ from curation.core.reports.tables import QueryName
 from curation.guides.questions import build_question_table, list_questions
 from curation.labeling.rounds.remarks import AnnotatorRemark, count_query_answers, list_remarks
 from curation.labeling.rounds.status import RoundStatus
-from curation.people.seal_access import withheld
+from curation.people.seal_access import describe_withheld_pairs
 from curation.store import Store
 
 MAX_REMARKS = 50
@@ -29,7 +29,7 @@ def show(store: Store, status: RoundStatus, _: Acts) -> None:
         return
     _show_remarks("Cannot tell", "Why", unclear)
     _show_remarks("Flagged", "Answer", flagged)
-    ui.sentences(withheld(sealed, "remark"))
+    ui.sentences(describe_withheld_pairs(sealed, "remark"))
     if answers:
         rows = [(QueryName(query, query_id), *counts) for query_id, query, *counts in answers[:MAX_REMARKS]]
         columns = ["Query", "Yes", "Partly", "No"]

@@ -16,7 +16,7 @@ from curation.guides.guide import current_guide
 from curation.labeling.presentation.drawing import draw_document
 from curation.labeling.written_answers import decisions, disputes
 from curation.labeling.written_answers.writing import MAX_ANSWER_LENGTH
-from curation.people.seal_access import reviewer_access
+from curation.people.seal_access import unseal_for_reviewer
 from curation.store import Store
 
 NO_ANSWER = "The corpus does not answer the query"
@@ -33,7 +33,7 @@ def show(store: Store, acts: Acts) -> None:
         st.info(sentence + _mention_own(queue.own))
     else:
         task, query_id = desk.current
-        access = reviewer_access(store, acts.by, [query_id])
+        access = unseal_for_reviewer(store, acts.by, [query_id])
         case = disputes.read_answer_case(store, task, query_id, acts.by, access=access)
         waiting = pluralize(len(queue.waiting), "query waits", "queries wait")
         _show_case(case, f"{waiting} for a decision.{_mention_own(queue.own)}", acts, desk)
@@ -157,7 +157,7 @@ def _show_recent(store: Store, acts: Acts, desk: Desk) -> None:
     if not recent:
         return
     query_ids = [decision.query_id for decision, *_ in recent]
-    reviewer_access(store, acts.by, query_ids)  # what is read again is logged
+    unseal_for_reviewer(store, acts.by, query_ids)  # what is read again is logged
     with st.expander("My last decisions"):
         for decision, task, query in recent:
             _show_decision(decision, task, query, desk)

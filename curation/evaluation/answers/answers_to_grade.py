@@ -146,7 +146,7 @@ def _make_grading_queries(
     for query_id, ids in sorted(answers.items()):
         for nugget in references[query_id]:
             text = f"{nugget.text} ({texts[query_id]})"
-            row = {"id": nugget.id_for(query_id), "text": text, UNIT_FIELD: _hash_id(query_id)}
+            row = {"id": nugget.make_id(query_id), "text": text, UNIT_FIELD: _hash_id(query_id)}
             queries.append((row, ids))
     return queries
 

@@ -43,7 +43,7 @@ def score_answer(
     shares: (nugget id, answer id) → grade as a share of the scale. An answer that lacks the grade of any
     nugget has no score, because an unknown grade is not a zero.
     """
-    nugget_ids = [nugget.id_for(query_id) for nugget in nuggets]
+    nugget_ids = [nugget.make_id(query_id) for nugget in nuggets]
     grades = [0.0 if answer_id is None else shares.get((name, answer_id), np.nan) for name in nugget_ids]
     if not nugget_ids or np.isnan(grades).any():
         return np.full(len(NUGGET_SCORES), np.nan)

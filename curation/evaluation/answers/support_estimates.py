@@ -67,7 +67,7 @@ def estimate_support(
         for file in files:
             answered.update(compress(query_ids, file.map_answer_ids(query_ids).values()))
         nugget_ids = {
-            query_id: [nugget.id_for(query_id) for nugget in nuggets[query_id]]
+            query_id: [nugget.make_id(query_id) for nugget in nuggets[query_id]]
             for query_id in query_ids
             if query_id in answered
         }

@@ -18,7 +18,7 @@ from curation.evaluation.scoring.evidence import Pair
 from curation.evaluation.scoring.release import choose_parts, read_scale
 from curation.guides.guide import current_guide
 from curation.labeling.consensus.consensus import read_consensus
-from curation.people.seal_access import sealed_parts, sealed_queries
+from curation.people.seal_access import list_sealed_parts, read_sealed_queries
 from curation.releases.freeze.project_rows import NOT_COUNTED
 from curation.releases.frozen_release import FrozenRelease, load_release
 from curation.releases.part_rows import Rows
@@ -78,7 +78,7 @@ class HumanGrades:
 
 def read_live_grades(cursor: Cursor) -> HumanGrades:
     """Read people's grades of the live project, without queries that a release seals."""
-    sealed = frozenset(sealed_queries(cursor))
+    sealed = frozenset(read_sealed_queries(cursor))
     pairs = [pair for pair in read_consensus(cursor).pairs if pair.query_id not in sealed]
     grades = {(pair.query_id, pair.document_id): pair.grade for pair in pairs}
     rows = cursor.execute(_VERSIONS).fetchall()
@@ -128,7 +128,7 @@ def read_release_grades(
         if row["query_id"] in query_ids and "version" not in row
     }
     annotator_grades, left_out = _read_annotator_grades(release, grades)
-    closed_parts = set(sealed_parts(release.header)).difference(parts)
+    closed_parts = set(list_sealed_parts(release.header)).difference(parts)
     return HumanGrades(
         release=name,
         parts=parts,

@@ -20,7 +20,7 @@ from curation.evaluation.scoring.pinned_bodies import PinnedBodies
 from curation.evaluation.scoring.pooled_pairs import PooledPairs, read_pooled_pairs
 from curation.evaluation.scoring.qrels import Qrels, make_qrels
 from curation.ingest.importers.known_queries import KnownQueries
-from curation.people.seal_access import sealed_parts
+from curation.people.seal_access import list_sealed_parts
 from curation.releases.coverage import ReleasedCoverage, read_coverage
 from curation.releases.frozen_release import FrozenRelease, load_release
 from curation.releases.seal import refuse_not_in_file
@@ -102,7 +102,7 @@ def read_release(
         goldgrade froze it.
     """
     release = load_release(store, name)
-    all_sealed = sealed_parts(release.header)
+    all_sealed = list_sealed_parts(release.header)
     parts = choose_parts(release, split)
     sealed = tuple(part for part in parts if part in all_sealed)
     if release.file is not None:
@@ -177,7 +177,7 @@ def choose_parts(release: FrozenRelease, split: str | None = None) -> tuple[str,
     InputError: the release lacks this part.
     RefusedError: all parts are sealed and no part was named.
     """
-    sealed = sealed_parts(release.header)
+    sealed = list_sealed_parts(release.header)
     all_parts = tuple(release.header["queries"])
     if split == ALL:
         return all_parts

@@ -45,7 +45,7 @@ from curation.ingest.readers.formats import FileLayout
 from curation.ingest.readers.records import OFFSETS
 from curation.ingest.readers.run_columns import NameColumn, RunColumns
 from curation.ingest.readers.run_files import RunFile, RunRow
-from curation.people.seal_access import sealed_parts
+from curation.people.seal_access import list_sealed_parts
 
 OTHER_PART = "query of another part"
 REPEATED = "a document again for the same query"
@@ -355,7 +355,7 @@ class _SystemRunReader:
 
     def _topics_command(self) -> str:
         """Name the command that writes the topics of the release with the release's own ids."""
-        sealed = sealed_parts(self._release.frozen.header) if self._release.frozen else ()
+        sealed = list_sealed_parts(self._release.frozen.header) if self._release.frozen else ()
         without = "".join(f" --without-grades {part}" for part in sealed)
         return f"goldgrade export {self._release.name} --format trec{without} --out topics"
 

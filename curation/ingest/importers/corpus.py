@@ -115,14 +115,14 @@ class CorpusBuilder:
         more = len(self.sources) - 1
         return f"{self.sources[0]} and {more:,} more" if more else self.sources[0]
 
-    def keep(self, document: Document, _: int) -> None:
+    def add_document(self, document: Document, _: int) -> None:
         """Keep a document to be stored, if the version of the document is new."""
         if document.content_hash not in self.known:
             self.new.append(document)
         if len(self.new) == _BATCH:
-            self.pack()
+            self.pack_documents()
 
-    def pack(self) -> None:
+    def pack_documents(self) -> None:
         """Convert the kept documents to Arrow rows, which need less memory."""
         if self.new:
             self.batches.append(build_document_table(self.new))
@@ -175,7 +175,7 @@ def import_corpus_files(
     builder = CorpusBuilder([path for path, _ in files], before.hashes)
     for path, layout in files:
         read_documents(Records(path, layout, progress), fields or CorpusFields(), builder)
-    builder.pack()
+    builder.pack_documents()
     versions = dict(before.versions) if add else {}
     versions.update({document_id: version for document_id, (version, *_) in builder.versions.items()})
     result = compare_versions(before, versions, builder)
@@ -194,7 +194,7 @@ def record_import(cursor: Cursor, detail: dict[str, Any], result: CorpusImport, 
     record_event(cursor, "import corpus", detail | counts, author)
 
 
-def _resolved_fields(records: Records, requested: CorpusFields) -> CorpusFields:
+def _choose_columns(records: Records, requested: CorpusFields) -> CorpusFields:
     used = records.resolve(requested)
     if used.title is None and not used.body:
         problem = "no column is known to hold text: name it with --map title=COLUMN or --map body=COLUMN"
@@ -208,7 +208,7 @@ def _resolved_fields(records: Records, requested: CorpusFields) -> CorpusFields:
 
 def read_documents(records: Records, requested: CorpusFields, builder: CorpusBuilder) -> None:
     """Read the documents of the next file, and add them to the builder."""
-    fields = _resolved_fields(records, requested)
+    fields = _choose_columns(records, requested)
     earlier_left_out, documents = Counter(builder.left_out), 0
     builder.sources.append(records.source)
     builder.units.append(records.unit)
@@ -220,16 +220,16 @@ def read_documents(records: Records, requested: CorpusFields, builder: CorpusBui
             builder.left_out["neither title nor body"] += 1
         else:
             documents += 1
-            if _is_first(document, record.line, builder, records):
+            if _add_version(document, record.line, builder, records):
                 builder.without_text += not document.body.strip()
-                builder.keep(document, number)
+                builder.add_document(document, number)
     if not documents:
         records.refuse_empty("document", builder.left_out - earlier_left_out)
     builder.replaced += Counter(records.replaced)
     builder.fields.append(fields)
 
 
-def _is_first(document: Document, line: int, builder: CorpusBuilder, records: Records) -> bool:
+def _add_version(document: Document, line: int, builder: CorpusBuilder, records: Records) -> bool:
     """Return whether the document's id is new; note a problem if the same id has different content."""
     entry = (document.content_hash, len(builder.units) - 1, line)
     first = builder.versions.setdefault(document.document_id, entry)

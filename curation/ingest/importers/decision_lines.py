@@ -43,7 +43,9 @@ def read_decision_lines(
     lines = []
     for record in records:
         columns = (used.query, used.document, used.grade, used.reason)
-        cells = (field_to_text(record.fields, name).strip() for name in columns)
-        query, document_id, grade, own_reason = cells
-        lines.append(DecisionLine(record.line, query, document_id, grade, own_reason or reason.strip(), used))
+        query, document_id, grade, line_reason = (
+            field_to_text(record.fields, name).strip() for name in columns
+        )
+        decision_reason = line_reason or reason.strip()
+        lines.append(DecisionLine(record.line, query, document_id, grade, decision_reason, used))
     return lines

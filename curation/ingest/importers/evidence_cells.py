@@ -63,10 +63,10 @@ def parse_evidence(value: Any) -> tuple[StatedEvidence, ...]:
     if isinstance(content, str) and not content.strip():
         return ()
     items = content if isinstance(content, Sequence) and not isinstance(content, str) else [content]
-    return tuple(_stated_range(item) for item in items if item is not None)
+    return tuple(_parse_range(item) for item in items if item is not None)
 
 
-def _stated_range(item: Any) -> StatedEvidence:
+def _parse_range(item: Any) -> StatedEvidence:
     if isinstance(item, str):
         if not item.strip():
             raise InputError(f"the evidence has an empty quote; {FORM}")
@@ -94,7 +94,7 @@ def locate_evidence(stated: Sequence[StatedEvidence], document_id: str, body: st
     spans, problems = [], []
     for stated_range in stated:
         try:
-            spans.append(_located_span(stated_range, body))
+            spans.append(_locate_range(stated_range, body))
         except ValueError as error:
             where = f"line {stated_range.line or line}: " if line else ""
             problems.append(f"{where}{error} (document {document_id!r})")
@@ -107,7 +107,7 @@ def select_evidence_in_text(stated: Sequence[StatedEvidence], body: str) -> tupl
     return tuple(span for span in stated if span.start is not None or find_quote(span.quote, body))
 
 
-def _located_span(evidence: StatedEvidence, body: str) -> Span:
+def _locate_range(evidence: StatedEvidence, body: str) -> Span:
     if evidence.start is None or evidence.end is None:
         occurrences = find_quote(evidence.quote, body)
         if len(occurrences) == 1:

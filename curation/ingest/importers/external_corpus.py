@@ -41,9 +41,9 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 _CHANGED = "is no longer the file that was imported, so nothing is read from the file"
-_NONE = {"body": [""]}  # else '' says that no column is the field
-_AGAIN = "Restore the imported file, or import the corpus again with --in-place."
-_CLOCK = timedelta(seconds=2)  # some file systems keep whole seconds
+_NO_COLUMN = {"body": [""]}  # else '' says that no column is the field
+_RESTORE = "Restore the imported file, or import the corpus again with --in-place."
+_CLOCK_PRECISION = timedelta(seconds=2)  # some file systems keep whole seconds
 LINKABLE_ENDINGS = (".parquet", ".pq", ".jsonl", ".ndjson", ".json", ".jsonl.gz", ".ndjson.gz", ".json.gz")
 """Endings of the names of files in which a corpus may stay."""
 OTHER_FILES = "files that are neither Parquet nor JSON"
@@ -105,7 +105,7 @@ def read_linked_documents(store: Store, hashes: pa.Array) -> Iterator[pa.Table]:
     for row in range(len(locations)):
         [values] = locations.slice(row, 1).to_pylist()
         rows = values.pop("rows")
-        yield from _rows_of(LinkedFile(**values), rows, frozenset(hashes.to_pylist()))
+        yield from _read_rows(LinkedFile(**values), rows, frozenset(hashes.to_pylist()))
 
 
 def store_linked_texts(store: Store, document_ids: Iterable[str]) -> None:
@@ -138,17 +138,17 @@ def find_changed_files(store: Store) -> Iterator[tuple[str, InputError]]:
     with store.reading() as cursor:
         rows = cursor.execute(_CURRENT_FILES).fetchall()
     files = [(LinkedFile(*values), imported_at) for *values, imported_at in rows]
-    for location, files_there in groupby(files, lambda pair: pair[0].location):
+    for location, files_at_location in groupby(files, lambda pair: pair[0].location):
         try:
             present = list_files(location)
         except InputError as error:
             yield location, error
             continue
-        for file, imported_at in files_there:
+        for file, imported_at in files_at_location:
             if file.name in present and _is_older(present[file.name], file.bytes, imported_at):
                 continue
             try:
-                _unchanged_path(file)
+                _require_unchanged(file)
             except InputError as error:
                 yield location, error
 
@@ -157,19 +157,19 @@ def _is_older(path: Path, size: int, imported_at: datetime) -> bool:
     """Return whether a file has the size that was imported and has not changed since the import."""
     state = path.stat()
     changed_at = datetime.fromtimestamp(state.st_mtime, UTC).replace(tzinfo=None)
-    return state.st_size == size and changed_at < imported_at - _CLOCK
+    return state.st_size == size and changed_at < imported_at - _CLOCK_PRECISION
 
 
-def _rows_of(file: LinkedFile, rows: Sequence[int], hashes: frozenset[str]) -> Iterator[pa.Table]:
+def _read_rows(file: LinkedFile, rows: Sequence[int], hashes: frozenset[str]) -> Iterator[pa.Table]:
     """Yield records of a file as rows of the table `documents`, for the versions of documents with these
     hashes.
     """
-    how_read = json.loads(file.reading)
-    used = how_read["fields"]
+    reading = json.loads(file.reading)
+    used = reading["fields"]
     fields = CorpusFields(**used)
-    with _cut_down(_unchanged_path(file), rows, file.row_groups) as (path, rows_in_file):
-        records = Records(path, FileLayout(**how_read["layout"]))
-        resolved: dict[str, Any] = {name: value or _NONE.get(name, "") for name, value in used.items()}
+    with _select_rows(_require_unchanged(file), rows, file.row_groups) as (path, rows_in_file):
+        records = Records(path, FileLayout(**reading["layout"]))
+        resolved: dict[str, Any] = {name: value or _NO_COLUMN.get(name, "") for name, value in used.items()}
         records.resolve(CorpusFields(**resolved))
         row_numbers = set(rows_in_file)
         selected_records = (record.fields for number, record in enumerate(records) if number in row_numbers)
@@ -177,21 +177,23 @@ def _rows_of(file: LinkedFile, rows: Sequence[int], hashes: frozenset[str]) -> I
             yield build_document_table(batch)
 
 
-def _unchanged_path(file: LinkedFile) -> Path:
+def _require_unchanged(file: LinkedFile) -> Path:
     """Return the path of a file; refuse a file that is missing or is not the imported file."""
     refuse_address(file.location)
     path = Path(file.location, file.name)
     try:
         checksum = compute_checksum(path)
     except InputError as error:
-        raise InputError(error.problems, path=path, way_out=_AGAIN) from error
+        raise InputError(error.problems, path=path, way_out=_RESTORE) from error
     if checksum != file.sum:
-        raise InputError([_CHANGED], path=path, way_out=_AGAIN)
+        raise InputError([_CHANGED], path=path, way_out=_RESTORE)
     return path
 
 
 @contextmanager
-def _cut_down(path: Path, rows: Sequence[int], sizes: Sequence[int]) -> Iterator[tuple[Path, Sequence[int]]]:
+def _select_rows(
+    path: Path, rows: Sequence[int], sizes: Sequence[int]
+) -> Iterator[tuple[Path, Sequence[int]]]:
     """Yield a file with these rows, and the numbers of the rows in the file. For Parquet, the file is a copy
     of the rows.
     """
@@ -225,16 +227,16 @@ class _LinkedCorpus(CorpusBuilder):
     """
 
     needed: frozenset[str] = frozenset()
-    here: list[tuple[int, str, str]] = field(default_factory=list)
+    file_documents: list[tuple[int, str, str]] = field(default_factory=list)
     places: list[pa.Table] = field(default_factory=list)
     files: list[LinkedFile] = field(default_factory=list)
 
-    def keep(self, document: Document, number: int) -> None:
-        self.here.append((number, document.document_id, document.content_hash))
+    def add_document(self, document: Document, number: int) -> None:
+        self.file_documents.append((number, document.document_id, document.content_hash))
         if document.document_id in self.needed or len(self.versions) <= TRIED_DOCUMENTS:
-            super().keep(document, number)
+            super().add_document(document, number)
 
-    def end_file(self, location: str, name: str, checksum: str, format: str, layout: FileLayout) -> None:
+    def add_file(self, location: str, name: str, checksum: str, format: str, layout: FileLayout) -> None:
         """Add the file whose documents were read since the last call to the list of files."""
         import pyarrow as pa
         import pyarrow.parquet as pq
@@ -243,7 +245,9 @@ class _LinkedCorpus(CorpusBuilder):
         if not column_of_field["inside"]:
             del column_of_field["inside"]  # older imports keep their ids
         reading = canonical_json({"fields": column_of_field, "layout": layout._asdict()})
-        rows, ids, hashes = map(list, zip(*self.here, strict=True)) if self.here else ([], [], [])
+        rows = [row for row, _, _ in self.file_documents]
+        ids = [document_id for _, document_id, _ in self.file_documents]
+        hashes = [content_hash for _, _, content_hash in self.file_documents]
         file_id = digest("left file", location, name, checksum, reading, rows)
         path = Path(location, name)
         footer = pq.read_metadata(path) if format == "parquet" else None
@@ -252,7 +256,7 @@ class _LinkedCorpus(CorpusBuilder):
         self.files.append(LinkedFile(file_id, location, name, size, checksum, checksum, reading, sizes))
         columns = {"file_id": pa.repeat(file_id, len(rows)), "row": rows, "document_id": ids}
         self.places.append(pa.table(columns | {"content_hash": hashes}))
-        self.here.clear()
+        self.file_documents.clear()
 
 
 def link_corpus(
@@ -274,7 +278,7 @@ def link_corpus(
     InputError: a file cannot be read, a field is missing, or an id has two different texts.
     RefusedError: another process changed the corpus during the import.
     """
-    files, other_files = _readable_files(location)
+    files, other_files = _list_linkable_files(location)
     source = str(Path(location).absolute())
     with store.reading() as cursor:
         stored_versions = read_known_versions(cursor)
@@ -289,8 +293,8 @@ def link_corpus(
         checksum = compute_checksum(path)
         records = Records(path, layout, progress)
         read_documents(records, fields or CorpusFields(), builder)
-        builder.end_file(source, name, checksum, records.format, layout or FileLayout())
-    builder.pack()
+        builder.add_file(source, name, checksum, records.format, layout or FileLayout())
+    builder.pack_documents()
     if other_files:
         builder.left_out[OTHER_FILES] = other_files
     versions = {document_id: version for document_id, (version, *_) in builder.versions.items()}
@@ -302,7 +306,7 @@ def link_corpus(
         return replace(imported, withdrawn=withdraw(cursor, author))
 
 
-def _readable_files(location: str | Path) -> tuple[dict[str, Path], int]:
+def _list_linkable_files(location: str | Path) -> tuple[dict[str, Path], int]:
     """Return the files with documents, by name, and the number of other files. For a BEIR folder, return the
     file of the corpus.
     """

@@ -68,7 +68,9 @@ def merge_judgments(
         by_key.setdefault(judgment.key, []).append(judgment)
     problems: list[str] = []
     counts: Counter[str] = Counter(left_out)
-    merged = {key: _join(_keep_latest(group, counts), counts, problems) for key, group in by_key.items()}
+    merged = {
+        key: _join_judgments(_keep_latest(group, counts), counts, problems) for key, group in by_key.items()
+    }
     left_out.update(counts)
     refuse_problems(problems, way_out=_ONE_GRADE)
     return merged
@@ -84,7 +86,9 @@ def _keep_latest(same_pair: list[ImportedJudgment], left_out: Counter[str]) -> l
     return latest
 
 
-def _join(same_pair: list[ImportedJudgment], left_out: Counter[str], problems: list[str]) -> ImportedJudgment:
+def _join_judgments(
+    same_pair: list[ImportedJudgment], left_out: Counter[str], problems: list[str]
+) -> ImportedJudgment:
     """Merge an annotator's judgments of a pair into one judgment."""
     first, *later_judgments = same_pair
     merged = first

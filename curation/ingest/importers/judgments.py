@@ -77,7 +77,7 @@ class _Cell(NamedTuple):
     evidence: Any
 
 
-def _fields(records: Records, requested: JudgmentFields, takes_evidence: bool) -> JudgmentFields:
+def _choose_columns(records: Records, requested: JudgmentFields, takes_evidence: bool) -> JudgmentFields:
     is_wide = bool(requested.annotator_columns)
     if is_wide and (requested.annotator or requested.grade or requested.annotator_name):
         records.refuse_columns(
@@ -141,10 +141,12 @@ class JudgmentFile:
         self._documents = KnownIds(partial(current_versions, store), partial(ids_alike, store))
         with store.reading() as cursor:
             self._guide, self._known_queries = current_guide(cursor), KnownQueries.read(cursor)
-        self.fields = fields = _fields(records, fields or JudgmentFields(), self._guide.evidence is not None)
+        self.fields = fields = _choose_columns(
+            records, fields or JudgmentFields(), self._guide.evidence is not None
+        )
         self._grade_map = dict(grade_map or {})
         has_ids = records.format == "qrels" or fields.query_text is not None
-        self._given = "" if fields.grade_given is None else str(fields.grade_given)
+        self._given_grade = "" if fields.grade_given is None else str(fields.grade_given)
         self._queries = QueryColumn(self._known_queries, fields.query, "id" if has_ids else None)
         self._named: dict[str, tuple[Query, int]] = {}
         known_names = {UNKNOWN_QUERY: self._known_queries.alike, UNKNOWN_DOCUMENT: self._documents.alike}
@@ -152,7 +154,7 @@ class JudgmentFile:
         self.new_queries: list[Query] = []
         self.known_as: dict[str, str] = {}
         self.left_out: Counter[str] = Counter()
-        self._bad: dict[tuple[str, str], list[int]] = {}
+        self._unknown_grades: dict[tuple[str, str], list[int]] = {}
         self._rejected: list[tuple[int, str, str]] = []
         read_columns = {*fields.used.values(), *fields.annotator_columns}
         self._marks = find_mark_columns(records.columns, read_columns, judged=True)
@@ -168,10 +170,10 @@ class JudgmentFile:
         cells: list[_Cell] = []
         with suppress(InputError):  # noted with the file's problems: raised below with what else is found
             for record in self._records:
-                cells += self._cells(record)
+                cells += self._read_cells(record)
         self._documents.look_up(cell.document for cell in cells)
-        judgments = list(filter(None, map(self._judgment_of, cells)))
-        self._note_all()
+        judgments = list(filter(None, map(self._make_judgment, cells)))
+        self._add_file_problems()
         self._unknown.report(self.left_out)
         if self.fields.evidence:
             self._problems.hint("There may be more problems: evidence is compared with documents later.")
@@ -182,28 +184,28 @@ class JudgmentFile:
             for judgment in judgments
         ]
 
-    def _note_all(self) -> None:
+    def _add_file_problems(self) -> None:
         """Add problems that concern the file as a whole."""
-        for (_, problem), lines in self._bad.items():
+        for (_, problem), lines in self._unknown_grades.items():
             how_often = f" (on {len(lines):,} {self._problems.unit}s)" if len(lines) > 1 else ""
-            self._problems.add(lines[0], f"{problem}{how_often}", self._grade_map_to_write())
+            self._problems.add(lines[0], f"{problem}{how_often}", self._advise_grade_map())
         if self._rejected:
             line, column, word = self._rejected[0]
             rows_text = pluralize(len(self._rejected), "row says", "rows say")
             way_out = _REJECTED.format(column=column, word=word)
             self._problems.add(line, f"{rows_text} {column}: {word}, first in this row", way_out)
-        if self._times.no_time:
+        if self._times.has_no_time:
             self._problems.add_general(f"no time in {self.fields.time!r} could be read", NO_TIME)
 
-    def _grade_map_to_write(self) -> str:
+    def _advise_grade_map(self) -> str:
         """Return the advice to map all unknown grades of the file."""
         known_grades = {text: format_grade(grade) for text, grade in self._grade_map.items()}
         scale = ", ".join(f"{grade.value} {grade.name}" for grade in self._guide.scale)
-        map_text = format_map(known_grades | {text: "?" for text, _ in self._bad})
+        map_text = format_map(known_grades | {text: "?" for text, _ in self._unknown_grades})
         targets = f"the guide's scale ({scale}), or to no-grade or cannot-tell"
         return f"Map these grades to {targets}: --grade-map {map_text}"
 
-    def _cells(self, record: Record) -> Iterator[_Cell]:
+    def _read_cells(self, record: Record) -> Iterator[_Cell]:
         values, fields = record.fields, self.fields
         if mark := find_mark(values, self._marks):
             column, word = mark
@@ -223,22 +225,22 @@ class JudgmentFile:
                 texts["query_text"],
                 texts["document"],
                 fields.annotator_map.get(annotator, annotator),
-                CANNOT_TELL[0] if cannot_tell else self._given or grade,
+                CANNOT_TELL[0] if cannot_tell else self._given_grade or grade,
                 texts["note"] or None,
                 time=values.get(fields.time) if fields.time else None,
                 evidence=values.get(fields.evidence) if fields.evidence else None,
             )
 
-    def _judgment_of(self, cell: _Cell) -> ImportedJudgment | None:
+    def _make_judgment(self, cell: _Cell) -> ImportedJudgment | None:
         """Return the judgment of a cell; None for a cell that is left out or has a problem."""
         if not self._is_graded(cell) or not self._is_complete(cell):
             return None
-        query = self._query_of(cell)
-        is_known_document = self._is_document(cell)
+        query = self._find_query(cell)
+        is_known_document = self._check_document(cell)
         try:
-            grade = self._grade_of(cell.grade)
+            grade = self._parse_grade(cell.grade)
         except ValueError as error:
-            self._bad.setdefault((cell.grade, str(error)), []).append(cell.line)
+            self._unknown_grades.setdefault((cell.grade, str(error)), []).append(cell.line)
             return None
         if query is None or not is_known_document:
             return None
@@ -280,7 +282,7 @@ class JudgmentFile:
             self._problems.add(cell.line, problem)
         return not missing
 
-    def _query_of(self, cell: _Cell) -> Query | None:
+    def _find_query(self, cell: _Cell) -> Query | None:
         """Return the project's query with that id or text, or a new query if the file has the text."""
         redacted = redact(cell.query_text if cell.query_text != cell.query else "")
         try:
@@ -298,9 +300,9 @@ class JudgmentFile:
         if redacted.is_empty and query is None:
             self.left_out[f"query is {BARE}"] += 1
             return None
-        return self._of_text(cell, redacted.text)
+        return self._make_query(cell, redacted.text)
 
-    def _of_text(self, cell: _Cell, text: str) -> Query:
+    def _make_query(self, cell: _Cell, text: str) -> Query:
         """Return a query with the cell's text and id. Later, `compare_named_queries` compares the query with
         the project's queries.
         """
@@ -315,13 +317,13 @@ class JudgmentFile:
             self._problems.add(cell.line, describe_text_conflict(query, first_query, where), ONE_TEXT)
         return first_query
 
-    def _is_document(self, cell: _Cell) -> bool:
+    def _check_document(self, cell: _Cell) -> bool:
         is_known = cell.document in self._documents
         if not is_known:
             self._unknown.note(UNKNOWN_DOCUMENT, cell.document, cell.line)
         return is_known
 
-    def _grade_of(self, text: str) -> int | None:
+    def _parse_grade(self, text: str) -> int | None:
         """Return the grade on the guide's scale, or None for cannot-tell. For other grades raise a
         ValueError.
         """

@@ -55,13 +55,13 @@ class KnownQueries:
 
     def with_other_ids(self, names: Mapping[str, Collection[str]]) -> Self:
         """Return the same queries with further alternative ids, which `names` has by query id."""
-        called = {
+        metadata = {
             query_id: json.dumps({OTHER_IDS: [*read_other_ids(self.metadata.get(query_id, "{}")), *further]})
             for query_id, further in names.items()
         }
-        return type(self)(self._queries.values(), {**self.metadata, **called})
+        return type(self)(self._queries.values(), {**self.metadata, **metadata})
 
-    def share_id_with(self, find: Callable[[Iterable[str]], Collection[str]]) -> bool:
+    def shares_id_with(self, find: Callable[[Iterable[str]], Collection[str]]) -> bool:
         """Return whether a query and a document share an id; `find` returns those of the given ids that
         documents have.
         """

@@ -44,7 +44,7 @@ class Nugget(NamedTuple):
     text: str
     vital: bool
 
-    def id_for(self, query_id: str) -> str:
+    def make_id(self, query_id: str) -> str:
         """Return the nugget's id, a hash of query and text."""
         return f"n{digest('nugget', query_id, self.text)[:16]}"
 
@@ -71,8 +71,8 @@ def import_nuggets(
     nuggets_of: dict[str, dict[str, bool]] = {}
     with suppress(InputError):  # noted with the file's problems: raised below with what else is found
         for record in records:
-            if (query := rows.query_of(record)) is not None:
-                for nugget in _nuggets_of_record(record, used, records, rows):
+            if (query := rows.find_query_id(record)) is not None:
+                for nugget in _read_nuggets_of(record, used, records, rows):
                     importance_of = nuggets_of.setdefault(query, {})
                     if importance_of.get(nugget.text, nugget.vital) is not nugget.vital:
                         twice = f"{nugget.text[:60]!r} is both vital and okay"
@@ -178,7 +178,7 @@ def _append_nuggets(
     return changes
 
 
-def _nuggets_of_record(record: Record, used: NuggetFields, records: Records, rows: QueryRows) -> list[Nugget]:
+def _read_nuggets_of(record: Record, used: NuggetFields, records: Records, rows: QueryRows) -> list[Nugget]:
     """Return the nuggets of a record in a file. The cell has one nugget, or a list of objects or texts."""
     value = record.fields.get(used.nugget or "")
     nuggets = []

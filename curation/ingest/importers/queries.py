@@ -101,7 +101,7 @@ def add_other_ids(cursor: Cursor, known_as: Mapping[str, str]) -> None:
         if query is not None and known.find_by_id(other_id) is None:
             named_query = ImportedQuery(query._replace(query_id=other_id), "{}", 0)
             stored_query = ImportedQuery(query, known.metadata[query_id], 0)
-            changed_rows.append(_updated_query(stored_query, named_query))
+            changed_rows.append(_update_query(stored_query, named_query))
     write_queries(cursor, [], changed_rows)
 
 
@@ -113,7 +113,7 @@ def compare_queries(
     known_as: dict[str, str] = {}
     first_rows: dict[str, ImportedQuery] = {}
     for row in rows:
-        query = known.find_by_id(row.query.query_id) or _of_text(row, known, problems)
+        query = known.find_by_id(row.query.query_id) or _find_by_text(row, known, problems)
         if query is None:
             added.append(row)
             continue
@@ -122,8 +122,10 @@ def compare_queries(
         if query.normalised != row.query.normalised:
             problems.add(row.line, describe_text_conflict(row.query, query, "in the project"), ONE_TEXT)
         elif first is not row:
-            problems.add(row.line, _twin_text(row, [query], f" like {problems.unit} {first.line}"), ONE_QUERY)
-        elif (updated := _updated_query(stored_row, row)) != stored_row:
+            problems.add(
+                row.line, _describe_twin(row, [query], f" like {problems.unit} {first.line}"), ONE_QUERY
+            )
+        elif (updated := _update_query(stored_row, row)) != stored_row:
             changed.append(updated)
         if row.has_other_id_than(query):
             known_as[row.query.query_id] = query.query_id
@@ -131,7 +133,7 @@ def compare_queries(
     return added, changed, known_as
 
 
-def _of_text(row: ImportedQuery, known: KnownQueries, problems: Problems) -> Query | None:
+def _find_by_text(row: ImportedQuery, known: KnownQueries, problems: Problems) -> Query | None:
     """Return the only query with the text of a row whose id is made from the text; note a problem if several
     queries have the text.
     """
@@ -139,12 +141,12 @@ def _of_text(row: ImportedQuery, known: KnownQueries, problems: Problems) -> Que
     if not equal:
         return None
     if len(equal) > 1 or (row.has_own_id and equal[0].query_id != make_query_id(equal[0].normalised)):
-        problems.add(row.line, _twin_text(row, equal), ONE_QUERY)
+        problems.add(row.line, _describe_twin(row, equal), ONE_QUERY)
         return None
     return equal[0]
 
 
-def _twin_text(row: ImportedQuery, known: Iterable[Query], where: str = "") -> str:
+def _describe_twin(row: ImportedQuery, known: Iterable[Query], where: str = "") -> str:
     query, ids = row.query, ", ".join(repr(query.query_id) for query in known)
     return f"query {query.query_id!r} has the text {query.text!r}{where}, known as {ids} in the project"
 
@@ -154,7 +156,7 @@ def describe_text_conflict(query: Query, other: Query, where: str) -> str:
     return f"query {query.query_id!r} has the text {query.text!r}, but {other.text!r} {where}"
 
 
-def _updated_query(known: ImportedQuery, row: ImportedQuery) -> ImportedQuery:
+def _update_query(known: ImportedQuery, row: ImportedQuery) -> ImportedQuery:
     """Return a known query, updated with the values of a file's row, except missing values."""
     source = "imported" if known.query.source == "traffic" else known.query.source
     need = row.query.information_need or known.query.information_need

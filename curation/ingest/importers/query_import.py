@@ -161,7 +161,7 @@ def import_queries(
     with store.transaction(appends=True) as cursor:
         added, changed, known_as = compare_queries(rows, KnownQueries.read(cursor), records.problems)
         write_queries(cursor, added, changed)
-        answered = sum(store_answers(cursor, _answers(cursor, rows, known_as), records.source, author))
+        answered = sum(store_answers(cursor, _list_answers(cursor, rows, known_as), records.source, author))
         statements = _list_tags(cursor, rows, known_as)
         tags = Counter(statement.tag for statement in statements)
         declared = add_own_tags(cursor, tags, author)
@@ -202,8 +202,10 @@ def _read_queries(
         if mark := find_mark(record.fields, marks):
             left_out[f"marked {mark[1]}"] += 1
             continue
-        row = _row(record, fields, left_out, _filter(record, fields.filter, known_fields, records.problems))
-        row = row._replace(tags=_tags_of_record(record, fields.tag, records.problems))
+        row = _make_row(
+            record, fields, left_out, _read_filter(record, fields.filter, known_fields, records.problems)
+        )
+        row = row._replace(tags=_read_tags(record, fields.tag, records.problems))
         if not row.query.normalised:
             left_out["empty query"] += 1
         elif row.is_bare:
@@ -220,7 +222,9 @@ def _read_queries(
     return list(rows.values())
 
 
-def _row(record: Record, fields: QueryFields, left_out: Counter[str], extra: dict[str, Any]) -> ImportedQuery:
+def _make_row(
+    record: Record, fields: QueryFields, left_out: Counter[str], extra: dict[str, Any]
+) -> ImportedQuery:
     values = record.fields
     text = redact(field_to_text(values, fields.text).strip())
     normalised = normalise_query(text.text)
@@ -229,19 +233,21 @@ def _row(record: Record, fields: QueryFields, left_out: Counter[str], extra: dic
     if has_email_address(query_id):
         query_id = make_query_id(normalised)
         kinds.add("email")
-    need = _redacted(field_to_text(values, fields.information_need).strip(), kinds)
+    need = _redact_value(field_to_text(values, fields.information_need).strip(), kinds)
     kinds_in_answers: Counter[str] = Counter()
     column = fields.reference
     answers = () if column is None else redact_answers(values.get(column), left_out, kinds_in_answers)
     kinds |= set(kinds_in_answers)
     used = {fields.id, fields.text, fields.information_need, column, fields.filter}
-    other_values = _redacted(select_unused(values, used, fields.inside) | extra, kinds)
+    other_values = _redact_value(select_unused(values, used, fields.inside) | extra, kinds)
     query = Query(query_id, text.text, normalised, "imported", need or None)
     details = (to_metadata_json(other_values), record.line, frozenset(kinds), text.is_empty)
     return ImportedQuery(query, *details, tuple(dict.fromkeys(answers)))
 
 
-def _filter(record: Record, column: str | None, names: Collection[str], problems: Problems) -> dict[str, Any]:
+def _read_filter(
+    record: Record, column: str | None, names: Collection[str], problems: Problems
+) -> dict[str, Any]:
     """Return the metadata of a query from a cell with a filter; {} for an empty cell."""
     value = record.fields.get(column or "")
     if value is None or value == "":
@@ -256,9 +262,9 @@ def _filter(record: Record, column: str | None, names: Collection[str], problems
     return {FIELD: query_filter, WORDS: describe_filter(query_filter)}
 
 
-def _tags_of_record(record: Record, columns: Iterable[str], problems: Problems) -> tuple[str, ...]:
+def _read_tags(record: Record, columns: Iterable[str], problems: Problems) -> tuple[str, ...]:
     """Return the distinct tags in these columns."""
-    values = (_redacted(record.fields.get(column), set()) for column in columns)
+    values = (_redact_value(record.fields.get(column), set()) for column in columns)
     names = dict.fromkeys(name for value in values for name in parse_tag_names(value))
     for name in names:
         if not is_tag_name(name):
@@ -266,21 +272,21 @@ def _tags_of_record(record: Record, columns: Iterable[str], problems: Problems) 
     return tuple(names)
 
 
-def _answers(
+def _list_answers(
     cursor: Cursor, rows: Iterable[ImportedQuery], id_of: Mapping[str, str]
 ) -> dict[str, tuple[str, ...]]:
     """Return reference answers by the project's query id."""
-    return {query_id: row.answers for query_id, row in _known_rows(cursor, rows, id_of) if row.answers}
+    return {query_id: row.answers for query_id, row in _resolve_rows(cursor, rows, id_of) if row.answers}
 
 
 def _list_tags(cursor: Cursor, rows: Iterable[ImportedQuery], id_of: Mapping[str, str]) -> list[TagStatement]:
     """Return a statement for each tag of a query's rows, which says that the query has the tag."""
-    known_rows = _known_rows(cursor, rows, id_of)
+    known_rows = _resolve_rows(cursor, rows, id_of)
     statements = (TagStatement(query_id, tag, True) for query_id, row in known_rows for tag in row.tags)
     return list(dict.fromkeys(statements))
 
 
-def _known_rows(
+def _resolve_rows(
     cursor: Cursor, rows: Iterable[ImportedQuery], id_of: Mapping[str, str]
 ) -> Iterator[tuple[str, ImportedQuery]]:
     """Yield each row with answers or tags, and the project's id of the row's query."""
@@ -294,7 +300,7 @@ def _known_rows(
         yield query.query_id, row
 
 
-def _redacted(value: Any, kinds: set[str]) -> Any:
+def _redact_value(value: Any, kinds: set[str]) -> Any:
     """Return the value with placeholders for personal data; `kinds` collects the kinds of personal data."""
     if isinstance(value, str) or (isinstance(value, int) and not isinstance(value, bool)):
         redacted = redact(str(value))
@@ -302,6 +308,8 @@ def _redacted(value: Any, kinds: set[str]) -> Any:
         return redacted.text if redacted.kinds else value
     if isinstance(value, Mapping):
         if any(redact(str(name)).kinds for name in value):
-            return _redacted(canonical_json(value), kinds)  # as a text: placeholders as names might be one
-        return {name: _redacted(item, kinds) for name, item in value.items()}
-    return [_redacted(item, kinds) for item in value] if isinstance(value, list | tuple) else value
+            return _redact_value(
+                canonical_json(value), kinds
+            )  # as a text: placeholders as names might be one
+        return {name: _redact_value(item, kinds) for name, item in value.items()}
+    return [_redact_value(item, kinds) for item in value] if isinstance(value, list | tuple) else value

@@ -85,7 +85,7 @@ class QueryRows:
         self._unknown = UnknownNames(records.problems, _WAYS_OUT, {UNKNOWN_QUERY: known.alike}, skip)
         self.left_out, self.personal = Counter[str](), Counter[str]()
 
-    def query_of(self, record: Record) -> str | None:
+    def find_query_id(self, record: Record) -> str | None:
         """Return the id of the query that a record names; note an unknown or ambiguous name."""
         names = [to_text(record.fields.get(column.field or "")).strip() for column in self._columns]
         try:
@@ -98,25 +98,25 @@ class QueryRows:
             self._unknown.note(UNKNOWN_QUERY, names[0], record.line)
         return None
 
-    def check(self, taken: Sized, what: str) -> None:
+    def check(self, items_of: Sized, what: str) -> None:
         """Raise the problems of the file; also raise a problem if no reference answer or nugget could be
         imported.
         """
         self._unknown.report(self.left_out)
         self._records.problems.check()
-        if not taken:
+        if not items_of:
             self._records.refuse_empty(what, self.left_out)
 
     def outcome(
-        self, taken: Mapping[str, Sized], changes: tuple[int, int], fields: ReferenceFields | NuggetFields
+        self, items_of: Mapping[str, Sized], changes: tuple[int, int], fields: ReferenceFields | NuggetFields
     ) -> QueryItemsImport:
         """Return the result of an import of these reference answers or nuggets."""
         return QueryItemsImport(
-            queries=len(taken),
-            items=sum(map(len, taken.values())),
+            queries=len(items_of),
+            items=sum(map(len, items_of.values())),
             new=changes[0],
             changed=changes[1],
-            unchanged=len(taken) - sum(changes),
+            unchanged=len(items_of) - sum(changes),
             left_out=dict(+self.left_out),
             unknown=self._unknown.names,
             personal=dict(sorted(self.personal.items())),
@@ -137,8 +137,8 @@ def find_revisions(
     """
     revisions, new_queries = [], 0
     for query_id, items in sorted(items_of.items()):
-        revision, former = known.get(query_id, (-1, ()))
-        if former is None or list(former) != list(items):
+        revision, stored_items = known.get(query_id, (-1, ()))
+        if stored_items is None or list(stored_items) != list(items):
             revisions.append((query_id, revision + 1, list(items)))
-            new_queries += not former
+            new_queries += not stored_items
     return revisions, (new_queries, len(revisions) - new_queries)

@@ -36,7 +36,7 @@ DECLARE = "`goldgrade tags --declare NAME` adds a tag of your own."
 
 _SETTING = "own tags"
 _NAME = re.compile(rf"[^\W_](?:[^\W_]|-){{0,{MAX_NAME_LENGTH - 1}}}")
-_MAX_NAMED = 40
+_MAX_LISTED = 40
 _LATEST = """
     SELECT query_id, tag, present FROM query_tags WHERE by_person = ?
     QUALIFY row_number() OVER (PARTITION BY query_id, tag ORDER BY revision DESC) = 1
@@ -74,7 +74,7 @@ def describe_unknown_tag(name: str, known: Sequence[str]) -> str:
 
 def describe_known_tags(known: Sequence[str]) -> str:
     """Return the sentence that lists the known tags."""
-    return f"Tags: {join_names(known, _MAX_NAMED)}."
+    return f"Tags: {join_names(known, _MAX_LISTED)}."
 
 
 def to_tag_name(value: str) -> str:
@@ -140,7 +140,7 @@ def add_own_tags(cursor: Cursor, names: Iterable[str], author: str) -> list[str]
 
 
 @dataclass(frozen=True)
-class TagsSet:
+class TagChanges:
     """Changes of tags by a person: query id and tag of each change, and the number of unchanged tags."""
 
     added: list[tuple[str, str]]
@@ -188,7 +188,7 @@ def changes_tag(statement: TagStatement, latest: Mapping[tuple[str, str], bool],
     return latest_statement != statement.present
 
 
-def write_persons_tags(cursor: Cursor, statements: Sequence[TagStatement], author: str) -> TagsSet:
+def write_persons_tags(cursor: Cursor, statements: Sequence[TagStatement], author: str) -> TagChanges:
     """Store those of a person's statements about tags that change a tag."""
     latest = read_latest_tags(cursor, by_person=True)
     changes = [statement for statement in statements if changes_tag(statement, latest, by_person=True)]
@@ -197,7 +197,7 @@ def write_persons_tags(cursor: Cursor, statements: Sequence[TagStatement], autho
     removed = [(statement.query_id, statement.tag) for statement in changes if not statement.present]
     if changes:
         record_event(cursor, "tags set", {"added": added, "removed": removed}, author)
-    return TagsSet(added, removed, len(statements) - len(changes))
+    return TagChanges(added, removed, len(statements) - len(changes))
 
 
 def append_tags(cursor: Cursor, statements: Sequence[TagStatement], by_person: bool, author: str) -> None:

@@ -71,7 +71,7 @@ def import_answers(
     """
     records = Records(path, layout, progress)
     fields = fields or ReferenceFields()
-    used = _resolved_fields(records, fields)
+    used = _choose_columns(records, fields)
     is_guessed = fields.reference is None and any(name in records.columns for name in SYSTEM_ANSWERS)
     text = records.choose_column("--map query", find_column(_TEXTS, records.columns) or "")
     marks = find_mark_columns(records.columns, used.used.values())
@@ -87,7 +87,7 @@ def import_answers(
                 continue
             if is_guessed:
                 _refuse_no_texts(record, used.reference or "", records)
-            if (query := rows.query_of(record)) is not None:
+            if (query := rows.find_query_id(record)) is not None:
                 cell = record.fields.get(used.reference or "")
                 answers_of.setdefault(query, []).extend(redact_answers(cell, rows.left_out, rows.personal))
     answers_of = {query: list(dict.fromkeys(answers)) for query, answers in answers_of.items() if answers}
@@ -97,7 +97,7 @@ def import_answers(
     return rows.outcome(answers_of, changes, used)
 
 
-def _resolved_fields(records: Records, requested: ReferenceFields) -> ReferenceFields:
+def _choose_columns(records: Records, requested: ReferenceFields) -> ReferenceFields:
     """Return the columns to read; refuse a column that was not chosen by a person and may have a system's
     answers.
     """

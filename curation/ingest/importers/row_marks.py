@@ -10,7 +10,7 @@ from curation.ingest.readers.column_search import match_column
 
 _COLUMNS = ("status", "record_status", "decision", "verdict")
 _OF_JUDGMENTS = ("answer", *_COLUMNS)
-_NOT_TAKEN = re.compile(r"(reject|ignore|skip|discard|archive)(e?d|ped)?", re.IGNORECASE)
+_LEFT_OUT_WORD = re.compile(r"(reject|ignore|skip|discard|archive)(e?d|ped)?", re.IGNORECASE)
 
 
 def find_mark_columns(columns: Sequence[str], used: Iterable[str], judged: bool = False) -> list[str]:
@@ -30,6 +30,6 @@ def find_mark(values: Mapping[str, Any], columns: Iterable[str]) -> tuple[str, s
     """
     for column in columns:
         word = values.get(column)
-        if isinstance(word, str) and _NOT_TAKEN.fullmatch(word.strip()):
+        if isinstance(word, str) and _LEFT_OUT_WORD.fullmatch(word.strip()):
             return column, word.strip().casefold()
     return None

@@ -200,7 +200,7 @@ class _RunReader:
         with suppress(InputError):  # noted with the file's problems: raised below with what else is found
             for line in self.lines:
                 lists[line.query].append(line)
-        entries = [entry for query_id in sorted(lists) for entry in self._entries_of_query(lists[query_id])]
+        entries = [entry for query_id in sorted(lists) for entry in self._make_entries(lists[query_id])]
         self.unknown.report(self.left_out)
         self._problems.check()
         if not entries:
@@ -208,11 +208,11 @@ class _RunReader:
             self._problems.stop(f"no ranked document was found in the file: {reasons or 'the file is empty'}")
         return entries
 
-    def _entries_of_query(self, lines: list[RunRow]) -> Iterator[RunEntry]:
+    def _make_entries(self, lines: list[RunRow]) -> Iterator[RunEntry]:
         """Yield the entries of a query's ranked list, in order."""
         if any(self.lines.lacks_number(line) for line in lines):
             return  # what is missing was noted
-        ordered = self._ordered_lines(lines)
+        ordered = self._order_lines(lines)
         first_lines: dict[str, RunRow] = {}
         for rank, line in enumerate(ordered, 1):
             first_line = first_lines.setdefault(line.document, line)
@@ -223,14 +223,14 @@ class _RunReader:
             else:
                 yield RunEntry(line.query, line.document, rank, line.score)
 
-    def _ordered_lines(self, lines: list[RunRow]) -> list[RunRow]:
+    def _order_lines(self, lines: list[RunRow]) -> list[RunRow]:
         if self._fields.rank is None:
-            return _by_score(lines)
+            return _sort_by_score(lines)
         by_rank = sorted(lines, key=lambda line: (line.rank or 0, line.line))
         self._refuse_equal_ranks(by_rank)
         if _has_gaps(by_rank):
             self.gaps += 1
-            return _by_score(lines) if self._fields.score else by_rank
+            return _sort_by_score(lines) if self._fields.score else by_rank
         if by_rank != lines:
             self.unordered += 1
         scores = [line.score for line in by_rank if line.score is not None]
@@ -261,7 +261,7 @@ class _RunReader:
             )
 
 
-def _by_score(lines: list[RunRow]) -> list[RunRow]:
+def _sort_by_score(lines: list[RunRow]) -> list[RunRow]:
     """Sort lines by score, descending, and lines with equal scores by document id, descending."""
     by_id = sorted(lines, key=lambda line: line.document, reverse=True)
     return sorted(by_id, key=lambda line: -(line.score or 0.0))

@@ -87,12 +87,12 @@ class RunLines:
         documents = list(columns.documents.values)
         self._documents.look_up(candidate for name in documents for candidate in names.list_candidates(name))
         try:
-            firsts = columns.queries.firsts(columns.lines)
-            queries = [names.resolve_query(name, line) for _, name, line in firsts]
+            find_first_lines = columns.queries.find_first_lines(columns.lines)
+            queries = [names.resolve_query(name, line) for _, name, line in find_first_lines]
             is_known_query = np.array([query is not None for query in queries])[columns.queries.codes]
             is_known_document = _are_plain_ids(documents, self._documents)
             is_unsure = is_known_query & ~is_known_document[columns.documents.codes]
-            for code, name, line in columns.documents.firsts(columns.lines, is_unsure):
+            for code, name, line in columns.documents.find_first_lines(columns.lines, is_unsure):
                 documents[code] = names.resolve_document(name, line)
                 is_known_document[code] = documents[code] in self._documents
             names.problems.check()

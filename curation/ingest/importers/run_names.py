@@ -31,13 +31,13 @@ class RunNameResolver:
         self.mapped: set[str] = set()
         self._queries = QueryColumn(queries, file.fields.query, "id" if has_ids else None)
         self._known, self._documents = queries, documents
-        self._is_prefixed = queries.share_id_with(documents.look_up)
+        self._is_prefixed = queries.shares_id_with(documents.look_up)
         self._is_encoded = file.format == "trec"
         self._ids: dict[str, str | None] = {}
 
     def list_candidates(self, name: str) -> tuple[str, ...]:
         """Return the document ids to which a name in a run may refer: as written, without prefix, decoded."""
-        return name, name.removeprefix(PREFIXES[1]), self._decoded_id(name)
+        return name, name.removeprefix(PREFIXES[1]), self._decode_id(name)
 
     def resolve_document(self, name: str, line: int) -> str:
         """Return the project's id of a document whose name an export may have prefixed or encoded."""
@@ -62,7 +62,7 @@ class RunNameResolver:
                 if query is None and self._is_prefixed and name.startswith(PREFIXES[0]):
                     query = self._known.find_by_id(name.removeprefix(PREFIXES[0]))
                     self.mapped |= {name} if query else set()
-                decoded = self._decoded_id(name)
+                decoded = self._decode_id(name)
                 decoded_query = self._known.find_by_id(decoded) if decoded else None
                 if query is not None and decoded_query is not None:
                     self._note_two_ids(line, "query", name, decoded)
@@ -75,7 +75,7 @@ class RunNameResolver:
                 self._ids[name] = ""
         return self._ids[name]
 
-    def _decoded_id(self, name: str) -> str:
+    def _decode_id(self, name: str) -> str:
         """Return the id that a TREC export percent-encoded; '' for other names."""
         original = unquote(name) if self._is_encoded and "%" in name else name
         return original if original != name else ""

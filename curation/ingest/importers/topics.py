@@ -44,7 +44,7 @@ def add_topic_ids(known: KnownQueries, path: Path | None, progress: Progress = s
         for record in records:
             name, text = field_to_text(record.fields, used.id), field_to_text(record.fields, used.text)
             try:
-                query_id = _query_id(known, name, text, query_id_of)
+                query_id = _find_query_id(known, name, text, query_id_of)
             except InputError as error:
                 records.problems.add(record.line, str(error), "Expected one row of id and text for a topic.")
                 continue
@@ -65,13 +65,13 @@ def _open_topics(path: Path, progress: Progress) -> Records:
     """
     records = Records(path, None, progress)
     text = next(field for field in file_fields(QueryFields) if field.name == "text")
-    plain = records.format in ("csv", "tsv") and len(records.columns) == len(_COLUMNS)
-    if plain and find_column(text, records.columns) is None:
+    is_plain = records.format in ("csv", "tsv") and len(records.columns) == len(_COLUMNS)
+    if is_plain and find_column(text, records.columns) is None:
         return Records(path, FileLayout(columns=_COLUMNS, header=False), progress)
     return records
 
 
-def _query_id(known: KnownQueries, name: str, text: str, query_id_of: dict[str, str]) -> str | None:
+def _find_query_id(known: KnownQueries, name: str, text: str, query_id_of: dict[str, str]) -> str | None:
     """Return the query id of a topic; None if its text is unknown."""
     if not name or not text:
         missing = [what for what, value in (("id", name), ("text", text)) if not value]

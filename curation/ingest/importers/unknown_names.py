@@ -30,16 +30,16 @@ class KnownIds:
     def __init__(self, find: Callable[[Iterable[str]], Collection[str]], alike: Alike) -> None:
         self._find = find
         self.alike = alike
-        self._held: set[str] = set()
+        self._known_ids: set[str] = set()
 
     def look_up(self, ids: Iterable[str]) -> Collection[str]:
         """Look up ids and remember the known ids for the operator `in`; return the known ids."""
         known_ids = self._find({*ids})
-        self._held.update(known_ids)
+        self._known_ids.update(known_ids)
         return known_ids
 
     def __contains__(self, document_id: str) -> bool:
-        return document_id in self._held
+        return document_id in self._known_ids
 
 
 class UnknownNames:

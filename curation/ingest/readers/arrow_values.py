@@ -44,14 +44,14 @@ def to_python_values(column: pa.Array) -> list[Any]:
 
     A time outside Python's calendar becomes a text, such as 'infinity' and '10000-01-01T00:00:00'.
     """
-    column = _storage_column(column)
+    column = _unwrap_column(column)
     kind = column.type
     if pa.types.is_dictionary(kind):
         values = to_python_values(column.dictionary)
         return [None if index is None else values[index] for index in column.indices.to_pylist()]
-    for is_kind, values_of_kind in _KINDS:
+    for is_kind, convert in _CONVERTERS:
         if is_kind(kind):
-            return values_of_kind(column)
+            return convert(column)
     values_read: list[Any] = column.to_pylist()
     return values_read
 
@@ -64,7 +64,7 @@ def to_plain_column(column: pa.Array) -> pa.Array:
     ------
     pa.ArrowException: bytes are not UTF-8, or exceed 32-bit offsets.
     """
-    column = _storage_column(column)
+    column = _unwrap_column(column)
     if pa.types.is_dictionary(column.type):
         column = column.dictionary_decode()
     if not is_text_type(column.type):
@@ -96,11 +96,11 @@ def column_to_microseconds(column: pa.Array) -> tuple[Numbers, Mask, list[int]]:
     odd times. Odd times are outside Python's calendar; `format_odd_time` returns the text for an odd time.
     Nulls are in neither. Nanoseconds are truncated to microseconds.
     """
-    numbers, is_valid, unit = _time_numbers(column)
+    numbers, is_valid, unit = _read_time_numbers(column)
     margin = 0 if getattr(column.type, "tz", None) is None else _DAY  # a zone may move a time out
     fits = _is_within(numbers, unit, _FIRST + margin, _LAST - margin) & is_valid & (abs(numbers) != _INFINITE)
     times = np.zeros(len(numbers), np.int64)
-    times[fits] = _as_microseconds(numbers[fits], unit)
+    times[fits] = _to_microseconds(numbers[fits], unit)
     return times, fits, np.flatnonzero(is_valid & ~fits).tolist()
 
 
@@ -117,45 +117,45 @@ def _is_any(kinds: tuple[Callable[[pa.DataType], bool], ...], kind: pa.DataType)
     return any(is_kind(kind) for is_kind in kinds)
 
 
-def _storage_column(column: pa.Array) -> pa.Array:
+def _unwrap_column(column: pa.Array) -> pa.Array:
     """Return a column of an extension type with its stored values; UUIDs become texts, and 8-bit truth values
     become booleans.
     """
     if isinstance(column, pa.ExtensionArray):
         name = column.type.extension_name
         if name == "arrow.uuid":
-            return pa.array(map(_uuid_text, column.storage.to_pylist()), pa.string())
+            return pa.array(map(_format_uuid, column.storage.to_pylist()), pa.string())
         column = column.storage
-        return column.cast(pa.bool_()) if name == "arrow.bool8" else _storage_column(column)
+        return column.cast(pa.bool_()) if name == "arrow.bool8" else _unwrap_column(column)
     if pa.types.is_run_end_encoded(column.type):
         return pc.run_end_decode(column)
     return column
 
 
-def _uuid_text(value: bytes | None) -> str | None:
+def _format_uuid(value: bytes | None) -> str | None:
     return None if value is None else str(uuid.UUID(bytes=value))
 
 
-def _text_values(column: pa.Array) -> list[Any]:
+def _convert_texts(column: pa.Array) -> list[Any]:
     try:
         values: list[Any] = column.to_pylist()
         return values
     except UnicodeDecodeError:
-        return _bytes_values(column.cast(pa.large_binary()))
+        return _convert_bytes(column.cast(pa.large_binary()))
 
 
-def _bytes_values(column: pa.Array) -> list[Any]:
-    return [None if value is None else _text_or_bytes(value) for value in column.to_pylist()]
+def _convert_bytes(column: pa.Array) -> list[Any]:
+    return [None if value is None else _decode_bytes(value) for value in column.to_pylist()]
 
 
-def _text_or_bytes(value: bytes) -> str | bytes:
+def _decode_bytes(value: bytes) -> str | bytes:
     try:
         return value.decode()
     except UnicodeDecodeError:
         return value
 
 
-def _moment_values(column: pa.Array) -> list[Any]:
+def _convert_times(column: pa.Array) -> list[Any]:
     zone = getattr(column.type, "tz", None)
     if getattr(column.type, "unit", "") != "ns" and is_known_zone(zone):  # nanoseconds need pandas
         with suppress(ValueError, OverflowError):
@@ -164,40 +164,40 @@ def _moment_values(column: pa.Array) -> list[Any]:
     times, is_valid, outside_calendar = column_to_microseconds(column)
     moments = pa.array(times, mask=~is_valid).cast(pa.timestamp("us", zone if is_known_zone(zone) else "UTC"))
     values = moments.cast(pa.date32()) if pa.types.is_date(column.type) else moments
-    return _with_texts(values, outside_calendar, lambda index: format_odd_time(column, index))
+    return _replace_odd_times(values, outside_calendar, lambda index: format_odd_time(column, index))
 
 
-def _clock_values(column: pa.Array) -> list[Any]:
+def _convert_clock_times(column: pa.Array) -> list[Any]:
     """Return times of day as Python objects; 24:00 and later times become texts."""
-    numbers, is_valid, unit = _time_numbers(column)
+    numbers, is_valid, unit = _read_time_numbers(column)
     in_bounds = _is_within(numbers, unit, 0, _DAY - 1) & is_valid
 
     def clock_text(index: int) -> str:
         minutes, second = divmod(int(numbers[index]) // _PER_SECOND[unit], 60)
         return f"{minutes // 60:02}:{minutes % 60:02}:{second:02}"
 
-    values = _in_microseconds(numbers, in_bounds, unit, pa.time64("us"))
-    return _with_texts(values, np.flatnonzero(is_valid & ~in_bounds).tolist(), clock_text)
+    values = _make_microsecond_column(numbers, in_bounds, unit, pa.time64("us"))
+    return _replace_odd_times(values, np.flatnonzero(is_valid & ~in_bounds).tolist(), clock_text)
 
 
-def _duration_values(column: pa.Array) -> list[Any]:
+def _convert_durations(column: pa.Array) -> list[Any]:
     """Return durations as Python objects; a duration that Python cannot represent becomes a text."""
-    numbers, is_valid, unit = _time_numbers(column)
+    numbers, is_valid, unit = _read_time_numbers(column)
     limit = _INFINITE // _MICROSECOND - 1
     inside = is_valid & (_is_within(numbers, unit, -limit, limit) | (_PER_SECOND[unit] >= _MICROSECOND))
-    values = _in_microseconds(numbers, inside, unit, pa.duration("us"))
+    values = _make_microsecond_column(numbers, inside, unit, pa.duration("us"))
     out_of_bounds = np.flatnonzero(is_valid & ~inside).tolist()
-    return _with_texts(values, out_of_bounds, lambda index: f"{numbers[index]} {unit}")
+    return _replace_odd_times(values, out_of_bounds, lambda index: f"{numbers[index]} {unit}")
 
 
-def _in_microseconds(numbers: Numbers, in_bounds: Mask, unit: str, kind: pa.DataType) -> pa.Array:
+def _make_microsecond_column(numbers: Numbers, in_bounds: Mask, unit: str, kind: pa.DataType) -> pa.Array:
     """Convert numbers of a time unit to values of an Arrow type in microseconds; null for numbers outside the
     bounds.
     """
-    return pa.array(_as_microseconds(np.where(in_bounds, numbers, 0), unit), mask=~in_bounds).cast(kind)
+    return pa.array(_to_microseconds(np.where(in_bounds, numbers, 0), unit), mask=~in_bounds).cast(kind)
 
 
-def _with_texts(values: pa.Array, indexes: Iterable[int], text_of: Callable[[int], str]) -> list[Any]:
+def _replace_odd_times(values: pa.Array, indexes: Iterable[int], text_of: Callable[[int], str]) -> list[Any]:
     """Return the values as Python objects, with texts for odd times."""
     objects: list[Any] = values.to_pylist()
     for index in indexes:
@@ -205,7 +205,7 @@ def _with_texts(values: pa.Array, indexes: Iterable[int], text_of: Callable[[int
     return objects
 
 
-def _time_numbers(column: pa.Array) -> tuple[Numbers, Mask, str]:
+def _read_time_numbers(column: pa.Array) -> tuple[Numbers, Mask, str]:
     """Return the numbers that Arrow stores for times, a mask of non-null numbers, and the unit of the
     numbers.
     """
@@ -227,14 +227,14 @@ def _is_within(numbers: Numbers, unit: str, first: int, last: int) -> Mask:
     return np.asarray((seconds >= first) & (seconds <= last))
 
 
-def _as_microseconds(numbers: Numbers, unit: str) -> Numbers:
+def _to_microseconds(numbers: Numbers, unit: str) -> Numbers:
     per_second = _PER_SECOND[unit]
     if per_second > _MICROSECOND:
         return numbers // (per_second // _MICROSECOND)
     return numbers * (_MICROSECOND // per_second)
 
 
-def _struct_values(column: pa.Array) -> list[Any]:
+def _convert_structs(column: pa.Array) -> list[Any]:
     names = [field.name for field in column.type]
     inner = [to_python_values(child) for child in column.flatten()]
     rows = zip(*inner, strict=True) if inner else iter([()] * len(column))
@@ -243,32 +243,32 @@ def _struct_values(column: pa.Array) -> list[Any]:
     return [value if is_known else None for value, is_known in zip(objects, is_valid, strict=True)]
 
 
-def _list_values(column: pa.Array) -> list[Any]:
+def _convert_lists(column: pa.Array) -> list[Any]:
     inner = iter(to_python_values(column.flatten()))
     lengths = pc.list_value_length(column).to_pylist()
     return [None if length is None else [next(inner) for _ in range(length)] for length in lengths]
 
 
-def _map_values(column: pa.Array) -> list[Any]:
+def _convert_maps(column: pa.Array) -> list[Any]:
     """Return maps as Python dicts; of equal keys, the last key counts."""
     kind = column.type
     pair = pa.struct([pa.field("key", kind.key_type), pa.field("value", kind.item_type)])
-    lists = _list_values(column.cast(pa.list_(pair)))
-    return [None if pairs is None else {_key_text(pair): pair["value"] for pair in pairs} for pairs in lists]
+    lists = _convert_lists(column.cast(pa.list_(pair)))
+    return [None if pairs is None else {_to_key(pair): pair["value"] for pair in pairs} for pairs in lists]
 
 
-_KINDS: list[tuple[Callable[[pa.DataType], bool], Callable[[pa.Array], list[Any]]]] = [
-    *((is_kind, _text_values) for is_kind in _TEXTS),
-    *((is_kind, _bytes_values) for is_kind in _BYTES),
-    (is_time_type, _moment_values),
-    (pa.types.is_time, _clock_values),
-    (pa.types.is_duration, _duration_values),
-    (pa.types.is_struct, _struct_values),
-    (pa.types.is_map, _map_values),
-    *((is_kind, _list_values) for is_kind in _LISTS),
+_CONVERTERS: list[tuple[Callable[[pa.DataType], bool], Callable[[pa.Array], list[Any]]]] = [
+    *((is_kind, _convert_texts) for is_kind in _TEXTS),
+    *((is_kind, _convert_bytes) for is_kind in _BYTES),
+    (is_time_type, _convert_times),
+    (pa.types.is_time, _convert_clock_times),
+    (pa.types.is_duration, _convert_durations),
+    (pa.types.is_struct, _convert_structs),
+    (pa.types.is_map, _convert_maps),
+    *((is_kind, _convert_lists) for is_kind in _LISTS),
 ]
 
 
-def _key_text(pair: dict[str, Any]) -> str:
+def _to_key(pair: dict[str, Any]) -> str:
     key = pair["key"]
     return key if isinstance(key, str) else str(key)

@@ -34,7 +34,7 @@ from curation.ingest.readers.lines import open_unpacked
 from curation.ingest.readers.parquet import READ_ERRORS, read_parquet_batches
 
 BLOCK_SIZE = 1 << 25
-_ROWS = 1 << 18  # of Parquet that are a block
+_PARQUET_ROWS = 1 << 18  # of Parquet that are a block
 _CONTROL_BLANKS = b"\x0b\x0c\x1c\x1d\x1e\x1f"
 _WIDE_BLANKS = re.compile("[\x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]")
 """White-space characters of `str.split` besides spaces, tabs, line ends and `_CONTROL_BLANKS`."""
@@ -92,7 +92,7 @@ def read_parquet_blocks(path: Path, wanted: Sequence[str]) -> Iterator[Block]:
     """
     try:
         row = 1
-        for batch in read_parquet_batches(path, _ROWS, [*dict.fromkeys(wanted)]):
+        for batch in read_parquet_batches(path, _PARQUET_ROWS, [*dict.fromkeys(wanted)]):
             lines = np.arange(row, row + batch.num_rows)
             yield Block(lines, {name: to_plain_column(batch.column(name)) for name in wanted})
             row += batch.num_rows
@@ -107,7 +107,7 @@ class _TableReader:
         self._delimiter, self._wanted, self._data = delimiter, wanted, data
         self._names, self._has_header = layout.columns or (), layout.header
         self._encoding = codecs.lookup(layout.encoding).name
-        self._quoted, self._spaced = layout.format == "csv", layout.format == "trec"
+        self._is_quoted, self._is_spaced = layout.format == "csv", layout.format == "trec"
         self._line = 1
         sign = re.escape(delimiter)
         cell = rf'(?:"(?:[^"]++|"")*+"|[^"{sign}\r\n]*+)'
@@ -122,27 +122,27 @@ class _TableReader:
             start = b""
         while raw := start + self._data.read(BLOCK_SIZE):
             start = b""
-            yield self._block_of(self._whole_rows(raw))
+            yield self._parse_block(self._read_whole_rows(raw))
 
-    def _whole_rows(self, raw: bytes) -> bytes:
+    def _read_whole_rows(self, raw: bytes) -> bytes:
         """Read on to the next line end outside of quoted cells, as judged by the number of quotes."""
-        chunks = [raw] if raw.endswith(b"\n") else [raw, self._rest_of_line()]
-        quotes = sum(part.count(b'"') for part in chunks) if self._quoted else 0
+        chunks = [raw] if raw.endswith(b"\n") else [raw, self._read_rest_of_line()]
+        quotes = sum(part.count(b'"') for part in chunks) if self._is_quoted else 0
         extra_bytes = 0
-        while quotes % 2 and extra_bytes < BLOCK_SIZE and (line := self._rest_of_line()):
+        while quotes % 2 and extra_bytes < BLOCK_SIZE and (line := self._read_rest_of_line()):
             chunks.append(line)
             quotes += line.count(b'"')
             extra_bytes += len(line)
         return b"".join(chunks)
 
-    def _rest_of_line(self) -> bytes:
+    def _read_rest_of_line(self) -> bytes:
         line = self._data.readline(MAX_LINE_LENGTH)
         if len(line) == MAX_LINE_LENGTH:
             raise NeedsRowReader
         return line
 
     def _skip_header(self, raw: bytes) -> None:
-        text = self._as_utf8(raw).decode()
+        text = self._to_utf8(raw).decode()
         if text.count("\r") != text.count("\r\n"):
             raise NeedsRowReader
         try:
@@ -153,7 +153,7 @@ class _TableReader:
             raise NeedsRowReader  # the header goes on on the next line, or begins later
         self._line += 1
 
-    def _as_utf8(self, raw: bytes) -> bytes:
+    def _to_utf8(self, raw: bytes) -> bytes:
         """Return the bytes of the block, converted to UTF-8."""
         if b"\0" in raw:
             raise NeedsRowReader
@@ -166,26 +166,26 @@ class _TableReader:
         return raw if self._encoding.startswith("utf-8") else text.encode()
 
     def _csv_reader(self, lines: Iterator[str]) -> Any:
-        if self._quoted:
+        if self._is_quoted:
             return csv.reader(lines, delimiter=self._delimiter, strict=True)
         return csv.reader(lines, delimiter=self._delimiter, quoting=csv.QUOTE_NONE)
 
-    def _block_of(self, raw: bytes) -> Block:
-        raw = self._as_utf8(raw)
+    def _parse_block(self, raw: bytes) -> Block:
+        raw = self._to_utf8(raw)
         if len(raw) >= _MAX_BYTES:
             raise NeedsRowReader
-        if self._spaced:
-            return self._by_single_space(raw)
-        block = self._by_column(raw) if self._is_regular(raw) else None
-        return block or self._by_row(raw)
+        if self._is_spaced:
+            return self._parse_spaced_lines(raw)
+        block = self._parse_by_arrow(raw) if self._is_regular(raw) else None
+        return block or self._parse_by_row(raw)
 
-    def _by_single_space(self, raw: bytes) -> Block:
+    def _parse_spaced_lines(self, raw: bytes) -> Block:
         """Return the rows of lines whose white space between cells was replaced by one space; line numbers
         are unchanged.
         """
         lines = raw.count(b"\n")
-        plain = _single_spaced(raw)
-        block = self._by_column(plain) if self._is_regular(plain) else None
+        plain = _normalise_spaces(raw)
+        block = self._parse_by_arrow(plain) if self._is_regular(plain) else None
         if block is None:
             raise NeedsRowReader
         self._line += lines - plain.count(b"\n")  # blank lines at the end
@@ -196,9 +196,9 @@ class _TableReader:
             return False
         if b"\r" in raw and raw.count(b"\r") != raw.count(b"\r\n"):
             return False
-        return not self._quoted or b'"' not in raw or self._regular.fullmatch(raw) is not None
+        return not self._is_quoted or b'"' not in raw or self._regular.fullmatch(raw) is not None
 
-    def _by_column(self, raw: bytes) -> Block | None:
+    def _parse_by_arrow(self, raw: bytes) -> Block | None:
         """Return the rows that Arrow reads; None if Arrow does not find exactly one row in each line."""
         names = [str(number) for number in range(len(self._names))]
         arrow_names = {name: names[self._names.index(name)] for name in self._wanted}
@@ -208,7 +208,7 @@ class _TableReader:
                 pa_csv.ReadOptions(column_names=names, block_size=max(len(raw), 1 << 10) + 1),
                 pa_csv.ParseOptions(
                     delimiter=self._delimiter,
-                    quote_char='"' if self._quoted else False,
+                    quote_char='"' if self._is_quoted else False,
                     ignore_empty_lines=False,
                 ),
                 pa_csv.ConvertOptions(
@@ -225,15 +225,15 @@ class _TableReader:
         lines = np.arange(self._line, self._line + rows)
         self._line += rows
         columns = {name: table.column(number).combine_chunks() for name, number in arrow_names.items()}
-        if self._quoted and _QUOTED_FORMULA.search(raw):
+        if self._is_quoted and _QUOTED_FORMULA.search(raw):
             columns = {
                 name: pc.replace_substring_regex(column, r"^'('*[=+\-@\t\r])", r"\1")
                 for name, column in columns.items()
             }
         return Block(lines, columns)
 
-    def _by_row(self, raw: bytes) -> Block:
-        reader = self._csv_reader(io.StringIO(raw.decode(), newline="" if self._quoted else None))
+    def _parse_by_row(self, raw: bytes) -> Block:
+        reader = self._csv_reader(io.StringIO(raw.decode(), newline="" if self._is_quoted else None))
         width = len(self._names)
         line_numbers: list[int] = []
         rows: list[list[str]] = []
@@ -252,7 +252,7 @@ class _TableReader:
         except csv.Error:
             raise NeedsRowReader from None
         self._line += row_start
-        if self._quoted:
+        if self._is_quoted:
             rows = [[*map(unquote_formula, row)] for row in rows]
         indexes = {name: self._names.index(name) for name in self._wanted}
         cells = {name: [row[index] for row in rows] for name, index in indexes.items()}
@@ -260,7 +260,7 @@ class _TableReader:
         return Block(np.array(line_numbers, np.int64), columns)
 
 
-def _single_spaced(raw: bytes) -> bytes:
+def _normalise_spaces(raw: bytes) -> bytes:
     """Return the lines with one space between cells, and without trailing blank lines.
 
     Raises

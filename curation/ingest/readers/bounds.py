@@ -55,7 +55,7 @@ def limit_lines(binary: IO[bytes]) -> io.BufferedReader:
     """Return a stream of the same bytes that raises `OutOfBoundsError` at a line or run of blank lines that
     is too long.
     """
-    return io.BufferedReader(_Bounded(binary), _CHUNK)
+    return io.BufferedReader(_BoundedStream(binary), _CHUNK)
 
 
 class BoundedText:
@@ -63,8 +63,8 @@ class BoundedText:
     than one long part.
     """
 
-    def __init__(self, problems: Problems, what: str, most: int, way_out: str) -> None:
-        self._problems, self._what, self._most, self._way_out = problems, what, most, way_out
+    def __init__(self, problems: Problems, what: str, limit: int, way_out: str) -> None:
+        self._problems, self._what, self._limit, self._way_out = problems, what, limit, way_out
         self._text = io.StringIO()
         self._size = 0
 
@@ -76,9 +76,9 @@ class BoundedText:
         InputError: the text exceeds its limit; `what` names the text.
         """
         self._size += len(part)
-        if self._size > self._most:
+        if self._size > self._limit:
             self._problems.stop(
-                f"{self._what} has more than {self._most // 10**6} MB of text; expected less", self._way_out
+                f"{self._what} has more than {self._limit // 10**6} MB of text; expected less", self._way_out
             )
         self._text.write(part)
 
@@ -98,11 +98,11 @@ class BoundedGzip(gzip.GzipFile):
 
     def __init__(self, path: Path) -> None:
         super().__init__(path, "rb")
-        self._most = max_unpacked_size(path)
+        self._limit = max_unpacked_size(path)
 
     def read(self, size: int | None = -1) -> bytes:
         read = super().read(size)
-        refuse_larger(self._most, self.tell())
+        refuse_larger(self._limit, self.tell())
         return read
 
 
@@ -148,7 +148,7 @@ def refuse_larger(limit: int, unpacked: int) -> None:
         raise OutOfBoundsError(f"unpacks to more than {limit // 10**6:,} MB")
 
 
-class _Bounded(io.RawIOBase):
+class _BoundedStream(io.RawIOBase):
     def __init__(self, binary: IO[bytes]) -> None:
         self._binary = binary
         self._line = self._blank = 0

@@ -24,12 +24,12 @@ def find_column(field: FileField, columns: Sequence[str], inside: str = "") -> s
     inside: path of the object with the leading field (`find_object`). All other fields are searched
     for in this object first, and then in the enclosing objects.
     """
-    outside_column = _column_in(field.usual_names, columns, "", bool(inside))
+    outside_column = _find_in_object(field.usual_names, columns, "", bool(inside))
     inside_column, path = None, inside
     while path and inside_column is None:
-        inside_column = _column_in(field.usual_names, columns, path, path != inside)
+        inside_column = _find_in_object(field.usual_names, columns, path, path != inside)
         path = path.rpartition(".")[0]
-    nested = _column_by_last_part(field.usual_names, columns) if field.required_noun or field.leads else None
+    nested = _find_by_last_part(field.usual_names, columns) if field.required_noun or field.leads else None
     if not field.required_noun:
         return inside_column or outside_column or nested
     if field.usual_names[0] in columns:
@@ -58,14 +58,16 @@ def find_object(
         return ""
     column = chosen.get(leading.name)
     if column is None:
-        column = _column_in(leading.usual_names, columns, "_source", False) or find_column(leading, columns)
-        column = column or _column_in(leading.usual_names, columns, "fields", False)
+        column = _find_in_object(leading.usual_names, columns, "_source", False) or find_column(
+            leading, columns
+        )
+        column = column or _find_in_object(leading.usual_names, columns, "fields", False)
         if column in leading.usual_names:
             return ""
     return (column or "").rpartition(".")[0]
 
 
-def _column_in(usual: Iterable[str], columns: Sequence[str], path: str, encloses: bool) -> str | None:
+def _find_in_object(usual: Iterable[str], columns: Sequence[str], path: str, encloses: bool) -> str | None:
     """Return the column that has a usual name in the object at a path.
 
     encloses: whether the object encloses the leading object. In an enclosing object, names that begin with
@@ -80,20 +82,20 @@ def _column_in(usual: Iterable[str], columns: Sequence[str], path: str, encloses
 
 def match_column(names: Iterable[str], columns: Sequence[str]) -> str | None:
     """Return the column for the first of the names that a column has, ignoring case and punctuation."""
-    by_name = {_bare_name(name): name for name in reversed(columns)}
-    return next((by_name[_bare_name(name)] for name in names if _bare_name(name) in by_name), None)
+    by_name = {_normalise_name(name): name for name in reversed(columns)}
+    return next((by_name[_normalise_name(name)] for name in names if _normalise_name(name) in by_name), None)
 
 
-def _column_by_last_part(usual: Iterable[str], columns: Sequence[str]) -> str | None:
+def _find_by_last_part(usual: Iterable[str], columns: Sequence[str]) -> str | None:
     """Return the column whose path ends with a usual name; None if two columns end with the first matching
     name.
     """
-    last_parts = [(_bare_name(column.rpartition(".")[2]), column) for column in columns if "." in column]
-    for name in map(_bare_name, usual):
+    last_parts = [(_normalise_name(column.rpartition(".")[2]), column) for column in columns if "." in column]
+    for name in map(_normalise_name, usual):
         if matching := [column for last_name, column in last_parts if last_name == name]:
             return matching[0] if len(matching) == 1 else None
     return None
 
 
-def _bare_name(name: str) -> str:
+def _normalise_name(name: str) -> str:
     return re.sub(r"[\W_]+", "", name).casefold()

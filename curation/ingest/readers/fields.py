@@ -89,14 +89,14 @@ class FileColumns:
     @property
     def used(self) -> dict[str, str]:
         """Return for each field the column that was read, or several columns separated by commas."""
-        texts = {name: ", ".join(filter(None, columns)) for name, columns in self._named_as.items()}
+        texts = {name: ", ".join(filter(None, columns)) for name, columns in self._chosen_columns.items()}
         return {name: text for name, text in texts.items() if text}
 
-    def named(self, except_fields: Collection[str]) -> dict[str, str | None]:
+    def choose_first_columns(self, except_fields: Collection[str]) -> dict[str, str | None]:
         """Return for each field the column that a person chose, or the first of several columns; '' for the
         fields in `except_fields`.
         """
-        first_columns = {name: next(iter(columns), None) for name, columns in self._named_as.items()}
+        first_columns = {name: next(iter(columns), None) for name, columns in self._chosen_columns.items()}
         return {name: "" if name in except_fields else column for name, column in first_columns.items()}
 
     @property
@@ -105,14 +105,16 @@ class FileColumns:
         return [column for column in self.columns if column not in self._read_columns]
 
     @property
-    def _named_as(self) -> dict[str, Sequence[str | None]]:
+    def _chosen_columns(self) -> dict[str, Sequence[str | None]]:
         """Return for each field the columns that a person chose, or (None,)."""
-        picks = {field.name: getattr(self, field.name) for field in file_fields(type(self))}
-        return {name: value if isinstance(value, tuple | list) else (value,) for name, value in picks.items()}
+        choices = {field.name: getattr(self, field.name) for field in file_fields(type(self))}
+        return {
+            name: value if isinstance(value, tuple | list) else (value,) for name, value in choices.items()
+        }
 
     @property
     def _read_columns(self) -> set[str | None]:
-        return {column for columns in self._named_as.values() for column in columns}
+        return {column for columns in self._chosen_columns.values() for column in columns}
 
 
 _QUERY = FileField(
@@ -129,7 +131,7 @@ _DOCUMENT = FileField(
     proposed=("_id", "id", "product_id", "item_id", "doc"),
     ids=True,
 )
-_ANSWERED = FileField(
+_ANSWERED_QUERY = FileField(
     "Query", ("query_id", "_id", "id", "qid", "query", "query_text", *QUESTIONS), "the queries", ids=True
 )
 
@@ -337,7 +339,7 @@ class DecisionFields(FileColumns):
 class ReferenceFields(FileColumns):
     """Columns of a file of reference answers."""
 
-    query: str | None = file_column(*_ANSWERED)
+    query: str | None = file_column(*_ANSWERED_QUERY)
     reference: str | None = file_column("Reference answers", (*GOLD, *SYSTEM_ANSWERS), "the answers")
 
 
@@ -347,6 +349,6 @@ class NuggetFields(FileColumns):
     objects.
     """
 
-    query: str | None = file_column(*_ANSWERED)
+    query: str | None = file_column(*_ANSWERED_QUERY)
     nugget: str | None = file_column("Nuggets", ("nuggets", "nugget", "nugget_text", "text"), "the nuggets")
     importance: str | None = file_column("Importance", ("importance", "label"))

@@ -50,17 +50,17 @@ def find_format(path: Path, layout: FileLayout, problems: Problems) -> str:
 
 
 def choose_format(
-    requested: str | None, formats: Sequence[str], find: Callable[[], str | None], problems: Problems
+    requested: str | None, formats: Sequence[str], detect: Callable[[], str | None], problems: Problems
 ) -> str:
-    """Return the requested format, or the format that `find` returns.
+    """Return the requested format, or the format that `detect` returns.
 
     Raises
     ------
-    InputError: the requested format is not one of `formats`, or `find` returns None.
+    InputError: the requested format is not one of `formats`, or `detect` returns None.
     """
     if requested is not None and requested not in formats:
         problems.stop(f"there is no format {requested!r}", f"Formats: {', '.join(formats)}.")
-    format = requested or find()
+    format = requested or detect()
     if format is None:
         way_out = f"Name the format with --format ({', '.join(formats)})."
         problems.stop("neither the file's name nor its beginning shows the format", way_out)

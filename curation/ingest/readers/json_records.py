@@ -56,7 +56,7 @@ def read_json(text: str, decode: Callable[[str], Any] = json.loads) -> Any:
     UnreadJSONError: the text is broken, nested too deeply, or has too many lists and objects or a number with
         too many digits.
     """
-    _refuse_many(text)
+    _refuse_many_values(text)
     try:
         value = decode(text)
     except json.JSONDecodeError as error:
@@ -64,25 +64,25 @@ def read_json(text: str, decode: Callable[[str], Any] = json.loads) -> Any:
         problem = f"broken JSON: {error.msg} at character {error.colno}, near “{near}”"
         raise UnreadJSONError(error.lineno, problem, True) from error
     except RecursionError as error:
-        raise _too_deep(text) from error
+        raise _make_depth_error(text) from error
     except ValueError as error:
-        raise _too_long(text) from error
+        raise _make_digits_error(text) from error
     if is_too_deep(text, value):
-        raise _too_deep(text)
+        raise _make_depth_error(text)
     return value
 
 
-def _refuse_many(text: str) -> None:
+def _refuse_many_values(text: str) -> None:
     limit = bounds.MAX_VALUES
     if len(text) > limit and text.count("[") + text.count("{") > limit:
         starts = (token.start() for token in _TOKEN.finditer(text) if token[0] in ("[", "{"))
         position = next(islice(starts, limit, None), None)  # None: they are in its texts
         if position is not None:
             problem = f"the JSON text has more than {limit:,} lists and objects: divide the text"
-            raise UnreadJSONError(_line(text, position), problem)
+            raise UnreadJSONError(_count_lines_to(text, position), problem)
 
 
-def _too_deep(text: str) -> UnreadJSONError:
+def _make_depth_error(text: str) -> UnreadJSONError:
     depth, position = 0, 0
     for token in _TOKEN.finditer(text):
         depth += (token[0] in "[{") - (token[0] in "]}")
@@ -90,18 +90,18 @@ def _too_deep(text: str) -> UnreadJSONError:
             position = token.start()
             break
     problem = f"the JSON text is nested too deeply; expected at most {MAX_NESTING} levels"
-    return UnreadJSONError(_line(text, position), problem)
+    return UnreadJSONError(_count_lines_to(text, position), problem)
 
 
-def _too_long(text: str) -> UnreadJSONError:
+def _make_digits_error(text: str) -> UnreadJSONError:
     limit = sys.get_int_max_str_digits()
     numbers = (token for token in _TOKEN.finditer(text) if len(token[0].removeprefix("-")) > limit)
     position = next((token.start() for token in numbers if token[0][0] != '"'), 0)
     problem = f"a whole number has more than {limit:,} digits; expected a shorter number, or a text in quotes"
-    return UnreadJSONError(_line(text, position), problem)
+    return UnreadJSONError(_count_lines_to(text, position), problem)
 
 
-def _line(text: str, position: int) -> int:
+def _count_lines_to(text: str, position: int) -> int:
     return text.count("\n", 0, position) + 1
 
 
@@ -117,11 +117,11 @@ def read_json_rows(
     numbered = enumerate(lines, 1)
     filled_lines = ((number, line.strip()) for number, line in numbered if line.strip())
     first = next(filled_lines, None)
-    if first is not None and _begins_a_text(first[1]):
+    if first is not None and _begins_whole_text(first[1]):
         before = "\n" * (first[0] - 1)
         remaining_lines = (line for _, line in numbered)
         value = parse_whole_text(chain([before, f"{first[1]}\n"], remaining_lines), problems)
-        yield from _entries_of(clean(value), problems)
+        yield from _read_entries(clean(value), problems)
         return
     second = next(filled_lines, None)
     for number, line in chain(filter(None, [first, second]), filled_lines):
@@ -133,7 +133,7 @@ def read_json_rows(
             continue
         value = clean(value) if "\\u" in line else value
         if second is None and isinstance(value, dict) and find_records(value) != [value]:
-            yield from _entries_of(value, problems)
+            yield from _read_entries(value, problems)
         elif isinstance(value, dict):
             hits = find_hits(value)
             yield from ((number, record) for record in ([value] if hits is None else hits))
@@ -181,7 +181,7 @@ def _holds_objects(value: Any) -> bool:
     return isinstance(value, list) and bool(value) and all(isinstance(item, dict) for item in value)
 
 
-def _begins_a_text(line: str) -> bool:
+def _begins_whole_text(line: str) -> bool:
     """Return whether a file's first line begins a JSON text for the whole file: a list, or an object over
     several lines.
     """
@@ -199,7 +199,7 @@ def parse_whole_text(lines: Iterable[str], problems: Problems) -> Any:
         return problems.stop(str(error), "Expected one object on each line, or a list of objects.")
 
 
-def _entries_of(value: Any, problems: Problems) -> Iterator[Row]:
+def _read_entries(value: Any, problems: Problems) -> Iterator[Row]:
     problems.unit = "entry"
     for number, record in enumerate(value if isinstance(value, list) else find_records(value), 1):
         if isinstance(record, dict):

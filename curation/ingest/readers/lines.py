@@ -93,7 +93,9 @@ def check_decoded(names: Iterable[str], path: Path, encoding: str, problems: Pro
         if _SMUGGLED.search(name):
             problems.check()  # a short file was read to its end, and its bytes are noted
             shown = _SMUGGLED.sub(REPLACEMENT, name)
-            problems.stop(f"the name of column {number}, “{shown}”, is not {encoding}", _hint(path, encoding))
+            problems.stop(
+                f"the name of column {number}, “{shown}”, is not {encoding}", _advise_encoding(path, encoding)
+            )
 
 
 def check_file(path: Path, problems: Problems) -> None:
@@ -151,9 +153,9 @@ def read_lines(
             for number, line in enumerate(text, 1):
                 if not line.isascii() and (undecoded := _SMUGGLED.search(line)):
                     bad_lines += 1
-                    first_problem = first_problem or _bad_byte(number, line, undecoded.start())
+                    first_problem = first_problem or _describe_bad_byte(number, line, undecoded.start())
                     if number == 1 and line.startswith(_UTF_16):
-                        problems.stop(f"{first_problem} is not {encoding}", _hint(path, encoding))
+                        problems.stop(f"{first_problem} is not {encoding}", _advise_encoding(path, encoding))
                 if "\0" in line:
                     replaced[NUL] += line.count("\0")
                     line = line.replace("\0", REPLACEMENT)
@@ -168,7 +170,7 @@ def read_lines(
         problems.stop(f"the gzip data is cut off or damaged after line {number}", "Fetch the file again.")
     if bad_lines:
         more = f" ({bad_lines:,} lines have undecodable bytes)" if bad_lines > 1 else ""
-        problems.add_general(f"{first_problem} is not {encoding}{more}", _hint(path, encoding))
+        problems.add_general(f"{first_problem} is not {encoding}{more}", _advise_encoding(path, encoding))
 
 
 def _open_text(path: Path, encoding: str, newline: str | None) -> io.TextIOWrapper:
@@ -189,7 +191,7 @@ def open_unpacked(path: Path) -> IO[bytes]:
     return cast(IO[bytes], BoundedGzip(path) if packed else path.open("rb"))
 
 
-def _bad_byte(number: int, line: str, position: int) -> str:
+def _describe_bad_byte(number: int, line: str, position: int) -> str:
     byte = ord(line[position]) - 0xDC00
     near = _SMUGGLED.sub(REPLACEMENT, line[max(0, position - 15) : position + 10]).strip()
     return f"line {number}, character {position + 1}: the byte 0x{byte:02X} in “{near}”"
@@ -202,7 +204,7 @@ def detect_encoding(path: Path) -> str | None:
     return None
 
 
-def _hint(path: Path, encoding: str) -> str:
+def _advise_encoding(path: Path, encoding: str) -> str:
     if detect_encoding(path):
         return "The file starts like a UTF-16 file: try `--encoding utf-16`."
     return "If the file is in Latin-1, say so with `--encoding latin-1`; else save it as UTF-8."

@@ -23,7 +23,7 @@ from curation.ingest.readers.text_tables import refuse_names_twice
 READ_ERRORS = (pa.ArrowException, OSError, ValueError, OverflowError, MemoryError, RuntimeError)
 """Errors that Arrow raises for a damaged file, or for a feature that Arrow does not support."""
 MAX_ROWS = 2_000
-_OF_A_VALUE = 50
+_BYTES_PER_VALUE = 50
 """Bytes added to the size of each value when sizes are checked: a kilobyte can repeat a value a hundred
 million times.
 """
@@ -55,11 +55,11 @@ def read_parquet_batches(
         wanted = list(file.schema_arrow.names if columns is None else columns)
         groups = range(file.num_row_groups)
         refuse_larger(limit, sum(file.metadata.row_group(group).total_byte_size for group in groups))
-        largest_row = max((_largest_row(file, group, wanted) for group in groups), default=1)
+        largest_row = max((_compute_row_size(file, group, wanted) for group in groups), default=1)
         unpacked = 0
         for batch in file.iter_batches(min(most_rows, max(1, limit // largest_row)), columns=wanted):
             batch = batch.select(wanted)  # a name with a dot is also a path into a column of objects
-            unpacked += sum(map(_size_of, batch.columns))
+            unpacked += sum(map(_compute_size, batch.columns))
             refuse_larger(limit, unpacked)
             yield batch
 
@@ -92,7 +92,7 @@ def shorten_error(error: BaseException) -> str:
     return next(iter(str(error).splitlines()), "") or type(error).__name__
 
 
-def _why_unread(path: Path, columns: Sequence[str] | None, rows: int) -> str:
+def _find_read_error(path: Path, columns: Sequence[str] | None, rows: int) -> str:
     try:
         next(read_parquet_rows(path, columns, rows), None)
     except OutOfBoundsError:
@@ -102,7 +102,7 @@ def _why_unread(path: Path, columns: Sequence[str] | None, rows: int) -> str:
     return ""
 
 
-def _largest_row(file: pq.ParquetFile, group: int, wanted: list[str]) -> int:
+def _compute_row_size(file: pq.ParquetFile, group: int, wanted: list[str]) -> int:
     """Return the greatest size of a row in bytes, for columns of lists of equal length."""
     group_metadata = file.metadata.row_group(group)
     leaves = (file.schema.column(number) for number in range(group_metadata.num_columns))
@@ -117,45 +117,48 @@ def _largest_row(file: pq.ParquetFile, group: int, wanted: list[str]) -> int:
     return max(1, int(group_metadata.total_byte_size * max(1, -(-values // max(1, group_metadata.num_rows)))))
 
 
-def _size_of(column: pa.Array) -> int:
+def _compute_size(column: pa.Array) -> int:
     """Return the size of a column's values in bytes, counting each repetition of a value."""
     kind = column.type
     if pa.types.is_map(kind):
-        return _size_of(column.keys) + _size_of(column.items) + _OF_A_VALUE * len(column)
+        return _compute_size(column.keys) + _compute_size(column.items) + _BYTES_PER_VALUE * len(column)
     if pa.types.is_nested(kind):
         inner = column.flatten()
-        return sum(map(_size_of, inner if isinstance(inner, list) else [inner]))
+        return sum(map(_compute_size, inner if isinstance(inner, list) else [inner]))
     if pa.types.is_dictionary(kind) and is_text_type(kind.value_type):
         lengths = pc.binary_length(column.dictionary.cast(pa.large_binary()))
         size = pc.sum(lengths.take(column.indices)).as_py() or 0
     else:
         size = column.nbytes
-    return int(size) + _OF_A_VALUE * len(column)
+    return int(size) + _BYTES_PER_VALUE * len(column)
 
 
 class ParquetTable:
-    """A Parquet file. After `first_rows` was called, `damaged` maps unreadable columns to Arrow's error."""
+    """Reader of the rows of a Parquet file.
+
+    damaged: Arrow's error for each column that cannot be read, known after `read_first_rows` was called.
+    """
 
     def __init__(self, path: Path, problems: Problems, replaced: Counter[str]) -> None:
         self._path, self._problems, self._replaced = path, problems, replaced
         self.damaged: dict[str, str] = {}
 
-    def first_rows(self, number: int) -> Iterator[tuple[int, dict[str, Any]]]:
+    def read_first_rows(self, number: int) -> Iterator[tuple[int, dict[str, Any]]]:
         """Return the first rows of all readable columns; add unreadable columns to `damaged`."""
         try:
             with open_parquet(self._path) as file:
                 names = list(file.schema_arrow.names)
             refuse_names_twice(names, self._problems)
-            if _why_unread(self._path, None, number):
-                whys = {name: _why_unread(self._path, [name], number) for name in names}
-                self.damaged = {name: why for name, why in whys.items() if why}
+            if _find_read_error(self._path, None, number):
+                errors = {name: _find_read_error(self._path, [name], number) for name in names}
+                self.damaged = {name: error for name, error in errors.items() if error}
         except READ_ERRORS as error:
             self._problems.stop(f"cannot be read as Parquet: {shorten_error(error)}")
         if names and len(self.damaged) == len(names):
             self._problems.stop(f"cannot be read as Parquet: {self.damaged[names[0]]}")
         return self._rows([name for name in names if name not in self.damaged], number)
 
-    def all_rows(self, wanted: Sequence[str] | None) -> Iterator[tuple[int, dict[str, Any]]]:
+    def read_all_rows(self, wanted: Sequence[str] | None) -> Iterator[tuple[int, dict[str, Any]]]:
         """Return all rows, with values of the used columns; None stands for all columns."""
         if wanted is None and self.damaged:
             self.refuse_damaged([*self.damaged])

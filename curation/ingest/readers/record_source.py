@@ -83,7 +83,7 @@ class RecordSource:
             from curation.ingest.readers.parquet import ParquetTable
 
             self.parquet = ParquetTable(self._path, self._problems, self.replaced)
-            return self._divide_records(starmap(Record, self.parquet.first_rows(FIRST_RECORDS)))
+            return self._divide_records(starmap(Record, self.parquet.read_first_rows(FIRST_RECORDS)))
         clean = partial(clean_value, replaced=self.replaced)
         if self.format == "xlsx":
             rows = read_sheet_rows(self._path, self._problems)
@@ -103,7 +103,7 @@ class RecordSource:
     def read_parquet(self, columns: Sequence[str] | None) -> Iterator[Record]:
         """Return all records of a Parquet file with values of these columns; None stands for all columns."""
         assert self.parquet is not None
-        return self._divide_records(starmap(Record, self.parquet.all_rows(columns)))
+        return self._divide_records(starmap(Record, self.parquet.read_all_rows(columns)))
 
     def _divide_records(self, rows: Iterator[Record]) -> Iterator[Record]:
         """Yield each judgment of records with several judgments, as `judged` says."""

@@ -127,7 +127,9 @@ class Records:
     def resolve(self, fields: Fields, except_fields: Collection[str] = ()) -> Fields:
         """Return the file's columns for the fields of its kind, except the fields in `except_fields`."""
         found_columns: dict[str, Any] = dict.fromkeys(except_fields)
-        self._object_path = find_object(file_fields(type(fields)), self.columns, fields.named(except_fields))
+        self._object_path = find_object(
+            file_fields(type(fields)), self.columns, fields.choose_first_columns(except_fields)
+        )
         for field in file_fields(type(fields)):
             chosen = getattr(fields, field.name)
             if field.name in except_fields:

@@ -20,7 +20,7 @@ from curation.ingest.readers.blocks import Block, NeedsRowReader
 
 MAX_RANK = 2**31
 _FLOATS = (pa.float32(), pa.float64())
-_LONG = 10  # digits of a rank that may be too large
+_MAX_RANK_DIGITS = 10  # digits of a rank that may be too large
 
 
 class NameColumn(NamedTuple):
@@ -35,7 +35,9 @@ class NameColumn(NamedTuple):
     codes: Ints
     values: list[str]
 
-    def firsts(self, lines: Ints, chosen: NDArray[np.bool_] | None = None) -> Iterator[tuple[int, str, int]]:
+    def find_first_lines(
+        self, lines: Ints, chosen: NDArray[np.bool_] | None = None
+    ) -> Iterator[tuple[int, str, int]]:
         """Yield the code, the name and the number of the first line of each name in the selected rows."""
         rows = np.arange(len(lines)) if chosen is None else np.flatnonzero(chosen)
         codes, first = np.unique(self.codes[rows], return_index=True)
@@ -82,17 +84,17 @@ def build_run_columns(
     try:
         return RunColumns(
             np.concatenate([block.lines for block in block_list]),
-            _as_names(_joined_column(block_list, query)),
-            _as_names(_joined_column(block_list, document)),
-            None if rank is None else _as_ranks(_joined_column(block_list, rank)),
-            None if score is None else _as_scores(_joined_column(block_list, score)),
-            {field: _as_texts(_joined_column(block_list, name)) for field, name in chunk.items()},
+            _to_names(_join_column(block_list, query)),
+            _to_names(_join_column(block_list, document)),
+            None if rank is None else _to_ranks(_join_column(block_list, rank)),
+            None if score is None else _to_scores(_join_column(block_list, score)),
+            {field: _to_texts(_join_column(block_list, name)) for field, name in chunk.items()},
         )
     except (pa.ArrowException, UnicodeDecodeError):
         raise NeedsRowReader from None
 
 
-def _joined_column(blocks: list[Block], name: str) -> pa.Array:
+def _join_column(blocks: list[Block], name: str) -> pa.Array:
     column = pa.concat_arrays([block.columns[name] for block in blocks])
     if column.null_count:
         raise NeedsRowReader
@@ -103,7 +105,7 @@ def _is_text(column: pa.Array) -> bool:
     return bool(pa.types.is_string(column.type))
 
 
-def _as_texts(column: pa.Array) -> pa.Array:
+def _to_texts(column: pa.Array) -> pa.Array:
     if pa.types.is_integer(column.type):
         column = column.cast(pa.string())
     if not _is_text(column):
@@ -111,15 +113,15 @@ def _as_texts(column: pa.Array) -> pa.Array:
     return column
 
 
-def _as_names(column: pa.Array) -> NameColumn:
-    encoded = _as_texts(column).dictionary_encode()
+def _to_names(column: pa.Array) -> NameColumn:
+    encoded = _to_texts(column).dictionary_encode()
     values = [name.strip() for name in encoded.dictionary.to_pylist()]
     if not all(values) or any("\0" in name for name in values):
         raise NeedsRowReader
     return NameColumn(to_ints(encoded.indices), values)
 
 
-def _as_scores(column: pa.Array) -> Floats:
+def _to_scores(column: pa.Array) -> Floats:
     if not (_is_text(column) or pa.types.is_integer(column.type) or column.type in _FLOATS):
         raise NeedsRowReader
     scores: Floats = to_floats(column.cast(pa.float64(), safe=False))
@@ -128,9 +130,9 @@ def _as_scores(column: pa.Array) -> Floats:
     return scores
 
 
-def _as_ranks(column: pa.Array) -> Ints:
+def _to_ranks(column: pa.Array) -> Ints:
     if _is_text(column):
-        is_long = to_ints(pc.binary_length(column)).max(initial=0) >= _LONG
+        is_long = to_ints(pc.binary_length(column)).max(initial=0) >= _MAX_RANK_DIGITS
         if is_long or not pc.all(pc.and_(pc.string_is_ascii(column), pc.ascii_is_decimal(column))).as_py():
             raise NeedsRowReader
     elif not pa.types.is_integer(column.type):

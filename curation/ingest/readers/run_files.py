@@ -41,7 +41,7 @@ _ONE_OBJECT = "Expected one object {query: {document: score}}; for JSON lines us
 _HEADER = "For a file without a header use --no-header --columns query,document,rank,score."
 _RECORD = re.compile(r'\s*(\[|\{\s*"[^"]*"\s*:\s*\[\s*(\{|$))')
 """Pattern of a first line of JSON that has a list of ranked documents, unlike ranx's object of scores."""
-_TICK = 10_000
+_PROGRESS_STEP = 10_000
 
 
 class RunRow(NamedTuple):
@@ -90,7 +90,7 @@ class RunFile:
         self._progress = progress
         self._layout = layout or FileLayout()
         self._records: Records | None = None
-        self._kept: RunColumns | None = None
+        self._columns: RunColumns | None = None
         self.unread = ""
         check_file(path, self.problems)
         self.format = self._find_format()
@@ -109,7 +109,7 @@ class RunFile:
     def __iter__(self) -> Iterator[RunRow]:
         done = 0
         for done, row in enumerate(self._rows, 1):
-            if not done % _TICK:
+            if not done % _PROGRESS_STEP:
                 self._progress(f"reading {self.source}", done, 0)
             yield row
         self._progress(f"reading {self.source}", done, done)
@@ -119,14 +119,14 @@ class RunFile:
         """Return all rows of the run as columns; None if the file can only be read by iterating. This method
         reports no problems, and the lines can still be iterated.
         """
-        return self._kept or self._parse_columns()
+        return self._columns or self._parse_columns()
 
     def keep_columns(self) -> bool:
         """Read all rows as columns and keep them, so that `columns` does not parse the file again. Return
         whether the file can be read as columns.
         """
-        self._kept = self._parse_columns()
-        return self._kept is not None
+        self._columns = self._parse_columns()
+        return self._columns is not None
 
     def _parse_columns(self) -> RunColumns | None:
         fields = self.fields
@@ -149,11 +149,11 @@ class RunFile:
         return () if self._records is None else self._records.blocks(wanted)
 
     def _find_format(self) -> str:
-        format = choose_format(self._layout.format, FORMATS, self._format_of_file, self.problems)
+        format = choose_format(self._layout.format, FORMATS, self._detect_format, self.problems)
         is_list = format == "ranx-json" and not self._layout.format and _RECORD.match(next(self._lines(), ""))
         return "jsonl" if is_list else format
 
-    def _format_of_file(self) -> str | None:
+    def _detect_format(self) -> str | None:
         if by_name := _SUFFIXES.get(find_suffix(self._path)):
             return by_name
         lines = read_first_lines(self._path, self._layout.encoding)
@@ -202,8 +202,8 @@ class RunFile:
     def _json_rows(self) -> Iterator[RunRow]:
         self.problems.unit = "entry"
         number = 0
-        for query, documents in self._checked_pairs(self._read_object(), "the file"):
-            for document, score in self._checked_pairs(documents, f"query {query!r}"):
+        for query, documents in self._check_pairs(self._read_object(), "the file"):
+            for document, score in self._check_pairs(documents, f"query {query!r}"):
                 number += 1
                 yield RunRow(number, query, document, None, score)
 
@@ -213,7 +213,7 @@ class RunFile:
         except UnreadJSONError as error:
             return self.problems.stop(str(error), _ONE_OBJECT)
 
-    def _checked_pairs(self, value: Any, owner: str) -> Iterable[tuple[str, Any]]:
+    def _check_pairs(self, value: Any, owner: str) -> Iterable[tuple[str, Any]]:
         if isinstance(value, _JsonPairs):
             return value
         self.problems.add_general(f"{owner} holds {json.dumps(value)[:40]}", _ONE_OBJECT)

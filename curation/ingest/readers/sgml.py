@@ -32,7 +32,7 @@ def find_elements(text: str, problems: Problems, block_name: str) -> list[tuple[
     ------
     InputError: the block has more elements than a document or topic can have; `block_name` names the block.
     """
-    ends = _last_ends(text, problems, block_name)
+    ends = _find_last_ends(text, problems, block_name)
     pairs: list[tuple[str, str]] = []
     open_element: tuple[str, int, bool] | None = None
     for tag in _TAG.finditer(text):
@@ -41,24 +41,24 @@ def find_elements(text: str, problems: Problems, block_name: str) -> list[tuple[
             continue  # a tag within the element
         if open_element is not None:
             pairs.append((open_element[0], text[open_element[1] : tag.start()]))
-            _refuse_many(len(pairs), problems, block_name)
+            _refuse_many_elements(len(pairs), problems, block_name)
         open_element = None if is_end else (name, tag.end(), ends.get(name, -1) > tag.start())
     if open_element is not None:
         pairs.append((open_element[0], text[open_element[1] :]))
     return pairs
 
 
-def _last_ends(text: str, problems: Problems, block_name: str) -> dict[str, int]:
+def _find_last_ends(text: str, problems: Problems, block_name: str) -> dict[str, int]:
     """Return the position of the last end tag with each name."""
     ends: dict[str, int] = {}
     for tag in _TAG.finditer(text):
         if tag[1]:
             ends[tag[2].lower()] = tag.start()
-            _refuse_many(len(ends), problems, block_name)
+            _refuse_many_elements(len(ends), problems, block_name)
     return ends
 
 
-def _refuse_many(count: int, problems: Problems, block_name: str) -> None:
+def _refuse_many_elements(count: int, problems: Problems, block_name: str) -> None:
     if count > MAX_ELEMENTS:
         problems.stop(
             f"{block_name} has more than {MAX_ELEMENTS:,} elements; expected the elements of one document or "

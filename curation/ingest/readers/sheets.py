@@ -51,7 +51,7 @@ def read_sheet_rows(path: Path, problems: Problems) -> Iterator[tuple[int, dict[
         problems.stop("is a spreadsheet, which needs python-calamine", way_out)
     try:
         book = CalamineWorkbook.from_filelike(copy_checked_parts(path))
-        yield from _named_rows(_only_sheet(book, problems), problems)
+        yield from _name_cells(_find_only_sheet(book, problems), problems)
     except (*_DAMAGE, CalamineError) as error:
         _refuse_sheet(error, problems)
     except BaseException as error:
@@ -64,12 +64,12 @@ def _refuse_sheet(error: BaseException, problems: Problems) -> None:
     problems.stop(f"cannot be read as a spreadsheet: {error}", f"Expected xlsx; else {_AS_CSV}.")
 
 
-def _only_sheet(book: CalamineWorkbook, problems: Problems) -> Rows:
+def _find_only_sheet(book: CalamineWorkbook, problems: Problems) -> Rows:
     """Return the non-empty rows of the only visible sheet with rows; hidden sheets are ignored."""
     from python_calamine import SheetVisibleEnum
 
     sheets = {sheet.name: book.get_sheet_by_name(sheet.name) for sheet in book.sheets_metadata}
-    filled = {name: sheet for name, sheet in sheets.items() if next(_filled_rows(sheet), None)}
+    filled = {name: sheet for name, sheet in sheets.items() if next(_read_filled_rows(sheet), None)}
     hidden = {sheet.name for sheet in book.sheets_metadata if sheet.visible != SheetVisibleEnum.Visible}
     visible = [name for name in filled if name not in hidden]
     if len(visible) > 1:
@@ -82,19 +82,19 @@ def _only_sheet(book: CalamineWorkbook, problems: Problems) -> Rows:
     sheet = filled[visible[0]]
     if any(last > first for (first, _), (last, _) in sheet.merged_cell_ranges or ()):
         problems.stop("has cells that are merged over several rows", _UNMERGE)
-    return _filled_rows(sheet)
+    return _read_filled_rows(sheet)
 
 
-def _filled_rows(sheet: CalamineSheet) -> Rows:
+def _read_filled_rows(sheet: CalamineSheet) -> Rows:
     """Yield the number of each non-empty row, from 1, and the row's values by column number, from 0."""
     left = (sheet.start or (0, 0))[1]
     for number, row in enumerate(sheet.iter_rows(), 1):
-        cells = {column: _cell_value(cell) for column, cell in enumerate(row, left) if cell != ""}
+        cells = {column: _convert_cell(cell) for column, cell in enumerate(row, left) if cell != ""}
         if cells:
             yield number, cells
 
 
-def _cell_value(cell: Any) -> Any:
+def _convert_cell(cell: Any) -> Any:
     """Convert a whole double to an integer, and a day to the time at which the day begins; return other
     values unchanged.
     """
@@ -104,7 +104,7 @@ def _cell_value(cell: Any) -> Any:
     return datetime.combine(cell, time()) if is_day else cell
 
 
-def _named_rows(rows: Rows, problems: Problems) -> Iterator[tuple[int, dict[str, Any]]]:
+def _name_cells(rows: Rows, problems: Problems) -> Iterator[tuple[int, dict[str, Any]]]:
     _, header = next(rows, (0, {}))
     names = {column: name for column, cell in header.items() if (name := str(cell).strip())}
     refuse_names_twice(names.values(), problems)

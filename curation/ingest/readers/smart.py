@@ -36,7 +36,9 @@ def read_smart_rows(lines: Iterable[str], problems: Problems) -> Rows:
     for number, line in enumerate(lines := iter(lines), 1):
         if line.strip():
             rest = chain([(number, line)], enumerate(lines, number + 1))
-            yield from (_records(rest, problems) if line.startswith(".") else _listed_pairs(rest, problems))
+            yield from (
+                _read_records(rest, problems) if line.startswith(".") else _read_listed_pairs(rest, problems)
+            )
 
 
 def is_smart_qrels(text: str) -> bool:
@@ -45,13 +47,13 @@ def is_smart_qrels(text: str) -> bool:
     return bool(rows) and all(len(row) == 4 and _PAIR.fullmatch(" ".join(row)) for row in rows)
 
 
-def _records(lines: Iterable[tuple[int, str]], problems: Problems) -> Rows:
+def _read_records(lines: Iterable[tuple[int, str]], problems: Problems) -> Rows:
     first_line, name, text, has_mark = 0, "", start_record_text(problems, ""), False
     for number, line in lines:
         record = _RECORD.fullmatch(line)
         if record is not None:
             if first_line:
-                yield first_line, _fields_of(name, text.whole())
+                yield first_line, _split_fields(name, text.whole())
             first_line, name, has_mark = number, record[1], False
             text = start_record_text(problems, f"line {number}: the record")
         elif line.startswith(".I") and not line[2:].strip():
@@ -64,10 +66,10 @@ def _records(lines: Iterable[tuple[int, str]], problems: Problems) -> Rows:
                 number, f"{quoted_excerpt(line)} belongs to no field", "Expected .I, then a mark such as .W."
             )
     if first_line:
-        yield first_line, _fields_of(name, text.whole())
+        yield first_line, _split_fields(name, text.whole())
 
 
-def _fields_of(name: str, text: str) -> dict[str, Any]:
+def _split_fields(name: str, text: str) -> dict[str, Any]:
     _, *pieces = _MARK.split(text)
     fields = {"id": name, "title": "", "text": ""}
     texts_of_mark: defaultdict[str, list[str]] = defaultdict(list)
@@ -78,7 +80,7 @@ def _fields_of(name: str, text: str) -> dict[str, Any]:
     return fields
 
 
-def _listed_pairs(lines: Iterable[tuple[int, str]], problems: Problems) -> Rows:
+def _read_listed_pairs(lines: Iterable[tuple[int, str]], problems: Problems) -> Rows:
     for number, line in lines:
         pair = _PAIR.fullmatch(line)
         if pair is not None:

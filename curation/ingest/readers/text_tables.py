@@ -23,7 +23,7 @@ Row = tuple[int, dict[str, Any]]
 _SEPARATOR = re.compile(r'\s*"?sep=([^"\r\n])"?\s*', re.IGNORECASE)
 
 _DELIMITERS = ",;\t|"
-_CASE = ("query", "docid", "rating")
+_QUEPID_HEADER = ("query", "docid", "rating")
 """Header of an exported case of the tool Quepid, in which a query without ratings is a line of one cell."""
 
 
@@ -58,17 +58,17 @@ class TextTable:
         self.delimiter = "\t"
 
     def __iter__(self) -> Iterator[Row]:
-        beginning = _up_to_text(self._lines)
+        beginning = _read_up_to_text(self._lines)
         mark = find_separator(beginning[-1]) if beginning else ""
         if mark:
             beginning[-1] = "\n"
         reader = self._csv_reader(chain(beginning, self._lines), beginning[-1] if beginning else "", mark)
-        rows = _numbered_rows(reader, self._problems)
+        rows = _number_rows(reader, self._problems)
         names = self._columns or self._read_header(rows)
         width = len(names)
         for number, row in rows:
             row = [unquote_formula(cell) for cell in row] if self._is_csv else row
-            if len(row) == 1 and tuple(names) == _CASE:
+            if len(row) == 1 and tuple(names) == _QUEPID_HEADER:
                 row = [row[0], "", ""]
             if len(row) == width:
                 yield number, dict(zip(names, row, strict=True))
@@ -112,7 +112,7 @@ def refuse_names_twice(names: Iterable[str], problems: Problems) -> None:
         problems.stop(problem, "Give each column its own name.")
 
 
-def _up_to_text(lines: Iterator[str]) -> list[str]:
+def _read_up_to_text(lines: Iterator[str]) -> list[str]:
     """Return the lines up to and including the first line that is not blank."""
     first_lines: list[str] = []
     for line in lines:
@@ -134,7 +134,7 @@ def _find_delimiter(first: str, columns: Sequence[str] | None) -> str:
     return ","
 
 
-def _numbered_rows(reader: Any, problems: Problems) -> Iterator[tuple[int, list[str]]]:
+def _number_rows(reader: Any, problems: Problems) -> Iterator[tuple[int, list[str]]]:
     """Yield the rows of a CSV reader, each with the number of its first line; rows that cannot be read are
     reported as problems.
     """

@@ -43,7 +43,7 @@ def parse_times(texts: pa.StringArray) -> tuple[Numbers, Numbers]:
         remaining_texts = texts.take(int_array(remaining)) if len(remaining) < len(texts) else texts
         matches = pc.match_substring_regex(remaining_texts, f"^(?:{pattern})$").to_numpy(zero_copy_only=False)
         with suppress(pa.ArrowInvalid):  # a day that its month lacks: each text is read by itself
-            times[remaining[matches]] = _of_form(remaining_texts.filter(matches), pattern, iso, zone)
+            times[remaining[matches]] = _parse_form(remaining_texts.filter(matches), pattern, iso, zone)
             remaining = remaining[~matches]
     other_texts = texts.take(int_array(remaining)).dictionary_encode()
     parsed = [parse_time(text) for text in other_texts.dictionary.to_pylist()]
@@ -52,7 +52,7 @@ def parse_times(texts: pa.StringArray) -> tuple[Numbers, Numbers]:
     return times, remaining[(times[remaining] == UNREAD) & (to_ints(pc.binary_length(texts))[remaining] > 0)]
 
 
-def _of_form(texts: pa.StringArray, pattern: str, iso: str, zone: str | None) -> Numbers:
+def _parse_form(texts: pa.StringArray, pattern: str, iso: str, zone: str | None) -> Numbers:
     """Return the times of texts that all have the same form."""
     if iso.isdecimal():
         return to_ints(texts.cast(pa.int64())) * int(iso)

@@ -30,10 +30,10 @@ _CLOCK = (
     r"(?P<hour>\d{1,2}):(?P<minute>\d{2})(?::(?P<second>\d{2})(?:\.(?P<fraction>\d{1,9}))?)?"
     r"(?: ?(?P<half>[ap])\.?m\.?(?![a-z]))?"
 )
-_HOURS = {"Z": 0, "UTC": 0, "GMT": 0, "WET": 0, "WEST": 1, "CET": 1, "CEST": 2, "EET": 2, "EEST": 3}
+_HOURS_AHEAD = {"Z": 0, "UTC": 0, "GMT": 0, "WET": 0, "WEST": 1, "CET": 1, "CEST": 2, "EET": 2, "EEST": 3}
 """Hours ahead of UTC for each abbreviation of a time zone that is unambiguous."""
 _ZONE = (
-    rf"(?: ?(?P<zone>(?:UTC|GMT)?[+-]\d{{2}}:?\d{{2}}|{'|'.join(_HOURS)}))?"
+    rf"(?: ?(?P<zone>(?:UTC|GMT)?[+-]\d{{2}}:?\d{{2}}|{'|'.join(_HOURS_AHEAD)}))?"
     r"(?: ?\[?(?P<area>[A-Z]\w+(?:/[\w+-]+)+)\]?)?(?: \([^()]*\))?"
 )
 _AFTER_DATE = rf"(?:(?:[T:]|[ ,]+){_CLOCK})?{_ZONE}"
@@ -42,7 +42,7 @@ _MONTHS = "jan feb mar apr may jun jul aug sep oct nov dec".split()
 _WEEKDAY = r"(?:(?:mon|tue|wed|thu|fri|sat|sun)[a-z]*,? +)?"
 _NAMED_MONTH = rf"(?P<month>(?:{'|'.join(_MONTHS)})[a-z]*)\.?"
 _DAY_OF_MONTH, _YEAR = r"(?P<day>\d{1,2})", r"(?P<year>\d{4})"
-_WRITTEN = [
+_WRITTEN_FORMS = [
     re.compile(form, re.IGNORECASE)
     for form in (
         rf"\[?{_WEEKDAY}{_DAY_OF_MONTH}[ /-]{_NAMED_MONTH}[ /-]{_YEAR}{_AFTER_DATE}\]?",
@@ -68,13 +68,13 @@ def parse_time(value: Any) -> datetime | None:
     as in POSIX: 69-99 are 19xx.
     """
     if isinstance(value, str):
-        return _from_text(value.strip())
+        return _parse_text(value.strip())
     if isinstance(value, datetime):
         return to_utc(value)
     if isinstance(value, date):
         return datetime(value.year, value.month, value.day)
     if isinstance(value, int | float) and not isinstance(value, bool):
-        return _from_text(f"{value:f}".rstrip("0").rstrip(".") if isinstance(value, float) else str(value))
+        return _parse_text(f"{value:f}".rstrip("0").rstrip(".") if isinstance(value, float) else str(value))
     return None
 
 
@@ -83,27 +83,27 @@ def to_microseconds(time: datetime) -> int:
     return (time - EPOCH) // _MICROSECOND
 
 
-def _from_text(text: str) -> datetime | None:
+def _parse_text(text: str) -> datetime | None:
     digits, _, fraction = text.partition(".")
     if digits.isdecimal() and digits.isascii() and (not fraction or fraction.isdecimal()):
-        return _from_digits(digits, fraction)
+        return _parse_digits(digits, fraction)
     try:
         return to_utc(datetime.fromisoformat(text.removesuffix(" UTC")))
     except ValueError:
-        return _written_time(text)
+        return _parse_written_time(text)
 
 
-def _written_time(text: str) -> datetime | None:
-    forms = _WRITTEN if len(text) <= MAX_TIME_LENGTH else []
+def _parse_written_time(text: str) -> datetime | None:
+    forms = _WRITTEN_FORMS if len(text) <= MAX_TIME_LENGTH else []
     match = next((match for form in forms if (match := form.fullmatch(text))), None)
     if match is None:
         return None
     month = match["month"]
     number = int(month) if month.isdecimal() else _MONTHS.index(month[:3].lower()) + 1
-    return _time_of(match, number, int(match["day"]))
+    return _make_time(match, number, int(match["day"]))
 
 
-def _time_of(match: re.Match[str], month: int, day: int) -> datetime | None:
+def _make_time(match: re.Match[str], month: int, day: int) -> datetime | None:
     """Return the time in UTC from a match with year, time of day and zone; None if the calendar has no such
     time.
     """
@@ -116,25 +116,25 @@ def _time_of(match: re.Match[str], month: int, day: int) -> datetime | None:
     clock = (hour, int(match["minute"] or 0), int(match["second"] or 0), microseconds)
     try:
         time = datetime(int(match["year"]), month, day, *clock)
-        return to_utc(time.replace(tzinfo=_zone_of(match["zone"] or "", match["area"] or "")))
+        return to_utc(time.replace(tzinfo=_find_zone(match["zone"] or "", match["area"] or "")))
     except (ValueError, KeyError):  # no such day, or no such zone
         return None
 
 
-def _zone_of(text: str, area: str) -> tzinfo:
+def _find_zone(text: str, area: str) -> tzinfo:
     """Return the time zone of a matched time: the offset if the match has an offset, else the named zone,
     else UTC.
     """
     if area and not text:
         return ZoneInfo(area)
-    if text.upper() in _HOURS:
-        return timezone(timedelta(hours=_HOURS[text.upper()]))
+    if text.upper() in _HOURS_AHEAD:
+        return timezone(timedelta(hours=_HOURS_AHEAD[text.upper()]))
     digits = re.sub(r"\D", "", text)
     ahead = timedelta(hours=int(digits[:2] or 0), minutes=int(digits[2:] or 0))
     return timezone(-ahead if "-" in text else ahead)
 
 
-def _from_digits(digits: str, fraction: str) -> datetime | None:
+def _parse_digits(digits: str, fraction: str) -> datetime | None:
     unit = MICROSECONDS_PER_UNIT.get(len(digits))
     if unit is not None:
         microseconds = int(digits) * unit + int(float(f"0.{fraction or 0}") * unit)
@@ -178,7 +178,7 @@ def parse_numeric_date(text: str, order: str) -> datetime | None:
     if match is None:
         return None
     first, second = int(match[1]), int(match[3])
-    return _time_of(match, first, second) if order == MONTH_FIRST else _time_of(match, second, first)
+    return _make_time(match, first, second) if order == MONTH_FIRST else _make_time(match, second, first)
 
 
 def describe_wrong_order(value: str, order: str) -> str:
@@ -201,7 +201,7 @@ class ImportedTimes:
         self._has_read = False
 
     @property
-    def no_time(self) -> bool:
+    def has_no_time(self) -> bool:
         """Return whether the file has times, but no time could be read."""
         return bool(self.unread) and not self._has_read
 

@@ -68,10 +68,10 @@ def read_trec_rows(lines: Iterable[str], problems: Problems) -> Rows:
         block = resolve_comments(content)
         pairs = find_elements(block, problems, f"line {number}: the {kind}")
         if kind == DOCUMENT:
-            fields = _document_fields(pairs, block)
+            fields = _make_document_fields(pairs, block)
             record_id, id_place = fields["docno"], "<DOCNO>"
         else:
-            fields = _topic_fields(pairs, attributes)
+            fields = _make_topic_fields(pairs, attributes)
             record_id, id_place = fields["query_id"], "<num> or an attribute number="
         if not record_id:
             problems.add(number, f"a {kind} without an id", f"Expected {id_place} in each {kind}.")
@@ -87,10 +87,10 @@ def find_block_kind(text: str) -> str | None:
     blocks.
     """
     match = _BOUNDARY.search(text)
-    return None if match is None else _kind_of_tag(match[2])
+    return None if match is None else _find_kind(match[2])
 
 
-def _kind_of_tag(tag: str) -> str:
+def _find_kind(tag: str) -> str:
     return DOCUMENT if tag.lower() == "doc" else TOPIC
 
 
@@ -110,9 +110,9 @@ def _read_blocks(lines: Iterable[str], problems: Problems) -> Iterator[tuple[int
                 yield line, kind, tag[3], content.whole()
             open_block = None
         else:
-            kind = kind or _kind_of_tag(piece[2])
-            if _kind_of_tag(piece[2]) != kind:
-                problems.stop(f"line {number}: {_kind_of_tag(piece[2])}s and {kind}s in one file")
+            kind = kind or _find_kind(piece[2])
+            if _find_kind(piece[2]) != kind:
+                problems.stop(f"line {number}: {_find_kind(piece[2])}s and {kind}s in one file")
             if open_block is not None:
                 _note_unclosed(open_block[0], open_block[1][2], problems, number)
             open_block = (number, piece, start_record_text(problems, f"line {number}: <{piece[2]}>"))
@@ -131,13 +131,13 @@ def _read_marks(lines: Iterable[str], problems: Problems) -> Iterator[tuple[int,
             name = tag[2].lower()
             if open_tag and name != open_tag:
                 continue
-            yield from _text_between(number, line[end : tag.start()], open_tag, problems)
+            yield from _read_text_between(number, line[end : tag.start()], open_tag, problems)
             yield number, tag
             open_tag, end = "" if tag[1] else name, tag.end()
-        yield from _text_between(number, line[end:], open_tag, problems)
+        yield from _read_text_between(number, line[end:], open_tag, problems)
 
 
-def _text_between(
+def _read_text_between(
     number: int, text: str, open_tag: str, problems: Problems
 ) -> Iterator[tuple[int, re.Match[str] | str]]:
     if open_tag:
@@ -152,7 +152,7 @@ def _note_unclosed(line: int, tag: str, problems: Problems, number: int = 0) -> 
     problems.add(line, f"<{tag}> has no </{tag}> {where}", "Was the file cut off? Fetch it again.")
 
 
-def _document_fields(pairs: list[tuple[str, str]], block: str) -> dict[str, str]:
+def _make_document_fields(pairs: list[tuple[str, str]], block: str) -> dict[str, str]:
     has_text = any(name == "text" for name, _ in pairs)
     title = next((pair for pair in pairs if pair[0] in _TITLES and extract_plain_text(pair[1])), ("", ""))
     texts_of_field: defaultdict[str, list[str]] = defaultdict(list)
@@ -160,16 +160,16 @@ def _document_fields(pairs: list[tuple[str, str]], block: str) -> dict[str, str]
         name, content = element
         is_body = name == "text" if has_text else name not in _HEADERS
         if element is not title:
-            texts_of_field["text" if is_body else _field_name(name)].append(extract_plain_text(content))
+            texts_of_field["text" if is_body else _make_field_name(name)].append(extract_plain_text(content))
     heading = " ".join(extract_plain_text(title[1]).split())
     docno = next(filter(None, texts_of_field.pop("docno", [])), "")
-    text = _joined_lines(texts_of_field.pop("text", [])) if pairs else extract_plain_text(block)
-    return {"docno": docno, "title": heading, "text": text, **_other_fields(texts_of_field)}
+    text = _join_lines(texts_of_field.pop("text", [])) if pairs else extract_plain_text(block)
+    return {"docno": docno, "title": heading, "text": text, **_join_other_fields(texts_of_field)}
 
 
-def _topic_fields(pairs: list[tuple[str, str]], attributes: str) -> dict[str, str]:
+def _make_topic_fields(pairs: list[tuple[str, str]], attributes: str) -> dict[str, str]:
     attribute = _NUMBER.search(attributes)
-    texts = {name: _unlabeled_text(name, content) for name, content in reversed(pairs)}
+    texts = {name: _remove_label(name, content) for name, content in reversed(pairs)}
     used_tags = [
         next((name for name in names if texts.get(name)), "")
         for names in (_ID_TAGS, _QUERY_TAGS, _DESCRIPTION_TAGS, _NARRATIVE_TAGS)
@@ -178,34 +178,34 @@ def _topic_fields(pairs: list[tuple[str, str]], attributes: str) -> dict[str, st
     fields = {
         "query_id": attribute[1] if attribute and not topic_id else topic_id,
         "text": " ".join((query or description).split()),
-        "information_need": _joined_lines([description if query else "", narrative]),
+        "information_need": _join_lines([description if query else "", narrative]),
     }
     texts_of_field: defaultdict[str, list[str]] = defaultdict(list)
     for name, content in pairs:
         if name not in used_tags:
-            texts_of_field[_field_name(name)].append(_unlabeled_text(name, content))
-    return {**fields, **_other_fields(texts_of_field)}
+            texts_of_field[_make_field_name(name)].append(_remove_label(name, content))
+    return {**fields, **_join_other_fields(texts_of_field)}
 
 
-def _field_name(tag: str) -> str:
+def _make_field_name(tag: str) -> str:
     """Return the name of the field for an element without a fixed field; the ending `_2` avoids the names of
     goldgrade's fields.
     """
     return f"{tag}_2" if tag in _OWN_FIELDS else tag
 
 
-def _other_fields(texts_of_field: dict[str, list[str]]) -> dict[str, str]:
+def _join_other_fields(texts_of_field: dict[str, list[str]]) -> dict[str, str]:
     """Return the elements without a fixed field by name; a repeated element has one line for each of its
     texts.
     """
-    return {name: text for name, texts in texts_of_field.items() if (text := _joined_lines(texts))}
+    return {name: text for name, texts in texts_of_field.items() if (text := _join_lines(texts))}
 
 
-def _joined_lines(texts: Iterable[str]) -> str:
+def _join_lines(texts: Iterable[str]) -> str:
     return "\n".join(filter(None, texts))
 
 
-def _unlabeled_text(name: str, content: str) -> str:
+def _remove_label(name: str, content: str) -> str:
     """Return the text of a topic's element without NIST's label."""
     label = _LABELS.get(name)
     match = label.match(content) if label else None

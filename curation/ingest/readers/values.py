@@ -37,7 +37,7 @@ def to_text(value: Any) -> str:
         return "\n".join(filter(None, map(to_text, value)))
     if isinstance(value, dict):
         return to_metadata_json(value)
-    return str(_plain_value(value))
+    return str(_to_json_value(value))
 
 
 def field_to_text(values: Mapping[str, Any], column: str | None) -> str:
@@ -76,15 +76,15 @@ def to_metadata_json(fields: Mapping[str, Any]) -> str:
     try:
         text = canonical_json(fields)
     except TypeError:
-        return canonical_json(_plain_value(fields))
-    return canonical_json(_plain_value(fields)) if "NaN" in text or "Infinity" in text else text
+        return canonical_json(_to_json_value(fields))
+    return canonical_json(_to_json_value(fields)) if "NaN" in text or "Infinity" in text else text
 
 
-def _plain_value(value: Any) -> Any:
+def _to_json_value(value: Any) -> Any:
     if isinstance(value, Mapping):
-        return {str(name): _plain_value(item) for name, item in value.items()}
+        return {str(name): _to_json_value(item) for name, item in value.items()}
     if isinstance(value, list | tuple):
-        return [_plain_value(item) for item in value]
+        return [_to_json_value(item) for item in value]
     if isinstance(value, float):
         return value if math.isfinite(value) else None
     if value is None or isinstance(value, str | int):

@@ -1,8 +1,8 @@
 """Case views: judged pairs as a reviewer's screen shows them.
 
 A reviewer reads the grades and notes of a pair, but never an annotator's name. The seal's log gets an entry
-for each day on which a reviewer opens sealed pairs (`reviewer_access`). A pair that the reviewer still has to
-judge waits, because its opinions would bias the reviewer's judgment.
+for each day on which a reviewer opens sealed pairs (`unseal_for_reviewer`). A pair that the reviewer still
+has to judge waits, because its opinions would bias the reviewer's judgment.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from curation.labeling.presentation.excerpts import Segment
 from curation.labeling.presentation.markup import Fact, Node
 from curation.labeling.rounds.withheld_answers import read_withheld_pairs
 from curation.people.annotators import require_author
-from curation.people.seal_access import reviewer_access
+from curation.people.seal_access import unseal_for_reviewer
 from curation.store import Store, fetch
 from curation.store.documents import title_last_shown
 
@@ -190,5 +190,5 @@ def _read_case(store: Store, reviewer: str, pair: Pair) -> tuple[Case, Guide]:
         guide = current_guide(cursor)
     if not cases:
         raise unjudged_error(*pair)
-    reviewer_access(store, reviewer, [pair[0]])
+    unseal_for_reviewer(store, reviewer, [pair[0]])
     return cases[0], guide

@@ -28,7 +28,7 @@ from curation.labeling.consensus.marks import MarkedEvidence, PairMarks, read_ma
 from curation.labeling.consensus.second_opinions import read_awaited_opinions
 from curation.labeling.consensus.votes import read_votes
 from curation.labeling.presentation.drawing import DocumentText
-from curation.people.seal_access import SealAccess, access_or_closed, withheld
+from curation.people.seal_access import SealAccess, describe_withheld_pairs, resolve_access
 from curation.store import Cursor, Store
 from curation.store.documents import VERSION
 
@@ -171,7 +171,7 @@ class Disputes:
             "current text.": older,
             f"{marks:,} of these disputes are only about evidence: the grades agree, but the marks "
             "have no common character.": marks,
-            withheld(self.sealed): self.sealed,
+            describe_withheld_pairs(self.sealed): self.sealed,
         }
         return [sentence for sentence, is_so in sentences.items() if is_so]
 
@@ -223,8 +223,8 @@ def list_disputes(store: Store, include_decided: bool = False, access: SealAcces
     """
     every_dispute = find_disputes(store, include_decided)
     with store.reading() as cursor:
-        access = access_or_closed(cursor, access)
-    shown_disputes = [pair for pair in every_dispute if access.shows(pair.query_id)]
+        access = resolve_access(cursor, access)
+    shown_disputes = [pair for pair in every_dispute if access.can_show(pair.query_id)]
     return Disputes(len(every_dispute), len(every_dispute) - len(shown_disputes), shown_disputes)
 
 

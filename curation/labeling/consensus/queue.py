@@ -20,7 +20,7 @@ from curation.labeling.consensus.second_opinions import read_awaited_opinions
 from curation.labeling.presentation.drawing import NO_IMAGE_HOSTS, Hosts
 from curation.labeling.rounds.withheld_answers import read_withheld_pairs
 from curation.people.annotators import require_author
-from curation.people.seal_access import reviewer_access
+from curation.people.seal_access import unseal_for_reviewer
 from curation.store import Store
 
 
@@ -61,7 +61,7 @@ def read_case_queue(
     claimed_pairs = find_claimed_pairs(store, reviewer)
     free_ids = [pair_id for pair_id, pair in open_pairs.items() if pair not in claimed_pairs]
     next_pairs = [open_pairs[pair_id] for pair_id in free_ids if pair_id not in set(after)][:limit]
-    reviewer_access(store, reviewer, {query_id for query_id, _ in next_pairs})
+    unseal_for_reviewer(store, reviewer, {query_id for query_id, _ in next_pairs})
     pairs_on_screen = [open_pairs[pair_id] for pair_id in after if pair_id in open_pairs]
     claim_pairs(store, reviewer, [*pairs_on_screen, *next_pairs])
     with store.reading() as cursor:
@@ -89,7 +89,7 @@ def read_recent_cases(store: Store, reviewer: str, image_hosts: Hosts = NO_IMAGE
         withheld_pairs = read_withheld_pairs(cursor, reviewer)
     decided_pairs = [(row.query_id, row.document_id) for row in read_recent_decisions(store, reviewer)]
     pairs = [pair for pair in decided_pairs if pair not in withheld_pairs]
-    reviewer_access(store, reviewer, {query_id for query_id, _ in pairs})
+    unseal_for_reviewer(store, reviewer, {query_id for query_id, _ in pairs})
     with store.reading() as cursor:
         guide = current_guide(cursor)
         cases = read_cases(cursor, pairs)

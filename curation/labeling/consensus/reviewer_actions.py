@@ -19,7 +19,7 @@ from curation.labeling.consensus.adjudication import OvertakenError, decide_pair
 from curation.labeling.consensus.comments import add_comment
 from curation.labeling.consensus.second_opinions import ask_opinion
 from curation.labeling.judging import Outcome
-from curation.people.seal_access import reviewer_access
+from curation.people.seal_access import unseal_for_reviewer
 from curation.store import Store
 
 RecordId = Annotated[str, Field(min_length=1, max_length=1_000)]
@@ -68,7 +68,7 @@ def _submit_action(store: Store, reviewer: str, action: ReviewerAction) -> Outco
     try:
         _execute_action(store, reviewer, action)
     except OvertakenError as error:
-        reviewer_access(store, reviewer, [action.query_id])  # the message shows the other decision
+        unseal_for_reviewer(store, reviewer, [action.query_id])  # the message shows the other decision
         if error.decision.reviewer == reviewer:
             message = "You decided that pair in another tab or window; the decision made there counts."
             return Outcome(action.client_key, "stale", message)

@@ -153,7 +153,7 @@ class PracticeFile(NamedTuple):
             if known_query is None:
                 suggestion = describe_similar_name(query, self.queries.alike)
                 problems.append(f"the project has no query {query!r}{suggestion}")
-            elif not self.access.shows(known_query.query_id):
+            elif not self.access.can_show(known_query.query_id):
                 problems.append(
                     f"a release seals the grades of the query {query!r}, and practice shows them; leave the "
                     'line out, or say why with --reason "why", which is logged'
@@ -280,7 +280,7 @@ def _plan_practice(
 
 def _leave_out_sealed(pool: ControlItemPool, access: SealAccess) -> ControlItemPool:
     """Leave out the pairs whose grade practice may not show, and count the pairs left out."""
-    items = tuple(item for item in pool.items if access.shows(item.candidate.query_id))
+    items = tuple(item for item in pool.items if access.can_show(item.candidate.query_id))
     sealed = len(pool.items) - len(items)
     left_out = pool.left_out | ({LEAVES_OUT: sealed} if sealed else {})
     return pool._replace(items=items, left_out=left_out)

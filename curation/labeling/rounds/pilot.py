@@ -20,7 +20,7 @@ from curation.core.statistics.intervals import percentile_interval, resample_sum
 from curation.core.text import pluralize
 from curation.guides.guide import load_guide
 from curation.labeling.rounds.round_states import read_round_state
-from curation.people.seal_access import SealAccess, access_or_closed, withheld
+from curation.people.seal_access import SealAccess, describe_withheld_pairs, resolve_access
 from curation.store import Store
 from curation.store.documents import VERSION
 
@@ -117,7 +117,7 @@ class PilotReport:
             f"{self.round}: {pairs} of {queries}, {self.annotators} annotators; {compared} can be compared, "
             f"{left} open.",
             f"Guide: {self.guide}; judgments by version: {versions or 'none yet'}.",
-            *([withheld(self.sealed)] if self.sealed else []),
+            *([describe_withheld_pairs(self.sealed)] if self.sealed else []),
         ]
 
     @property
@@ -149,7 +149,7 @@ def report_pilot(store: Store, name: str, seed: int = 0, access: SealAccess | No
     RefusedError: the round is not a pilot.
     """
     with store.reading() as cursor:
-        state, access = read_round_state(cursor, name), access_or_closed(cursor, access)
+        state, access = read_round_state(cursor, name), resolve_access(cursor, access)
         if state.kind != "pilot":
             raise RefusedError(
                 f"{name} is a {state.kind} round, not a pilot: its agreement is in the report on agreement.",
@@ -161,7 +161,7 @@ def report_pilot(store: Store, name: str, seed: int = 0, access: SealAccess | No
     pairs = [GradeSpread._make((*row[:4], tuple(row[4]), row[5], tuple(row[6]))) for row in rows]
     spreads = [pair for pair in pairs if pair.size]
     spreads.sort(key=lambda pair: (-pair.size, -len(set(pair.grades)), pair.query_id, pair.document_id))
-    shown_spreads = [spread for spread in spreads if access.shows(spread.query_id)]
+    shown_spreads = [spread for spread in spreads if access.can_show(spread.query_id)]
     return PilotReport(
         round=name,
         guide=guide.title,

@@ -26,7 +26,7 @@ from curation.labeling.rounds.control_items import MAX_PER_QUERY
 from curation.labeling.rounds.round_states import read_round_state
 from curation.labeling.rounds.rounds import append_event, read_parameters
 from curation.people.annotators import require_annotators, require_author
-from curation.people.seal_access import closed_access
+from curation.people.seal_access import read_closed_access
 from curation.store import Cursor, Store, append_rows, record_event
 from curation.store.audit_trail import COMMAND_LINE
 from curation.store.documents import current_snapshot
@@ -139,11 +139,11 @@ def read_feedback(store: Store, annotator: str, presentation_ids: Sequence[str])
     """
     with store.reading() as cursor:
         rows = cursor.execute(_FEEDBACK, [annotator, list(presentation_ids)]).fetchall()
-        access = closed_access(cursor) if rows else None
+        access = read_closed_access(cursor) if rows else None
     results = {}
     for key, query_id, expected, given, explanation, stored_parameters in rows:
         parameters = json.loads(stored_parameters)
-        if access is None or access.shows(query_id) or shows_sealed(parameters):
+        if access is None or access.can_show(query_id) or shows_sealed(parameters):
             right = given is not None and abs(given - expected) <= int(parameters["within"])
             results[key] = PracticeFeedback(key, expected, given, right, explanation)
     return [results[key] for key in dict.fromkeys(presentation_ids) if key in results]
@@ -268,8 +268,8 @@ def _draw_attempt(cursor: Cursor, old_status: PracticeStatus, annotator: str) ->
     available_pairs = cursor.execute(
         _AVAILABLE_PAIRS, [current_snapshot(cursor), old_status.round_id, annotator]
     ).fetchall()
-    access = None if shows_sealed(parameters) else closed_access(cursor)
-    candidates = [Candidate(*row) for row in available_pairs if access is None or access.shows(row[0])]
+    access = None if shows_sealed(parameters) else read_closed_access(cursor)
+    candidates = [Candidate(*row) for row in available_pairs if access is None or access.can_show(row[0])]
     salt = f"{parameters['seed']}:{start}"
     work = draw_practice_queries(candidates, parameters["queries"], salt, {row[0] for row in earlier_items})
     if not work:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from curation.labeling.rounds.rounds import find_round
-from curation.people.seal_access import closed_access
+from curation.people.seal_access import read_closed_access
 from curation.store import Store, fetch
 from curation.store.documents import VERSION
 
@@ -51,8 +51,8 @@ def list_remarks(store: Store, round_name: str) -> tuple[list[AnnotatorRemark], 
     """
     with store.reading() as cursor:
         rows = fetch(cursor, AnnotatorRemark, _REMARKS, [find_round(cursor, round_name).round_id])
-        access = closed_access(cursor)
-    shown = [row for row in rows if access.shows(row.query_id)]
+        access = read_closed_access(cursor)
+    shown = [row for row in rows if access.can_show(row.query_id)]
     return shown, len(rows) - len(shown)
 
 

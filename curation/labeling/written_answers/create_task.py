@@ -37,7 +37,7 @@ from curation.labeling.written_answers.shown_documents import (
     read_document_inputs,
 )
 from curation.people.annotators import require_annotators, require_author
-from curation.people.seal_access import SealAccess, unseal, withheld
+from curation.people.seal_access import SealAccess, describe_withheld_pairs, unseal
 from curation.store import (
     COMMAND_LINE,
     Cursor,
@@ -94,7 +94,7 @@ class OpenedAnswerTask:
             f"{pluralize(self.assignments, 'answer')} to write; {judged} shown with documents judged "
             "relevant."
         )
-        sealed = [withheld(self.sealed, "query", "queries")] if self.sealed else []
+        sealed = [describe_withheld_pairs(self.sealed, "query", "queries")] if self.sealed else []
         return [summary, *sealed, *describe_left_out(self.left_out, "queries")]
 
     @property

@@ -28,7 +28,7 @@ from curation.labeling.written_answers.outcomes import compute_outcomes
 from curation.labeling.written_answers.shown_documents import read_query_text, read_shown_documents
 from curation.labeling.written_answers.tasks import find_answer_task, list_answer_tasks
 from curation.people.annotators import require_author
-from curation.people.seal_access import SealAccess, access_or_closed
+from curation.people.seal_access import SealAccess, resolve_access
 from curation.store import COMMAND_LINE, Store
 
 
@@ -175,7 +175,7 @@ def read_answer_case(
     """
     with store.reading() as cursor:
         require_author(cursor, reviewer, *REVIEWERS)
-        access_or_closed(cursor, access).need(query_id)
+        resolve_access(cursor, access).require_open(query_id)
         task = find_answer_task(cursor, task_name)
         outcome = compute_outcomes(cursor, task.task_id, [query_id]).get(query_id)
         answers = read_written_answers(cursor, task.task_id, query_id)

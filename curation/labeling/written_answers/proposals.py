@@ -28,7 +28,7 @@ from curation.labeling.written_answers.query_choice import (
 )
 from curation.labeling.written_answers.shown_documents import choose_shown_documents, read_document_inputs
 from curation.people.annotators import require_author
-from curation.people.seal_access import LEAVES_OUT, closed_access
+from curation.people.seal_access import LEAVES_OUT, read_closed_access
 from curation.queries.coverage.language_model.answers import (
     MAX_TEXT_LENGTH,
     ModelCall,
@@ -143,7 +143,7 @@ def build_proposal_calls(
     """
     with store.reading() as cursor:
         require_author(cursor, author, *WRITERS)
-        inputs = read_document_inputs(cursor, closed_access(cursor))
+        inputs = read_document_inputs(cursor, read_closed_access(cursor))
         query_ids = (
             find_named_queries(KnownQueries.read(cursor), names) if names else sorted(inputs.active_queries)
         )

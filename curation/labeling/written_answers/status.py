@@ -21,7 +21,7 @@ from curation.labeling.answer_matching import (
 )
 from curation.labeling.written_answers.outcomes import compute_outcomes
 from curation.labeling.written_answers.tasks import find_answer_task
-from curation.people.seal_access import LEAVES_OUT, SEALED, closed_access
+from curation.people.seal_access import LEAVES_OUT, SEALED, read_closed_access
 from curation.store import Store
 
 MIN_QUERIES = 10
@@ -132,7 +132,7 @@ def read_answer_task_status(store: Store, name: str) -> AnswerTaskStatus:
         texts = dict(cursor.execute(_TEXTS, [task.task_id]).fetchall())
         writers = [WriterProgress(*row) for row in cursor.execute(_WRITERS, [task.task_id]).fetchall()]
         answers_to_compare = cursor.execute(_ANSWERS_TO_COMPARE, [task.task_id]).fetchall()
-        access = closed_access(cursor)
+        access = read_closed_access(cursor)
     outcome_counts = Counter(outcome.how for outcome in outcomes.values())
     bound = task.parameters["bound"]
     agreeing = sum(
@@ -154,7 +154,7 @@ def read_answer_task_status(store: Store, name: str) -> AnswerTaskStatus:
             TaskQuery(
                 query_id,
                 texts[query_id],
-                *(outcome if access.shows(query_id) else _hide_sealed_outcome(outcome)),
+                *(outcome if access.can_show(query_id) else _hide_sealed_outcome(outcome)),
             )
             for query_id, outcome in outcomes.items()
         ),

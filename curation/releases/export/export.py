@@ -25,7 +25,7 @@ from curation.core.progress import Progress, silent
 from curation.core.reports.tables import Table
 from curation.core.request import describe_out_of_bounds
 from curation.core.text import describe_left_out, pluralize
-from curation.people.seal_access import Unsealing, sealed_parts
+from curation.people.seal_access import Unsealing, list_sealed_parts
 from curation.releases.export.export_format import Written
 from curation.releases.export.export_source import ExportSource
 from curation.releases.export.formats import FORMATS, REMOVED
@@ -108,7 +108,7 @@ def choose_parts(request: ExportRequest, header: Mapping[str, Any]) -> tuple[str
     split_parts, parts = header["queries"], request.parts
     format = FORMATS[request.format]
     refuse_unknown_parts(split_parts, (*parts, *request.without_grades))
-    sealed = sealed_parts(header)
+    sealed = list_sealed_parts(header)
     requested_sealed = sorted(set(parts).intersection(sealed))
     if format.never_sealed and requested_sealed:
         raise InputError(
@@ -174,7 +174,7 @@ def _check_request(request: ExportRequest) -> None:
 def _write_export(source: ExportSource, out: Path, opening: Unsealing | None) -> Exported:
     """Write all files into a temporary folder, and move the files to the target when all are complete."""
     try:
-        private = not set(source.parts).isdisjoint(sealed_parts(source.release.header))
+        private = not set(source.parts).isdisjoint(list_sealed_parts(source.release.header))
         with staging_folder(out, private=private) as folder:
             format = FORMATS[source.request.format]
             written = format.write(folder, source)

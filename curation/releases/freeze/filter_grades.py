@@ -23,7 +23,9 @@ from curation.store.release_parts import PartText
 def grade_outside_filter(store: Store, draft: ReleaseDraft, filters: Filters) -> None:
     """Give pairs outside the filter of their query the lowest grade."""
     tables = draft.tables
-    reasons = filters.among(get_pair(row) for part in ("candidates", "qrels") for row in tables[part])
+    reasons = filters.find_excluded_pairs(
+        get_pair(row) for part in ("candidates", "qrels") for row in tables[part]
+    )
     if not reasons:
         return
     similar = _find_near_duplicates(store, draft, reasons)

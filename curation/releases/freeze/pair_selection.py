@@ -64,7 +64,7 @@ class PairSelection:
     def add(self, pair: PairConsensus) -> bool:
         """Decide whether the release contains a pair, and count the pair in either case."""
         if reason := self._find_exclusion(pair):
-            if self._filters.outside(*pair[:2]):  # the filter gives the grade
+            if self._filters.explain_pair(*pair[:2]):  # the filter gives the grade
                 return False
             self._counts[reason] += 1
             if reason in self._document_ids:

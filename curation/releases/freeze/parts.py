@@ -167,7 +167,7 @@ def make_answers(rows: ProjectRows, queries: Collection[str]) -> Rows:
 def make_nuggets(rows: ProjectRows, queries: Collection[str]) -> Rows:
     """Make the part of answer nuggets, in the order in which people wrote the nuggets."""
     return [
-        {"query_id": query, "nugget_id": nugget.id_for(query), "text": nugget.text, "vital": nugget.vital}
+        {"query_id": query, "nugget_id": nugget.make_id(query), "text": nugget.text, "vital": nugget.vital}
         for query, nuggets in rows.nuggets.items()
         for nugget in nuggets
         if query in queries

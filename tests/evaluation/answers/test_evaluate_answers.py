@@ -30,7 +30,7 @@ from curation.ingest.importers.query_import import import_queries
 from curation.ingest.importers.reference_answers import import_answers
 from curation.ingest.importers.run_import import import_run
 from curation.labeling.imported import add_judgments
-from curation.people.seal_access import openings
+from curation.people.seal_access import read_openings
 from curation.pooling.pool import build_pool
 from curation.pooling.request import PoolRequest
 from curation.releases.frozen_release import load_release
@@ -203,7 +203,7 @@ def test_answers_on_a_sealed_part_are_a_sealed_evaluation_with_a_reason(many: St
     assert list(stored.shown) == ["exact_match", "f1"]
     assert (refused.shown, refused.reason) == ({}, "")
     with many.reading() as cursor:
-        assert openings(cursor, evaluation.release_id) == [], "nobody saw a reference"
+        assert read_openings(cursor, evaluation.release_id) == [], "nobody saw a reference"
 
 
 def pooled(store: Store, kit: Path) -> list[tuple[str, str]]:

@@ -34,12 +34,14 @@ def project(tmp_path: Path) -> Store:
 
 def test_scores_are_those_of_a_worked_example() -> None:
     """Two vital nuggets, supported and in part, and an okay one that is not: by hand from the definitions."""
-    given = dict(zip([one.id_for("q") for one in FACTS], (1.0, 0.5, 0.0), strict=True))
+    given = dict(zip([one.make_id("q") for one in FACTS], (1.0, 0.5, 0.0), strict=True))
     scores = score_answer("q", FACTS, "a", {(name, "a"): share for name, share in given.items()})
     by_hand = [1.5 / 3, 1.5 / 2, (1.5 + 0.5 * 0) / 2.5, 1 / 3, 1 / 2, 1 / 2.5]
     assert scores.tolist() == pytest.approx(by_hand)
     assert score_answer("q", FACTS, None, {}).tolist() == [0] * 6
-    assert np.isnan(score_answer("q", FACTS, "a", {(FACTS[0].id_for("q"), "a"): 1.0})).all(), "not all graded"
+    assert np.isnan(score_answer("q", FACTS, "a", {(FACTS[0].make_id("q"), "a"): 1.0})).all(), (
+        "not all graded"
+    )
     only_okay = score_answer("q", FACTS[2:], None, {})
     assert np.isnan(only_okay[[1, 4]]).all(), "no vital nugget, no score of them"
 

@@ -15,7 +15,7 @@ from curation.agreement.inter_annotator import compute_agreement
 from curation.core.errors import InputError, NotFoundError, RefusedError
 from curation.evaluation.llm_judges.judge_import import import_judge
 from curation.evaluation.llm_judges.measure_agreement import measure_judge_agreement
-from curation.people.seal_access import openings
+from curation.people.seal_access import read_openings
 from curation.store import Store
 from tests.support.command_line import invoke
 from tests.support.freezing import freeze
@@ -151,7 +151,7 @@ def test_of_a_release_the_open_parts_count_and_sealed_ones_need_a_reason(tmp_pat
     assert both.coverage["compared"] == 16
     with store.reading() as cursor:
         (row,) = cursor.execute("SELECT release_id FROM releases").fetchall()
-        log = [(opening.parts, opening.purpose, opening.reason) for opening in openings(cursor, *row)]
+        log = [(opening.parts, opening.purpose, opening.reason) for opening in read_openings(cursor, *row)]
     assert log == [(["test"], "compare the judge llm", "to plan the next quarter")]
     with pytest.raises(InputError, match="has no part east"):
         measure_judge_agreement(store, "llm", "v1", "east")

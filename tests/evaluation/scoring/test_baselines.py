@@ -22,7 +22,7 @@ from curation.evaluation.scoring.release import read_release
 from curation.evaluation.scoring.system_files import SystemFile
 from curation.evaluation.scoring.system_runs import read_run as evaluated_run
 from curation.ingest.importers.corpus import import_corpus
-from curation.people.seal_access import openings
+from curation.people.seal_access import read_openings
 from curation.retrieval import Hit
 from curation.retrieval.bm25 import Bm25
 from curation.store import Store
@@ -72,7 +72,7 @@ def test_the_release_is_searched_and_not_the_project(gold: Store, tmp_path: Path
 def test_runs_need_no_reason_and_open_no_seal(gold: Store, tmp_path: Path) -> None:
     written = write_baselines(gold, BaselineRequest("v1", ["bm25"], tmp_path / "runs", part="test"))
     with gold.reading() as cursor:
-        assert openings(cursor, written.release_id) == []
+        assert read_openings(cursor, written.release_id) == []
     assert 0 < written.queries < len(TOPICS)
 
 

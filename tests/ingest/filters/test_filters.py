@@ -233,7 +233,7 @@ def test_no_output_counts_a_document_outside_the_filter_as_relevant(judged_befor
     )
     imported = import_for_page(store, make_request("queries", file), COMMAND_LINE)
     everything = {(word, f"{word}-{number}") for word in WORDS for number in range(9)}
-    outside_all = set(read_filters(store).among(everything))
+    outside_all = set(read_filters(store).find_excluded_pairs(everything))
     assert {len([pair for pair in outside_all if pair[0] == word]) for word in WORDS} == {6, 0}
 
     status = read_round_status(store, "open")

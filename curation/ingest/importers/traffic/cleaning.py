@@ -169,7 +169,7 @@ def clean_texts(texts: pa.StringArray, rules: CleaningRules) -> Texts:
     for start in range(0, len(texts), _SLICE):
         part = texts.slice(start, _SLICE)
         others = ~find_plain_texts(part, rules)
-        texts_cleaned = [_cleaned_text(raw, rules) for raw in part.filter(pa.array(others)).to_pylist()]
+        texts_cleaned = [_clean_text(raw, rules) for raw in part.filter(pa.array(others)).to_pylist()]
         numbers = start + np.flatnonzero(others)
         verdicts[numbers] = [verdict for _, _, verdict, _ in texts_cleaned]
         for number, (*_, kinds) in zip(numbers.tolist(), texts_cleaned, strict=True):
@@ -204,7 +204,7 @@ def find_plain_texts(texts: pa.StringArray, rules: CleaningRules) -> Mask:
     return np.asarray(is_plain.to_numpy(zero_copy_only=False), bool)
 
 
-def _cleaned_text(raw: str, rules: CleaningRules) -> tuple[str, str, int, Collection[str]]:
+def _clean_text(raw: str, rules: CleaningRules) -> tuple[str, str, int, Collection[str]]:
     """Return a text without personal data, its normalized form, its verdict, and the kinds of
     personal data.
     """
@@ -213,7 +213,7 @@ def _cleaned_text(raw: str, rules: CleaningRules) -> tuple[str, str, int, Collec
         return ("", "", LONG, ())
     redacted = redact(raw)
     normalised = normalise_query(redacted.text)
-    verdict = _verdict_on_length(normalised, rules)
+    verdict = _judge_length(normalised, rules)
     if redacted.kinds and verdict == KEPT:
         verdict = DROPPED if rules.personal_data == "drop" else BARE if redacted.is_empty else KEPT
     if verdict != KEPT:
@@ -221,7 +221,7 @@ def _cleaned_text(raw: str, rules: CleaningRules) -> tuple[str, str, int, Collec
     return (redacted.text, normalised, verdict, redacted.kinds)
 
 
-def _verdict_on_length(normalised: str, rules: CleaningRules) -> int:
+def _judge_length(normalised: str, rules: CleaningRules) -> int:
     if not normalised:
         return EMPTY
     too_long = rules.characters and len(normalised) > rules.characters
@@ -303,12 +303,12 @@ def find_robots(sessions: Codes, times: Ints, queries: Codes, rules: CleaningRul
         is_fast = (times[limit:] - times[:-limit] < _MINUTE) & (sessions[limit:] == sessions[:-limit])
         suspects.append(sessions[limit:][is_fast])
     if rules.queries_a_day and len(times) > rules.queries_a_day:
-        suspects.append(_busy_sessions(sessions, times // _DAY, queries, rules.queries_a_day))
+        suspects.append(_find_busy_sessions(sessions, times // _DAY, queries, rules.queries_a_day))
     robot_sessions = np.unique(np.concatenate(suspects)) if suspects else np.empty(0, np.int32)
     return np.isin(sessions, robot_sessions)
 
 
-def _busy_sessions(sessions: Codes, days: Ints, queries: Codes, limit: int) -> Codes:
+def _find_busy_sessions(sessions: Codes, days: Ints, queries: Codes, limit: int) -> Codes:
     """Return the sessions with more than `limit` different queries on one day; rows are sorted by session and
     day.
     """

@@ -115,7 +115,7 @@ def read_by_block(records: Records, fields: TrafficFields) -> Log:
     ------
     NeedsRowReader: the rows have to be read one by one, or the file has a problem.
     """
-    parts, done = _LogParts(fields, records.unit, None), 0
+    parts, done = _LogBuilder(fields, records.unit, None), 0
     try:
         for block in _read_ahead(records.blocks(_column_names(fields))):
             parts.add(to_text_block(block, fields))
@@ -131,8 +131,8 @@ def read_by_block(records: Records, fields: TrafficFields) -> Log:
 
 def read_by_row(records: Records, fields: TrafficFields) -> Log:
     """Read the query log row by row; see `read_log` for the errors that are raised."""
-    parts = _LogParts(fields, records.unit, records.problems)
-    for block in _blocks_of_rows(records, _column_names(fields)):
+    parts = _LogBuilder(fields, records.unit, records.problems)
+    for block in _read_row_blocks(records, _column_names(fields)):
         parts.add(block)
     records.problems.check()
     return parts.log()
@@ -158,31 +158,31 @@ def to_text_block(block: Block, fields: TrafficFields) -> Block:
     return Block(block.lines, columns)
 
 
-def _blocks_of_rows(records: Records, names: Sequence[str]) -> Iterator[Block]:
+def _read_row_blocks(records: Records, names: Sequence[str]) -> Iterator[Block]:
     rows: list[Record] = []
     with suppress(InputError):  # noted with the file's problems: raised with what else is found
         for record in records:
             rows.append(record)
             if len(rows) == _SLICE:
-                yield _block_of_records(rows, names)
+                yield _make_block(rows, names)
                 rows.clear()
     if rows:
-        yield _block_of_records(rows, names)
+        yield _make_block(rows, names)
 
 
-def _block_of_records(rows: Sequence[Record], names: Sequence[str]) -> Block:
-    columns = {name: _text_array([to_text(row.fields.get(name)) for row in rows]) for name in names}
+def _make_block(rows: Sequence[Record], names: Sequence[str]) -> Block:
+    columns = {name: _make_text_array([to_text(row.fields.get(name)) for row in rows]) for name in names}
     return Block(np.array([row.line for row in rows], np.int64), columns)
 
 
-def _text_array(texts: list[str]) -> pa.StringArray:
+def _make_text_array(texts: list[str]) -> pa.StringArray:
     try:
         return pa.array(texts, pa.string())
     except UnicodeEncodeError:  # bytes of another encoding, which the file's problems name
         return pa.array([text.encode(errors="replace").decode() for text in texts], pa.string())
 
 
-class _LogParts:
+class _LogBuilder:
     """Parts of each column of a query log, collected from the blocks that were read.
 
     Parameters
@@ -208,7 +208,7 @@ class _LogParts:
         fields = self._fields
         segments, sessions = (strip_column(block, name) for name in (fields.segment, fields.session))
         metadata = combine_fields(block, fields.metadata)
-        counts, times = self._counts_of(block), self._times_of(block)
+        counts, times = self._read_counts(block), self._read_times(block)
         if len(block.lines):
             parts = (texts, segments, sessions, metadata, block.lines, times, counts)
             for column, values in zip(self._column_parts, parts, strict=True):
@@ -226,7 +226,7 @@ class _LogParts:
             raise NeedsRowReader
         self._problems.add(line, problem, way_out)
 
-    def _counts_of(self, block: Block) -> Ints:
+    def _read_counts(self, block: Block) -> Ints:
         name = self._fields.count
         if name is None:
             return np.ones(len(block.lines), np.int64)
@@ -239,20 +239,20 @@ class _LogParts:
             self._note(int(block.lines[row]), f"the count in {name!r} is {text!r}; {expected}", _COUNTS)
         return counts
 
-    def _times_of(self, block: Block) -> Ints:
+    def _read_times(self, block: Block) -> Ints:
         if self._fields.time is None:
             return np.full(len(block.lines), UNKNOWN_TIME)
         texts = block.columns[self._fields.time]
         if is_time_type(texts.type):
-            return self._times_of_parquet(texts, block)
+            return self._read_parquet_times(texts, block)
         times, unread = parse_times(texts)
         if self._fields.date_order is not None and len(unread):
-            unread = self._take_numeric_dates(times, unread, block, self._fields.date_order)
+            unread = self._fill_numeric_dates(times, unread, block, self._fields.date_order)
         if len(unread):
             self._note_unread(texts[int(unread[0])].as_py(), int(block.lines[unread[0]]))
         return np.where(times == UNREAD, UNKNOWN_TIME, times)
 
-    def _times_of_parquet(self, column: pa.Array, block: Block) -> Ints:
+    def _read_parquet_times(self, column: pa.Array, block: Block) -> Ints:
         """Return the times of a Parquet column in the form that `times.parse_time` returns."""
         times, is_known, odd_rows = column_to_microseconds(column)
         for row in odd_rows:
@@ -267,7 +267,7 @@ class _LogParts:
         if self._unreadable_time is None:
             self._unreadable_time = f"{text[:60]!r} on {self._unit} {line}"
 
-    def _take_numeric_dates(self, times: Ints, unread: Ints, block: Block, order: str) -> Ints:
+    def _fill_numeric_dates(self, times: Ints, unread: Ints, block: Block, order: str) -> Ints:
         """Fill in the times of numeric dates; return the numbers of rows whose times are still unread."""
         dates = block.columns[self._fields.time or ""].take(pa.array(unread)).dictionary_encode()
         distinct_texts = dates.dictionary.to_pylist()

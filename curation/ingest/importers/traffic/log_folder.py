@@ -101,8 +101,8 @@ def import_log_folder(
 
     Raises
     ------
-    InputError: the folder has no files, a known file has changed (see `_new_files`), or a file cannot be read
-        or has different fields. Nothing is imported.
+    InputError: the folder has no files, a known file has changed, or a file cannot be read or has different
+        fields. Nothing is imported.
     RefusedError: see `import_traffic`; or a different process imported the log at the same time.
     """
     requested, layout, rules = fields or TrafficFields(), layout or FileLayout(), rules or CleaningRules()
@@ -114,7 +114,7 @@ def import_log_folder(
         import_of_file, columns = _read_files(cursor, log_id), _read_fields(cursor, log_id)
         key = read_key(cursor)
     import_ids = [*dict.fromkeys(import_of_file.values())]
-    new_files, files_read = _new_files(files, import_of_file)
+    new_files, files_read = _find_new_files(files, import_of_file)
     if columns is not None and not new_files:
         with store.reading() as cursor:
             imported = summarise_import(cursor, import_ids[-1], folder.name, columns)
@@ -125,7 +125,7 @@ def import_log_folder(
         paths = [Path(temporary) / f"{number}.parquet" for number in range(len(new_files))]
         for file, path in zip(new_files, paths, strict=True):
             records = Records(files[file.name], layout, progress)
-            columns = _fields_of(records, requested, columns)
+            columns = _choose_fields(records, requested, columns)
             # Sessions go on in other files: what depends on them is found when all rows are there.
             table, counted = clean_log(records, columns, import_id, rules.without_sessions, key, counts.lines)
             counts = counts.plus(counted)
@@ -161,7 +161,9 @@ def _read_fields(cursor: Cursor, log_id: str) -> TrafficFields | None:
     return TrafficFields(**{**fields, "metadata": tuple(fields["metadata"])}) if fields else None
 
 
-def _new_files(files: Mapping[str, Path], known: Mapping[LogFile, str]) -> tuple[list[LogFile], FilesRead]:
+def _find_new_files(
+    files: Mapping[str, Path], known: Mapping[LogFile, str]
+) -> tuple[list[LogFile], FilesRead]:
     """Return the files with new content, and the counts of new, known and missing files.
 
     Raises
@@ -174,7 +176,7 @@ def _new_files(files: Mapping[str, Path], known: Mapping[LogFile, str]) -> tuple
     new_files: list[LogFile] = []
     known_names: dict[str, str] = {}
     for name, path in files.items():
-        version = _version_of(path, known_versions)
+        version = _compute_version(path, known_versions)
         present.add(version)
         if version not in known_versions:
             new_files.append(LogFile(name, path.stat().st_size, version))
@@ -198,7 +200,7 @@ def _new_files(files: Mapping[str, Path], known: Mapping[LogFile, str]) -> tuple
     return new_files, FilesRead(len(new_files), len(name_of_version), len(missing), known_names)
 
 
-def _version_of(path: Path, known_versions: Container[str]) -> str:
+def _compute_version(path: Path, known_versions: Container[str]) -> str:
     """Return the SHA-256 of a file. For a known file that was gzipped since its import, return the SHA-256 of
     its content.
     """
@@ -211,7 +213,9 @@ def _version_of(path: Path, known_versions: Container[str]) -> str:
     return version
 
 
-def _fields_of(records: Records, requested: TrafficFields, earlier: TrafficFields | None) -> TrafficFields:
+def _choose_fields(
+    records: Records, requested: TrafficFields, earlier: TrafficFields | None
+) -> TrafficFields:
     """Return the columns of the next file; refuse columns that differ from earlier files."""
     fields = choose_columns(records, requested)
     if earlier is not None and _named_columns(fields) != _named_columns(earlier):

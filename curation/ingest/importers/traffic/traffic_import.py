@@ -174,14 +174,14 @@ def import_traffic(
     used = choose_columns(records, fields or TrafficFields())
     import_id = _make_id(path, records.format, layout or FileLayout(), used, rules)
     with store.reading() as cursor:
-        if _is_held(cursor, import_id):
+        if _is_stored(cursor, import_id):
             return summarise_import(cursor, import_id, records.source, used)
         key = read_key(cursor)
     table, counts = clean_log(records, used, import_id, rules, key)
     if not table.num_rows:
         records.refuse_empty("query", counts.left_out)
     with store.transaction(appends=True) as cursor:
-        is_new = not _is_held(cursor, import_id)
+        is_new = not _is_stored(cursor, import_id)
         if is_new:
             rows = append_traffic(cursor, table.to_batches(BATCH), counts, key)
             _store_rows(cursor, import_id, records.source, rows, counts, rules, author)
@@ -213,7 +213,7 @@ def _make_id(path: Path, format: str, layout: FileLayout, fields: TrafficFields,
     return digest("traffic", file_digest(path), format, layout.encoding, layout.columns, names, cleaning)
 
 
-def _is_held(cursor: Cursor, import_id: str) -> bool:
+def _is_stored(cursor: Cursor, import_id: str) -> bool:
     return bool(cursor.execute("SELECT 1 FROM traffic_imports WHERE import_id = ?", [import_id]).fetchall())
 
 

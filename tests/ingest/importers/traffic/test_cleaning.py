@@ -64,7 +64,7 @@ def kept(log, rules=RULES):
 )
 def test_texts_that_are_plain_by_their_bytes_are_cleaned_as_all_others(texts, rules):
     found = clean_texts(pa.array(["a", *texts], pa.string())[1:], rules)
-    expected = [cleaning._cleaned_text(text, rules) for text in texts]
+    expected = [cleaning._clean_text(text, rules) for text in texts]
     columns = (found.texts.to_pylist(), found.normalised.to_pylist(), found.verdicts.tolist())
     assert [*zip(*columns, strict=True)] == [tuple(one[:3]) for one in expected]
     assert [sorted(kinds) for *_, kinds in expected] == [
