@@ -32,7 +32,7 @@ from curation.ingest.readers.records import Records
 from curation.ingest.readers.smart import is_smart_qrels
 from curation.ingest.readers.values import parse_whole_number
 
-BEGINNING = 4_096  # characters in which a file shows what it is
+BEGINNING = 4_096  # characters from which the kind of a file is recognized
 STYLES = ("trec", "smart", "beir", "hf")
 DOCUMENTS, QUERIES, JUDGMENTS = "documents", "queries", "judgments"
 MAX_FILES = 2_000
@@ -67,11 +67,22 @@ class CollectionFile(NamedTuple):
     layout: FileLayout = FileLayout()
 
 
-def find_collection(
-    path: Path, style: str | None = None, encoding: str = "utf-8"
-) -> tuple[str, list[CollectionFile], list[CollectionFile]]:
-    """Return the style of a test collection, its files in the order of import, and the files that are not
-    imported.
+class CollectionFiles(NamedTuple):
+    """Files of a test collection, in the order of import.
+
+    Attributes
+    ----------
+    style: one of `STYLES`.
+    not_imported: files of the folder that are not imported, each with the reason.
+    """
+
+    style: str
+    files: list[CollectionFile]
+    not_imported: list[CollectionFile]
+
+
+def find_collection(path: Path, style: str | None = None, encoding: str = "utf-8") -> CollectionFiles:
+    """Recognize the files of a test collection.
 
     Parameters
     ----------
@@ -98,7 +109,7 @@ def find_collection(
     kind_order = (DOCUMENTS, QUERIES, JUDGMENTS)
     files.sort(key=lambda file: (kind_order.index(file.kind), file.path))
     found_style = style or next((file.style for file in files if file.style), "trec")
-    return found_style, files, sorted([*not_imported, *other_styles])
+    return CollectionFiles(found_style, files, sorted([*not_imported, *other_styles]))
 
 
 def _list_files(path: Path) -> list[Path]:

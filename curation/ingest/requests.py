@@ -43,7 +43,7 @@ from curation.ingest.request_options import (
     format_option,
 )
 
-Asked = TypeVar("Asked", bound="ImportRequest")
+Request = TypeVar("Request", bound="ImportRequest")
 
 
 @dataclass(frozen=True)
@@ -356,13 +356,13 @@ def make_request(
     return set_columns(set_file(build_request(request_class, options), path), columns or {})
 
 
-def set_file(request: Asked, path: str | Path) -> Asked:
+def set_file(request: Request, path: str | Path) -> Request:
     """Return the request with the path and name of a file or folder; refuse an address in object storage."""
     refuse_address(path)
     return replace(request, path=str(path), source=Path(path).name)
 
 
-def set_columns(request: Asked, columns: Mapping[str, Any]) -> Asked:
+def set_columns(request: Request, columns: Mapping[str, Any]) -> Request:
     """Return the request with a column or a list of columns for each field; '' and [] stand for no column."""
     pairs = [
         f"{name}={column}"

@@ -84,12 +84,12 @@ class SealAccess(NamedTuple):
             )
 
 
-def describe_withheld_pairs(count: int, what: str = "pair", plural: str = "") -> str:
+def describe_withheld_pairs(count: int, noun: str = "pair", plural: str = "") -> str:
     """Return the sentence about pairs that a seal hides; '' without such pairs."""
     if not count:
         return ""
     verb = "is" if count == 1 else "are"
-    return f"{pluralize(count, what, plural)} {verb} of parts that a release seals: the grades are not shown."
+    return f"{pluralize(count, noun, plural)} {verb} of parts that a release seals: the grades are not shown."
 
 
 def list_sealed_parts(header: Mapping[str, Any]) -> tuple[str, ...]:
@@ -187,8 +187,8 @@ def unseal_for_reviewer(store: Store, reviewer: str, queries: Iterable[str]) -> 
 def append_opening(cursor: Cursor, opening: Unsealing) -> None:
     """Append an opening of a seal to the release's log and to the audit trail."""
     append(cursor, "seal_openings", {field: [value] for field, value in opening._asdict().items()})
-    what = {"parts": opening.parts, "purpose": opening.purpose, "reason": opening.reason}
-    detail = {"name": opening.name, "release": opening.release_id, **what}
+    detail = {"name": opening.name, "release": opening.release_id, "parts": opening.parts}
+    detail |= {"purpose": opening.purpose, "reason": opening.reason}
     record_event(cursor, "open seal", detail, opening.opened_by)
 
 
@@ -237,7 +237,7 @@ def _read_sealed(cursor: Cursor, release_id: str) -> Mapping[str, str]:
     texts = read_parts(cursor, release_id, ("queries", "release"))
     try:
         return _parse_sealed(texts["release"].packed, texts["queries"].packed)
-    except (LookupError, TypeError, ValueError):  # damaged: what it sealed is not known
+    except (LookupError, TypeError, ValueError):  # a damaged release may have sealed any query
         rows = cursor.execute("SELECT query_id FROM queries").fetchall()
         return {query_id: TEST for (query_id,) in rows}
 

@@ -1,8 +1,7 @@
 """Import of documents as a new snapshot of the corpus.
 
-The id of a version of a document is the hash of the document's id and fields. The id of a snapshot of the
-corpus is the hash of the ids and versions of its documents. Each import of the same file therefore gives the
-same snapshot, a changed document adds one row, and every older snapshot of the corpus stays complete.
+An import reads the documents of its files, compares their versions with the current snapshot, and stores the
+new versions and the new snapshot in one transaction.
 """
 
 from __future__ import annotations

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping
-from typing import Literal, Self
+from typing import Literal, NamedTuple, Self
 
 from curation.core.characters import find_lookalikes, normalise_query
 from curation.core.errors import InputError
@@ -23,6 +23,14 @@ _ID_COLUMN = re.compile(r"(.*[_\W])?(id|qid|queryid)", re.IGNORECASE)
 _TEXT_COLUMN = re.compile(r"(.*[_\W])?((query_?)?text|user_query|question|(user_)?input)", re.IGNORECASE)
 OTHER_IDS = "other_ids"
 """Field of a query's metadata that holds the alternative ids of the query."""
+
+
+class QueryLookup(NamedTuple):
+    """Result of a lookup of names: ids of queries, problems of ambiguous names, and unknown names."""
+
+    query_ids: list[str]
+    problems: list[str]
+    unknown: list[str]
 
 
 class KnownQueries:
@@ -106,8 +114,8 @@ class KnownQueries:
             return self.find(name_without_prefix.strip(), "id" if kind == "id" else "text")
         return query_by_id or (queries_by_text[0] if queries_by_text else None)
 
-    def find_each(self, names: Iterable[str]) -> tuple[list[str], list[str], list[str]]:
-        """Return the ids of the named queries, the problems of ambiguous names, and the unknown names."""
+    def find_each(self, names: Iterable[str]) -> QueryLookup:
+        """Find the query of each name."""
         query_ids: dict[str, None] = {}
         problems: list[str] = []
         unknown: list[str] = []
@@ -121,7 +129,7 @@ class KnownQueries:
                 unknown.append(name)
             else:
                 query_ids[query.query_id] = None
-        return list(query_ids), problems, unknown
+        return QueryLookup(list(query_ids), problems, unknown)
 
 
 class QueryColumn:

@@ -98,14 +98,14 @@ class QueryRows:
             self._unknown.note(UNKNOWN_QUERY, names[0], record.line)
         return None
 
-    def check(self, items_of: Sized, what: str) -> None:
+    def check(self, items_of: Sized, noun: str) -> None:
         """Raise the problems of the file; also raise a problem if no reference answer or nugget could be
         imported.
         """
         self._unknown.report(self.left_out)
         self._records.problems.check()
         if not items_of:
-            self._records.refuse_empty(what, self.left_out)
+            self._records.refuse_empty(noun, self.left_out)
 
     def outcome(
         self, items_of: Mapping[str, Sized], changes: tuple[int, int], fields: ReferenceFields | NuggetFields

@@ -101,9 +101,9 @@ class BoundedGzip(gzip.GzipFile):
         self._limit = max_unpacked_size(path)
 
     def read(self, size: int | None = -1) -> bytes:
-        read = super().read(size)
+        data = super().read(size)
         refuse_larger(self._limit, self.tell())
-        return read
+        return data
 
 
 @contextmanager
@@ -149,6 +149,8 @@ def refuse_larger(limit: int, unpacked: int) -> None:
 
 
 class _BoundedStream(io.RawIOBase):
+    """Stream of bytes that raises `OutOfBoundsError` at a long line, or at a long run of blank lines."""
+
     def __init__(self, binary: IO[bytes]) -> None:
         self._binary = binary
         self._line = self._blank = 0
@@ -157,19 +159,19 @@ class _BoundedStream(io.RawIOBase):
         return True
 
     def readinto(self, buffer: Any) -> int:
-        read = self._binary.read(min(len(buffer), _CHUNK))
-        buffer[: len(read)] = read
-        self._check_bounds(read)
-        return len(read)
+        data = self._binary.read(min(len(buffer), _CHUNK))
+        buffer[: len(data)] = data
+        self._check_bounds(data)
+        return len(data)
 
     def close(self) -> None:
         self._binary.close()
         super().close()
 
-    def _check_bounds(self, read: bytes) -> None:
-        end = read.rfind(b"\n")
-        self._line = self._line + len(read) if end < 0 else len(read) - end - 1
-        self._blank = 0 if read.strip() else self._blank + len(read)
+    def _check_bounds(self, data: bytes) -> None:
+        end = data.rfind(b"\n")
+        self._line = self._line + len(data) if end < 0 else len(data) - end - 1
+        self._blank = 0 if data.strip() else self._blank + len(data)
         if self._blank > MAX_BLANK:
             raise OutOfBoundsError(f"has more than {MAX_BLANK // 10**6} MB of blank lines in a row")
         if self._line > MAX_LINE_LENGTH:

@@ -3,8 +3,7 @@
 Each class of columns in this module stands for one kind of file. The values of an object of the class are
 names of columns in one file: None stands for the usual column, if the file has this column, and '' means that
 the file has no column for the field. Imports (`Records.resolve`), the options of commands and the forms of
-the app are made from these classes. A column is found by its usual names, ignoring case and punctuation. A
-required field may be inside an object, such as `question` in an object `inputs`.
+the app are made from these classes. `column_search` finds the column of a field in a file.
 """
 
 from __future__ import annotations

@@ -1,12 +1,8 @@
-"""Times of logs and of imported files, read as UTC.
+"""Times in cells of imported files, parsed as UTC.
 
 The form of a time is recognized from its characters, so that a file may mix forms. A time of unknown form is
-treated as unreadable and never guessed. The function `parse_time` defines how a time is read. A log has
-millions of times, nearly all different and of the same form: `parse_times` lets Arrow read the usual forms in
-a whole column, and calls `parse_time` for other texts.
-
-Numeric dates such as 03/04/2026 are read with the month or the day first, as a person states for a whole
-file. Unreadable times of a file are counted.
+treated as unreadable and never guessed. Numeric dates such as 03/04/2026 are parsed with the month or the day
+first, as a person states for a whole file. `time_columns` parses whole columns of times in the same way.
 """
 
 from __future__ import annotations

@@ -1,8 +1,4 @@
-"""Conversion of values as written in files and options.
-
-A cell becomes a text, an id, a number or JSON, and an option becomes a map. A map is written as
-`100=3,10=2,x=cannot-tell`. A part of a map with a comma is quoted as in CSV: `"good, with ads=2",bad=0`.
-"""
+"""Conversion of the cells of a file to texts, ids, whole numbers and JSON."""
 
 from __future__ import annotations
 
@@ -16,9 +12,7 @@ from curation.core.digests import canonical_json
 
 EXACT = 2**53
 """Limit below which doubles (in JSON, spreadsheets and Parquet) represent all whole numbers exactly."""
-_MAX_NUMBER = 10**18  # what the database's 64 bits hold; a text like 1e999999999 is never written out
-
-
+_MAX_NUMBER = 10**18  # fits into the database's 64 bits
 _NO_VALUE = frozenset(
     "nan -nan null (null) none nil na n/a n.a. <na> nat #n/a #na #nv \\n - -- – — . #n/a n/a".split(" ")
 )
