@@ -1,4 +1,4 @@
-"""The data-set card: how a release was made, how far people can trust it, and its known limits.
+"""The data-set card, which says how a release was made and how far people can trust it.
 
 The data-set card is written only from the content of the release. The number of grades that lack planned
 opinions comes from the manifest in the project, which a packed release does not have. The templates `card.md`

@@ -1,4 +1,4 @@
-"""Checksums of a release: its id, the sum of its row, and the comparison of its parts with the manifest.
+"""Checksums of a release, which show whether somebody altered its content or its row.
 
 The id is a hash of the content, so that the same labels have the same id on every machine:
 

@@ -1,4 +1,4 @@
-"""The coverage of the corpus by a release's queries: map, regions, and boundaries of the grid."""
+"""The coverage of the corpus by the queries of a release."""
 
 from __future__ import annotations
 

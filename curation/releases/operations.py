@@ -1,4 +1,4 @@
-"""Background operations on releases: freezing the current labels, and exporting a release."""
+"""Background operations that freeze a release or export a release."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Background operations that draw a sample of queries, with or without released queries, or top it up."""
+"""Background operations that draw or top up a sample of queries, with or without released queries."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The log of evaluations on sealed parts, and the monthly limit of these evaluations for each evaluator.
+"""The log of evaluations on sealed parts, which counts the evaluations against a monthly limit.
 
 If everybody can evaluate on a sealed part, teams start to choose systems by this part. So a sealed evaluation
 is logged, with person and reason, before anybody gets its figures, and every report tells the number of

@@ -1,4 +1,4 @@
-"""Verification: the comparison of every byte of a release, or of an exported folder, with its checksums."""
+"""Verification, which compares every byte of a release or of its export with the checksums."""
 
 from __future__ import annotations
 

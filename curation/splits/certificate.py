@@ -1,4 +1,4 @@
-"""The certificate of a split: a record of its request, its parts, and the ties found between the parts."""
+"""The certificate of a split, which records the request, the parts and the ties found between the parts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The comparison of all texts of one part with all texts of each other part, which keeps the closest pairs.
+"""The comparison of all texts of each part with the other parts, which keeps the closest pairs.
 
 Texts are compared by the sets of their shingles (Jaccard), through a product of the sparse incidence matrices
 of two parts. Embeddings are compared by the product of the vectors. `PairSieve` keeps the closest pairs.

@@ -1,4 +1,4 @@
-"""The records of the exhaustive check of a split: the split to check, and the findings of the checks."""
+"""The records of the exhaustive check of a split, from the queries with their parts to the leaks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The report of a split: its certificate, its ties and leakage groups, as figures and as sentences."""
+"""The report of a split, with the ties and leakage groups that determined its parts."""
 
 from __future__ import annotations
 

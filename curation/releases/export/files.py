@@ -1,4 +1,4 @@
-"""The writing of an export's files: JSON lines, tables and Parquet."""
+"""Functions that write the files of an export, such as JSON lines and Parquet."""
 
 from __future__ import annotations
 
