@@ -28,8 +28,12 @@ if TYPE_CHECKING:
     from goldgrade.releases import Release
 
 __all__ = ["Error", "Project", "Release", "create", "open", "release"]
-_LAZY = {"Error": "curation.core.errors:CurationError", "Project": "goldgrade.projects:Project"}
-_LAZY["Release"] = "goldgrade.releases:Release"
+_LAZY_IMPORTS = {
+    "Error": "curation.core.errors:CurationError",
+    "Project": "goldgrade.projects:Project",
+    "Release": "goldgrade.releases:Release",
+}
+"""The classes that are imported when they are first used: name → module and name in the module."""
 
 
 def create(path: str | Path, guide: str | Path | None = None) -> Project:
@@ -65,7 +69,7 @@ def _project_file(path: str | Path | None) -> Path:
 
 
 def __getattr__(name: str) -> Any:
-    if name not in _LAZY:
+    if name not in _LAZY_IMPORTS:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    module, _, attribute = _LAZY[name].partition(":")
+    module, _, attribute = _LAZY_IMPORTS[name].partition(":")
     return getattr(import_module(module), attribute)

@@ -35,7 +35,8 @@ class Release:
     """
 
     def __init__(self, store: Store, name: str) -> None:
-        self._store, self.name = store, name
+        self._store = store
+        self.name = name
 
     def __repr__(self) -> str:
         return f"goldgrade.release({self.name!r}, {str(self._store.path)!r})"
@@ -64,7 +65,8 @@ class Release:
 
     def queries(self, part: str | None = None) -> dict[str, str]:
         """Read the text of each query by its id."""
-        parts, rows = choose_parts(self._release, part), self._release.rows("queries")
+        parts = choose_parts(self._release, part)
+        rows = self._release.rows("queries")
         return {row["query_id"]: row["text"] for row in rows if row["part"] in parts}
 
     def qrels(self, part: str | None = None, *, reason: str | None = None) -> dict[str, dict[str, int]]:

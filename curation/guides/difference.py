@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 from curation.core.similarity.text_blocks import TextBlock, word_blocks
 from curation.core.text import pluralize
+from curation.guides.front_matter import read_entries
 from curation.guides.guide import Grade, Guide
-from curation.guides.guide_text import read_entries
 
 _WORDS = re.compile(r"\S+|\n+")
 _SOFT_BREAK = re.compile(r"(?<!\n)\n[ \t]*(?![\n#|>*\-\d])")
@@ -119,7 +119,9 @@ def compare_guides(before: Guide, after: Guide) -> GuideDifference:
 
 def _shorten(block: TextBlock, after_change: bool, before_change: bool) -> TextBlock:
     words = block.text.split(" ")
-    head, tail = words[: _CONTEXT_WORDS * after_change], words[len(words) - _CONTEXT_WORDS * before_change :]
+    n_head = _CONTEXT_WORDS if after_change else 0
+    n_tail = _CONTEXT_WORDS if before_change else 0
+    head, tail = words[:n_head], words[len(words) - n_tail :]
     if len(head) + len(tail) >= len(words):
         return block
     return TextBlock("same", " ".join([*head, "…", *tail]).strip("\n"))

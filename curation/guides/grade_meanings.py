@@ -45,7 +45,7 @@ Wording = dict[int | None, str]
 def group_equivalent_guides(
     cursor: Cursor, new: Guide | None = None, same_grades: bool = False
 ) -> dict[str, str]:
-    """Return for each guide's hash the hash of the first guide that is equivalent.
+    """Return the group of each guide by hash: the hash of the first guide that is equivalent.
 
     Parameters
     ----------
@@ -57,14 +57,17 @@ def group_equivalent_guides(
     if new is not None:
         rows.append((new.guide_hash, *new.grading))
         declared += [(new.guide_hash, get_setting(cursor, "guide"))] if same_grades else []
-    first_with: dict[tuple[str, ...], str] = {}
-    first_of: dict[str, str] = {}
+    first_by_grading: dict[tuple[str, ...], str] = {}
+    groups: dict[str, str] = {}
     for guide_hash, *grading in rows:
-        first_of.setdefault(guide_hash, first_with.setdefault(tuple(grading), guide_hash))
+        first_hash = first_by_grading.setdefault(tuple(grading), guide_hash)
+        groups.setdefault(guide_hash, first_hash)
     for guide_hash, earlier_hash in declared:
-        replaced, first = first_of[guide_hash], first_of[earlier_hash]
-        first_of = {name: first if group == replaced else group for name, group in first_of.items()}
-    return first_of
+        joined_group, earlier_group = groups[guide_hash], groups[earlier_hash]
+        for member, group in groups.items():
+            if group == joined_group:
+                groups[member] = earlier_group
+    return groups
 
 
 def find_reworded_grades(cursor: Cursor, groups: Mapping[str, str], new: Guide) -> dict[str, GradeSet]:
@@ -117,8 +120,8 @@ def _read_wording(scale: Sequence[Mapping[str, Any]], body: str) -> Wording:
         lines[section_grade if line_grade is None else line_grade].append(line)
     wording: Wording = {None: " ".join(lines[None])}
     for grade in scale:
-        parts = [grade["name"], grade["definition"], grade.get("examples"), lines[grade["value"]]]
-        wording[grade["value"]] = canonical_json(parts)
+        texts = [grade["name"], grade["definition"], grade.get("examples"), lines[grade["value"]]]
+        wording[grade["value"]] = canonical_json(texts)
     return wording
 
 

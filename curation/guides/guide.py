@@ -94,12 +94,12 @@ class Guide(BaseModel):
         """Return the values of the scale's grades, ascending."""
         return tuple(grade.value for grade in self.scale)
 
-    def named(self, name: str) -> int | None:
+    def find_grade(self, name: str) -> int | None:
         """Return the grade with this name, ignoring case; None if no grade has the name."""
         folded_name = " ".join(name.split()).casefold()
         return next((grade.value for grade in self.scale if grade.name.casefold() == folded_name), None)
 
-    def outside(self, grade: int | None) -> str:
+    def describe_off_scale(self, grade: int | None) -> str:
         """Return the error sentence for a grade that is not on the scale; '' for a grade on the scale."""
         if grade in self.values:
             return ""
@@ -109,18 +109,18 @@ class Guide(BaseModel):
         """Return whether an annotator who gives this grade may mark evidence."""
         return self.evidence is not None and grade is not None and grade >= self.evidence.from_grade
 
-    def against_marks(self, grade: int | None, marked: bool) -> str:
-        """Return the error sentence for marked evidence at a grade that takes no evidence, or for missing
-        evidence; else ''.
+    def describe_evidence_problem(self, grade: int | None, has_evidence: bool) -> str:
+        """Return the error sentence for evidence at a grade that takes no evidence, or for missing evidence;
+        else ''.
         """
-        takes = self.takes_evidence(grade)
-        if marked and not takes:
+        is_taken = self.takes_evidence(grade)
+        if has_evidence and not is_taken:
             answer = "an answer without a grade" if grade is None else f"grade {grade}"
             rule = "no grade does"
             if self.evidence:
                 rule = f"only grades from {self.evidence.from_grade} on take evidence"
             return f"{answer} takes no evidence; by the guide {rule}"
-        if takes and not marked and self.evidence is not None and self.evidence.ask == "required":
+        if is_taken and not has_evidence and self.evidence is not None and self.evidence.ask == "required":
             return f"grade {grade} needs evidence: mark the passage in the document"
         return ""
 

@@ -12,8 +12,9 @@ from typing import Any
 
 import yaml
 
+from curation.guides.front_matter import parse_nodes, read_values, split_source
 from curation.guides.guide import Guide, PresentationTemplate
-from curation.guides.guide_text import parse_guide, parse_nodes, read_values, split_source
+from curation.guides.guide_text import parse_guide
 
 COLOURS = ("#a8323e", "#a04a08", "#8a5a00", "#2b62a8", "#1c6e45", "#5b4a9c", "#0f6b73", "#8a3a6e")
 """Colors for new grades; the contrast with white letters is at least 4.5:1."""
@@ -67,13 +68,16 @@ class _Writer(yaml.SafeDumper):
 def read_fields(source: str) -> GuideFields | None:
     """Return the fields of a guide's text; None if the front matter cannot be read as fields."""
     parts = split_source(source)
-    values = read_values(parts[0]) if parts else None
-    if parts is None or not isinstance(values, dict):
+    if parts is None:
+        return None
+    front, body = parts
+    values = read_values(front)
+    if not isinstance(values, dict):
         return None
     scale = values.get("scale") or []
     if not isinstance(scale, list) or not all(_is_grade(entry) for entry in scale):
         return None
-    return GuideFields(str(values.get("title") or ""), tuple(scale), parts[1].strip())
+    return GuideFields(str(values.get("title") or ""), tuple(scale), body.strip())
 
 
 def write_fields(source: str, fields: GuideFields) -> str:

@@ -25,7 +25,7 @@ SELECT question_id, revision, words AS answer, everyone, author AS answered_by, 
 FROM guide_answers QUALIFY revision = max(revision) OVER (PARTITION BY question_id)
 """
 _SHOWN_PAIR = "SELECT 1 FROM presentations WHERE query_id = ? AND document_id = ? LIMIT 1"
-_OWN_ITEM = """
+_ANNOTATORS_ITEM = """
 SELECT r.guide_hash, p.query_id, p.document_id FROM presentations p JOIN round_states r USING (round_id)
 WHERE p.presentation_id = ? AND p.annotator = ?
 """
@@ -133,7 +133,7 @@ def ask_about_item(store: Store, annotator: str, words: str, presentation_id: st
         require_author(cursor, annotator, *JUDGING_ROLES)
         subject: Any = (current_guide(cursor).guide_hash, None, None)
         if presentation_id is not None:
-            subject = cursor.execute(_OWN_ITEM, [presentation_id, annotator]).fetchone()
+            subject = cursor.execute(_ANNOTATORS_ITEM, [presentation_id, annotator]).fetchone()
         if subject is None:
             raise NotFoundError("You do not have this item.")
         guide, query_id, document_id = subject
@@ -156,7 +156,7 @@ def answer_question(
     NotFoundError: the question is unknown.
     RefusedError: the author is not a lead.
     """
-    words = _check_words(words, "write the answer in a few words", lines=True)
+    words = _check_words(words, "write the answer in a few words", keep_lines=True)
     with store.transaction(new_data_version=False) as cursor:
         require_author(cursor, author, "lead")
         question = find_question(cursor, question_id)
@@ -213,9 +213,9 @@ def build_question_table(caption: str, questions: Sequence[GuideQuestion]) -> Ta
     return Table(caption, columns, tuple(rows), words=True)
 
 
-def _check_words(words: str, advice: str, lines: bool = False) -> str:
-    """Strip a text and refuse an empty or too long one; line breaks stay only with `lines`."""
-    words = words.strip() if lines else " ".join(words.split())
+def _check_words(words: str, advice: str, keep_lines: bool = False) -> str:
+    """Strip a text and refuse an empty or too long one; line breaks stay only with `keep_lines`."""
+    words = words.strip() if keep_lines else " ".join(words.split())
     if not words or len(words) > MAX_NOTE_LENGTH:
         raise InputError(f"{advice} (at most {MAX_NOTE_LENGTH:,} characters); found {len(words):,}")
     return words

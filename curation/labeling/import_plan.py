@@ -296,9 +296,9 @@ def _locate_evidence(
 
 def _refuse_unknown(judgments: _Judgments, guide: Guide, hashes: Mapping[str, str]) -> None:
     off_scale = [
-        f"line {judgment.line}: {guide.outside(judgment.grade)}"
+        f"line {judgment.line}: {guide.describe_off_scale(judgment.grade)}"
         for judgment in judgments.values()
-        if judgment.grade is not None and guide.outside(judgment.grade)
+        if judgment.grade is not None and guide.describe_off_scale(judgment.grade)
     ]
     refuse_problems(off_scale, way_out="Map other scales with --grade-map, for example 100=3,10=2,1=1,0=0.")
     first_lines = {judgment.document_id: judgment.line for judgment in reversed([*judgments.values()])}

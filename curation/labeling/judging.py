@@ -249,14 +249,14 @@ def _find_problem(submission: Submission, state: PresentationState, context: Jud
     if submission.kind == "grade":
         scale_problem = _find_scale_problem(submission, guide_read, context.guides[state.guide_hash])
     body = context.bodies.get(submission.presentation_id, "")
-    mark_problem = guide_read.against_marks(submission.grade, bool(submission.evidence))
+    mark_problem = guide_read.describe_evidence_problem(submission.grade, bool(submission.evidence))
     return scale_problem or mark_problem or describe_outside_spans(body, submission.evidence)
 
 
 def _find_scale_problem(submission: Submission, guide_read: Guide, current_guide: Guide) -> str:
     if guide_read.values != current_guide.values:
         return "the scale of the guide has changed since this item was shown: look at the item again"
-    return current_guide.outside(submission.grade)
+    return current_guide.describe_off_scale(submission.grade)
 
 
 def _find_round_problem(submission: Submission, state: PresentationState) -> str:

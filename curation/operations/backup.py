@@ -1,4 +1,4 @@
-"""Backups: a checked copy of the project file, with a file of sums next to the copy.
+"""Backups: a checked copy of the project file, with a file of checksums next to the copy.
 
 A backup locks the project file only while the bytes are copied, and contains every acknowledged answer. The
 copy gets its name after each of its values was read (`operations.whole_file`), so a damaged copy never
@@ -27,7 +27,7 @@ from curation.store.project_file import refuse_name
 from curation.store.staging import flush, staging_folder
 
 FORM = 1
-"""The form of the file of sums."""
+"""The version of the format of the checksum file."""
 OWNER_ONLY = 0o600
 """The mode of a file that only its owner can read and write."""
 
@@ -69,7 +69,7 @@ def back_up(
     action: str = "backup",
     detail: Mapping[str, object] = MappingProxyType({}),
 ) -> Backup:
-    """Write a backup of a project that may be in use, and its sums next to it, after the copy was read whole.
+    """Write a backup of a project that may be in use, with its checksums, after the copy was read whole.
 
     Parameters
     ----------

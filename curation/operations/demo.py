@@ -49,7 +49,8 @@ from curation.store import Store
 
 PEOPLE = {"ada": "annotator", "grace": "annotator", "lead": "lead"}
 PASSWORD = "gold-standard"  # noqa: S105 - printed at each start, for a project on this machine only
-ROUND, RELEASE = "first", "sample"
+ROUND = "first"
+RELEASE = "sample"
 CHUNKS = ("30/10", "100/25")
 SEED = 7
 QUERIES = 60

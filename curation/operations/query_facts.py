@@ -1,4 +1,4 @@
-"""The facts of one query, which reviewers and leads read; leads edit its information need and notes.
+"""The facts of one query, which reviewers and leads read, with the texts that leads edit.
 
 Annotators read the information need below the query. Only reviewers and leads read the notes.
 """
@@ -6,7 +6,7 @@ Annotators read the information need below the query. Only reviewers and leads r
 from __future__ import annotations
 
 import json
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from curation.core.errors import NotFoundError, RefusedError, refuse_problems
 from curation.core.text import MAX_NOTE_LENGTH
@@ -22,7 +22,7 @@ READER_ROLES = ("reviewer", "lead")
 """The roles that read the facts of a query; annotators would learn the grades of others for their own
 items."""
 _FACTS = f"""
-SELECT q.query_id, q.text, q.normalised, q.source, coalesce(q.information_need, ''), coalesce(n.note, ''),
+SELECT q.text, q.normalised, q.source, coalesce(q.information_need, ''), coalesce(n.note, ''),
        n.author, s.stratum, s.traffic, p.part, r.reason,
        (SELECT list(tag ORDER BY tag) FROM current_query_tags t WHERE t.query_id = $query),
        (SELECT answers FROM current_reference_answers a WHERE a.query_id = $query),
@@ -103,14 +103,27 @@ def _read_all_facts(cursor: Cursor, query_id: str) -> QueryFacts:
             f"The project has no query with the id {query_id!r}. Open the query from a row that names it, or "
             "copy the whole address again."
         )
-    *identity, need, note, noted_by, stratum, searches, part, retired, tags, answers, filter_json = row
+    text, normalised, source, need, note, noted_by, *context, tags, answers, filter_json = row
+    stratum, searches, part, retired = context
     if searches is None:
-        [(searches,)] = cursor.execute(_SEARCHES_IN_LOGS, [identity[2]]).fetchall()
-    stored: list[Any] = [*identity, EditedTexts(need, note), noted_by, stratum, searches, part, retired]
-    nuggets = read_nuggets(cursor, query_id).get(query_id, ())
-    proposals = next(iter(read_proposals(cursor, query_id)), None)
-    stored += [tuple(tags or ()), tuple(answers or ()), nuggets, proposals, json.loads(filter_json)]
-    return QueryFacts(*stored)
+        [(searches,)] = cursor.execute(_SEARCHES_IN_LOGS, [normalised]).fetchall()
+    return QueryFacts(
+        query_id=query_id,
+        text=text,
+        normalised=normalised,
+        source=source,
+        texts=EditedTexts(need, note),
+        noted_by=noted_by,
+        stratum=stratum,
+        searches=searches,
+        part=part,
+        retired=retired,
+        tags=tuple(tags or ()),
+        answers=tuple(answers or ()),
+        nuggets=read_nuggets(cursor, query_id).get(query_id, ()),
+        proposals=next(iter(read_proposals(cursor, query_id)), None),
+        filter=json.loads(filter_json),
+    )
 
 
 def edit_texts(store: Store, query_id: str, shown: EditedTexts, texts: EditedTexts, author: str) -> None:
@@ -127,11 +140,11 @@ def edit_texts(store: Store, query_id: str, shown: EditedTexts, texts: EditedTex
     RefusedError: the author is no lead, or a different person has edited the texts meanwhile.
     """
     texts = EditedTexts(texts.need.strip(), texts.note.strip())
-    text_of = {"information need": texts.need, "note": texts.note}
-    problems = [problem for name, text in text_of.items() for problem in find_personal_data(name, text)]
+    named_texts = {"information need": texts.need, "note": texts.note}
+    problems = [problem for name, text in named_texts.items() for problem in find_personal_data(name, text)]
     problems += [
         f"The {name} has {len(text):,} characters; expected at most {MAX_NOTE_LENGTH:,}."
-        for name, text in text_of.items()
+        for name, text in named_texts.items()
         if len(text) > MAX_NOTE_LENGTH
     ]
     refuse_problems(problems)

@@ -105,9 +105,9 @@ def test_a_broken_guide_is_refused_with_the_place(tmp_path: Path, text: str, exp
 
 def test_a_grade_outside_the_scale_gets_a_sentence_that_names_the_scale() -> None:
     guide = parse_guide(SMALL)
-    assert [guide.outside(grade) for grade in guide.values] == ["", ""]
-    assert guide.outside(2) == "grade 2 is not on the guide's scale (0, 1)"
-    assert guide.outside(None) == "grade None is not on the guide's scale (0, 1)"
+    assert [guide.describe_off_scale(grade) for grade in guide.values] == ["", ""]
+    assert guide.describe_off_scale(2) == "grade 2 is not on the guide's scale (0, 1)"
+    assert guide.describe_off_scale(None) == "grade None is not on the guide's scale (0, 1)"
 
 
 def with_template(folder: Path, template: str = TEMPLATE) -> Path:

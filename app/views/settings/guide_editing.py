@@ -15,9 +15,10 @@ from app.uploads import read_small_text
 from app.views.settings.guide_editor import GuideEditor, replace_draft
 from app.views.settings.guide_fields import describe_problem, show_fields
 from curation.guides.drafts import MAX_SOURCE_LENGTH, GuideDraft, discard_draft, find_draft, list_drafts
+from curation.guides.front_matter import GuideProblem
 from curation.guides.guide import current_guide
 from curation.guides.guide_editing import compose_source, read_fields
-from curation.guides.guide_text import GuideProblem, find_problems, parse_guide, read_shipped_guides
+from curation.guides.guide_text import find_problems, parse_guide, read_shipped_guides
 from curation.store import Store
 
 GUIDE_FORM = "guide"

@@ -270,7 +270,7 @@ class JudgmentFile:
 
     def _is_a_grade(self, text: str) -> bool:
         """Return whether the grade map or the labeling guide has a grade with that name, such as "None"."""
-        return normalise_grade(text) in self._grade_map or self._guide.named(text) is not None
+        return normalise_grade(text) in self._grade_map or self._guide.find_grade(text) is not None
 
     def _is_complete(self, cell: _Cell) -> bool:
         missing = [what for what in ("query", "document", "annotator") if not getattr(cell, what)]
@@ -334,10 +334,10 @@ class JudgmentFile:
             grade = None
         else:
             number = None if self._grade_map else parse_whole_number(text)
-            grade = guide.named(text) if number is None else number
+            grade = guide.find_grade(text) if number is None else number
             if grade is None:
                 raise ValueError(f"grade {text!r} is {_NO_MAP if self._grade_map else _NO_GRADE}")
-        outside = "" if grade is None else guide.outside(grade)
+        outside = "" if grade is None else guide.describe_off_scale(grade)
         if outside:
             raise ValueError(outside)
         return grade

@@ -136,11 +136,11 @@ def decide_pair(
         require_author(cursor, reviewer, *REVIEWERS)
         guide = current_guide(cursor)
         problems = list(_find_problems(grade, reason, guide))
-        problems += [guide.against_marks(grade, marked=True)] if evidence else []
+        problems += [guide.describe_evidence_problem(grade, has_evidence=True)] if evidence else []
         refuse_problems(list(filter(None, problems)))
         if not is_judged(cursor, pair):
             raise unjudged_error(*pair)
-        needed = "" if evidence else guide.against_marks(grade, marked=False)
+        needed = "" if evidence else guide.describe_evidence_problem(grade, has_evidence=False)
         if needed and any(case.dispute.marks_apart for case in read_cases(cursor, [pair])):
             way_out = "Annotators gave the same grade, and their marks have no common character."
             raise InputError(needed, way_out=way_out)
@@ -274,8 +274,8 @@ def _choose_rulings(
 
 
 def _find_problems(grade: int | None, reason: str, guide: Guide) -> Iterator[str]:
-    if grade is not None and guide.outside(grade):
-        yield guide.outside(grade)
+    if grade is not None and guide.describe_off_scale(grade):
+        yield guide.describe_off_scale(grade)
     if not reason.strip():
         yield "a decision needs a reason"
     if len(reason) > MAX_NOTE_LENGTH:
@@ -307,10 +307,10 @@ def _make_rulings(
 
 def _make_ruling(entry: DecisionLine, guide: Guide, queries: QueryColumn) -> Ruling | str:
     """Return the ruling of a line, or the reason to leave the line out."""
-    if is_missing_value(entry.grade) and guide.named(entry.grade) is None:
+    if is_missing_value(entry.grade) and guide.find_grade(entry.grade) is None:
         return NO_GRADE
     numeric_grade = parse_whole_number(entry.grade)
-    grade = guide.named(entry.grade) if numeric_grade is None else numeric_grade
+    grade = guide.find_grade(entry.grade) if numeric_grade is None else numeric_grade
     if grade is None:
         raise InputError(f"grade {entry.grade!r} is not a whole number, and not the name of a grade")
     problems = list(_find_problems(grade, entry.reason, guide))

@@ -115,7 +115,7 @@ class ProjectMarks(NamedTuple):
         """Return whether a decision without marks would leave a grade without the evidence that the guide
         requires."""
         marks = self.of.get(pair)
-        needed = bool(self.guide.against_marks(grade, marked=False))
+        needed = bool(self.guide.describe_evidence_problem(grade, has_evidence=False))
         return needed and marks is not None and marks._replace(decided=None).apart
 
     def is_lost(self, pair: PairConsensus, newer: Mapping[str, Document]) -> bool:

@@ -166,8 +166,8 @@ class PracticeFile(NamedTuple):
         numeric_grade = parse_whole_number(grade)
         if numeric_grade is None:
             problems.append(f"the grade {grade!r} is not a whole number")
-        elif self.guide.outside(numeric_grade):
-            problems.append(self.guide.outside(numeric_grade))
+        elif self.guide.describe_off_scale(numeric_grade):
+            problems.append(self.guide.describe_off_scale(numeric_grade))
         if not explanation:
             problems.append("a practice pair needs an explanation of its grade")
         elif len(explanation) > MAX_NOTE_LENGTH:
