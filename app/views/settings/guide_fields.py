@@ -10,8 +10,9 @@ from typing import Any
 import streamlit as st
 
 from app.views.settings.guide_editor import TITLE_AND_TEXT, GuideEditor
+from curation.guides.front_matter import GuideProblem
 from curation.guides.guide_editing import GuideFields, read_fields, write_fields
-from curation.guides.guide_text import GuideProblem, find_problems
+from curation.guides.guide_text import find_problems
 
 DEFAULT_COLOUR = "#777777"
 MAX_GRADES, MAX_EXAMPLES = 10, 20
