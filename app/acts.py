@@ -27,18 +27,18 @@ _SESSION = "acts"
 class FormState(NamedTuple):
     """The state of a form, or the shared state of several forms that people submit one at a time.
 
-    number: the number of submissions in this session. The key of the form's button contains this number, so
-        that a click on an outdated page has no effect.
+    submission_count: the number of submissions in this session. The key of the form's button contains this
+        count, so that a click on an outdated page has no effect.
     result: the result of the last submission; None before the first submission.
     """
 
     name: str
-    number: int = 0
+    submission_count: int = 0
     result: Any = None
 
     @property
     def key(self) -> str:
-        return f"{self.name} {self.number}"
+        return f"{self.name} {self.submission_count}"
 
 
 class _SessionActs:
@@ -77,8 +77,10 @@ class Acts:
         forms = self._session.forms
         try:
             with self._session.lock:
-                if forms.get(form.name, form).number == form.number:
-                    forms[form.name] = form._replace(number=form.number + 1, result=action())
+                if forms.get(form.name, form).submission_count == form.submission_count:
+                    forms[form.name] = form._replace(
+                        submission_count=form.submission_count + 1, result=action()
+                    )
         except CurationError as error:
             log.write(
                 logging.WARNING,

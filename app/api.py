@@ -112,7 +112,7 @@ class QuestionMessage(StrictMessage):
 
 
 @annotator_route
-def presentations(request: Request) -> Any:
+def list_items(request: Request) -> Any:
     """GET: return the annotator's next items, except the items that `holding` names."""
     parameters, annotator = request.query_params, request.state.annotator
     holding, limit = parameters.getlist("holding"), parameters.get("limit", "5")
@@ -123,14 +123,14 @@ def presentations(request: Request) -> Any:
 
 
 @annotator_route
-def previous(request: Request) -> Any:
+def read_previous_item(request: Request) -> Any:
     """GET: return the item that the annotator answered last, with the answer, or null."""
     item = read_previous_answer(project_store(), request.state.annotator, image_hosts())
     return item and _answer_json(item)
 
 
 @annotator_route
-def history(request: Request) -> Any:
+def read_history(request: Request) -> Any:
     """GET: return a page of the annotator's answers, newest first, each with the revision that a change
     needs.
     """
@@ -140,14 +140,14 @@ def history(request: Request) -> Any:
 
 
 @annotator_route
-def skipped(request: Request) -> Any:
+def list_skipped_items(request: Request) -> Any:
     """GET: return the open items that the annotator has skipped, the earliest first."""
     views = read_skipped_items(project_store(), request.state.annotator, image_hosts())
     return [view._asdict() for view in views]
 
 
 @annotator_route
-def worked(request: Request) -> Any:
+def count_answers(request: Request) -> Any:
     """GET: return, for each time in `since`, the number of items that the annotator answered after this
     time.
     """
@@ -158,7 +158,7 @@ def worked(request: Request) -> Any:
 
 
 @annotator_route
-def document(request: Request) -> Any:
+def read_document(request: Request) -> Any:
     """GET: return the whole document of one of the annotator's items, as text segments or safe HTML
     elements.
     """
@@ -167,14 +167,14 @@ def document(request: Request) -> Any:
 
 
 @annotator_route
-def guide(request: Request) -> Any:
+def read_guide(request: Request) -> Any:
     """GET: return a labeling guide: its title, its scale, and its text as safe HTML."""
     with project_store().reading() as cursor:
         return make_guide_json(load_guide(cursor, request.path_params["guide_hash"]))
 
 
 @annotator_route
-def judgments(request: Request) -> Any:
+def record_judgments(request: Request) -> Any:
     """POST: record actions in their order; return the outcome of each action, and the next items."""
     batch, annotator = JudgmentBatch.model_validate(request.state.message), request.state.annotator
     store = project_store()
@@ -193,7 +193,7 @@ def judgments(request: Request) -> Any:
 
 
 @annotator_route
-def answers(request: Request) -> Any:
+def record_query_answers(request: Request) -> Any:
     """POST: record whether the corpus answers queries; return the outcome of each answer."""
     batch, annotator = QueryAnswerBatch.model_validate(request.state.message), request.state.annotator
     messages, refusals = validate_messages(QueryAnswerMessage, batch.answers)
@@ -206,7 +206,7 @@ def answers(request: Request) -> Any:
 
 
 @annotator_route
-def questions(request: Request) -> Any:
+def handle_questions(request: Request) -> Any:
     """GET: return the annotator's questions about the guide, and the answers that everyone may read. POST:
     store a new question about the guide.
     """
@@ -218,16 +218,16 @@ def questions(request: Request) -> Any:
 
 
 ROUTES = [
-    Route("/api/presentations", presentations),
-    Route("/api/presentations/previous", previous),
-    Route("/api/presentations/{presentation_id}/document", document),
-    Route("/api/guides/{guide_hash}", guide),
-    Route("/api/judgments", judgments, methods=["POST"]),
-    Route("/api/answers", answers, methods=["POST"]),
-    Route("/api/history", history),
-    Route("/api/skipped", skipped),
-    Route("/api/worked", worked),
-    Route("/api/questions", questions, methods=["GET", "POST"]),
+    Route("/api/presentations", list_items),
+    Route("/api/presentations/previous", read_previous_item),
+    Route("/api/presentations/{presentation_id}/document", read_document),
+    Route("/api/guides/{guide_hash}", read_guide),
+    Route("/api/judgments", record_judgments, methods=["POST"]),
+    Route("/api/answers", record_query_answers, methods=["POST"]),
+    Route("/api/history", read_history),
+    Route("/api/skipped", list_skipped_items),
+    Route("/api/worked", count_answers),
+    Route("/api/questions", handle_questions, methods=["GET", "POST"]),
 ]
 
 

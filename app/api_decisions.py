@@ -42,7 +42,7 @@ class DecisionBatch(StrictMessage):
 
 
 @reviewer_route
-def disputes_next(request: Request) -> Any:
+def list_cases(request: Request) -> Any:
     """GET: return the next disputed pairs, except the pairs that `holding` names."""
     parameters, reviewer = request.query_params, request.state.annotator
     holding, limit = parameters.getlist("holding"), parameters.get("limit", "8")
@@ -54,13 +54,13 @@ def disputes_next(request: Request) -> Any:
 
 
 @reviewer_route
-def dispute(request: Request) -> Any:
+def read_case(request: Request) -> Any:
     """GET: return a judged pair of query and document in its current state."""
     return _case_json(case_views.read_case_view(project_store(), *_read_pair(request), image_hosts()))
 
 
 @reviewer_route
-def case_context(request: Request) -> Any:
+def read_context(request: Request) -> Any:
     """GET: return the query's other decided documents with their grades, and the comments on the pair."""
     anchors, comments = case_views.read_case_context(project_store(), *_read_pair(request))
     return {
@@ -73,13 +73,13 @@ def case_context(request: Request) -> Any:
 
 
 @reviewer_route
-def document(request: Request) -> Any:
+def read_document(request: Request) -> Any:
     """GET: return the whole document of a judged pair, as text segments or safe HTML elements."""
     return {"body": case_views.draw_whole_case(project_store(), *_read_pair(request), image_hosts())}
 
 
 @reviewer_route
-def recent(request: Request) -> Any:
+def list_recent_decisions(request: Request) -> Any:
     """GET: return the pairs that the reviewer decided last, newest first."""
     return [
         _case_json(case)
@@ -88,7 +88,7 @@ def recent(request: Request) -> Any:
 
 
 @reviewer_route
-def decisions(request: Request) -> Any:
+def record_decisions(request: Request) -> Any:
     """POST: record decisions in their order; return the outcome of each decision."""
     batch, reviewer = DecisionBatch.model_validate(request.state.message), request.state.annotator
     actions, refusals = validate_messages(ReviewerAction, batch.submissions)
@@ -99,12 +99,12 @@ def decisions(request: Request) -> Any:
 
 
 ROUTES = [
-    Route("/api/disputes/next", disputes_next),
-    Route("/api/disputes/one", dispute),
-    Route("/api/disputes/context", case_context),
-    Route("/api/disputes/document", document),
-    Route("/api/decisions/recent", recent),
-    Route("/api/decisions", decisions, methods=["POST"]),
+    Route("/api/disputes/next", list_cases),
+    Route("/api/disputes/one", read_case),
+    Route("/api/disputes/context", read_context),
+    Route("/api/disputes/document", read_document),
+    Route("/api/decisions/recent", list_recent_decisions),
+    Route("/api/decisions", record_decisions, methods=["POST"]),
 ]
 
 

@@ -23,7 +23,7 @@ class AppPage(NamedTuple):
 
     position: a number that orders all pages; the first page of a role is also at `/`.
     show: a function that draws the page for an annotator. The app shows a `CurationError` as a sentence.
-    group: the menu of the page for roles with too many pages for a row of links; '' for no menu.
+    menu: the menu of the page for roles with too many pages for a row of links; '' for no menu.
     listed: a function that says whether the navigation lists the page for a person; the address works anyway.
         None: only links on other pages lead to the page.
     """
@@ -34,5 +34,5 @@ class AppPage(NamedTuple):
     roles: tuple[str, ...]
     show: Callable[[Annotator], None]
     shows_title: bool = True
-    group: str = ""
+    menu: str = ""
     listed: Callable[[Annotator], bool] | None = _always

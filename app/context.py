@@ -1,4 +1,4 @@
-"""What the operator told this process: the project to serve, and the settings in environment variables."""
+"""The settings of the server process: the project, the image hosts and the folder for backups."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def project_name() -> str:
     return next((name for name in names if name not in default_names), path.stem)
 
 
-def unreadable(error: CurationError) -> str:
+def explain_unreadable(error: CurationError) -> str:
     """Return a sentence that the project cannot be read, without details; write the details to the log."""
     log.write(logging.WARNING, f"The project could not be read: {error}")
     if isinstance(error, StoreBusyError):

@@ -1,4 +1,4 @@
-"""The navigation: which pages a person has, and in which menus.
+"""The navigation: the pages of each role, in menus.
 
 The navigation does not protect data: the package `curation` checks the role of the person who asks for data.
 """
@@ -43,7 +43,7 @@ def list_menus(role: str) -> dict[str, list[AppPage]]:
     pages = [page for page in list_pages(role) if page.listed is not None]
     if len(pages) <= MAX_ROW_LINKS:
         return {"": pages}
-    menus = {group: [page for page in pages if page.group == group] for group in ("", *MENUS)}
+    menus = {menu: [page for page in pages if page.menu == menu] for menu in ("", *MENUS)}
     return {group: menu_pages for group, menu_pages in menus.items() if menu_pages}
 
 
@@ -61,7 +61,8 @@ def find_menu_index(role: str, title: str) -> int | None:
 
 def streamlit_pages(annotator: Annotator) -> dict[str, list[st.Page]]:
     """Return an annotator's pages by menu for Streamlit; the first page of the role has the address `/`."""
-    first_page, *_ = pages = list_pages(annotator.role)
+    pages = list_pages(annotator.role)
+    first_page = pages[0]
     st.session_state[OFFERED_PAGES] = {page.address for page in pages}
     menus = {"": [page for page in pages if page.listed is None]}
     for group, menu_pages in list_menus(annotator.role).items():

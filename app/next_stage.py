@@ -19,24 +19,24 @@ def show_action_link(action: Action) -> None:
         st.button(action.label, on_click=ui.preselect_parts, args=(action.parameters,))
     elif is_offered(action.page):
         page = st.Page(_do_nothing, title=action.label, url_path=action.page)
-        st.page_link(page, label=ui.plain(action.label), query_params=dict(action.parameters))
+        st.page_link(page, label=ui.literal(action.label), query_params=dict(action.parameters))
 
 
-def show_missing_stage(store: Store, annotator: Annotator, needed: str) -> None:
+def show_missing_stage(store: Store, annotator: Annotator, last_needed: str) -> None:
     """Show leads, on an empty page, a link to the first missing stage of the workflow.
 
     Parameters
     ----------
-    needed: the last stage of the workflow that the page depends on.
+    last_needed: the name of the last stage of the workflow that the page depends on.
     """
     if annotator.role not in LEADS:
         return
     stages = build_stages(figures_of(store).now(read_state))
-    last_index = [stage.name for stage in stages].index(needed)
+    last_index = [stage.name for stage in stages].index(last_needed)
     stage = next((stage for stage in stages[: last_index + 1] if stage.state != "done"), None)
     if stage is not None:
         with st.container(key="first-stage"):
-            ui.quiet(f"Next: {stage.name}. {stage.line}")
+            ui.note(f"Next: {stage.name}. {stage.line}")
             show_action_link(stage.action)
 
 

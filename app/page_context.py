@@ -1,4 +1,4 @@
-"""The background jobs of a page: how a page starts, follows and stops jobs, and shows their results."""
+"""The background jobs of a page, which the page starts, follows and stops, and whose results it shows."""
 
 from __future__ import annotations
 
@@ -43,9 +43,9 @@ class PageContext(NamedTuple):
         """The shared state of all forms of the page that start jobs."""
         return self.acts.form(_FORM)
 
-    def start(self, kind: str, request: Any) -> None:
+    def request_job(self, kind: str, request: Any) -> None:
         """Start a background job and run the page again; show a refusal next to the form."""
-        self.do(lambda: self.begin(kind, request))
+        self.do(lambda: self.start_job(kind, request))
 
     def do(self, action: Callable[[], object]) -> None:
         """Run the action of a form, such as checking the request and starting a job, and run the page
@@ -53,16 +53,16 @@ class PageContext(NamedTuple):
         """
         self.acts.do(self.form, action)
 
-    def begin(self, kind: str, request: Any) -> Job:
+    def start_job(self, kind: str, request: Any) -> Job:
         """Start a background job as part of the action of a form."""
         parameters = request if isinstance(request, dict) else dump_request(request)
         return jobs_of(self.store).start(kind, parameters, self.annotator.name, self.last_job_id or None)
 
-    def begin_with_result(self, kind: str, request: Any, previous: Job | None) -> Job:
+    def start_job_with_folder(self, kind: str, request: Any, previous: Job | None) -> Job:
         """Start a job that writes files to a new folder, and remove the folder of the previous job."""
         folder = new_result_folder()
         try:
-            job = self.begin(kind, replace(request, folder=str(folder)))
+            job = self.start_job(kind, replace(request, folder=str(folder)))
         except BaseException:
             remove_result(folder)
             raise
@@ -96,7 +96,7 @@ class PageContext(NamedTuple):
 
     def _show_remark(self, remark: str) -> None:
         if remark:
-            ui.quiet(remark)
+            ui.note(remark)
 
     def find_problem(self, kind: str, request: Any = None) -> str | None:
         """Return the reason why a job of this kind cannot start now, for a request or for any request; None
@@ -158,11 +158,11 @@ def _follow_job(store: Store, annotator: Annotator, job_id: str) -> None:
     elif done:
         progress = f"{step}: {done:,}"
     with st.container(horizontal=True, vertical_alignment="center"):
-        text = ui.plain(f"{doing[0].upper()}{doing[1:]}: {progress or 'starting'}")
+        text = ui.literal(f"{doing[0].upper()}{doing[1:]}: {progress or 'starting'}")
         st.progress(min(1.0, done / total) if total else 0.0, text=text)
         if can_stop(job, annotator) and st.button("Stop", key=f"stop {job_id}"):
             _stop_job(store, annotator, job_id)
-    ui.quiet(
+    ui.note(
         f"Started by {job.started_by} at {job.started_at:%H:%M} UTC. "
         "The job continues when you leave or reload the page."
     )
@@ -186,7 +186,7 @@ def _show_result(job: Job) -> None:
         doing = kind.in_progress.replace(" is ", " was ").replace(" are ", " were ")
         st.warning(f"The server was stopped while {doing}. {kind.on_interrupt}", icon=":material/warning:")
     elif job.outcome == "stopped":  # a person's wish is no error
-        ui.quiet(str(job.message))
+        ui.note(str(job.message))
     else:
-        text = "\n\n".join(map(ui.plain, str(job.message).splitlines()))
+        text = "\n\n".join(map(ui.literal, str(job.message).splitlines()))
         st.error(text, icon=":material/error:")

@@ -20,7 +20,7 @@ MAX_NAME_LENGTH = 40
 """Maximum number of characters of a query in the proposed name of its round."""
 
 
-def send_documents(
+def show_send_form(
     store: Store,
     acts: Acts,
     query_id: str,
@@ -39,13 +39,16 @@ def send_documents(
     """
     form = acts.form(f"send {query_id}")
     with store.reading() as cursor:
-        people, proposed_name = list_eligible_annotators(cursor), _propose_name(cursor, text)
-    names, usual = [person.name for person in people], select_default_names(people)
+        people = list_eligible_annotators(cursor)
+        proposed_name = _propose_name(cursor, text)
+    names = [person.name for person in people]
+    default_names = select_default_names(people)
     dialog = st.popover("Send to a round")
-    if opened := form.result:  # in the popover, which stays open over the page
+    opened_round = form.result
+    if opened_round:  # in the popover, which stays open over the page
         with dialog:
-            documents = pluralize(opened.candidates, "document")
-            ui.confirmation(f"The round {opened.round} is open, with {documents} of this query.")
+            documents = pluralize(opened_round.candidates, "document")
+            ui.confirmation(f"The round {opened_round.round} is open, with {documents} of this query.")
     with dialog, st.form(form.key, border=False):
         document_ids = st.multiselect(
             "Documents",
@@ -55,8 +58,9 @@ def send_documents(
             key=f"documents {form.key}",
         )
         name = st.text_input("Name of the round", proposed_name, key=f"round {form.key}")
-        annotators = st.multiselect("Annotators", names, usual, key=f"annotators {form.key}")
-        limit, start = max(1, len(names)), min(2, max(1, len(usual)))
+        annotators = st.multiselect("Annotators", names, default_names, key=f"annotators {form.key}")
+        limit = max(1, len(names))
+        start = min(2, max(1, len(default_names)))
         overlap = st.number_input("Annotators for each document", 1, limit, start, key=f"overlap {form.key}")
         submitted = st.form_submit_button("Open the round", type="primary", key=f"send {form.key}")
     if submitted:

@@ -16,7 +16,7 @@ from markupsafe import Markup
 
 from app.components.document_html import difference_html, document_html
 from app.components.links import PageLink, page_link, query_link
-from app.components.widgets import drawing
+from app.components.widgets import show_drawing
 from curation.core.errors import CurationError
 from curation.core.operation import Result, get_tables
 from curation.core.reports.page import Section
@@ -36,7 +36,7 @@ _FIGURE_CLASS = ' class="gs-figure"'
 _PRESELECTED = "parts to show"
 
 
-def lead(sentence: str) -> None:
+def purpose(sentence: str) -> None:
     """Show the purpose of a page below its title."""
     st.html(f'<p class="gs-lead">{escape(sentence)}</p>')
 
@@ -77,7 +77,7 @@ def verdict(figure: str, label: str, sentence: str) -> None:
     )
 
 
-def quiet(sentence: str) -> None:
+def note(sentence: str) -> None:
     """Show a remark below a figure or a table; text in back-ticks is shown as a command."""
     st.html(f'<p class="gs-quiet">{_mark_commands(sentence)}</p>')
 
@@ -87,13 +87,13 @@ def data_time(state: DataState) -> None:
     live.
     """
     if state.large:
-        quiet(f"As of {state.at:%H:%M} UTC. Newer answers are counted within a minute.")
+        note(f"As of {state.at:%H:%M} UTC. Newer answers are counted within a minute.")
 
 
 def warnings(sentences: Iterable[str]) -> None:
     """Show warnings about the figures that follow on the page."""
     for sentence in sentences:
-        st.warning(plain(sentence), icon=":material/gavel:")
+        st.warning(literal(sentence), icon=":material/gavel:")
 
 
 def confirmation(sentence: str) -> None:
@@ -103,12 +103,12 @@ def confirmation(sentence: str) -> None:
 
 def success(text: str) -> None:
     """Show the lines of a text in a success box."""
-    st.success("\n\n".join(map(plain, text.splitlines())), icon=":material/check:")
+    st.success("\n\n".join(map(literal, text.splitlines())), icon=":material/check:")
 
 
 def findings(sentences: Iterable[str]) -> None:
     """Show the findings of a report as a list."""
-    st.markdown("\n".join(f"- {plain(sentence)}" for sentence in sentences))
+    st.markdown("\n".join(f"- {literal(sentence)}" for sentence in sentences))
 
 
 def metrics(figures: Mapping[str, str]) -> None:
@@ -136,7 +136,7 @@ def _mark_commands(sentence: str) -> str:
     return _COMMAND.sub(r"<code>\1</code>", escape(sentence))
 
 
-def plain(text: object) -> str:
+def literal(text: object) -> str:
     """Escape texts of documents, queries and people so that Markdown shows the texts unchanged, on one
     line.
     """
@@ -146,7 +146,7 @@ def plain(text: object) -> str:
 def problem(error: Exception) -> None:
     """Show the sentences of an error, one sentence a line, without the parts that name commands."""
     text = error.found if isinstance(error, CurationError) else str(error)
-    st.error("\n\n".join(map(plain, text.splitlines())), icon=":material/error:")
+    st.error("\n\n".join(map(literal, text.splitlines())), icon=":material/error:")
 
 
 def table(
@@ -281,12 +281,12 @@ def section(section: Section, words: bool = False) -> None:
     """Show a section of a report without the heading: its sentence, drawings, tables and remark."""
     sentences(section.sentence)
     for svg in section.drawings:
-        drawing(svg)
+        show_drawing(svg)
     for report_table in section.tables:
         breaks_lines = words or report_table.words
         table(report_table.caption, report_table.columns, report_table.rows, breaks_lines)
     if section.remark:
-        quiet(section.remark)
+        note(section.remark)
 
 
 def folded(report_sections: Iterable[Section], open_count: int = 0, words: bool = False) -> None:

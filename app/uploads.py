@@ -26,10 +26,10 @@ MAX_WAITING_BYTES = 1_000_000
 """Maximum bytes of plain files that the app reads while a page waits; background jobs read all others."""
 Result = TypeVar("Result")
 _lock = threading.Lock()
-_held_files: dict[tuple[Path, str], tuple[HeldFile, float]] = {}
+_stored_uploads: dict[tuple[Path, str], tuple[StoredUpload, float]] = {}
 
 
-class HeldFile(NamedTuple):
+class StoredUpload(NamedTuple):
     """A stored upload that a person is about to import.
 
     Attributes
@@ -47,20 +47,20 @@ class HeldFile(NamedTuple):
     identity: str
 
 
-def held_file(project: Path, person: str) -> HeldFile | None:
+def find_stored_upload(project: Path, person: str) -> StoredUpload | None:
     """Return the stored upload of a person, or None; remove uploads that were unused for too long."""
     with _lock:
         now = time.monotonic()
-        for key, (file, used_at) in list(_held_files.items()):
+        for key, (file, used_at) in list(_stored_uploads.items()):
             if now - used_at > MAX_IDLE_SECONDS or not file.folder.is_dir():
-                del _held_files[key]
+                del _stored_uploads[key]
                 discard_upload(key[0], str(file.folder))
-        if (project, person) not in _held_files:
+        if (project, person) not in _stored_uploads:
             return None
-        return _record_use(project, person, _held_files[project, person][0])
+        return _record_use(project, person, _stored_uploads[project, person][0])
 
 
-def hold_upload(project: Path, person: str, upload: UploadedFile) -> HeldFile:
+def store_upload(project: Path, person: str, upload: UploadedFile) -> StoredUpload:
     """Write an upload to disk, only once, in place of the person's previous file.
 
     Raises
@@ -68,22 +68,24 @@ def hold_upload(project: Path, person: str, upload: UploadedFile) -> HeldFile:
     RefusedError: the file does not fit on the disk.
     """
     with _lock:
-        previous = _held_files.get((project, person))
+        previous = _stored_uploads.get((project, person))
         if previous is not None and previous[0].identity == upload.file_id:
             return previous[0]
         _remove(project, person)
         folder = Path(mkdtemp(dir=uploads_folder(project)))
-        path = folder / "upload" / file_name(upload.name)
+        path = folder / "upload" / make_safe_name(upload.name)
         path.parent.mkdir()
         try:
             write_upload(path, upload)
         except OSError as error:
             discard_upload(project, str(folder))
             raise RefusedError(
-                f"{file_name(upload.name)} cannot be kept on the server ({error.strerror}). Nothing was "
+                f"{make_safe_name(upload.name)} cannot be kept on the server ({error.strerror}). Nothing was "
                 "imported. Ask the operator of the server for more disk space."
             ) from error
-        return _record_use(project, person, HeldFile(path.name, folder, path, upload.size, upload.file_id))
+        return _record_use(
+            project, person, StoredUpload(path.name, folder, path, upload.size, upload.file_id)
+        )
 
 
 def write_upload(path: Path, upload: UploadedFile) -> None:
@@ -125,31 +127,31 @@ def read_if_small(files: Sequence[Path], read: Callable[[], Result]) -> Result |
     return read() if file_bytes <= MAX_WAITING_BYTES and all(map(is_uncompressed, files)) else None
 
 
-def remove_held_file(project: Path, person: str) -> None:
+def remove_stored_upload(project: Path, person: str) -> None:
     """Remove the stored upload of a person."""
     with _lock:
         _remove(project, person)
 
 
-def hand_over(project: Path, person: str) -> None:
+def hand_over_upload(project: Path, person: str) -> None:
     """Hand the stored upload of a person over to a background job, which removes the file."""
     with _lock:
-        _held_files.pop((project, person), None)
+        _stored_uploads.pop((project, person), None)
 
 
-def file_name(browser_name: str) -> str:
+def make_safe_name(browser_name: str) -> str:
     """Return the last part of a file's name from a browser, without characters that are unsafe in paths."""
     name = browser_name.replace("\\", "/").rpartition("/")[2]
     safe_name = "".join(letter for letter in name if letter.isprintable() and letter != "\0")
     return safe_name.lstrip(".")[-120:] or "file"
 
 
-def _record_use(project: Path, person: str, file: HeldFile) -> HeldFile:
-    _held_files[project, person] = (file, time.monotonic())
+def _record_use(project: Path, person: str, file: StoredUpload) -> StoredUpload:
+    _stored_uploads[project, person] = (file, time.monotonic())
     return file
 
 
 def _remove(project: Path, person: str) -> None:
-    removed = _held_files.pop((project, person), None)
+    removed = _stored_uploads.pop((project, person), None)
     if removed is not None:
         discard_upload(project, str(removed[0].folder))

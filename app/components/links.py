@@ -13,7 +13,6 @@ OFFERED_PAGES = "offered pages"
 SHOWN_PAGE = "shown page"
 """The key under which a Streamlit session stores the address of the current page."""
 QUERY_PAGE = "query"
-"""The address of the page of a query."""
 
 
 class PageLink(NamedTuple):

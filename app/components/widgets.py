@@ -25,12 +25,12 @@ _live = st.components.v2.component("goldgrade_live", html="", js=read_asset("com
 _keys = st.components.v2.component("goldgrade_keys", html="", js=read_asset("components/keys.js"))
 
 
-def drawing(svg: str) -> None:
+def show_drawing(svg: str) -> None:
     """Show an SVG of `curation.core.reports`, which has escaped the texts in it."""
     _drawing(data={"svg": svg})
 
 
-def live(area: str) -> None:
+def send_while_typing(area: str) -> None:
     """Send the content of text fields while people type, not only when people leave a field.
 
     `area` is the key of the container that holds the text fields."""
@@ -48,7 +48,7 @@ class Draft(NamedTuple):
     shown: str = ""
 
 
-def keys(focus: str, reason: str, draft: Draft | None = None, sent: str = "") -> None:
+def focus_field(focus: str, reason: str, draft: Draft | None = None, sent: str = "") -> None:
     """Focus a field whenever `reason` changes; Esc leaves the field.
 
     Parameters
@@ -81,20 +81,24 @@ _picker = st.components.v2.component(
 )
 
 
-def picker(
-    key: str, columns: Sequence[str], rows: Sequence[PickerRow], chosen: Collection[str], cleared: int
+def pick_rows(
+    key: str,
+    columns: Sequence[str],
+    rows: Sequence[PickerRow],
+    initial_ids: Collection[str],
+    reset_count: int,
 ) -> list[str]:
     """Show selectable rows; return the ids of the chosen rows, including chosen rows that a filter hides.
 
     Parameters
     ----------
-    chosen: the ids that are selected when the list appears and when `cleared` changes.
-    cleared: a number that grows whenever the list must reset its selection to `chosen`.
+    initial_ids: the ids that are selected when the list appears and when `reset_count` changes.
+    reset_count: a number that grows whenever the list must reset its selection to `initial_ids`.
     """
-    data = {"columns": columns, "rows": rows, "chosen": sorted(chosen), "cleared": cleared}
+    data = {"columns": columns, "rows": rows, "chosen": sorted(initial_ids), "cleared": reset_count}
     selection = _picker(key=key, data=data, default={"chosen": None}, on_chosen_change=lambda: None).chosen
-    if selection is None or selection["cleared"] != cleared:
-        return sorted(chosen)
+    if selection is None or selection["cleared"] != reset_count:
+        return sorted(initial_ids)
     return list(selection["ids"])
 
 
@@ -116,7 +120,7 @@ _queries = st.components.v2.component(
 )
 
 
-def queries(key: str, legend: str, svg: str, bars: Sequence[QueryBar]) -> str:
+def pick_query(key: str, legend: str, svg: str, bars: Sequence[QueryBar]) -> str:
     """Show the bars next to a plot whose points have the ids of queries as keys; return the chosen id.
 
     Parameters

@@ -24,7 +24,7 @@ from app.assets import read_asset
 from app.front.scripts import accepts_gzip, serve_script
 from app.index_page import ICON, SCRIPTS_PATH, IndexTemplate
 from app.navigation import all_pages, list_pages
-from app.signin.pages import page as plain_page
+from app.signin.pages import build_plain_page
 from curation.store import Annotator
 
 STREAMLIT_PATHS = frozenset({"_stcore", "component", "media", "static", "auth", "oauth2callback"})
@@ -53,7 +53,7 @@ class Front:
         self._index = index
         route_paths = list(route_paths)
         self._route_patterns = [compile_path(path)[0] for path in route_paths]
-        self._streamlit_paths = STREAMLIT_PATHS | {_first_part(path) for path in route_paths}
+        self._streamlit_paths = STREAMLIT_PATHS | {_read_first_segment(path) for path in route_paths}
         self._pages = {f"/{page.address}": page for page in all_pages()}
         self._icon = read_asset("front/favicon.svg")
         self._compress = lru_cache(64)(gzip.compress)
@@ -75,7 +75,7 @@ class Front:
             return None
         if path.startswith(API) and not any(pattern.match(path) for pattern in self._route_patterns):
             return JSONResponse({"message": f"There is nothing at {path[:80]}."}, 404)
-        if _first_part(path) in self._streamlit_paths:
+        if _read_first_segment(path) in self._streamlit_paths:
             return None
         return self._respond_to_page(path, scope["query_string"], account, headers)
 
@@ -109,17 +109,17 @@ def explain_roles(page: AppPage, first_page: AppPage) -> Response:
     """Return a page that says which roles may open an address, with a link to the reader's first page."""
     *other_roles, last_role = [f"{role}s" for role in page.roles]
     readers = f"{', '.join(other_roles)} and {last_role}" if other_roles else last_role
-    return plain_page(page.title, f"{page.title} is a page for {readers}.", _link_to(first_page), 403)
+    return build_plain_page(page.title, f"{page.title} is a page for {readers}.", _link_to(first_page), 403)
 
 
 def explain_missing_page(path: str, first_page: AppPage) -> Response:
     """Return a page that says that an address does not exist, with a link to the reader's first page."""
-    return plain_page("No such page", f"There is no page at {path[:80]}.", _link_to(first_page), 404)
+    return build_plain_page("No such page", f"There is no page at {path[:80]}.", _link_to(first_page), 404)
 
 
 def _link_to(page: AppPage) -> str:
     return f'<a class="way" href="/">Go to {escape(page.title)}</a>'
 
 
-def _first_part(path: str) -> str:
+def _read_first_segment(path: str) -> str:
     return path.split("/", 2)[1] if path.startswith("/") else ""

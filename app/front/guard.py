@@ -28,7 +28,7 @@ from starlette.websockets import WebSocketClose
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ClientState_pb2 import ClientState
 
-from app.context import image_hosts, unreadable
+from app.context import explain_unreadable, image_hosts
 from app.front.offered_files import MEDIA, OfferedFiles
 from app.front.tabs import OpenTabs, Tab
 from app.front.upload_limits import UPLOAD_PATH
@@ -148,7 +148,7 @@ async def _is_still_signed_in(headers: Headers) -> bool:
     try:
         return await _find_account(headers) is not None
     except CurationError as error:
-        unreadable(error)
+        explain_unreadable(error)
         return False
 
 

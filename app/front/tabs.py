@@ -19,7 +19,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 from starlette.types import Message, Receive, Send
 
-from app.signin.pages import page as plain_page
+from app.signin.pages import build_plain_page
 
 MAX_TABS_OF_PERSON = 8
 RERUNS_PER_SECOND, MAX_BURST = 5.0, 20
@@ -99,7 +99,7 @@ class OpenTabs:
 
 async def explain_end(request: Request) -> Response:
     """GET: return the page that explains why a browser tab was ended."""
-    return plain_page("Closed", ENDED_SENTENCE, '<a class="way" href="/">Continue here</a>', 200)
+    return build_plain_page("Closed", ENDED_SENTENCE, '<a class="way" href="/">Continue here</a>', 200)
 
 
 ROUTE = Route(ENDED_ADDRESS, explain_end)

@@ -42,7 +42,7 @@ class UploadLimits:
         self._silence = silence
         self._max_bytes, self._max_bytes_of_person = max_bytes, max_bytes_of_person
         self._read_memory = read_memory or read_upload_memory
-        self._arriving: dict[str, int] = defaultdict(int)
+        self._pending_bytes: dict[str, int] = defaultdict(int)
         self._sessions: dict[str, set[str]] = defaultdict(set)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -65,10 +65,10 @@ class UploadLimits:
     def _find_refusal(self, name: str, length: int) -> PlainTextResponse | None:
         memory = self._read_memory()
         self._sessions[name] &= memory.keys()
-        used = sum(memory[session] for session in self._sessions[name]) + self._arriving[name]
-        if used + length > self._max_bytes_of_person:
+        used_bytes = sum(memory[session] for session in self._sessions[name]) + self._pending_bytes[name]
+        if used_bytes + length > self._max_bytes_of_person:
             return _refuse(413)
-        if sum(memory.values()) + sum(self._arriving.values()) + length > self._max_bytes:
+        if sum(memory.values()) + sum(self._pending_bytes.values()) + length > self._max_bytes:
             return _refuse(503, {"Retry-After": "120"})
         return None
 
@@ -77,11 +77,11 @@ class UploadLimits:
         """Count the memory of an upload for its person: first the stated length, then the bytes in
         Streamlit's memory.
         """
-        self._arriving[name] += length
+        self._pending_bytes[name] += length
         try:
             yield
         finally:
-            self._arriving[name] -= length
+            self._pending_bytes[name] -= length
             self._sessions[name].add(path.removeprefix(UPLOAD_PATH).partition("/")[0])
 
 

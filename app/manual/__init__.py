@@ -15,7 +15,7 @@ from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 from starlette.staticfiles import StaticFiles
 
-from app.signin.pages import page as plain_page
+from app.signin.pages import build_plain_page
 
 ADDRESS = "/help/"
 SITE_FOLDER = Path(__file__).with_name("site")
@@ -35,13 +35,13 @@ _BACK_LINK = '<a class="way" href="/">Go to your first page</a>'
 async def serve_page(request: Request) -> Response:
     """GET: return a file of the documentation site; the root address returns the first page."""
     if not (SITE_FOLDER / "index.html").is_file():
-        return plain_page("Help", NOT_BUILT, _BACK_LINK, 404)
+        return build_plain_page("Help", NOT_BUILT, _BACK_LINK, 404)
     try:
         response = await StaticFiles(directory=SITE_FOLDER).get_response(
             request.path_params["path"] or "index.html", request.scope
         )
     except HTTPException:
-        return plain_page("No such page", "The documentation has no such page.", _BACK_LINK, 404)
+        return build_plain_page("No such page", "The documentation has no such page.", _BACK_LINK, 404)
     response.headers["Content-Security-Policy"] = POLICY
     response.headers["Cache-Control"] = "private, no-cache"
     return response

@@ -16,7 +16,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from app.context import project_store, unreadable
+from app.context import explain_unreadable, project_store
 from curation.core import log
 from curation.core.errors import CurationError
 from curation.guides.guide import current_guide
@@ -30,18 +30,18 @@ _last_writes: dict[Path, float] = {}
 """Project → the time of the last test write to the project."""
 
 
-def health(request: Request) -> Response:
+def check_health(request: Request) -> Response:
     """GET: return `{"status": "ok"}`, or "failing" with a sentence and the HTTP status 503."""
     try:
         is_disk_almost_full = _check_store(project_store())
     except CurationError as error:
-        return JSONResponse({"status": "failing", "message": unreadable(error)}, 503)
+        return JSONResponse({"status": "failing", "message": explain_unreadable(error)}, 503)
     if is_disk_almost_full:
         return JSONResponse({"status": "failing", "message": "The disk is almost full."}, 503)
     return JSONResponse({"status": "ok"})
 
 
-ROUTE = Route("/health", health)
+ROUTE = Route("/health", check_health)
 
 
 def _check_store(store: Store) -> bool:

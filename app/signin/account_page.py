@@ -10,7 +10,7 @@ from anyio import to_thread
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
-from app.context import project_store, unreadable
+from app.context import explain_unreadable, project_store
 from app.signin import pages
 from app.signin.client_info import read_client
 from app.signin.cookies import cookie_codec
@@ -57,7 +57,7 @@ async def end_sign_in(request: Request) -> Response:
         with suppress(NotFoundError):  # the sign-in has ended already, and the page shows this
             await to_thread.run_sync(end)
     except CurationError as error:
-        return await _show_page(request, 503, unreadable(error))
+        return await _show_page(request, 503, explain_unreadable(error))
     sign_in_cache().expire()
     return RedirectResponse("/password", 303)
 
@@ -78,7 +78,7 @@ async def sign_out(request: Request) -> Response:
                 await to_thread.run_sync(end_sign_ins, project_store(), name, make_sign_in_id(key), name)
             sign_in_cache().expire()
     except CurationError as error:
-        response = build_sign_in_page("/", name, 503, f"{_THIS_BROWSER_ONLY} {unreadable(error)}")
+        response = build_sign_in_page("/", name, 503, f"{_THIS_BROWSER_ONLY} {explain_unreadable(error)}")
     response.delete_cookie(cookie_codec().cookie, path="/")
     PROVIDER_COOKIE.delete(response)
     return response
@@ -115,10 +115,14 @@ async def _show_page(
     try:
         by_password, sign_ins = await to_thread.run_sync(_read_account, name)
     except CurationError as error:
-        return pages.page("Account", subtitle, pages.alert(problem or unreadable(error)), 503)
-    form = _FORM.substitute(name=escape(name), problem=pages.alert(problem), shortest=MIN_PASSWORD_LENGTH)
+        return pages.build_plain_page(
+            "Account", subtitle, pages.make_alert(problem or explain_unreadable(error)), 503
+        )
+    form = _FORM.substitute(
+        name=escape(name), problem=pages.make_alert(problem), shortest=MIN_PASSWORD_LENGTH
+    )
     content = f"{form if by_password else _BY_PROVIDER}{_list_sign_ins(sign_ins, make_sign_in_id(key))}"
-    return pages.page("Account", subtitle, content, status, headers)
+    return pages.build_plain_page("Account", subtitle, content, status, headers)
 
 
 def _read_account(name: str) -> tuple[bool, list[OpenSignIn]]:
@@ -144,4 +148,4 @@ def _build_provider_sign_out_page(address: str) -> Response:
     """
     link = f'<a class="way" href="{escape(address)}">Sign out at the provider, too</a>'
     headers = {"Refresh": f"0; url={address}"}
-    return pages.page("Signed out", "You are signed out here.", link, headers=headers)
+    return pages.build_plain_page("Signed out", "You are signed out here.", link, headers=headers)

@@ -15,7 +15,7 @@ from anyio import to_thread
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
-from app.context import project_name, project_store, unreadable
+from app.context import explain_unreadable, project_name, project_store
 from app.signin import pages
 from app.signin.auth_settings import auth_settings
 from app.signin.client_info import read_address, read_client
@@ -55,7 +55,7 @@ async def join(request: Request) -> Response:
         invited = await to_thread.run_sync(_find_invited_person, token)
     except CurationError as error:
         login_throttle.withdraw_attempt(attempt_keys)
-        return _build_page(None, unreadable(error), 503)
+        return _build_page(None, explain_unreadable(error), 503)
     if invited is None:
         response = _build_page(None, INVALID_LINK, 403)
     else:
@@ -104,15 +104,15 @@ def _build_page(
     """Return the form of an opened invitation link; without an opened link, a script opens the link in the
     address.
     """
-    subtitle, content = SUBTITLE, f"{pages.alert(problem) or _LINK_HELP}{_SIGN_IN_HELP}"
+    subtitle, content = SUBTITLE, f"{pages.make_alert(problem) or _LINK_HELP}{_SIGN_IN_HELP}"
     if invited is not None:
         subtitle = f"Your account in {project_name()}, as {invited.role}."
         content = _JOIN_FORM.substitute(
             name=escape(invited.name or name),
             name_is="readonly" if invited.name else "autofocus",
             password_is="autofocus" if invited.name else "",
-            problem=pages.alert(problem),
+            problem=pages.make_alert(problem),
             shortest=MIN_PASSWORD_LENGTH,
         )
     headers = {"Retry-After": str(wait)} if wait else None
-    return pages.page("Choose a password", subtitle, content, status, headers, _JOIN_SCRIPT)
+    return pages.build_plain_page("Choose a password", subtitle, content, status, headers, _JOIN_SCRIPT)

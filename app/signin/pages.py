@@ -32,7 +32,7 @@ def read_template(name: str) -> Template:
 _FRAME = read_template("page.html")
 
 
-def page(
+def build_plain_page(
     title: str,
     subtitle: str,
     content: str,
@@ -50,7 +50,7 @@ def page(
     return HTMLResponse(text, status, base_headers | (headers or {}))
 
 
-def alert(problem: str) -> str:
+def make_alert(problem: str) -> str:
     """Return a problem as HTML that screen readers announce, and log the problem; '' for no problem."""
     if problem:
         failures.note_sentence(problem)

@@ -15,7 +15,7 @@ from typing import TypeVar
 from anyio import CapacityLimiter, create_task_group, to_thread
 from starlette.requests import ClientDisconnect, Request
 
-from app.context import unreadable
+from app.context import explain_unreadable
 from curation.core.errors import CurationError, RefusedError
 
 MAX_QUEUE_LENGTH, MAX_OF_NETWORK = 16, 8
@@ -83,4 +83,4 @@ UNKNOWN_BROWSERS, KNOWN_BROWSERS, CHANGES = PasswordCheckQueue(), PasswordCheckQ
 
 def explain_unchecked(error: CurationError) -> str:
     """Return a sentence that says why a password was not checked, for people who are not signed in."""
-    return str(error) if isinstance(error, QueueFullError) else unreadable(error)
+    return str(error) if isinstance(error, QueueFullError) else explain_unreadable(error)

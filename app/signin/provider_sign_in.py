@@ -12,7 +12,7 @@ from anyio import to_thread
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
-from app.context import project_store, unreadable
+from app.context import explain_unreadable, project_store
 from app.signin import oidc
 from app.signin.auth_settings import find_provider, list_providers
 from app.signin.client_info import read_client
@@ -67,7 +67,7 @@ async def _complete_sign_in(request: Request, pending: oidc.PendingSignIn) -> Re
     except RefusedError as error:
         return build_sign_in_page(pending.target, status=403, problem=str(error))
     except CurationError as error:
-        return build_sign_in_page(pending.target, status=503, problem=unreadable(error))
+        return build_sign_in_page(pending.target, status=503, problem=explain_unreadable(error))
     if sign_in_key is None:
         problem = (
             f"{identity.email} is not known to this project. Ask its lead to add this address: "

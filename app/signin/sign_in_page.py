@@ -91,16 +91,18 @@ def build_sign_in_page(
     has_password_form = auth_settings().passwords and notice != NO_ACCOUNT
     form = _FORM.substitute(
         name=escape(name),
-        problem=pages.alert(problem),
+        problem=pages.make_alert(problem),
         target=escape(quote(target)),
         focus_name="" if name else "autofocus",
         focus_password="autofocus" if name else "",
     )
     links = "".join(_provider_link(provider, target) for provider in list_providers())
-    provider_problem = "" if has_password_form else pages.alert(problem)
+    provider_problem = "" if has_password_form else pages.make_alert(problem)
     provider_links = f'<div class="ways">{provider_problem}{links}</div>' if links else ""
     content = f"{notice}{provider_links}{form if has_password_form else ''}{'' if notice else _HELP}"
-    return pages.page("Sign in", SUBTITLE, content, status, headers, prefetch=make_prefetch_links())
+    return pages.build_plain_page(
+        "Sign in", SUBTITLE, content, status, headers, prefetch=make_prefetch_links()
+    )
 
 
 def _read_notice() -> str:

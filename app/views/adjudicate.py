@@ -20,4 +20,4 @@ def show(annotator: Annotator) -> None:
     show_deciding(annotator.name, cookie_codec().project)
 
 
-PAGE = AppPage(21, "Adjudicate", "adjudicate", REVIEWERS, show, shows_title=False, group=JUDGE)
+PAGE = AppPage(21, "Adjudicate", "adjudicate", REVIEWERS, show, shows_title=False, menu=JUDGE)

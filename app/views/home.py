@@ -36,9 +36,9 @@ def show(annotator: Annotator) -> None:
     st.fragment(_follow_project, run_every=SECONDS_BETWEEN_CHECKS)(store)
     for finding in check_backups(store):
         if finding.level == "problem":
-            st.error(ui.plain(finding.sentence), icon=":material/error:")
+            st.error(ui.literal(finding.sentence), icon=":material/error:")
         else:
-            ui.quiet(finding.sentence)
+            ui.note(finding.sentence)
 
 
 PAGE = AppPage(5, "Home", "home", LEADS, show)
@@ -46,8 +46,11 @@ PAGE = AppPage(5, "Home", "home", LEADS, show)
 
 def _follow_project(store: Store) -> None:
     """Draw the page Home; on later calls, draw the page again only if the project has changed."""
-    running, now, figures = list(jobs_of(store).running_jobs()), utc_now(), figures_of(store)
-    data_state, day = figures.state(), datetime.combine(now, time())
+    running_ids = list(jobs_of(store).running_jobs())
+    figures = figures_of(store)
+    data_state = figures.state()
+    now = utc_now()
+    day = datetime.combine(now, time())
     is_first = _IS_FOLLOWING not in st.session_state
     ui.data_time(data_state)
     area = st.empty()
@@ -55,11 +58,11 @@ def _follow_project(store: Store) -> None:
         state = replace(figures.figure(data_state, workflow.read_state, day), now=now)
     if is_first and st.session_state.get(_DRAWN_STATE) != data_state.key:
         with area.container():  # the stages appear before the slow figures
-            _show_stages(state, workflow.build_stages(state, None, running), is_waiting=True)
+            _show_stages(state, workflow.build_stages(state, None, running_ids), is_waiting=True)
     slow_figures = figures.figure(data_state, workflow.read_figures, day)
     st.session_state[_IS_FOLLOWING] = st.session_state[_DRAWN_STATE] = data_state.key
     with area.container():
-        _show_stages(state, workflow.build_stages(state, slow_figures, running))
+        _show_stages(state, workflow.build_stages(state, slow_figures, running_ids))
         if slow_figures.not_computed:
             ui.sentences(*slow_figures.not_computed)
 
@@ -77,4 +80,4 @@ def _show_stages(state: workflow.WorkflowState, stages: Sequence[Stage], is_wait
         with right:
             show_action_link(stage.action)
     if upcoming_stage is None:
-        ui.quiet("There is no open work for anybody.")
+        ui.note("There is no open work for anybody.")

@@ -41,7 +41,7 @@ def show(annotator: Annotator) -> None:
     with store.reading() as cursor:
         all_accounts = accounts.list_accounts(cursor)
         workload_by_name = count_workloads(cursor)
-    chosen = next(
+    account = next(
         (account for account in all_accounts if account.name == st.query_params.get(PERSON_PARAMETER)), None
     )
     left, right = st.columns([2, 1], gap="medium")
@@ -49,20 +49,20 @@ def show(annotator: Annotator) -> None:
         ui.table(
             "Everybody",
             COLUMNS,
-            [_make_row(account, workload_by_name.get(account.name, (0, 0))) for account in all_accounts],
+            [_make_row(row, workload_by_name.get(row.name, (0, 0))) for row in all_accounts],
         )
-        ui.quiet("Choose a name to change the account. The judgments of deactivated people stay.")
+        ui.note("Choose a name to change the account. The judgments of deactivated people stay.")
     with right:
         _show_last_act(get_form(acts).result)
-        if chosen is None:
+        if account is None:
             ask_invitation(store, acts)
         else:
-            ui.heading(chosen.name)
-            show_account(store, acts, chosen, workload_by_name.get(chosen.name, (0, 0))[1])
+            ui.heading(account.name)
+            show_account(store, acts, account, workload_by_name.get(account.name, (0, 0))[1])
             st.html(f'<p class="gs-quiet">{page_link(PageLink("Invite somebody", ADDRESS))}</p>')
 
 
-PAGE = AppPage(50, "Team", "team", LEADS, show, group=SETTINGS)
+PAGE = AppPage(50, "Team", "team", LEADS, show, menu=SETTINGS)
 
 
 def _show_last_act(last_act: AccountAct | None) -> None:
@@ -99,27 +99,27 @@ def get_form(acts: Acts) -> FormState:
     return acts.form(f"people {st.query_params.get(PERSON_PARAMETER)}")
 
 
-def show_account(store: Store, acts: Acts, chosen: accounts.Account, open_items: int) -> None:
+def show_account(store: Store, acts: Acts, account: accounts.Account, open_items: int) -> None:
     """Show an account with the forms by which a lead changes it."""
-    if chosen.imported:
-        ui.quiet("Imported judgments name this person. An invitation by this name transfers the judgments.")
+    if account.imported:
+        ui.note("Imported judgments name this person. An invitation by this name transfers the judgments.")
         return
-    if chosen.name == acts.by:
-        ui.quiet("This is you. Another lead can change your role. Your password is under Account.")
-    elif not chosen.active:
+    if account.name == acts.by:
+        ui.note("This is you. Another lead can change your role. Your password is under Account.")
+    elif not account.active:
         if _show_button(acts, "Activate", type="primary"):
-            sentence = f"{chosen.name} can sign in again. Items taken over by other people stay with them."
-            run(acts, sentence, accounts.activate, store, chosen.name)
+            sentence = f"{account.name} can sign in again. Items taken over by other people stay with them."
+            run_action(acts, sentence, accounts.activate, store, account.name)
     else:
-        _ask_role(store, acts, chosen, open_items)
+        _ask_role(store, acts, account, open_items)
         if auth_settings().passwords:
-            _offer_link(store, acts, chosen)
-    if auth_settings().providers or chosen.emails:
-        _ask_addresses(store, acts, chosen)
-    _list_sign_ins(store, acts, chosen)
-    _show_practice(store, acts, chosen)
-    if chosen.active and chosen.name != acts.by:
-        _ask_deactivation(store, acts, chosen, open_items)
+            _offer_link(store, acts, account)
+    if auth_settings().providers or account.emails:
+        _ask_addresses(store, acts, account)
+    _list_sign_ins(store, acts, account)
+    _show_practice(store, acts, account)
+    if account.active and account.name != acts.by:
+        _ask_deactivation(store, acts, account, open_items)
 
 
 def ask_invitation(store: Store, acts: Acts) -> None:
@@ -131,16 +131,16 @@ def ask_invitation(store: Store, acts: Acts) -> None:
         address_help = "A person with an address signs in through the identity provider, and gets no link."
         email = st.text_input("E-mail address", help=address_help).strip() if by_provider else ""
         submitted = st.form_submit_button("Invite", type="primary")
-    ui.quiet(
+    ui.note(
         f"You get a link to send; it works once, for {invitations.LINK_DAYS} days. They choose a password."
     )
     if submitted and (email or not by_password):
-        run(acts, f"{name} is {role} now.", add_annotator, store, name, role, None, email or None)
+        run_action(acts, f"{name} is {role} now.", add_annotator, store, name, role, None, email or None)
     elif submitted:
-        run(acts, _make_link_outcome(), invitations.invite, store, name, role)
+        run_action(acts, _make_link_outcome(), invitations.invite, store, name, role)
 
 
-def run(
+def run_action(
     acts: Acts, outcome: str | Callable[[Any], AccountAct], action: Callable[..., Any], *arguments: object
 ) -> None:
     """Run the action of a form of the page; changes take effect in open sessions at once.
@@ -178,74 +178,76 @@ def _make_link_outcome() -> Callable[[invitations.Invitation], AccountAct]:
     return describe
 
 
-def _ask_role(store: Store, acts: Acts, chosen: accounts.Account, open_items: int) -> None:
+def _ask_role(store: Store, acts: Acts, account: accounts.Account, open_items: int) -> None:
     with st.container(horizontal=True, vertical_alignment="bottom"):
         role = st.selectbox(
-            "Role", ROLES, ROLES.index(chosen.role), key=f"role {get_form(acts).key}", width=180
+            "Role", ROLES, ROLES.index(account.role), key=f"role {get_form(acts).key}", width=180
         )
         submitted = _show_button(acts, "Change role")
     if open_items:
-        ui.quiet(f"Evaluators do not judge, so other people would get the {open_items:,} open items.")
+        ui.note(f"Evaluators do not judge, so other people would get the {open_items:,} open items.")
     if submitted:
-        run(acts, _describe_change(f"{chosen.name} is {role} now."), change_role, store, chosen.name, role)
+        run_action(
+            acts, _describe_change(f"{account.name} is {role} now."), change_role, store, account.name, role
+        )
 
 
-def _offer_link(store: Store, acts: Acts, chosen: accounts.Account) -> None:
+def _offer_link(store: Store, acts: Acts, account: accounts.Account) -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
-        if _show_button(acts, "Reset password by a link" if chosen.password else "Make a new link"):
-            run(acts, _make_link_outcome(), invitations.invite, store, chosen.name, None)
-        if chosen.link_until and _show_button(acts, "Withdraw the link"):
-            run(
+        if _show_button(acts, "Reset password by a link" if account.password else "Make a new link"):
+            run_action(acts, _make_link_outcome(), invitations.invite, store, account.name, None)
+        if account.link_until and _show_button(acts, "Withdraw the link"):
+            run_action(
                 acts,
-                f"The link of {chosen.name} no longer works.",
+                f"The link of {account.name} no longer works.",
                 invitations.withdraw_invitation,
                 store,
-                chosen.name,
+                account.name,
             )
 
 
-def _ask_addresses(store: Store, acts: Acts, chosen: accounts.Account) -> None:
+def _ask_addresses(store: Store, acts: Acts, account: accounts.Account) -> None:
     with st.form(f"address {get_form(acts).key}"):
         new_address = st.text_input("E-mail address for the identity provider", placeholder="ada@example.org")
         submitted = st.form_submit_button("Add address")
     if submitted:
-        run(
+        run_action(
             acts,
-            f"{chosen.name} signs in as {new_address.strip()}.",
+            f"{account.name} signs in as {new_address.strip()}.",
             addresses.add_address,
             store,
-            chosen.name,
+            account.name,
             new_address,
         )
-    for email in chosen.emails:
-        if _show_button(acts, f"Remove {ui.plain(email)}"):
-            sentence = f"{chosen.name} no longer signs in as {email}."
-            run(acts, sentence, addresses.remove_address, store, chosen.name, email)
+    for email in account.emails:
+        if _show_button(acts, f"Remove {ui.literal(email)}"):
+            sentence = f"{account.name} no longer signs in as {email}."
+            run_action(acts, sentence, addresses.remove_address, store, account.name, email)
 
 
-def _list_sign_ins(store: Store, acts: Acts, chosen: accounts.Account) -> None:
+def _list_sign_ins(store: Store, acts: Acts, account: accounts.Account) -> None:
     with store.reading() as cursor:
-        sign_ins = list_sign_ins(cursor, chosen.name)
+        sign_ins = list_sign_ins(cursor, account.name)
     if sign_ins:
         ui.heading("Signed in")
     ended_id = ""
     for sign_in in sign_ins:
         text, button = st.columns([4, 1], vertical_alignment="center")
         with text:
-            ui.quiet(f"{sign_in.client_text}, {sign_in.times_text}")
+            ui.note(f"{sign_in.client_text}, {sign_in.times_text}")
         if button.button("End", key=f"end {sign_in.sign_in_id}"):
             ended_id = sign_in.sign_in_id
     if ended_id or (len(sign_ins) > 1 and _show_button(acts, "End all")):
 
         def describe(count: int) -> AccountAct:
-            return AccountAct(f"{pluralize(count, 'sign-in')} of {chosen.name} ended.")
+            return AccountAct(f"{pluralize(count, 'sign-in')} of {account.name} ended.")
 
-        run(acts, describe, end_sign_ins, store, chosen.name, ended_id)
+        run_action(acts, describe, end_sign_ins, store, account.name, ended_id)
 
 
-def _show_practice(store: Store, acts: Acts, chosen: accounts.Account) -> None:
+def _show_practice(store: Store, acts: Acts, account: accounts.Account) -> None:
     with store.reading() as cursor:
-        statuses = practice.read_practice_statuses(cursor, chosen.name)
+        statuses = practice.read_practice_statuses(cursor, account.name)
     if statuses:
         ui.heading("Practice")
     for status in statuses:
@@ -253,7 +255,7 @@ def _show_practice(store: Store, acts: Acts, chosen: accounts.Account) -> None:
         expected = f"{state.right:,} as expected, {percent(state.pass_mark)} needed"
         answered = f"{state.answered:,} of {state.total:,} answered"
         ui.sentences(f"{status.round}: {status.standing}; {answered}, {expected}.")
-        if chosen.active and status.state.passed is not True:
+        if account.active and status.state.passed is not True:
             _offer_practice_decision(store, acts, status)
 
 
@@ -264,9 +266,9 @@ def _offer_practice_decision(store: Store, acts: Acts, status: practice.Practice
         def describe(new_status: practice.PracticeStatus) -> AccountAct:
             return AccountAct(f"{status.annotator} has {new_status.state.total:,} new items to practise on.")
 
-        run(acts, describe, practice.practise_again, store, status.round, status.annotator)
+        run_action(acts, describe, practice.practise_again, store, status.round, status.annotator)
     if is_running:
-        ui.quiet("The person can practise again once all items are answered.")
+        ui.note("The person can practise again once all items are answered.")
     with st.form(f"pass {get_form(acts).key} {status.round_id}"):
         reason = st.text_input("Why the person may begin without having passed", max_chars=500)
         submitted = st.form_submit_button("Let pass")
@@ -274,19 +276,21 @@ def _offer_practice_decision(store: Store, acts: Acts, status: practice.Practice
         st.error("Letting a person pass needs a reason.", icon=":material/error:")
     elif submitted:
         sentence = f"{status.annotator} gets real items now."
-        run(acts, sentence, practice.waive_practice, store, status.round, status.annotator, reason)
+        run_action(acts, sentence, practice.waive_practice, store, status.round, status.annotator, reason)
 
 
-def _ask_deactivation(store: Store, acts: Acts, chosen: accounts.Account, open_items: int) -> None:
+def _ask_deactivation(store: Store, acts: Acts, account: accounts.Account, open_items: int) -> None:
     effect = f"; {open_items:,} open items go to the others in their rounds" if open_items else ""
     with st.form(f"deactivate {get_form(acts).key}"):
-        confirmed = st.checkbox(f"Sign {ui.plain(chosen.name)} out everywhere and block the account{effect}")
+        confirmed = st.checkbox(
+            f"Sign {ui.literal(account.name)} out everywhere and block the account{effect}"
+        )
         submitted = st.form_submit_button("Deactivate")
     if submitted and not confirmed:
         st.error("Tick the box first.", icon=":material/error:")
     elif submitted:
-        outcome = _describe_change(f"{chosen.name} is deactivated. Judgments remain and count.")
-        run(acts, outcome, deactivate_annotator, store, chosen.name)
+        outcome = _describe_change(f"{account.name} is deactivated. Judgments remain and count.")
+        run_action(acts, outcome, deactivate_annotator, store, account.name)
 
 
 def _describe_change(sentence: str) -> Callable[[tuple[Annotator, list[ReturnedWork]]], AccountAct]:

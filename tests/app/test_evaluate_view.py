@@ -339,7 +339,7 @@ def test_the_leaderboard_gives_equal_runs_a_common_letter_and_better_ones_a_rank
     ],
 )
 def test_names_of_uploads_are_no_paths(sent: str, kept: str) -> None:
-    assert uploads.file_name(sent) == kept
+    assert uploads.make_safe_name(sent) == kept
 
 
 def test_uploads_that_do_not_fit_on_the_disk_are_refused_with_a_sentence(

@@ -37,7 +37,7 @@ def project(served: Store) -> Iterator[Store]:
     yield served
     jobs_of(served).wait()
     for person in ("lee", "mia"):
-        uploads.remove_held_file(served.path, person)
+        uploads.remove_stored_upload(served.path, person)
     left = [path for path in uploads_root(served.path).rglob("*") if path.is_file()]
     assert left == [], "an upload was left"
 
@@ -82,7 +82,7 @@ def test_the_import_waits_for_a_dry_run_of_this_file_and_mapping(project: Store)
     assert button(shown, "Import").disabled
     shown = field(shown, "Query").select("query").run()
     assert not button(shown, "Import").disabled
-    path = uploads.held_file(project.path, "lee").path  # type: ignore[union-attr]
+    path = uploads.find_stored_upload(project.path, "lee").path  # type: ignore[union-attr]
     path.write_bytes(b"query,words\ntea,x\ntea,y\n")
     assert button(shown.run(), "Import").disabled
 
@@ -118,7 +118,7 @@ def test_a_file_that_shows_nothing_says_why_in_place_of_its_rows(project: Store)
 
 def test_uploads_are_private_and_one_a_person(project: Store) -> None:
     shown = sent(page(), "a.csv", PAGES)
-    first = uploads.held_file(project.path, "lee")
+    first = uploads.find_stored_upload(project.path, "lee")
     assert first
     for folder in (first.folder, first.folder.parent, uploads_root(project.path)):
         assert stat.S_IMODE(folder.stat().st_mode) == 0o700
@@ -139,7 +139,7 @@ def test_of_two_leads_the_second_gets_a_sentence_and_keeps_the_file(
     waiting = PageContext(project, MIA, Acts(MIA), {}, "", None)  # as it was before the first click
     press(mine, "Import")
     assert "Your file b.csv is kept" in html(theirs.run())
-    file = uploads.held_file(project.path, "mia")
+    file = uploads.find_stored_upload(project.path, "mia")
     assert file
     asked = make_request("corpus", file.path, {"id": "id", "body": ["text"]})
     dry_run_view.write_dry_run(file.folder / f"{asked.key}.json", DryRun(None, []))
@@ -147,10 +147,10 @@ def test_of_two_leads_the_second_gets_a_sentence_and_keeps_the_file(
         dry_run_view._start_import(waiting, file, asked)
     refused.set()
     jobs_of(project).wait(30)
-    kept = uploads.held_file(project.path, "mia")
+    kept = uploads.find_stored_upload(project.path, "mia")
     assert kept
     assert kept.path.read_bytes() == b"id,text\n2,y\n"
-    assert uploads.held_file(project.path, "lee") is None
+    assert uploads.find_stored_upload(project.path, "lee") is None
 
 
 def test_a_corpus_without_text_is_imported_only_where_the_lead_says_so(project: Store) -> None:
@@ -199,7 +199,7 @@ def test_a_packed_file_is_checked_by_a_job_however_small(
 @pytest.mark.slow
 def test_an_upload_goes_with_its_job_however_that_ends(project: Store) -> None:
     shown = press(sent(page(), "a.csv", b"id,text\n1,x\n"), "Check the file")
-    held = uploads.held_file(project.path, "lee")
+    held = uploads.find_stored_upload(project.path, "lee")
     assert held
     press(shown, "Import")
     jobs_of(project).stop(newest_job(project).job_id, "lee")
@@ -226,7 +226,7 @@ def test_every_kind_of_file_has_fields_of_its_own_and_can_be_checked(project: St
     rows = b"query,document,grade,annotator,reason,answer,id\ntea,d1,2,ada,It names it,leaves,q1\n"
     for kind in REQUESTS:
         assert button(sent(page(kind=kind), "rows.csv", rows), "Check the file")
-        uploads.remove_held_file(project.path, "lee")
+        uploads.remove_stored_upload(project.path, "lee")
 
 
 def test_a_link_chooses_the_kind_of_file(project: Store) -> None:
@@ -246,7 +246,7 @@ def test_uploads_of_a_server_that_was_killed_go_and_those_of_a_living_one_stay(
     project: Store, tmp_path: Path
 ) -> None:
     sent(page(), "a.csv", PAGES)
-    own = uploads.held_file(project.path, "lee")
+    own = uploads.find_stored_upload(project.path, "lee")
     assert own
     dead = uploads_root(project.path) / "dead"
     (dead / "x").mkdir(parents=True)

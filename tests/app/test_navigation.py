@@ -55,7 +55,7 @@ def test_the_menu_that_has_a_page_is_known_by_its_place() -> None:
 
 def test_every_page_but_home_is_in_a_group() -> None:
     """Say `group=` in the page's record, with one of `app.app_page.MENUS`."""
-    assert {page.title for page in all_pages() if page.group not in MENUS and page.listed} <= {"Home"}
+    assert {page.title for page in all_pages() if page.menu not in MENUS and page.listed} <= {"Home"}
 
 
 def test_labeling_comes_first_for_who_labels_and_nothing_is_given_twice() -> None:

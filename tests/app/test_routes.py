@@ -644,7 +644,7 @@ def test_health_tells_everybody_whether_the_project_can_be_read_and_the_log_why_
 
 def test_a_stranger_is_told_neither_path_nor_process_while_the_project_is_busy() -> None:
     error = StoreBusyError("/home/anna/project.duckdb has been held by process 7 (psql --token=x) for 10 s.")
-    assert context.unreadable(error) == "The project is busy. Try again in a moment."
+    assert context.explain_unreadable(error) == "The project is busy. Try again in a moment."
 
 
 def test_what_the_server_counts_is_for_leads(anna: TestClient, project: Store) -> None:
@@ -842,7 +842,7 @@ def test_health_fails_where_the_project_cannot_be_written_or_the_disk_is_full(
     anyone: TestClient, project: Store, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     with monkeypatch.context() as patched:
-        patched.setattr(health, "MIN_FREE_BYTES", 1 << 62)
+        patched.setattr(health, "MIN_FREE_DISK_BYTES", 1 << 62)
         failing = anyone.get("/health")
     assert (failing.status_code, failing.json()["message"]) == (503, "The disk is almost full.")
     with project.reading() as cursor:

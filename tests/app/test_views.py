@@ -219,7 +219,7 @@ def test_a_practice_round_tells_who_may_begin_and_forecasts_nothing(disputed: St
 
 
 def test_text_in_markdown_stands_as_it_was_written() -> None:
-    assert ui.plain("a_b *c* <d> [e](f) $g$\n:h:") == (r"a\_b \*c\* \<d\> \[e\]\(f\) \$g\$ \:h\:")
+    assert ui.literal("a_b *c* <d> [e](f) $g$\n:h:") == (r"a\_b \*c\* \<d\> \[e\]\(f\) \$g\$ \:h\:")
 
 
 def test_a_table_draws_figures_bars_and_intervals_and_escapes_the_rest() -> None:

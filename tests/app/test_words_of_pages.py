@@ -175,7 +175,7 @@ def test_the_check_finds_what_it_looks_for() -> None:
 
         st.error("expected a number.")
         st.info("Make one with `goldgrade freeze NAME`.")
-        ui.quiet("goldgrade pool builds one.")
+        ui.note("goldgrade pool builds one.")
         ui.sentences("a fragment\nA sentence.")
         st.button("Send `Ctrl Enter`")
         st.checkbox("All", help="Or --all.")

@@ -16,7 +16,7 @@ from zipfile import ZipFile
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from app.ui import plain
+from app.ui import literal
 from tests.support import icecat
 from tests.support.command_line import invoke
 from tests.support.leading import Leading
@@ -88,7 +88,7 @@ def judge(lead: Leading, cut: icecat.Cut) -> None:
     lead.choose("Judgments")
     lead.give("Judgments", cut.ratings)
     for column, name in zip(icecat.RATERS, RATERS, strict=True):
-        lead.pick(f"Who gave the grades in “{plain(column)}”", name)
+        lead.pick(f"Who gave the grades in “{literal(column)}”", name)
     lead.bring("405 new judgments")
     lead.to("Judge", "Adjudicate")
     decide(page)

@@ -52,7 +52,7 @@ def show(annotator: Annotator) -> None:
         ui.download("Download this page", details.page, "agreement.html")
 
 
-PAGE = AppPage(32, "Agreement", "agreement", REVIEWERS, show, group=QUALITY)
+PAGE = AppPage(32, "Agreement", "agreement", REVIEWERS, show, menu=QUALITY)
 
 
 def _show_verdict(
@@ -94,8 +94,8 @@ def _show_checks(round_quality: round_findings.RoundQuality) -> None:
     ui.heading("Worth a look")
     for annotator, finding in round_quality.findings:
         prefix = f"{annotator}: " if annotator and not finding.sentence.startswith(annotator) else ""
-        st.warning(ui.plain(f"{prefix}{finding.sentence}"), icon=":material/visibility:")
-    ui.quiet(round_quality.conclusion)
+        st.warning(ui.literal(f"{prefix}{finding.sentence}"), icon=":material/visibility:")
+    ui.note(round_quality.conclusion)
     with st.expander("Checks of this round"):
         ui.tables(round_findings.make_unchecked_table(round_quality))
         labels = round_findings.CHECKS | {signal.name: signal.label for signal in DURING_ROUND}

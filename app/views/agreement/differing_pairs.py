@@ -19,7 +19,7 @@ def ask_cell(lines: tuple[GuideLine, ...]) -> None:
         rows = [(QueryName(*pair), pair[2]) for pair in line.named]
         ui.table(f"{len(rows):,} of {pluralize(line.pairs, 'pair')}", ["Query", "Document"], rows, words=True)
         if len(rows) < min(line.pairs, NAMED):
-            ui.quiet("The remaining pairs are in sealed parts of a release and are not named.")
+            ui.note("The remaining pairs are in sealed parts of a release and are not named.")
 
 
 def show_disputed_pairs(queries: tuple[QueryShare, ...]) -> None:

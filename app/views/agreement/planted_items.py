@@ -36,7 +36,7 @@ def _show_duplicates(status: RoundStatus) -> None:
         return
     ui.heading("Blind duplicates")
     ui.tables(build_spacing_table(spacing.distances, spacing.hours))
-    ui.quiet(
+    ui.note(
         f"{spacing.duplicates:,} planted, {spacing.judged:,} answered both times, {spacing.another_day:,} "
         "of these on different days."
     )

@@ -22,7 +22,7 @@ from curation.store import Annotator, Store
 
 
 def show(annotator: Annotator) -> None:
-    ui.lead("Scores of systems on a release, each with its interval and size.")
+    ui.purpose("Scores of systems on a release, each with its interval and size.")
     context = read_context(annotator, (FORM,))
     store = context.store
     with store.reading() as cursor:
@@ -59,7 +59,7 @@ def show(annotator: Annotator) -> None:
         submit.show(context, release, part)
 
 
-PAGE = AppPage(42, "Evaluate", "evaluate", EVALUATING_ROLES, show, group=RELEASE)
+PAGE = AppPage(42, "Evaluate", "evaluate", EVALUATING_ROLES, show, menu=RELEASE)
 
 
 def _ask_release(store: Store, rows: Sequence[ReleaseRow], overrides: Mapping[str, str]) -> EvaluableRelease:

@@ -9,9 +9,9 @@ import streamlit as st
 
 from app import ui
 from app.acts import Acts
-from app.components.widgets import QueryBar, queries
+from app.components.widgets import QueryBar, pick_query
 from app.context import BY_PATH
-from app.send_documents import send_documents
+from app.send_documents import show_send_form
 from app.views.evaluate.ranked_lists import RankedLists, describe_values, show_chunks, show_lists
 from curation.core.errors import NotFoundError
 from curation.core.reports.plots import PlotPoint, scatter
@@ -40,7 +40,7 @@ def show(
     """
     ui.heading(QUERY_BY_QUERY)
     if evaluation.sealed:
-        ui.quiet(f"{', '.join(evaluation.sealed)} is sealed: a sealed part has no values by query.")
+        ui.note(f"{', '.join(evaluation.sealed)} is sealed: a sealed part has no values by query.")
         return
     systems = {(evaluation.evaluation_id, name): name for name in evaluation.systems}
     for other in peers:
@@ -64,7 +64,7 @@ def show(
     rows = [row for row in rows if result in (ALL, row.result)]
     ui.sentences(values.remark)
     if not rows:
-        ui.quiet("No query is of this kind with this result.")
+        ui.note("No query is of this kind with this result.")
         return
     names = [systems[run] for run in runs]
     query = _ask_query(values, rows, names)
@@ -91,7 +91,7 @@ def _read_values(
         with store.reading() as cursor:
             return by_query.compare_by_query(cursor, runs, annotator)
     except NotFoundError as error:
-        ui.quiet(error.found)
+        ui.note(error.found)
         return None
 
 
@@ -119,7 +119,7 @@ def _ask_query(values: by_query.ByQuery, rows: Sequence[QueryValues], names: Seq
     legend = f"{pluralize(len(rows), 'query', 'queries')}: {values.measure} of {' − '.join(names[::-1])}"
     if len(rows) > MAX_PLOTTED_QUERIES:
         legend += f"; the first {MAX_PLOTTED_QUERIES:,}"
-    query_id = queries(" ".join(names), legend, svg, bars)
+    query_id = pick_query(" ".join(names), legend, svg, bars)
     return next(row for row in rows if row.query_id == query_id)
 
 
@@ -132,4 +132,4 @@ def _offer_round(
     unjudged = list(dict.fromkeys(document.document_id for document in documents if document.is_unjudged))
     names = (f"{RUN_PREFIX}{system}" for system in systems)
     run_names = {item.document_id: name for name, ranked in zip(names, lists, strict=True) for item in ranked}
-    send_documents(store, acts, query.query_id, query.text, titles, unjudged, run_names)
+    show_send_form(store, acts, query.query_id, query.text, titles, unjudged, run_names)

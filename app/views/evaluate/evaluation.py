@@ -14,8 +14,7 @@ from curation.evaluation.stored_evaluations import SubmittedEvaluation, read_rep
 from curation.releases.gate_override import mark_name
 from curation.store import Annotator, Store
 
-MAX_SYSTEMS = 4
-"""Maximum number of systems that the list of evaluations names for an evaluation."""
+MAX_NAMED_SYSTEMS = 4
 
 
 def ask_evaluation(
@@ -66,7 +65,7 @@ def show(
     ui.sentences(*(line for line in (report.lead, *report.findings) if line not in page_warnings))
     by_query.show(store, annotator, evaluation, peers)
     ui.folded((section for section in report.sections if section.heading != QUERY_BY_QUERY), words=True)
-    ui.quiet(report.remark)
+    ui.note(report.remark)
     with st.container(horizontal=True):
         ui.download("Download the report", report.html, "report.html")
         ui.download("Download the tables", report.markdown, "tables.md")
@@ -74,8 +73,8 @@ def show(
 
 
 def _describe_evaluation(evaluation: SubmittedEvaluation, overrides: Mapping[str, str]) -> str:
-    more = " …" if len(evaluation.systems) > MAX_SYSTEMS else ""
-    systems = ", ".join(evaluation.systems[:MAX_SYSTEMS]) + more
+    more = " …" if len(evaluation.systems) > MAX_NAMED_SYSTEMS else ""
+    systems = ", ".join(evaluation.systems[:MAX_NAMED_SYSTEMS]) + more
     name = mark_name(evaluation.name, overrides.get(evaluation.name))
     return (
         f"{evaluation.made_at:%d %b %Y %H:%M} UTC, {evaluation.author}: {systems} on {name}, "

@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from app import ui
-from app.components.widgets import drawing
+from app.components.widgets import show_drawing
 from curation.core.reports.charts import weeks
 from curation.core.text import decimal, pluralize
 from curation.evaluation import leaderboard
@@ -15,8 +15,7 @@ from curation.releases.gate_override import mark_name
 from curation.store import Annotator, Store
 
 MAX_CACHED_LEADERBOARDS = 8
-MAX_SYSTEMS = 6
-"""Maximum number of systems in the chart of earlier evaluations."""
+MAX_CHARTED_SYSTEMS = 6
 
 
 def show(store: Store, annotator: Annotator, release: EvaluableRelease, part: str) -> None:
@@ -29,7 +28,7 @@ def show(store: Store, annotator: Annotator, release: EvaluableRelease, part: st
         runs = leaderboard.list_runs(cursor, release.row.release_id, [part], is_sealed)
     ui.heading(f"Leaderboard of {part}")
     if not runs:
-        ui.quiet("Nobody has scored a run on this part yet.")
+        ui.note("Nobody has scored a run on this part yet.")
         return
     _show_ranks(store, release, part, runs)
     _show_history(store, annotator, part, release.measures[0])
@@ -44,13 +43,13 @@ def _show_ranks(
     columns = ["Rank", "System", f"{measure} (95 %)", "Queries", "Group", "By"]
     rows = [_make_row(row, run) for row, run in ranked_runs]
     ui.table(f"Runs on {mark_name(release.row.name, release.mark)}, {part}", columns, rows, words=True)
-    ui.quiet(
+    ui.note(
         "Paired tests of all pairs of systems, with Holm's correction, find no difference between the "
         "systems of a group. A rank such as 1–3 is the range of ranks that the tests allow."
     )
     ui.sentences(leaderboard.warn_of_unsure_runs(ranked_runs))
     for reason, count in left_out.items():
-        ui.quiet(f"Not in the table: {pluralize(count, 'run')} ({reason}).")
+        ui.note(f"Not in the table: {pluralize(count, 'run')} ({reason}).")
 
 
 def _show_history(store: Store, annotator: Annotator, part: str, measure: str) -> None:
@@ -60,7 +59,9 @@ def _show_history(store: Store, annotator: Annotator, part: str, measure: str) -
     series = [item for item in histories_by_system.items() if len(item[1]) > 1]
     if series:
         ui.heading("History")
-        drawing(weeks(f"{measure} of {part}, evaluation by evaluation", series[:MAX_SYSTEMS], joined=True))
+        show_drawing(
+            weeks(f"{measure} of {part}, evaluation by evaluation", series[:MAX_CHARTED_SYSTEMS], joined=True)
+        )
 
 
 def _show_rounded(store: Store, release: EvaluableRelease, part: str) -> None:
@@ -69,7 +70,7 @@ def _show_rounded(store: Store, release: EvaluableRelease, part: str) -> None:
         rounded_evaluations = leaderboard.list_rounded_evaluations(cursor, release.row.release_id, part)
     ui.heading(f"Sealed evaluations of {part}")
     if not rounded_evaluations:
-        ui.quiet("Nobody has scored a run on this part yet.")
+        ui.note("Nobody has scored a run on this part yet.")
         return
     rows = [
         (row.system, measure, figure["value"], f"{row.evaluated_by}, {row.evaluated_at:%d\u00a0%b\u00a0%Y}")
@@ -78,7 +79,7 @@ def _show_rounded(store: Store, release: EvaluableRelease, part: str) -> None:
     ]
     columns = ["System", "Measure", "Figure", "By"]
     ui.table(f"Runs on {mark_name(release.row.name, release.mark)}, {part}", columns, rows, words=True)
-    ui.quiet(
+    ui.note(
         "Each figure has the digits that its standard error supports. Only leads see full results on a "
         "sealed part."
     )

@@ -20,21 +20,6 @@ CONTEXT_LENGTH = 80
 RankedLists = Sequence[Sequence[result_lists.ListedDocument]]
 
 
-def mark_evidence(passage: result_lists.Passage) -> Markup:
-    """Mark the evidence of a passage, with some words around it; without evidence, give the first words."""
-    if not passage.text:
-        return Markup("<small>text not known</small>")
-    html, position = Markup(), 0
-    for start, end in passage.evidence:
-        first, last = start - passage.start, end - passage.start
-        html += _shorten(
-            passage.text[position:first], CONTEXT_LENGTH if html else 0, CONTEXT_LENGTH
-        )  # escaped
-        html += Markup("<mark>{}</mark>").format(passage.text[first:last])
-        position = last
-    return html + _shorten(passage.text[position:], CONTEXT_LENGTH, 0)
-
-
 def show_lists(
     query: QueryValues,
     values: by_query.ByQuery,
@@ -43,10 +28,11 @@ def show_lists(
     colours: Mapping[int | None, str],
     has_chunks: bool,
 ) -> None:
+    """Show a query with its values and, if there are no chunks, the ranked documents of each system."""
     st.html(f'<p class="gs-query" dir="auto">{query_link(query.text, query.query_id)}</p>')
-    ui.quiet(f"{values.measure}: {describe_values(query) if len(names) > 1 else decimal(query.second)}")
+    ui.note(f"{values.measure}: {describe_values(query) if len(names) > 1 else decimal(query.second)}")
     if not any(lists):
-        ui.quiet("No ranked lists are stored for this query. Evaluate the runs again to store lists.")
+        ui.note("No ranked lists are stored for this query. Evaluate the runs again to store lists.")
         return
     if has_chunks:
         return
@@ -83,6 +69,25 @@ def show_chunks(
     ui.table(name, columns, rows, words=True)
 
 
+def describe_values(query: QueryValues) -> str:
+    """Return the values of both runs for a query as text."""
+    return f"{decimal(query.first)} → {decimal(query.second)}"
+
+
+def mark_evidence(passage: result_lists.Passage) -> Markup:
+    """Mark the evidence of a passage, with some words around it; without evidence, give the first words."""
+    if not passage.text:
+        return Markup("<small>text not known</small>")
+    html, position = Markup(), 0
+    for start, end in passage.evidence:
+        first, last = start - passage.start, end - passage.start
+        head_length = CONTEXT_LENGTH if html else 0
+        html += _shorten(passage.text[position:first], head_length, CONTEXT_LENGTH)  # escaped
+        html += Markup("<mark>{}</mark>").format(passage.text[first:last])
+        position = last
+    return html + _shorten(passage.text[position:], CONTEXT_LENGTH, 0)
+
+
 def _name_passage(query: QueryValues, passage: result_lists.Passage) -> QueryName:
     title = passage.title
     if len(title) > CONTEXT_LENGTH // 2:
@@ -99,19 +104,15 @@ def _make_row(
     query: QueryValues, document: result_lists.ListedDocument, colours: Mapping[int | None, str]
 ) -> tuple[object, ...]:
     name = QueryName(document.title, query.query_id, document.document_id)
-    elsewhere = f"not in top {STORED_RANKS}"
+    other_rank_text = f"not in top {STORED_RANKS}"
     if document.other_rank is not None:
-        higher, lower = document.other_rank < document.rank, document.other_rank > document.rank
-        elsewhere = f"{document.other_rank}{' ↑' if higher else ' ↓' if lower else ''}"
-    return document.rank, _make_grade_cell(document, colours), name, elsewhere
+        other_rank_text = str(document.other_rank)
+        if document.other_rank != document.rank:
+            other_rank_text += " ↑" if document.other_rank < document.rank else " ↓"
+    return document.rank, _make_grade_cell(document, colours), name, other_rank_text
 
 
 def _make_grade_cell(document: result_lists.ListedDocument, colours: Mapping[int | None, str]) -> GradeCell:
     return GradeCell(
         document.grade, colours.get(document.grade, "currentColor"), document.reason_without_grade
     )
-
-
-def describe_values(query: QueryValues) -> str:
-    """Return the values of both runs for a query as text."""
-    return f"{decimal(query.first)} → {decimal(query.second)}"

@@ -11,7 +11,7 @@ import streamlit as st
 from streamlit.runtime.uploaded_file_manager import UploadedFile
 
 from app import ui
-from app.uploads import MAX_UPLOAD_MEGABYTES, file_name, write_upload
+from app.uploads import MAX_UPLOAD_MEGABYTES, make_safe_name, write_upload
 from curation.core.errors import CurationError, RefusedError
 from curation.core.request import find_option
 from curation.evaluation.request import EvaluateRequest, RunFiles
@@ -42,7 +42,7 @@ def ask_files(label: str, name_label: str, key: str, help_text: str) -> Uploads:
     uploads = []
     for number, file in enumerate(files, 1):
         numbered_label = name_label if len(files) == 1 else f"{name_label} {number}"
-        proposed_name = file_name(file.name).partition(".")[0] or "run"
+        proposed_name = make_safe_name(file.name).partition(".")[0] or "run"
         name_key = f"{label} name {key} {number} {file.name}"
         name = st.text_input(numbered_label, proposed_name, max_chars=80, key=name_key)
         uploads.append((name.strip(), file))
@@ -60,7 +60,7 @@ def ask_topics(topics: Callable[[], str], key: str, refusal: CurationError | Non
     option = find_option(EvaluateRequest, "topics")
     with st.expander("My run uses other query ids", expanded=refusal is not None):
         container = st.container()
-        ui.quiet(
+        ui.note(
             "Upload a table of id and text if your run was made with other topics. A run that was made "
             "with the topics of this release needs no table."
         )
@@ -99,7 +99,7 @@ def write_uploads(folder: Path, files: Uploads) -> RunFiles:
     run_files = []
     subfolder = Path(mkdtemp(dir=folder))
     for index, (name, file) in enumerate(files):
-        path = subfolder / str(index) / file_name(file.name)
+        path = subfolder / str(index) / make_safe_name(file.name)
         path.parent.mkdir()
         write_upload(path, file)
         run_files.append((name, str(path)))

@@ -71,7 +71,7 @@ def show(context: PageContext, release: EvaluableRelease, part: str) -> None:
             partial(_show_refusal, form.key),
         )
     if options := _describe_options(request):
-        ui.quiet(f"Also: {', '.join(options)}.")
+        ui.note(f"Also: {', '.join(options)}.")
 
 
 def _show_refusal(key: str, error: CurationError) -> None:
@@ -111,7 +111,7 @@ def _ask_options(
     else:
         with st.popover("Measures and kinds of queries"):
             option_form.ask("measures", "by", "relevant", "skip_repeated")
-            ui.quiet(f"The leaderboard has the runs whose first measure is {release.measures[0]}.")
+            ui.note(f"The leaderboard has the runs whose first measure is {release.measures[0]}.")
     if not sealed:
         return None
     visible = "You see figures of all queries and of kinds with ten or more queries, not of single queries."
@@ -123,7 +123,7 @@ def _ask_options(
             f"results. You have {pluralize(remaining, 'sealed evaluation')} left this month. A refusal "
             "counts."
         )
-    ui.quiet(f"{part} is sealed. Each evaluation is logged with your name and reason. {visible}")
+    ui.note(f"{part} is sealed. Each evaluation is logged with your name and reason. {visible}")
     reason_form = Form(EvaluateRequest, key=key)
     reason_form.ask("reason")
     reason: str | None = reason_form.value("reason")
@@ -166,7 +166,7 @@ def _evaluate_or_start(
         if not request.to_pool:
             result = read_if_small(paths, lambda: submit(store, request, by))
         if result is None:
-            context.begin(FORM, request)
+            context.start_job(FORM, request)
             is_handed_over = True
         return result
     finally:
@@ -214,7 +214,7 @@ def _ask_answers(store: Store, is_lead: bool, key: str) -> tuple[Uploads, dict[s
         if files and is_lead:
             return files, {guide: _ask_graded_release(store, guide, key) for guide in GUIDES}
         if files:
-            ui.quiet("A lead can add people's grades of correctness, faithfulness and support of nuggets.")
+            ui.note("A lead can add people's grades of correctness, faithfulness and support of nuggets.")
         return files, {}
 
 
@@ -237,7 +237,7 @@ def _ask_graded_release(store: Store, guide: str, key: str) -> str | None:
         ui.problem(error)
         return None
     if not releases:
-        ui.quiet(f"{project} has no release yet.")
+        ui.note(f"{project} has no release yet.")
         return None
     release = st.selectbox(f"{label}: its release", releases, key=f"{guide} release {key} {project}")
     return f"{project}={release}"

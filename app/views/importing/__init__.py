@@ -10,7 +10,7 @@ from app import ui
 from app.app_page import DATA, LEADS, AppPage
 from app.next_stage import show_action_link
 from app.page_context import PageContext, read_context
-from app.uploads import held_file
+from app.uploads import find_stored_upload
 from app.views.importing import dry_run, file_step, import_form
 from curation.core.errors import CurationError
 from curation.ingest.holdings import Holding, read_holdings
@@ -37,16 +37,16 @@ NEXT_ACTIONS = {
 
 
 def show(annotator: Annotator) -> None:
-    ui.lead("Choose a file and check it. You see the effect of an import before anything is imported.")
+    ui.purpose("Choose a file and check it. You see the effect of an import before anything is imported.")
     context = read_context(annotator, (CHECK, IMPORT))
     with context.store.reading() as cursor:
         holdings = read_holdings(cursor)
-    file = held_file(context.store.path, annotator.name)
+    file = find_stored_upload(context.store.path, annotator.name)
     if file is None or _is_importing(context):
         _show_holdings(holdings)
     if _is_importing(context):
         if file is not None:
-            ui.quiet(f"Your file {file.name} is kept: you can import it once this import has ended.")
+            ui.note(f"Your file {file.name} is kept: you can import it once this import has ended.")
         return
     kind = _ask_kind(holdings)
     if file is None:
@@ -71,7 +71,7 @@ def show(annotator: Annotator) -> None:
     dry_run.show(context, file, request, findings)
 
 
-PAGE = AppPage(10, "Import", "import", LEADS, show, group=DATA)
+PAGE = AppPage(10, "Import", "import", LEADS, show, menu=DATA)
 
 
 def _is_importing(context: PageContext) -> bool:
@@ -109,7 +109,7 @@ def _ask_kind(holdings: list[Holding]) -> type[ImportRequest]:
     kind = REQUESTS[what or holdings[0].what]
     st.query_params["kind"] = st.session_state[_KIND_IN_ADDRESS] = kind.what  # so that a reload stays here
     holding = next(holding for holding in holdings if holding.what == kind.what)
-    ui.quiet(f"{kind.description} The project has {holding.number:,} {holding.unit}.")
+    ui.note(f"{kind.description} The project has {holding.number:,} {holding.unit}.")
     return kind
 
 
@@ -118,7 +118,7 @@ def _follow_address(default: str) -> None:
     name, last_what = st.query_params.get("kind", ""), st.session_state.get(_KIND_IN_ADDRESS)
     what = next((what for what, kind in REQUESTS.items() if name in (what, kind.title.casefold())), None)
     if name and what is None:
-        st.info(f"There is no kind of file “{ui.plain(name)}”. Choose a kind from this list.")
+        st.info(f"There is no kind of file “{ui.literal(name)}”. Choose a kind from this list.")
     if what and (what != last_what or "kind" not in st.session_state):
         st.session_state["kind"] = what
     elif "kind" not in st.session_state:

@@ -9,7 +9,7 @@ import streamlit as st
 
 from app import ui
 from app.page_context import PageContext
-from app.uploads import HeldFile, hand_over, read_if_small
+from app.uploads import StoredUpload, hand_over_upload, read_if_small
 from app.views.importing.import_form import make_layout_form
 from curation.core.errors import CurationError, InputError
 from curation.core.reports.table_files import csv_table
@@ -27,7 +27,7 @@ NO_LOCATION = "–"
 _ENCODING = re.compile(r"choose the encoding ([\w-]+)")
 
 
-def ask(context: PageContext, file: HeldFile, request: ImportRequest) -> DryRun | None:
+def ask(context: PageContext, file: StoredUpload, request: ImportRequest) -> DryRun | None:
     """Show the buttons that check and import; return the dry run of exactly this request, or None."""
     findings_path = file.folder / f"{request.key}.json"
     findings = read_dry_run(findings_path)
@@ -47,7 +47,7 @@ def ask(context: PageContext, file: HeldFile, request: ImportRequest) -> DryRun 
             disabled=not is_ready,
         )
         if findings is None:
-            ui.quiet("The check reads the whole file and shows the effect of an import. It changes nothing.")
+            ui.note("The check reads the whole file and shows the effect of an import. It changes nothing.")
     if check_clicked:
         context.acts.do(form, lambda: _start_check(context, file, request, findings_path))
     if import_clicked:
@@ -55,7 +55,7 @@ def ask(context: PageContext, file: HeldFile, request: ImportRequest) -> DryRun 
     return findings
 
 
-def show(context: PageContext, file: HeldFile, request: ImportRequest, findings: DryRun | None) -> None:
+def show(context: PageContext, file: StoredUpload, request: ImportRequest, findings: DryRun | None) -> None:
     """Show the result of the dry run of an import."""
     job = context.jobs.get(CHECK)
     if findings is None:
@@ -67,24 +67,26 @@ def show(context: PageContext, file: HeldFile, request: ImportRequest, findings:
         _show_problems(findings, file, request)
 
 
-def show_unreadable(error: CurationError, file: HeldFile, request: ImportRequest) -> None:
+def show_unreadable(error: CurationError, file: StoredUpload, request: ImportRequest) -> None:
     """Show the reason why the file cannot be read."""
     _show_problems(describe_refusal(error, request), file, request)
 
 
-def _start_check(context: PageContext, file: HeldFile, request: ImportRequest, findings_path: Path) -> None:
+def _start_check(
+    context: PageContext, file: StoredUpload, request: ImportRequest, findings_path: Path
+) -> None:
     findings = read_if_small([file.path], lambda: dry_run(context.store, request, context.annotator.name))
     if findings is None:
-        context.begin(CHECK, dump_job(request, result=str(findings_path)))
+        context.start_job(CHECK, dump_job(request, result=str(findings_path)))
     else:
         write_dry_run(findings_path, findings)
 
 
-def _start_import(context: PageContext, file: HeldFile, request: ImportRequest) -> None:
+def _start_import(context: PageContext, file: StoredUpload, request: ImportRequest) -> None:
     if read_dry_run(file.folder / f"{request.key}.json") is None:
         raise InputError("The file has changed since it was checked. Check it again.")
-    context.begin(IMPORT, dump_job(request, folder=str(file.folder)))
-    hand_over(context.store.path, context.annotator.name)
+    context.start_job(IMPORT, dump_job(request, folder=str(file.folder)))
+    hand_over_upload(context.store.path, context.annotator.name)
 
 
 def _show_outcome(import_outcome: ImportOutcome) -> None:
@@ -99,7 +101,7 @@ def _show_outcome(import_outcome: ImportOutcome) -> None:
     ui.sentences(*import_outcome.remarks)
 
 
-def _show_problems(findings: DryRun, file: HeldFile, request: ImportRequest) -> None:
+def _show_problems(findings: DryRun, file: StoredUpload, request: ImportRequest) -> None:
     count = len(findings.problems) + findings.more
     noun = "problem" if count == 1 else "problems"
     ui.verdict(f"{count:,}", f"{noun} in {Path(request.source).name}", "This file cannot be imported yet.")

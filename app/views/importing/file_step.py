@@ -10,13 +10,13 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from app import ui
 from app.page_context import PageContext
-from app.uploads import MAX_UPLOAD_MEGABYTES, HeldFile, hold_upload, remove_held_file
+from app.uploads import MAX_UPLOAD_MEGABYTES, StoredUpload, remove_stored_upload, store_upload
 from curation.core.errors import CurationError
 from curation.core.text import pluralize
 from curation.ingest.requests import ImportRequest
 
 
-def show_file(context: PageContext, file: HeldFile) -> None:
+def show_file(context: PageContext, file: StoredUpload) -> None:
     """Show the name of the uploaded file, and a button that removes the file."""
     with st.container(horizontal=True, vertical_alignment="center", key="file"):
         st.html(
@@ -28,7 +28,7 @@ def show_file(context: PageContext, file: HeldFile) -> None:
             key=f"another {file.folder.name}",
             disabled=context.is_running(context.jobs.get("check file")),
         ):
-            remove_held_file(context.store.path, context.annotator.name)
+            remove_stored_upload(context.store.path, context.annotator.name)
             st.rerun()
 
 
@@ -50,7 +50,7 @@ def ask_file(context: PageContext, kind: type[ImportRequest]) -> None:
     )
     if upload is not None:
         try:
-            hold_upload(context.store.path, context.annotator.name, upload)
+            store_upload(context.store.path, context.annotator.name, upload)
         except CurationError as error:
             ui.problem(error)
         else:

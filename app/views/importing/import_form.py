@@ -13,7 +13,7 @@ from streamlit.delta_generator import DeltaGenerator
 from app import ui
 from app.components.forms import Form
 from app.page_context import PageContext
-from app.uploads import HeldFile
+from app.uploads import StoredUpload
 from curation.guides.guide import current_guide
 from curation.ingest.preview import FilePreview
 from curation.ingest.readers.fields import FileField, file_fields
@@ -41,12 +41,12 @@ BY_COLUMN, COLUMN_OF_EACH, ONE_PERSON, JUDGE = (
 )
 
 
-def make_layout_form(kind: type[ImportRequest], file: HeldFile) -> ImportForm:
+def make_layout_form(kind: type[ImportRequest], file: StoredUpload) -> ImportForm:
     """Make the import form for a file of this format."""
     return Form(kind, key=file.folder.name)
 
 
-def ask_layout(kind: type[ImportRequest], file: HeldFile) -> ImportRequest:
+def ask_layout(kind: type[ImportRequest], file: StoredUpload) -> ImportRequest:
     """Ask for the format of the file; return the request for the file in that format."""
     form = make_layout_form(kind, file)
     with st.expander("How the file is read"):
@@ -154,7 +154,7 @@ def _ask_traffic(form: ImportForm, picks: ColumnPicks) -> None:
             form.ask("repeat_minutes", "personal_data")
         with right:
             form.ask("queries_a_minute", "queries_a_day")
-        ui.quiet("0 switches a rule off.")
+        ui.note("0 switches a rule off.")
         form.ask("known_rows")
 
 
@@ -165,13 +165,11 @@ def _ask_judgments(
     columns.
     """
     other_values: dict[str, Any] = {}
-    likely = (
-        BY_COLUMN
-        if picks.get("annotator")
-        else COLUMN_OF_EACH
-        if preview.columns and not picks.get("grade")
-        else ONE_PERSON
-    )
+    likely = ONE_PERSON
+    if picks.get("annotator"):
+        likely = BY_COLUMN
+    elif preview.columns and not picks.get("grade"):
+        likely = COLUMN_OF_EACH
     ways = [BY_COLUMN, COLUMN_OF_EACH, ONE_PERSON, JUDGE] if preview.columns else [ONE_PERSON, JUDGE]
     how = st.selectbox("How the file says who judged", ways, index=ways.index(likely), key=f"how {key}")
     if how != BY_COLUMN:
@@ -199,7 +197,10 @@ def _ask_people_of_columns(context: PageContext, preview: FilePreview, key: str)
     names = _list_names(context)
     people: dict[str, str] = {}
     for column, cell in zip(columns, _make_cells(len(columns)), strict=False):
-        label, choices = f"Who gave the grades in “{ui.plain(column)}”", list(dict.fromkeys([column, *names]))
+        label, choices = (
+            f"Who gave the grades in “{ui.literal(column)}”",
+            list(dict.fromkeys([column, *names])),
+        )
         people[column] = cell.selectbox(label, choices, accept_new_options=True, key=f"{column} of {key}")
     return people
 

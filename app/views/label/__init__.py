@@ -24,7 +24,7 @@ def show(annotator: Annotator) -> None:
     show_grading(annotator.name, cookie_codec().project)
 
 
-PAGE = AppPage(20, "Label", "label", JUDGING_ROLES, show, shows_title=False, group=JUDGE)
+PAGE = AppPage(20, "Label", "label", JUDGING_ROLES, show, shows_title=False, menu=JUDGE)
 
 
 def _show_first_stage(annotator: Annotator) -> None:

@@ -27,7 +27,7 @@ UPDATES_SENTENCE = (
 def show(annotator: Annotator) -> None:
     st.title("My consistency", anchor=False)
     st.html(f'<p class="gs-quiet">{page_link(PageLink("Back to Label", "?"))}</p>')
-    ui.lead("Some items come to you twice. This page shows how often your two grades agree.")
+    ui.purpose("Some items come to you twice. This page shows how often your two grades agree.")
     store = project_store()
     queue = read_queue(store, annotator.name, limit=0)
     consistency, pace = own_work.measure_own_work(store, annotator.name)
@@ -39,7 +39,7 @@ def show(annotator: Annotator) -> None:
     columns[1].metric("This hour", f"{pace.answers_last_hour:,}")
     columns[2].metric("Seconds each", decimal(pace.median_seconds, 1))
     with columns[2]:
-        ui.quiet("Median time on screen of your last 50 answers.")
+        ui.note("Median time on screen of your last 50 answers.")
     if consistency is not None:
         _show_share(columns[3], consistency)
     with store.reading() as cursor:
@@ -58,7 +58,7 @@ def _show_share(column: st.delta_generator.DeltaGenerator, consistency: Estimate
         )
     column.metric("Same grade again", percent(consistency.value))
     with column:
-        ui.quiet(f"{sentence} {UPDATES_SENTENCE}")
+        ui.note(f"{sentence} {UPDATES_SENTENCE}")
 
 
 def _show_differences(report: own_work.MyDifferences, guide: Guide) -> None:
@@ -70,12 +70,12 @@ def _show_differences(report: own_work.MyDifferences, guide: Guide) -> None:
         )
         return
     if report.share.value is not None:
-        ui.quiet(
+        ui.note(
             f"{report.alike:,} of your {pluralize(report.compared, 'pair')} with a consensus have your "
             f"grade: {report.share.percent_text()}."
         )
     elif report.compared:
-        ui.quiet(
+        ui.note(
             f"{report.compared:,} of your pairs have a consensus so far; a share is shown "
             f"from {own_work.MIN_SETTLED}."
         )
@@ -87,7 +87,7 @@ def _show_differences(report: own_work.MyDifferences, guide: Guide) -> None:
     names = {step.value: f"{step.value} {step.name}" for step in guide.scale}
     rows = [_make_row(difference, names) for difference in report.differences]
     ui.table("Your grade and the consensus, newest first", COLUMNS, rows, words=True, max_rows=MAX_ROWS)
-    ui.quiet("A consensus is not always right. The reviewer's reason may explain how to read the guide.")
+    ui.note("A consensus is not always right. The reviewer's reason may explain how to read the guide.")
 
 
 def _make_row(difference: own_work.Difference, names: dict[int, str]) -> tuple[object, ...]:

@@ -12,9 +12,9 @@ PARTS = {"Sample": sample.show, "All queries": tagging.show, "Pool": pool.show, 
 
 
 def show(annotator: Annotator) -> None:
-    ui.lead("Choose the queries that people judge, and the documents for each query.")
+    ui.purpose("Choose the queries that people judge, and the documents for each query.")
     context = read_context(annotator)
     PARTS[ui.choose_part("Part", PARTS, "part")](context)
 
 
-PAGE = AppPage(12, "Queries", "queries", LEADS, show, group=DATA)
+PAGE = AppPage(12, "Queries", "queries", LEADS, show, menu=DATA)

@@ -81,7 +81,7 @@ def _show_figures(state: CoverageState) -> None:
         }
     )
     small_count = len(state.clusters) - regions.clusters
-    ui.quiet(
+    ui.note(
         f"{pluralize(regions.documents, 'document')} in {pluralize(regions.clusters, 'region')}; "
         f"{pluralize(small_count, 'cluster')} with fewer than {state.map.parameters['least_documents']:,} "
         f"documents are not counted. {pluralize(regions.queries, 'query is', 'queries are')} about a region, "
@@ -130,13 +130,13 @@ def _ask_measuring(context: PageContext, state: CoverageState | None) -> None:
         with context.store.reading() as cursor:
             forecast = None if state else forecast_embedding(cursor)
         if forecast is not None:
-            ui.quiet(f"This first embeds the corpus: {forecast}.")
+            ui.note(f"This first embeds the corpus: {forecast}.")
         submitted = context.submit_button("Measure again" if state else "Measure coverage", MEASURE_JOB)
     context.show_result(MEASURE_JOB)
     if state and (settings["extractor"]["name"] != "phrases" or "model" in settings["matching"]):
-        ui.quiet("A language model helped to make the current map. This page measures without one.")
+        ui.note("A language model helped to make the current map. This page measures without one.")
     if submitted:
-        context.start(MEASURE_JOB, form.request())
+        context.request_job(MEASURE_JOB, form.request())
 
 
 PARTS = {"Gaps": _show_gaps, "Map": coverage_map.show, "Written": show_written}

@@ -51,7 +51,7 @@ def _ask_results(context: PageContext) -> by_query.EvaluatedValues | None:
     with context.store.reading() as cursor:
         evaluations = [item for item in list_evaluations(cursor, context.annotator) if not item.sealed]
     if not evaluations:
-        ui.quiet("The map has no results, because no run has been evaluated yet.")
+        ui.note("The map has no results, because no run has been evaluated yet.")
         return None
     labels = {
         evaluation.evaluation_id: f"{evaluation.made_at:%d %b %Y %H:%M} UTC: "

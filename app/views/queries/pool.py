@@ -65,10 +65,10 @@ def _ask_pool(context: PageContext) -> None:
         with st.expander("More options"):
             form.ask_rest()
         if forecast is not None:
-            ui.quiet(f"Dense and hybrid first embed the corpus: {forecast}. bm25 takes seconds.")
+            ui.note(f"Dense and hybrid first embed the corpus: {forecast}. bm25 takes seconds.")
         submitted = context.submit_button("Build the pool", "pool")
     if submitted:
-        context.start("pool", form.request())
+        context.request_job("pool", form.request())
     last = context.jobs.get("pool")
     if forecast is not None and last is not None and last.outcome == "done":
         _offer_dense(context, last)
@@ -89,8 +89,8 @@ def _offer_dense(context: PageContext, last: Job) -> None:
     request = last.parameters | {"systems": systems}
     reason = context.find_problem("pool", request)
     if st.button("Add dense and hybrid", key=f"add dense {context.last_job_id}", disabled=reason is not None):
-        context.start("pool", request)
-    ui.quiet(reason or "They also find documents without a word of the query. People can judge meanwhile.")
+        context.request_job("pool", request)
+    ui.note(reason or "They also find documents without a word of the query. People can judge meanwhile.")
 
 
 def _show_contributions(contributions: Contributions) -> None:

@@ -83,7 +83,7 @@ def _show_queries(
 ) -> None:
     queries = state.queries.get(number, [])
     if not queries:
-        ui.quiet("No query is about this region.")
+        ui.note("No query is about this region.")
         return
     rows: Sequence[Sequence[object]] = [
         (

@@ -9,7 +9,7 @@ import streamlit as st
 
 from app import ui
 from app.components.forms import Form
-from app.components.widgets import drawing
+from app.components.widgets import show_drawing
 from app.next_stage import show_missing_stage
 from app.page_context import PageContext
 from curation.core.errors import CurationError, RefusedError
@@ -45,7 +45,7 @@ def _ask_draw(context: PageContext, strata: Sequence[str], sample: SampleReport 
     with context.store.reading() as cursor:
         kinds = [*DIMENSIONS, *(f"{TAG}{tag}" for tag in read_known_tags(cursor))]
     form = Form(DrawRequest, choices={"strata": kinds})
-    ui.quiet(
+    ui.note(
         "Head, torso and tail: the few frequent queries, the queries in between, and the many rare queries. "
         "Each stratum has a third of the searches unless you choose other shares."
     )
@@ -67,7 +67,7 @@ def _start_or_confirm(context: PageContext, sample: SampleReport | None, request
     if problem is not None:
         ui.problem(RefusedError(problem))
     elif sample is None:
-        context.start("sample", request)
+        context.request_job("sample", request)
     else:
         st.session_state[_PENDING_DRAW] = (sample.sample_id, context.last_job_id, request)
 
@@ -92,7 +92,7 @@ def _confirm_replacement(context: PageContext, sample: SampleReport) -> None:
         with st.container(horizontal=True):
             must_wait, key = context.find_wait("sample") is not None, f"replace {context.last_job_id}"
             if st.button("Replace the sample", type="primary", key=key, disabled=must_wait):
-                context.start("sample", pending[2])
+                context.request_job("sample", pending[2])
             if st.button("Keep the current sample"):
                 del st.session_state[_PENDING_DRAW]
                 st.rerun()
@@ -103,13 +103,13 @@ def _ask_top_up(context: PageContext, sample: SampleReport, strata: Sequence[str
     with st.form("top up", border=False):
         form.ask("size")
         quotas = _ask_quotas("Quotas: the minimum number of queries from a stratum", strata)
-        ui.quiet(
+        ui.note(
             f"The sample has {pluralize(sample.size, 'query', 'queries')} now. A top-up removes no query and "
             "keeps the seed, the strata and the limits."
         )
         submitted = context.submit_button("Top up", "top up")
     if submitted and (request := _make_request(form, quotas)):
-        context.start("top up", request)
+        context.request_job("top up", request)
 
 
 def _ask_quotas(label: str, strata: Sequence[str]) -> str:
@@ -134,6 +134,6 @@ def _show_sample(context: PageContext, sample: SampleReport | None) -> None:
         )
         show_missing_stage(context.store, context.annotator, "import")
         return
-    drawing(make_sample_chart(sample.strata))
+    show_drawing(make_sample_chart(sample.strata))
     ui.tables(build_strata_table(sample.sample_id, sample.strata))
     ui.sentences(*sample.warnings)

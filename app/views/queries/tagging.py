@@ -8,7 +8,7 @@ import streamlit as st
 
 from app import ui
 from app.components.links import query_address
-from app.components.widgets import PickerRow, picker
+from app.components.widgets import PickerRow, pick_rows
 from app.page_context import PageContext
 from curation.core.text import pluralize
 from curation.core.words import fold
@@ -67,7 +67,7 @@ def _ask_selection(
     """Ask for queries; return the selected queries, including those that the filter hides."""
     has_tags = any(query.tags for query in queries)
     untagged = "" if has_tags else " No query has a tag yet: use “Look for tags” below."
-    ui.quiet(f"{len(shown_queries):,} of {_count(queries)}. Choose queries to tag them.{untagged}")
+    ui.note(f"{len(shown_queries):,} of {_count(queries)}. Choose queries to tag them.{untagged}")
     rows = [
         PickerRow(
             query.query_id,
@@ -81,10 +81,10 @@ def _ask_selection(
         )
         for query in shown_queries
     ]
-    submissions = context.acts.form("set tags").number
+    submissions = context.acts.form("set tags").submission_count
     last_submissions, last_ids = st.session_state.get(_SELECTION, (submissions, []))
     initial_ids = last_ids if last_submissions == submissions else []
-    selected_ids = picker("queries", COLUMNS, rows, initial_ids, submissions)
+    selected_ids = pick_rows("queries", COLUMNS, rows, initial_ids, submissions)
     st.session_state[_SELECTION] = submissions, selected_ids  # the list needs it after a change of part
     return [query for query in queries if query.query_id in set(selected_ids)]
 
@@ -121,10 +121,10 @@ def _count(queries: Sequence[TaggedQuery]) -> str:
 def _offer_rules(context: PageContext) -> None:
     with st.form("find tags"):
         st.markdown("**Tags by rule**")
-        ui.quiet(f"Rules find {', '.join(query_tags.RULE_TAGS)}. People set all other tags.")
+        ui.note(f"Rules find {', '.join(query_tags.RULE_TAGS)}. People set all other tags.")
         submitted = context.submit_button("Look for tags", "tags")
     if submitted:
-        context.start("tags", TagsRequest())
+        context.request_job("tags", TagsRequest())
 
 
 def _ask_new_tag(context: PageContext) -> None:

@@ -73,7 +73,7 @@ def show_written(context: PageContext, state: CoverageState) -> None:
         for query in reversed(queries)
     ]
     if not rows:
-        ui.quiet("Nobody has written a query yet.")
+        ui.note("Nobody has written a query yet.")
         return
     columns = ["Query", "By", "Region", "Document", "Style"]
     ui.table("Written queries, newest first", columns, rows, words=True, max_rows=MAX_QUERIES)
@@ -84,7 +84,7 @@ def show_written(context: PageContext, state: CoverageState) -> None:
             [_make_check_row(check) for check in checks],
             words=True,
         )
-    ui.quiet(
+    ui.note(
         "People judge written queries like other queries: build the pool again, then open a round. After the "
         "last document of each query, people say whether the corpus answers the query."
     )

@@ -14,7 +14,7 @@ from app.acts import Acts, FormState, submit_button
 from app.app_page import REVIEWERS, AppPage
 from app.components.links import QUERY_PAGE
 from app.context import project_store
-from app.send_documents import send_documents
+from app.send_documents import show_send_form
 from app.views.query import candidates
 from curation.core.digests import digest
 from curation.core.text import pluralize
@@ -84,7 +84,7 @@ def _show_facts(facts: QueryFacts) -> None:
         f'<p class="gs-quiet">{escape("  ·  ".join(filter(None, items)))}{tags}</p></header>'
     )
     if facts.retired:
-        ui.quiet(f"Retired: {facts.retired}")
+        ui.note(f"Retired: {facts.retired}")
     for title, lines in (
         ("Notes", facts.texts.note.splitlines()),
         ("Reference answers", facts.answers),
@@ -93,7 +93,7 @@ def _show_facts(facts: QueryFacts) -> None:
         if lines:
             ui.remarks(title, *lines)
     if facts.proposals is not None:
-        ui.quiet(*describe_reviews([facts.proposals]))
+        ui.note(*describe_reviews([facts.proposals]))
 
 
 def _show_counts(query_documents: QueryDocuments) -> None:
@@ -111,7 +111,7 @@ def _show_counts(query_documents: QueryDocuments) -> None:
         }
     ui.metrics(counts)
     if withheld := len(query_documents.documents) - len(open_documents):
-        ui.quiet(
+        ui.note(
             f"{pluralize(withheld, 'document is', 'documents are')} among your own items. The judgments of "
             "other people on your items are shown and counted once you have graded all your items."
         )
@@ -144,7 +144,7 @@ def _edit_nuggets(store: Store, acts: Acts, facts: QueryFacts) -> None:
     call_id, count = proposals and proposals.call_id, f", {len(waiting):,} proposed" if waiting else ""
     with st.popover(f"Nuggets{count}"), st.form(form.key, border=False):
         if proposals is not None and waiting:
-            ui.quiet(f"{proposals.model} proposed {pluralize(len(waiting), 'line')}. {PROPOSALS_HELP}")
+            ui.note(f"{proposals.model} proposed {pluralize(len(waiting), 'line')}. {PROPOSALS_HELP}")
         vital, okay = (
             st.text_area(label, "\n".join(lines), key=f"{label} {form.key} {call_id}")
             for label, lines in zip(NUGGET_FIELDS, split_nugget_texts(nuggets), strict=True)
@@ -163,7 +163,7 @@ def _offer_unsealing(store: Store, annotator: Annotator, acts: Acts, form: FormS
         reason = st.text_input("Reason for opening the grades", help="Logged with your name and the time.")
         submitted = st.form_submit_button("Open the grades", key=f"open {form.key}")
     if submitted and not reason.strip():
-        ui.quiet("Write the reason first.")
+        ui.note("Write the reason first.")
     elif submitted:
         acts.do(form, lambda: unseal(store, f"read the query {query_id}", reason, acts.by, {query_id}))
 
@@ -180,4 +180,4 @@ def _offer_sending(store: Store, acts: Acts, query_documents: QueryDocuments) ->
         for name in candidate.ranks:
             if name.endswith(EVALUATED):
                 run_names[document_id] = f"{RUN_PREFIX}{name.removesuffix(EVALUATED)}"
-    send_documents(store, acts, facts.query_id, facts.text, titles, unjudged, run_names)
+    show_send_form(store, acts, facts.query_id, facts.text, titles, unjudged, run_names)

@@ -87,11 +87,11 @@ def _list_votes(candidate: QueryDocument) -> str:
 def _show_grade(candidate: QueryDocument, names: Mapping[int, str]) -> None:
     """Show how the grade of a pair was determined; `names` are the names of the relevance grades by value."""
     if candidate.is_withheld:
-        ui.quiet(WITHHELD_SENTENCE)
+        ui.note(WITHHELD_SENTENCE)
     elif candidate.pair is not None:
         ui.heading(_describe_grade(candidate.pair, names))
         if candidate.pair.changed:
-            ui.quiet(OLDER_TEXT)
+            ui.note(OLDER_TEXT)
 
 
 def _show_opinions(candidate: QueryDocument, names: Mapping[int, str]) -> None:

@@ -28,7 +28,7 @@ JOBS = (split.PREVIEW_JOB, split.SPLIT_JOB, freezing.FREEZE_JOB, export.EXPORT_J
 
 
 def show(annotator: Annotator) -> None:
-    ui.lead("Read frozen gold sets, take the steps to the next release, and re-label stale pairs.")
+    ui.purpose("Read frozen gold sets, take the steps to the next release, and re-label stale pairs.")
     context = read_context(annotator, JOBS)
     remove_old_results()
     stage = ui.choose_part("Stage", STAGES, "stage")
@@ -45,4 +45,4 @@ def show(annotator: Annotator) -> None:
     STAGES[stage](context)
 
 
-PAGE = AppPage(40, "Releases", "releases", LEADS, show, group=RELEASE)
+PAGE = AppPage(40, "Releases", "releases", LEADS, show, menu=RELEASE)

@@ -24,7 +24,7 @@ def show(context: PageContext, release: ReleaseRow) -> None:
         exports = overview.make_export_table(cursor, release.release_id)
         unsealings = read_openings(cursor, release.release_id)
         evaluations = read_sealed_evaluations(cursor, release.release_id)
-    ui.quiet(
+    ui.note(
         "The log includes entries of releases with the same content but a different name. Viewing a page "
         "does not count as an export."
     )
@@ -52,4 +52,4 @@ def _show_log(table: Table, empty_sentence: str) -> None:
     ui.tables(table)
     if not table.rows:
         ui.heading(table.caption)
-        ui.quiet(empty_sentence)
+        ui.note(empty_sentence)

@@ -51,7 +51,7 @@ def show_kinds(certificate: Certificate) -> None:
     with st.expander("Kinds of queries by part", expanded=len(rows) <= MAX_KINDS):
         draw_bars("Kinds of queries by part; lines show the target", names, rows[:MAX_KINDS], targets)
         if len(rows) > MAX_KINDS:
-            ui.quiet(f"{len(rows) - MAX_KINDS:,} more kinds are in the certificate.")
+            ui.note(f"{len(rows) - MAX_KINDS:,} more kinds are in the certificate.")
 
 
 def _read_targets(certificate: Certificate) -> tuple[list[str], list[float]]:

@@ -65,7 +65,7 @@ def show_result(context: PageContext, job: Job | None) -> None:
     file = find_file(job)
     if file is None:
         if job.outcome == "done":
-            ui.quiet("The file is deleted: prepare the file again.")
+            ui.note("The file is deleted: prepare the file again.")
         return
     address, size = f"{ADDRESS}/{job.job_id}/{file.parent.name}", file.stat().st_size / 1e6
     st.html(

@@ -45,7 +45,7 @@ def _ask_export(context: PageContext, shown_release: ShownRelease, format_name: 
     sealed = [part for part in form.request().parts if part in shown_release.sealed]
     with st.form(f"export {context.form.key}", border=False):
         if sealed:
-            ui.quiet(f"The grades of {', '.join(sealed)} are sealed. Your name and your reason are logged.")
+            ui.note(f"The grades of {', '.join(sealed)} are sealed. Your name and your reason are logged.")
             form.ask("reason")
         request = form.request()
         problem = None if request.parts else "Choose a part to include."
@@ -68,4 +68,6 @@ def _make_form(release: ShownRelease, format_name: str) -> Form[ExportRequest]:
 def _start_export(context: PageContext, request: ExportRequest, is_sealed: bool) -> Job:
     if is_sealed and request.reason is None:
         refuse_problems(["The export has sealed grades: say why you take sealed grades."])
-    return context.begin_with_result(EXPORT_JOB, request, context.read_own_job(EXPORT_JOB, name=request.name))
+    return context.start_job_with_folder(
+        EXPORT_JOB, request, context.read_own_job(EXPORT_JOB, name=request.name)
+    )

@@ -41,8 +41,8 @@ def show(context: PageContext) -> None:
         with context.store.reading() as cursor:
             certificate = read_visible_certificate(cursor)
     except CurationError as error:
-        st.info(ui.plain(error.found), icon=":material/info:")
-        ui.quiet("A release needs grades and a split. Both come from earlier stages.")
+        st.info(ui.literal(error.found), icon=":material/info:")
+        ui.note("A release needs grades and a split. Both come from earlier stages.")
         if error.found == NO_SPLIT:
             show_action_link(Action("Split the queries", "releases", HOW_TO_SPLIT, {"stage": "Split"}))
         st.button("Freeze the release", type="primary", disabled=True, key="freeze nothing")
@@ -53,7 +53,7 @@ def show(context: PageContext) -> None:
         _show_contents(draft)
         ui.heading("Certificate of the split")
         show_findings(certificate)
-        ui.quiet("Freezing checks the split again with the grades at that time.")
+        ui.note("Freezing checks the split again with the grades at that time.")
     with left:
         ui.heading("The next release")
         _ask_freeze(context, draft)
@@ -65,7 +65,7 @@ def _show_result(context: PageContext) -> None:
     job = context.jobs.get(FREEZE_JOB)
     if job is not None and job.outcome == "done" and not context.is_running(job):
         name = job.parameters["name"]
-        st.button(f"Open {ui.plain(name)}", on_click=_open, args=(name,), icon=":material/arrow_forward:")
+        st.button(f"Open {ui.literal(name)}", on_click=_open, args=(name,), icon=":material/arrow_forward:")
 
 
 def _open(name: str) -> None:
@@ -119,4 +119,4 @@ def _start_freeze(context: PageContext, request: FreezeRequest, is_open: bool) -
     if not is_open and request.override is None:
         problems.append("The gate is shut: say why you freeze against the gate.")
     refuse_problems(problems)
-    return context.begin(FREEZE_JOB, request)
+    return context.start_job(FREEZE_JOB, request)

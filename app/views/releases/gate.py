@@ -39,8 +39,8 @@ def show(context: PageContext) -> None:
         with column:
             _show_check(check)
     if gate.note:
-        ui.quiet(gate.note)
-    ui.quiet(OVERRIDE_HELP)
+        ui.note(gate.note)
+    ui.note(OVERRIDE_HELP)
     _ask_thresholds(context)
 
 
@@ -75,12 +75,12 @@ def _ask_thresholds(context: PageContext) -> None:
             format="%.3f",
         )
         is_single = st.checkbox("One person judges this project", demand.single_judge, help=SINGLE_HELP)
-        ui.quiet(READING)
+        ui.note(READING)
         submitted = st.form_submit_button("Set the gate", type="primary", key=f"set gate {form.key}")
     if submitted:
         new_demand = agreement_gate.Demand(round(alpha, 4), round(consistency, 4), is_single)
         context.acts.do(form, lambda: agreement_gate.set_demand(context.store, new_demand, context.acts.by))
-    elif form.number:
+    elif form.submission_count:
         ui.confirmation("The gate is set.")
 
 

@@ -20,7 +20,7 @@ MAX_LISTED_TIES = 8
 def show(preview: SplitPreview) -> None:
     """Show the parts of the split, the changes, and the queries that leak between the parts."""
     if preview.refused:
-        st.error("\n\n".join(map(ui.plain, _explain_refusal(preview))), icon=":material/error:")
+        st.error("\n\n".join(map(ui.literal, _explain_refusal(preview))), icon=":material/error:")
     ui.heading("Parts of this split")
     _show_parts(preview)
     ui.sentences(*_describe_changes(preview))
@@ -81,7 +81,7 @@ def _show_groups(preview: SplitPreview) -> None:
         queries = pluralize(len(group.queries), "query", "queries")
         texts = list(group.queries.values())
         first_texts = f"{', '.join(texts[:2])}{' …' if texts[2:] else ''}"
-        with st.expander(ui.plain(f"{queries} in {group.part}: {first_texts}")):
+        with st.expander(ui.literal(f"{queries} in {group.part}: {first_texts}")):
             _show_group(group)
 
 

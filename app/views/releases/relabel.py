@@ -48,7 +48,7 @@ def _show_report(context: PageContext) -> None:
         st.info("No quarter is open yet. The report of a quarter appears here once people have judged pairs.")
         return
     work = by_quarter[st.selectbox("Quarter", list(by_quarter), width=320)]
-    ui.quiet(_describe_round(work))
+    ui.note(_describe_round(work))
     report = figures_of(context.store).now(make_drift_report, work.quarter)
     ui.findings(list_drift_findings(report))
     if report.pairs:

@@ -45,7 +45,7 @@ def _show_pairs(set_staleness: SetStaleness) -> None:
     ui.heading("Stalest pairs")
     ui.tables(make_stale_pair_table(set_staleness, MAX_ROWS))
     weights = ", ".join(f"{name} {percent(weight)}" for name, weight in SCORE_WEIGHTS.items())
-    ui.quiet(
+    ui.note(
         f"The score is the weighted mean of the known components ({weights}); a dash marks an unknown "
         "component, which does not count. A pair with a score of "
         f"{MIN_STALE_SCORE:g} or more is stale, unless it was judged this quarter and its document and the "
@@ -63,9 +63,9 @@ def _show_changes(store: Store, set_staleness: SetStaleness) -> None:
     )
     if missing := {pair.document_id for pair in set_staleness.pairs if pair.document == GONE}:
         documents_are = pluralize(len(missing), "judged document is", "judged documents are")
-        ui.quiet(f"{documents_are} no longer in the corpus.")
+        ui.note(f"{documents_are} no longer in the corpus.")
     if not pairs_by_version:
-        ui.quiet("No judged document has a different text in the newest corpus.")
+        ui.note("No judged document has a different text in the newest corpus.")
         return
     version = st.selectbox(
         f"Changed document ({len(pairs_by_version):,})",
@@ -86,5 +86,5 @@ def _show_difference(store: Store, judged_hash: str, current_hash: str) -> None:
     common = "" if change.kept is None else f"{percent(change.kept)} of the words are in both. "
     left_out = f" {change.words_left_out:,} more words are not shown." if change.words_left_out else ""
     legend = "Struck through: only in the text that was judged. Underlined: only in the current text."
-    ui.quiet(f"{common}{legend}{left_out}")
+    ui.note(f"{common}{legend}{left_out}")
     ui.text_difference(change.title, change.body)

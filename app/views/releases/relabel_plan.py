@@ -56,7 +56,7 @@ def _ask_plan(context: PageContext) -> None:
         submitted = context.submit_button("Plan", PLAN_JOB)
     context.show_result(PLAN_JOB)
     if submitted:
-        context.start(PLAN_JOB, form.request(fraction=percent / 100))
+        context.request_job(PLAN_JOB, form.request(fraction=percent / 100))
 
 
 def _read_newest_plan(store: Store) -> StoredPlan | None:
@@ -70,7 +70,7 @@ def _show_summary(plan: StoredPlan) -> None:
     report = plan.report
     ui.heading(f"Plan of {plan.quarter}")
     state = f"opened as the round {plan.round}" if plan.round else "not opened"
-    ui.quiet(f"Plan {plan.plan_id[:8]}, seed {report['seed']}, {state}.")
+    ui.note(f"Plan {plan.plan_id[:8]}, seed {report['seed']}, {state}.")
     pairs = f"{report['pairs']:,} of {report['set_pairs']:,}"
     ui.metrics({"Pairs": pairs, "Judgments": f"{report['judgments']:,}"})
     ui.sentences(*planning_sections.list_plan_facts(report))
@@ -91,7 +91,7 @@ def _offer_opening(context: PageContext, plan: StoredPlan) -> None:
     if plan.round is not None:
         with context.store.reading() as cursor:
             (work,) = (row for row in read_work(cursor) if row.plan_id == plan.plan_id)
-        ui.quiet(f"The plan of {plan.quarter} {STATE_SENTENCES[work.state].format(plan.round)}")
+        ui.note(f"The plan of {plan.quarter} {STATE_SENTENCES[work.state].format(plan.round)}")
         return
     with context.store.reading() as cursor:
         people = list_eligible_annotators(cursor)
@@ -106,4 +106,4 @@ def _offer_opening(context: PageContext, plan: StoredPlan) -> None:
     problem = figures_of(context.store).now(find_opening_problem, plan.plan_id)
     label = f"{'Preview' if request.dry_run else 'Open'} {plan.quarter}"
     if context.button(label, OPEN_ROUND_JOB, problem or context.find_problem(OPEN_ROUND_JOB, request)):
-        context.start(OPEN_ROUND_JOB, request)
+        context.request_job(OPEN_ROUND_JOB, request)

@@ -73,7 +73,7 @@ def _show_summary(context: PageContext, release: ReleaseRow) -> None:
 
 def _show_parts(shown_release: overview.ShownRelease) -> None:
     names = [f"{part} (sealed)" if part in shown_release.sealed else part for part in shown_release.queries]
-    ui.quiet(
+    ui.note(
         f"Frozen on {shown_release.frozen_at:%d %b %Y %H:%M} UTC by {shown_release.frozen_by}, with "
         f"{pluralize(shown_release.documents, 'document')}."
     )
@@ -87,7 +87,7 @@ def _show_certificate(store: Store, release: ReleaseRow) -> None:
         with store.reading() as cursor:
             certificate = read_visible_certificate(cursor, release.name)
     except CurationError as error:
-        ui.quiet(error.found)
+        ui.note(error.found)
         return
     ui.heading("Certificate of the split")
     show_findings(certificate)
@@ -107,7 +107,7 @@ def _show_card(context: PageContext, release: ReleaseRow) -> None:
 
 
 def _show_verified(verified: Verified) -> None:
-    text = "\n\n".join(map(ui.plain, verified.sentences))
+    text = "\n\n".join(map(ui.literal, verified.sentences))
     if verified.intact:
         st.success(text, icon=":material/verified:")
     else:

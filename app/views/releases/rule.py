@@ -76,7 +76,7 @@ def _offer_change(
     if st.button("Use this rule", type="primary", key=f"use rule {form.key}", disabled=is_current):
         context.acts.do(form, lambda: consensus_rule.set_rule(context.store, new_rule, context.acts.by))
     if is_current:
-        ui.quiet("This is the current rule. Choose a different rule to see its effect.")
+        ui.note("This is the current rule. Choose a different rule to see its effect.")
 
 
 def _make_bar(name: str, counts: ConsensusCounts) -> BarRow:

@@ -60,7 +60,7 @@ def _show_state(state: SplitState) -> None:
             icon=":material/info:",
         )
     else:
-        ui.quiet(f"The split {state.split_id[:12]} is the current split. All {graded} are in a part.")
+        ui.note(f"The split {state.split_id[:12]} is the current split. All {graded} are in a part.")
 
 
 def _choose_start(job: Job | None, state: SplitState) -> tuple[SplitRequest, str]:
@@ -79,7 +79,7 @@ def _choose_start(job: Job | None, state: SplitState) -> tuple[SplitRequest, str
 def _offer_preview(context: PageContext, request: SplitRequest, problems: Sequence[str], graded: int) -> None:
     reason = " ".join(problems) or ("" if graded else NO_GRADES) or context.find_problem(PREVIEW_JOB, request)
     if context.button("Preview the split", PREVIEW_JOB, reason, "A preview does not store the split."):
-        context.do(lambda: context.begin_with_result(PREVIEW_JOB, request, context.jobs.get(PREVIEW_JOB)))
+        context.do(lambda: context.start_job_with_folder(PREVIEW_JOB, request, context.jobs.get(PREVIEW_JOB)))
 
 
 def _read_preview(context: PageContext) -> SplitPreview | None:
@@ -98,7 +98,7 @@ def _explain_missing_preview(context: PageContext, job: Job | None) -> None:
     if job is not None and job.outcome not in (None, "done"):
         context.show_result(PREVIEW_JOB)
     elif not context.is_running(job):
-        ui.quiet(
+        ui.note(
             "The preview shows the parts as bars, the groups of tied queries with their ties, and the "
             "findings of the certificate."
         )
@@ -119,4 +119,4 @@ def _offer_storing(
     elif request != previewed:
         problem = "The settings have changed since this preview. Preview again first."
     if context.button("Use this split", SPLIT_JOB, problem, "Frozen releases keep their own split."):
-        context.start(SPLIT_JOB, replace(previewed, expected=split_preview.split_id))
+        context.request_job(SPLIT_JOB, replace(previewed, expected=split_preview.split_id))

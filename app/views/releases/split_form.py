@@ -55,21 +55,9 @@ def _ask_parts(
     rows: list[int] = st.session_state.setdefault(rows_key, list(range(len(start_parts))))
     parts: list[tuple[str, float]] = []
     for number, row in enumerate(rows, 1):
-        name, share = start_parts[row] if row < len(start_parts) else ("", 0.0)
-        initial_percent = round(100 * share, 4)
+        start_part = start_parts[row] if row < len(start_parts) else ("", 0.0)
         with st.container(horizontal=True, vertical_alignment="bottom"):
-            new_name = st.text_input(
-                f"Name of part {number}", name, max_chars=31, width=150, key=f"part {row} {key}"
-            )
-            percent = st.number_input(
-                f"Part {number}, % of queries",
-                0.0,
-                100.0,
-                initial_percent,
-                5.0,
-                width=150,
-                key=f"percent {row} {key}",
-            )
+            parts.append(_ask_part(start_part, number, f"{row} {key}"))
             st.button(
                 f"Remove part {number}",
                 key=f"remove {row} {key}",
@@ -78,7 +66,6 @@ def _ask_parts(
                 on_click=st.session_state.update,
                 args=({rows_key: [other_row for other_row in rows if other_row != row]},),
             )
-        parts.append((new_name.strip(), round(percent / 100, 6)))
     st.button(
         "Add a part",
         key=f"add {key}",
@@ -89,6 +76,22 @@ def _ask_parts(
     shares = dict(parts)
     problems = find_part_problems(shares) if len(shares) == len(parts) else ["two parts have the same name"]
     return tuple(parts), [f"{problem[0].upper()}{problem[1:]}." for problem in problems]
+
+
+def _ask_part(start_part: tuple[str, float], number: int, key: str) -> tuple[str, float]:
+    """Ask for the name of a part and for its share of the queries."""
+    name, share = start_part
+    new_name = st.text_input(f"Name of part {number}", name, max_chars=31, width=150, key=f"part {key}")
+    percent = st.number_input(
+        f"Part {number}, % of queries",
+        0.0,
+        100.0,
+        round(100 * share, 4),
+        5.0,
+        width=150,
+        key=f"percent {key}",
+    )
+    return new_name.strip(), round(percent / 100, 6)
 
 
 def _ask_rules(
@@ -143,5 +146,5 @@ def _ask_assignment(
     if has_releases:
         form.ask("fresh")
         if form.value("fresh"):
-            ui.quiet("A released test query can then move to a part on which systems are tuned.")
+            ui.note("A released test query can then move to a part on which systems are tuned.")
     return {"largest_group": largest}

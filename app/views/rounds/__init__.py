@@ -34,11 +34,11 @@ def show(annotator: Annotator) -> None:
         return
     name = st.selectbox("Round", names, width=320, key="round", bind="query-params")
     status = read_round_status(store, name)
-    ui.quiet(_describe_round(status))
+    ui.note(_describe_round(status))
     PARTS[part](store, status, acts)
 
 
-PAGE = AppPage(30, "Rounds", "rounds", LEADS, show, group=QUALITY)
+PAGE = AppPage(30, "Rounds", "rounds", LEADS, show, menu=QUALITY)
 
 
 def _describe_round(status: RoundStatus) -> str:

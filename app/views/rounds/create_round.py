@@ -47,7 +47,7 @@ def _ask_round(store: Store, acts: Acts, fields: Form[RoundRequest], key: str, p
         form = acts.form("round")
         submitted = submit_button("Open the round", "open round", form, key, problem is not None)
         if problem is not None:
-            ui.quiet(problem)
+            ui.note(problem)
     request = fields.request(name=name)
     if submitted and not (
         form.result and form.result[0] == request

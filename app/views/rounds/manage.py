@@ -58,19 +58,19 @@ def show(store: Store, status: RoundStatus, acts: Acts) -> None:
         if not explain_undeletable(cursor, read_round_state(cursor, status.round)):
             actions.append("Delete")
     version = f"{acts.form(FORM).key} {status.round} {status.paused} {status.closed}"
-    ui.quiet("Changes to a round are recorded with your name. No answer is lost.")
+    ui.note("Changes to a round are recorded with your name. No answer is lost.")
     for name in actions:
         with st.container(horizontal=True, vertical_alignment="center"):
             state_update = {"sure": (name, version)}
             st.button(name, key=f"{name} {version}", on_click=st.session_state.update, args=(state_update,))
-            ui.quiet(ACTIONS[name][1].format(status.round))
+            ui.note(ACTIONS[name][1].format(status.round))
     choice = st.session_state.get("sure")
     if choice and choice[1] == version and choice[0] in actions:
         _confirm(store, status, acts, choice[0])
     if not status.closed and status.kind in ("labeling", "audit", "pilot"):
         with store.reading() as cursor:
             rounds = read_rounds(cursor).values()
-        ui.quiet(next(_describe_questions(item) for item in rounds if item.name == status.round))
+        ui.note(next(_describe_questions(item) for item in rounds if item.name == status.round))
         _ask_people(store, status, acts)
 
 
@@ -86,19 +86,19 @@ def _describe_questions(round_: ShownRound) -> str:
 def _confirm(store: Store, status: RoundStatus, acts: Acts, name: str) -> None:
     state, effect = ACTIONS[name]
     with st.form(f"sure {acts.form(FORM).key} {name} {status.round}", width=640):
-        st.markdown(ui.plain(effect.format(status.round)))
+        st.markdown(ui.literal(effect.format(status.round)))
         reason = st.text_input("Reason (optional)", max_chars=500).strip()
         with st.container(horizontal=True):
-            confirmed = st.form_submit_button(f"{name} “{ui.plain(status.round)}”", type="primary")
+            confirmed = st.form_submit_button(f"{name} “{ui.literal(status.round)}”", type="primary")
             cancelled = st.form_submit_button("Leave it as it is")
     if confirmed:
-        _do(acts, status, lambda: _change_round(store, status.round, state, acts.by, reason))
+        _run_action(acts, status, lambda: _change_round(store, status.round, state, acts.by, reason))
     if cancelled:
         st.session_state["sure"] = None
         st.rerun()
 
 
-def _do(acts: Acts, status: RoundStatus, action: Callable[[], Result]) -> None:
+def _run_action(acts: Acts, status: RoundStatus, action: Callable[[], Result]) -> None:
     """Run the action of a form of the part Manage, and keep the result for the next run of the page."""
     acts.do(acts.form(FORM), lambda: LastAct(status.round, utc_now(), action()))
 
@@ -124,13 +124,13 @@ def _ask_people(store: Store, status: RoundStatus, acts: Acts) -> None:
 def _ask_extension(store: Store, status: RoundStatus, acts: Acts, non_members: list[str]) -> None:
     ui.heading("Extend")
     is_labeling = status.kind == "labeling"
-    ui.quiet(
+    ui.note(
         "In a pilot, new annotators get the same pairs as everybody."
         if status.kind == "pilot"
         else "New annotators take unstarted items from other annotators until everybody has equally many."
     )
     if not (non_members or is_labeling):
-        ui.quiet("Every annotator is in this round.")
+        ui.note("Every annotator is in this round.")
         return
     presentations = sum(annotator.presentations for annotator in status.annotators)
     version = f"{acts.form(FORM).key} {status.round} {presentations}"
@@ -149,7 +149,7 @@ def _ask_extension(store: Store, status: RoundStatus, acts: Acts, non_members: l
         st.error("Choose new annotators, or tick the box.", icon=":material/error:")
         return
     request = MoveRequest(status.round, join=new_members, new=adds_candidates)
-    _do(acts, status, lambda: move_work(store, request, acts.by))
+    _run_action(acts, status, lambda: move_work(store, request, acts.by))
 
 
 def _ask_reassignment(store: Store, status: RoundStatus, acts: Acts, non_members: list[str]) -> None:
@@ -163,7 +163,7 @@ def _ask_reassignment(store: Store, status: RoundStatus, acts: Acts, non_members
     colleagues = [annotator.annotator for annotator in status.annotators if annotator.annotator != giver]
     with st.form(f"hand over {acts.form(FORM).key} {status.round} {giver}", width=640):
         takers = st.multiselect("To", [*colleagues, *non_members], default=colleagues)
-        confirmed = st.checkbox(f"{ui.plain(giver)} loses the unstarted items; the others keep them")
+        confirmed = st.checkbox(f"{ui.literal(giver)} loses the unstarted items; the others keep them")
         submitted = st.form_submit_button("Reassign", type="primary")
     if not submitted:
         return
@@ -171,4 +171,4 @@ def _ask_reassignment(store: Store, status: RoundStatus, acts: Acts, non_members
         st.error("Choose who takes the items, and tick the box.", icon=":material/error:")
         return
     request = MoveRequest(status.round, giver, takers)
-    _do(acts, status, lambda: move_work(store, request, acts.by))
+    _run_action(acts, status, lambda: move_work(store, request, acts.by))

@@ -13,8 +13,7 @@ from curation.labeling.rounds.status import RoundStatus
 from curation.people.seal_access import describe_withheld_pairs
 from curation.store import Store
 
-MAX_REMARKS = 50
-"""Maximum number of rows of each table."""
+MAX_ROWS = 50
 
 
 def show(store: Store, status: RoundStatus, _: Acts) -> None:
@@ -31,13 +30,13 @@ def show(store: Store, status: RoundStatus, _: Acts) -> None:
     _show_remarks("Flagged", "Answer", flagged)
     ui.sentences(describe_withheld_pairs(sealed, "remark"))
     if answers:
-        rows = [(QueryName(query, query_id), *counts) for query_id, query, *counts in answers[:MAX_REMARKS]]
+        rows = [(QueryName(query, query_id), *counts) for query_id, query, *counts in answers[:MAX_ROWS]]
         columns = ["Query", "Yes", "Partly", "No"]
         ui.table(_write_caption("Does the corpus answer the query?", len(answers)), columns, rows, words=True)
     if questions:
         caption = _write_caption("The guide is unclear here", len(questions))
-        ui.tables(build_question_table(caption, questions[:MAX_REMARKS]))
-        ui.quiet(
+        ui.tables(build_question_table(caption, questions[:MAX_ROWS]))
+        ui.note(
             "Questions about the guide in all rounds. Answer them under Guide › Questions; annotators "
             "see the answer at once."
         )
@@ -54,7 +53,7 @@ def _show_remarks(title: str, column: str, remarks: list[AnnotatorRemark]) -> No
             _describe_answer(remark) if column == "Answer" else remark.reason or "",
             remark.note or "",
         )
-        for remark in remarks[:MAX_REMARKS]
+        for remark in remarks[:MAX_ROWS]
     ]
     columns = ["Query", "Document", "Who", column, "Note"]
     ui.table(_write_caption(title, len(remarks)), columns, rows, words=True)
@@ -67,5 +66,5 @@ def _describe_answer(remark: AnnotatorRemark) -> str:
 
 
 def _write_caption(title: str, count: int) -> str:
-    shown = f"{count:,}" if count <= MAX_REMARKS else f"{MAX_REMARKS} of {count:,}"
+    shown = f"{count:,}" if count <= MAX_ROWS else f"{MAX_ROWS} of {count:,}"
     return f"{title}, {shown}"

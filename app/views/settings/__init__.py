@@ -17,4 +17,4 @@ def show(annotator: Annotator) -> None:
     PARTS[ui.choose_part("Settings", PARTS, "part")](context)
 
 
-PAGE = AppPage(52, "Settings", "settings", LEADS, show, group=SETTINGS)
+PAGE = AppPage(52, "Settings", "settings", LEADS, show, menu=SETTINGS)

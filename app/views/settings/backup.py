@@ -25,14 +25,14 @@ def show(context: PageContext) -> None:
         _ask_schedule(context)
         ui.heading("State")
         ui.sentences(*(finding.sentence for finding in check_backups(context.store)))
-        ui.quiet("Stop the app before you restore a backup. The restore keeps the previous project.")
+        ui.note("Stop the app before you restore a backup. The restore keeps the previous project.")
         st.code("goldgrade restore FILE --replace", language=None)
 
 
 def _ask_snapshot(context: PageContext) -> None:
     """Show a form that requests a snapshot, and offer the person's last snapshot as a download."""
     ui.heading("Snapshot")
-    ui.quiet(
+    ui.note(
         "A snapshot is a copy of the whole project. Keep it away from this server, where only you can read "
         "it: it also holds sealed grades, hashes of passwords and the key that signs sign-ins. Your name and "
         "your reason are logged. People can grade meanwhile."
@@ -48,7 +48,7 @@ def _ask_snapshot(context: PageContext) -> None:
 def _start_snapshot(context: PageContext, reason: str) -> Job:
     if not reason.strip():
         raise InputError("Say why you take a snapshot: the snapshot holds sealed grades.")
-    return context.begin_with_result(
+    return context.start_job_with_folder(
         backup_schedule.JOB_KIND,
         backup_schedule.BackupRequest(reason=reason.strip()),
         context.read_own_job(backup_schedule.JOB_KIND),
@@ -64,7 +64,7 @@ def _ask_schedule(context: PageContext) -> None:
             backup_schedule.find_last_scheduled_job(cursor),
         )
     if backup_folder() is None:
-        ui.quiet("Scheduled backups need a folder on the server. Start the app with this folder.")
+        ui.note("Scheduled backups need a folder on the server. Start the app with this folder.")
         st.code("goldgrade app --backup-to FOLDER", language=None)
         return
     form = context.acts.form(SCHEDULE)
@@ -81,7 +81,7 @@ def _ask_schedule(context: PageContext) -> None:
         context.acts.do(
             form, lambda: backup_schedule.set_schedule(context.store, new_schedule, context.acts.by)
         )
-    ui.quiet(
+    ui.note(
         "Backups are files on the server. Copy the files to a different machine."
         if schedule
         else "There is no schedule."

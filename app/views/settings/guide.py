@@ -57,7 +57,7 @@ def _show_current(store: Store, acts: Acts, _: GuideEditor | None) -> None:
             sentences += f" {', '.join(other_authors)} {verb} writing the next guide."
         if unanswered:
             sentences += f" {unanswered:,} question{'s wait' if unanswered > 1 else ' waits'} for an answer."
-        ui.quiet(sentences)
+        ui.note(sentences)
     show_guide(guide, "current", is_wide=True)
 
 
@@ -65,12 +65,12 @@ def _show_versions(store: Store, _: Acts, editor: GuideEditor | None) -> None:
     with store.reading() as cursor:
         versions = list_versions(cursor)
     ui.tables(build_version_table(versions))
-    ui.quiet("Number of current judgments by the version of the guide under which people judged.")
+    ui.note("Number of current judgments by the version of the guide under which people judged.")
     names = {version.guide_hash: _describe_version(version) for version in versions}
     if editor is not None and not find_problems(editor.source):
         names = {DRAFT: "My draft", **names}
     if len(names) < 2:
-        ui.quiet("This page compares versions once there is a second version or a draft.")
+        ui.note("This page compares versions once there is a second version or a draft.")
         return
     ui.heading("Changes")
     order = list(names)

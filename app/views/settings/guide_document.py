@@ -48,9 +48,9 @@ def show(store: Store, acts: Acts, editor: GuideEditor | None) -> None:
         template = _ask_template(current_template, names, guide.guide_hash)
         is_changed = template != current_template
         if not is_changed:
-            ui.quiet("Annotators see documents as in the preview. The preview shows your changes at once.")
+            ui.note("Annotators see documents as in the preview. The preview shows your changes at once.")
         elif editor is not None:
-            ui.quiet("You have a draft of the guide. Save your choice in the draft; publishing applies both.")
+            ui.note("You have a draft of the guide. Save your choice in the draft; publishing applies both.")
             arguments = (lambda source: replace_presentation_entry(source, template),)
             st.button("Save in my draft", type="primary", on_click=editor.change, args=arguments)
         else:
@@ -106,18 +106,18 @@ def _ask_field(field: TemplateField, index: int, key: str) -> TemplateField:
     name = field.field
     with st.container(horizontal=True, vertical_alignment="bottom"):
         label = st.text_input(
-            f"Label of {ui.plain(name)}",
+            f"Label of {ui.literal(name)}",
             field.name,
             max_chars=40,
             key=f"label {name} {key}",
             placeholder="nothing",
         )
         drawn_as = st.selectbox(
-            f"{ui.plain(name)} is", list(DRAWN_AS), index=list(DRAWN_AS).index(field.drawn_as),
+            f"{ui.literal(name)} is", list(DRAWN_AS), index=list(DRAWN_AS).index(field.drawn_as),
             format_func=DRAWN_AS.__getitem__, key=f"as {name} {key}", width=110,
         )  # fmt: skip
         st.button(
-            "", icon=":material/arrow_upward:", help=f"Move {ui.plain(name)} up", disabled=not index,
+            "", icon=":material/arrow_upward:", help=f"Move {ui.literal(name)} up", disabled=not index,
             key=f"up {name} {key}", on_click=_move_up, args=(key, index),
         )  # fmt: skip
     values = {"field": name, "label": None if label == name else label, "as": drawn_as}
@@ -138,11 +138,11 @@ def _show_preview(store: Store, documents: Sequence[Document], template: Present
         with store.reading() as cursor:
             match = find_document(cursor, words)
         if match is None:
-            ui.quiet("No document has this id or these words.")
+            ui.note("No document has this id or these words.")
     examples = (("Document", match), ("Long document", by_length[-1]), ("Short document", by_length[0]))
     for title, document in examples:
         if document is not None:
             drawing = draw_document(DocumentText.of(document), words, template, image_hosts=image_hosts())
             suffix = ", as it opens" if drawing.has_more else ""
-            ui.quiet(f"{title}{suffix}: {document.document_id}")
+            ui.note(f"{title}{suffix}: {document.document_id}")
             ui.document(drawing.title, drawing.passage, (drawing.published, drawing.url), drawing.facts)

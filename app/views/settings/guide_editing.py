@@ -9,7 +9,7 @@ import streamlit as st
 
 from app import ui
 from app.acts import Acts
-from app.components.widgets import live
+from app.components.widgets import send_while_typing
 from app.grading import show_guide
 from app.uploads import read_small_text
 from app.views.settings.guide_editor import GuideEditor, replace_draft
@@ -33,7 +33,7 @@ def show(store: Store, acts: Acts, editor: GuideEditor | None) -> None:
         drafts, stored = list_drafts(cursor), find_draft(cursor, acts.by)
     others = [draft for draft in drafts if draft.author != acts.by]
     if editor is None or stored is None:
-        ui.quiet("Annotators keep the current guide while you write. Publish the draft when it is ready.")
+        ui.note("Annotators keep the current guide while you write. Publish the draft when it is ready.")
         _show_start(store, acts, others, None)
         return
     if stored.revision != editor.draft.revision:
@@ -43,7 +43,7 @@ def show(store: Store, acts: Acts, editor: GuideEditor | None) -> None:
     left, right = st.columns(2, gap="large")
     with left, st.container(key=AREA):
         _show_form(editor)
-    live(AREA)
+    send_while_typing(AREA)
     with right:
         _show_preview(editor)
 
@@ -67,7 +67,7 @@ def _show_start(store: Store, acts: Acts, others: Sequence[GuideDraft], editor: 
         source = sources[name] if file is None else partial(read_small_text, file, 4 * MAX_SOURCE_LENGTH)
         acts.do(form, lambda: replace_draft(store, source(), acts.by, editor))
     if editor is not None:
-        ui.quiet("Your text so far stays in the project's record.")
+        ui.note("Your text so far stays in the project's record.")
 
 
 def _show_other_version(editor: GuideEditor, stored: GuideDraft) -> None:
@@ -89,12 +89,12 @@ def _show_actions(store: Store, acts: Acts, editor: GuideEditor, others: Sequenc
         with st.popover("Start again from", icon=":material/restart_alt:"):
             _show_start(store, acts, others, editor)
         with st.popover("Discard", icon=":material/delete:"):
-            ui.quiet("The draft leaves this page. The text of the draft stays in the project's record.")
+            ui.note("The draft leaves this page. The text of the draft stays in the project's record.")
             if st.button("Discard the draft", key=f"discard {acts.form(GUIDE_FORM).key}"):
                 acts.do(acts.form(GUIDE_FORM), lambda: _discard(store, acts))
-        ui.quiet(f"Saved as you write, last at {editor.draft.saved_at:%H:%M:%S} UTC.")
+        ui.note(f"Saved as you write, last at {editor.draft.saved_at:%H:%M:%S} UTC.")
     for other in others:
-        ui.quiet(
+        ui.note(
             f"{other.author} is also writing a draft, last saved on {other.saved_at:%d %b at %H:%M} UTC. "
             "Start again from that draft to go on with its text."
         )
@@ -120,7 +120,7 @@ def _show_form(editor: GuideEditor) -> None:
         show_fields(editor, guide_fields)
         return
     if guide_fields is None:
-        ui.quiet("The front matter cannot be shown as fields. The problem next to the text says where.")
+        ui.note("The front matter cannot be shown as fields. The problem next to the text says where.")
     key = f"source {editor.generation}"
     if key not in st.session_state:
         st.session_state[key] = editor.source
@@ -143,7 +143,7 @@ def _show_preview(editor: GuideEditor) -> None:
     if problems:
         _show_problems(problems, editor.source)
     if editor.valid:
-        ui.quiet("Preview for annotators" + (", before the problem" if problems else ""))
+        ui.note("Preview for annotators" + (", before the problem" if problems else ""))
         with st.container(height=HEIGHT, border=True):
             show_guide(parse_guide(editor.valid), "preview")
 
@@ -157,5 +157,5 @@ def _show_problems(problems: Sequence[GuideProblem], source: str) -> None:
             text = f"Line {problem.line}, {lines[problem.line - 1].strip()[:80]}\n{text}"
         elif problem.line:
             text = f"Line {problem.line}: {text}"
-        sentences.append("  \n".join(map(ui.plain, text.splitlines())))
+        sentences.append("  \n".join(map(ui.literal, text.splitlines())))
     st.error("\n\n".join(sentences), icon=":material/error:")

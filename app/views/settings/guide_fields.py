@@ -1,4 +1,4 @@
-"""Guide, Edit, Fields: the fields of a part of the guide, such as a grade, each with its problem."""
+"""Guide, Edit, Fields: the form for a part of the guide, such as a grade, with the problems of its fields."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def show_fields(editor: GuideEditor, guide_fields: GuideFields) -> None:
         ),
         label_visibility="collapsed",
     )
-    problems = _problems_by_location(editor.source)
+    problems = _map_problems(editor.source)
     if part is None or part == TITLE_AND_TEXT:
         _show_title_and_text(PartForm(editor, problems, ()), guide_fields)
     else:
@@ -89,7 +89,7 @@ class PartForm:
         return " ".join(map(str, ("guide", self.editor.generation, *self._part_location, *location)))
 
 
-def _problems_by_location(source: str) -> dict[Location, str]:
+def _map_problems(source: str) -> dict[Location, str]:
     return {problem.location: describe_problem(problem) for problem in find_problems(source)}
 
 
@@ -140,7 +140,7 @@ def _show_grade(form: PartForm, fields: GuideFields, index: int) -> None:
         form.field(st.number_input, "Value", bounded, change("value"), "value", has_problem=False, **limits)
         key = str(grade.get("key") or "")[:1]
         form.field(st.text_input, "Key", key, change("key"), "key", has_problem=False, max_chars=1, width=64)
-        colour = _valid_colour(grade.get("colour"))
+        colour = _read_colour(grade.get("colour"))
         form.field(st.color_picker, "Colour", colour, change("colour"), "colour", has_problem=False)
     for name in ("value", "key", "colour"):
         form.problem(name)
@@ -203,6 +203,6 @@ def _remove_example(index: int, example_index: int) -> Change:
     return change
 
 
-def _valid_colour(value: object) -> str:
+def _read_colour(value: object) -> str:
     text = str(value or "")
     return text if len(text) == 7 and text.startswith("#") and text[1:].isalnum() else DEFAULT_COLOUR

@@ -56,7 +56,7 @@ def _show_answer(store: Store, acts: Acts, question: GuideQuestion) -> None:
     readers = "everyone reads it" if question.everyone else "the author reads the answer"
     ui.sentences(question.answer or "")
     if question.answered_at:
-        ui.quiet(f"{question.answered_by}, {question.answered_at:%d %b %Y}; {readers}.")
+        ui.note(f"{question.answered_by}, {question.answered_at:%d %b %Y}; {readers}.")
     with st.expander("Change the answer"):
         _ask_answer(store, acts, question)
 

@@ -17,7 +17,7 @@ NOTICES = "notices"
 def show(context: PageContext) -> None:
     """Ask which notices the app sends to the webhook."""
     has_webhook = read_webhook() is not None
-    ui.quiet(
+    ui.note(
         "The app sends notices to the webhook. A notice contains only names of rounds and counts."
         if has_webhook
         else "No webhook is set up: see Operations in the manual."

@@ -25,7 +25,7 @@ PURPOSES = {
 def show(annotator: Annotator) -> None:
     parts = list_parts(annotator) or [QUERIES]
     part = ui.choose_part("Part", parts, "part") if len(parts) > 1 else parts[0]
-    ui.lead(PURPOSES[part])
+    ui.purpose(PURPOSES[part])
     PARTS[part](project_store(), Acts(annotator))
 
 
@@ -45,4 +45,4 @@ def _is_listed(annotator: Annotator) -> bool:
     return bool(list_parts(annotator))
 
 
-PAGE = AppPage(22, "Write", "write", JUDGING_ROLES, show, group=JUDGE, listed=_is_listed)
+PAGE = AppPage(22, "Write", "write", JUDGING_ROLES, show, menu=JUDGE, listed=_is_listed)

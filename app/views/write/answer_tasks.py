@@ -68,8 +68,8 @@ def _offer_state_change(store: Store, acts: Acts, status: AnswerTaskStatus) -> N
     form = acts.form("answer task")
     verb, effect = STATE_CHANGES[status.closed]
     with st.popover(f"{verb} this task", key=f"life {form.key} {status.task}"):
-        ui.quiet(effect)
-        label = f"{verb} “{ui.plain(status.task)}”"
+        ui.note(effect)
+        label = f"{verb} “{ui.literal(status.task)}”"
         confirmed = st.button(label, type="primary", key=f"sure {form.key} {status.task}")
     if confirmed:
         acts.do(form, lambda: tasks.set_answer_task_state(store, status.task, not status.closed, acts.by))

@@ -13,7 +13,7 @@ import streamlit as st
 
 from app import ui
 from app.acts import Acts
-from app.components.widgets import Draft, keys
+from app.components.widgets import Draft, focus_field
 from app.context import image_hosts, project_store
 from app.views.write.desk import Desk, get_desk, make_draft_name, show_skip_button
 from curation.core.characters import isolate
@@ -28,7 +28,7 @@ def show(store: Store, acts: Acts) -> None:
     desk, (waiting, answered) = get_desk("write"), writing.read_writing_queue(store, acts.by)
     item = _choose_item(store, acts.by, desk, waiting)
     if item is None:
-        keys("", "", sent=desk.sent_draft)
+        focus_field("", "", sent=desk.sent_draft)
         _show_empty(desk, answered)
     else:
         _show_item(item, f"{answered:,} of {answered + len(waiting):,} answered", acts, desk)
@@ -64,7 +64,7 @@ def _show_item(item: writing.WritingItem, progress: str, acts: Acts, desk: Desk)
         ticked = _ask_documents(item, acts, desk)
     with right, st.container(key="writing"):
         desk.show_confirmation()
-        ui.quiet(progress)
+        ui.note(progress)
         _ask_answer(item, ticked, acts, desk)
 
 
@@ -112,14 +112,14 @@ def _ask_answer(item: writing.WritingItem, ticked: list[int], acts: Acts, desk: 
             key=f"answer {key}",
             placeholder="As short as possible, in a few words",
         )
-        ui.quiet(_count_ticks(len(ticked)))
+        ui.note(_count_ticks(len(ticked)))
         with st.container(horizontal=True, gap="xsmall"):
             send_clicked = st.form_submit_button("Send `Ctrl Enter`", type="primary", key=f"send {key}")
             none_clicked = st.form_submit_button("The corpus does not answer the query", key=f"none {key}")
     with st.container(horizontal=True, gap="xsmall"):
         skip_clicked = show_skip_button(item.written, key)
     draft = make_draft_name(acts, "answer", digest(item.assignment_id, item.revision))
-    keys("writing", "", Draft(f"answer-{key.replace(' ', '-')}", draft, item.answer), desk.sent_draft)
+    focus_field("writing", "", Draft(f"answer-{key.replace(' ', '-')}", draft, item.answer), desk.sent_draft)
 
     def send() -> None:
         writing.write_answer(project_store(), acts.by, item.assignment_id, text, ticked, item.revision)

@@ -6,7 +6,7 @@ import streamlit as st
 
 from app import ui
 from app.acts import Acts
-from app.components.widgets import Draft, keys
+from app.components.widgets import Draft, focus_field
 from app.context import image_hosts, project_store
 from app.views.write.desk import Desk, get_desk, join_answers, make_draft_name, show_skip_button
 from curation.core.characters import isolate
@@ -27,7 +27,7 @@ def show(store: Store, acts: Acts) -> None:
     if desk.current is None:
         desk.current = desk.choose_next([(dispute.task, dispute.query_id) for dispute in queue.waiting])
     if desk.current is None:
-        keys("", "", sent=desk.sent_draft)
+        focus_field("", "", sent=desk.sent_draft)
         desk.show_confirmation()
         sentence = "No answers differ. A query appears here when people's answers differ."
         st.info(sentence + _mention_own(queue.own))
@@ -54,13 +54,15 @@ def _show_case(case: disputes.AnswerCase, progress: str, acts: Acts, desk: Desk)
         _show_documents(case, desk)
     with right, st.container(key="deciding"):
         desk.show_confirmation()
-        ui.quiet(progress)
+        ui.note(progress)
         if case.decision is not None and case.revision > desk.revision:
-            st.warning(ui.plain(decisions.describe_answer_overtaking(case.decision)), icon=":material/info:")
+            st.warning(
+                ui.literal(decisions.describe_answer_overtaking(case.decision)), icon=":material/info:"
+            )
         if case.outcome.why:
-            ui.quiet(f"Reason for the dispute: {case.outcome.why}.")
+            ui.note(f"Reason for the dispute: {case.outcome.why}.")
         if case.references.answers:
-            ui.quiet(f"Current, from {case.references.source}: {join_answers(case.references.answers)}")
+            ui.note(f"Current, from {case.references.source}: {join_answers(case.references.answers)}")
         _ask_decision(case, acts, desk)
 
 
@@ -87,7 +89,7 @@ def _ask_decision(case: disputes.AnswerCase, acts: Acts, desk: Desk) -> None:
     # The revision is part of the name: an unsent reason belongs to the decision that it would replace.
     draft_name = make_draft_name(acts, "answers", digest(case.task, case.query_id, case.revision))
     draft = Draft(f"reason-{key.replace(' ', '-')}", draft_name, previous.reason if previous else "")
-    keys("", "", draft, desk.sent_draft)
+    focus_field("", "", draft, desk.sent_draft)
     revision, desk.revision = desk.revision, case.revision  # from here on the case is on screen
     ids = (case.task, case.query_id)
 
@@ -143,8 +145,8 @@ def _ask_voice(voice: disputes.DistinctAnswer, chosen: bool, key: str) -> bool:
     """
     numbers = ", ".join(str(index + 1) for index in voice.documents)
     with st.container(gap="xxsmall"):
-        picked = st.checkbox(ui.plain(voice.text), value=chosen, key=f"voice {key}")
-        ui.quiet(f"Writers: {voice.times:,}. Documents: {numbers}")
+        picked = st.checkbox(ui.literal(voice.text), value=chosen, key=f"voice {key}")
+        ui.note(f"Writers: {voice.times:,}. Documents: {numbers}")
     return picked
 
 

@@ -6,7 +6,7 @@ import streamlit as st
 
 from app import ui
 from app.acts import Acts
-from app.components.widgets import Draft, keys
+from app.components.widgets import Draft, focus_field
 from app.context import image_hosts, project_store
 from app.views.write.desk import make_draft_name
 from curation.core.characters import isolate
@@ -40,7 +40,7 @@ def show(store: Store, acts: Acts) -> None:
     if queue.task is None:
         _explain_empty_queue(queue)
     else:
-        ui.quiet(f"{queue.open:,} to write, {len(queue.written):,} written, {queue.passed:,} skipped.")
+        ui.note(f"{queue.open:,} to write, {len(queue.written):,} written, {queue.passed:,} skipped.")
         _show_task(queue.task, acts)
     _show_written(queue)
 
@@ -63,11 +63,11 @@ def _show_task(task: writing_queue.WritingTask, acts: Acts) -> None:
             template = current_guide(cursor).presentation
         body = draw_document(DocumentText.of(document), "", template, longest=None, image_hosts=image_hosts())
         ui.document(body.title, body.passage, (body.url, body.published), body.facts)
-        ui.quiet(f"Topics of its region: {', '.join(map(isolate, task.entities))}.")
+        ui.note(f"Topics of its region: {', '.join(map(isolate, task.entities))}.")
     with right:
         ui.heading("Write an unanswerable query" if task.kind == UNANSWERABLE else "Write a query")
         ui.sentences(INSTRUCTIONS[task.kind])
-        st.markdown(f"**Style: {ui.plain(task.style.length)}, {ui.plain(task.style.wording)}**")
+        st.markdown(f"**Style: {ui.literal(task.style.length)}, {ui.literal(task.style.wording)}**")
         _ask_query(task, acts)
 
 
@@ -80,7 +80,7 @@ def _ask_query(task: writing_queue.WritingTask, acts: Acts) -> None:
         with st.container(key="query"):
             text = st.text_area("What would a user type?", height=90, max_chars=300, key=f"query {key}")
         if is_warned:
-            st.warning("\n\n".join(map(ui.plain, warnings)), icon=":material/rule:")
+            st.warning("\n\n".join(map(ui.literal, warnings)), icon=":material/rule:")
         label = "Save the query unchanged" if is_warned else "Save the query"
         saving = st.form_submit_button(f"{label} `Ctrl Enter`", type="primary", key=f"save {form.key} {key}")
     skipping = st.button("Skip this document", key=f"pass {form.key} {key}")
@@ -89,7 +89,7 @@ def _ask_query(task: writing_queue.WritingTask, acts: Acts) -> None:
     elif skipping:
         st.session_state[_SENT_DRAFT] = draft
         acts.do(form, lambda: _skip(task, acts.by))
-    keys("query", key, draft=Draft(f"query-{key}", draft), sent=st.session_state.get(_SENT_DRAFT, ""))
+    focus_field("query", key, draft=Draft(f"query-{key}", draft), sent=st.session_state.get(_SENT_DRAFT, ""))
 
 
 def _save_unless_warned(task: writing_queue.WritingTask, acts: Acts, text: str, draft: str) -> None:
