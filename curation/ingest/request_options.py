@@ -17,7 +17,7 @@ DATE_ORDERS = {"mdy": "month first (03/25/2026)", "dmy": "day first (25/03/2026)
 SkipUnknown = Annotated[
     bool,
     Option(
-        "Leave out what the project lacks",
+        "Leave out lines with unknown queries or documents",
         "Leave out lines with unknown queries or documents. Otherwise the file is refused.",
     ),
 ]
@@ -44,7 +44,7 @@ DateOrder = Annotated[
         "How to read dates such as 03/04/2026: mdy or dmy. mdy has the month first, dmy the day.",
         choices=tuple(DATE_ORDERS),
         words=DATE_ORDERS,
-        unset="no such dates",
+        unset="the file has no such dates",
     ),
 ]
 
@@ -61,4 +61,4 @@ def format_option(formats: Sequence[str]) -> Any:
     """Return the option --format of an import that reads these formats."""
     default = "By default, the format is found from the file's name or its first bytes."
     help = f"Format of the file. One of {', '.join(formats)}. {default}"
-    return option(None, "Format", help, choices=tuple(formats), unset="found by itself")
+    return option(None, "Format", help, choices=tuple(formats), unset="recognized from the file")

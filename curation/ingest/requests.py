@@ -137,7 +137,7 @@ class CorpusRequest(ImportRequest):
         "Markup of the text: plain, html, markdown or code. Annotators see documents in this markup.",
         choices=tuple(MARKUPS),
         words=MARKUPS,
-        unset="found from the first rows, unless the guide says it",
+        unset="found from the first rows, if the guide does not set the markup",
     )
     in_place: bool = option(
         False,
@@ -185,7 +185,7 @@ class RunRequest(ImportRequest):
     skip_unknown: SkipUnknown = False
     skip_repeated: bool = option(
         False,
-        "Keep the best place of a repeated document",
+        "Keep the best rank of a repeated document",
         "Keep the best rank of a document repeated for a query.",
     )
 
@@ -207,19 +207,19 @@ class JudgmentsRequest(ImportRequest):
     )
     annotator_map: str | None = option(
         None,
-        "Names of one person",
+        "Annotators of the names in the file",
         "Names in the file and their annotators: 'ann lee=Ann Lee'. If a new person's name only looks "
         "like a known name, map the name to itself.",
     )
     annotator: str | None = option(
         None,
-        "Who gave all grades",
+        "Annotator of all grades",
         "Annotator of all grades. Use this option for files without annotators, such as qrels.",
         accepts_others=True,
     )
     grade: int | None = option(
         None,
-        "Grade of all judgments, where the file has none",
+        "Grade of all judgments in a file without grades",
         "Grade of all judgments, one of the guide's scale. Use this option for files without grades.",
         minimum=0,
         maximum=100,
@@ -300,7 +300,7 @@ class CollectionRequest:
         None,
         "Format",
         "Format of the files: trec, smart, beir or hf.",
-        unset="found from names and beginnings",
+        unset="recognized from names and contents of the files",
     )
     annotator: str | None = option(
         None, "Annotator", "Annotator of all grades. This option is required if the collection has judgments."

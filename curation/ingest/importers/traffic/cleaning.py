@@ -102,7 +102,9 @@ class CleaningRules:
         choices=POLICIES,
     )
     known_rows: bool = option(
-        False, "Take rows that an earlier log has, too", "Take rows that an earlier log has, too."
+        False,
+        "Import rows that an earlier log has",
+        "Import rows that an earlier log has. Otherwise these rows are left out.",
     )
 
     def __post_init__(self) -> None:
