@@ -210,8 +210,8 @@ class Deciding extends Loop {
   }
 
   #decide() {
-    if (!this.ready) return;
     const { picked, note } = this.item.draft;
+    if (!this.ready) return picked !== undefined && note && this.#notYet();
     if (picked === undefined) {
       this.item.closeNote(); // so that the next key chooses
       return this.status.notice("Choose a grade first, or press x if no grade can be given. Then Enter decides.");
@@ -225,6 +225,12 @@ class Deciding extends Loop {
     const { revision, content_hash } = showing;
     const marks = this.item.evidence.of(picked);
     this.#leave(showing, "decide", { picked, note, ...marks }, { grade: picked, words: note, revision, content_hash, ...marks });
+  }
+
+  // A slow network or a slow machine: without a word, a reviewer would wait for a pair that waits for them.
+  #notYet() {
+    const wait = this.outbox.paused ? "Your last decisions are still being saved." : "This pair has only just appeared.";
+    this.status.notice(`${wait} Press Enter again to decide this pair.`);
   }
 
   // Go on to the next pair, and send what was done with this one.

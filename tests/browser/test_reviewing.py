@@ -280,6 +280,9 @@ def test_a_reason_typed_before_the_pair_counts_as_seen_is_a_reason_and_no_keys(
     rosa.page.keyboard.type("A later part")
     rosa.press("Enter")
     expect(rosa.reason).to_have_value("A later part")
+    expect(rosa.root.locator(".trouble")).to_have_text(
+        "This pair has only just appeared. Press Enter again to decide this pair."
+    )
     expect(rosa.root).to_have_attribute("data-pair", shown)
     rosa.saved()
     assert [reason for _, reason, _, _ in rosa.decisions] == ["A part"]

@@ -40,7 +40,7 @@ once.
 """
 MAX_PARTS = 10_000
 """Greatest number of files in a zip archive."""
-_BOUNDED_PACKING = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
+BOUNDED_PACKING = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 """Compression methods that Python unpacks in bounded steps."""
 _CHUNK = 1 << 20
 
@@ -123,7 +123,7 @@ def open_zip(path: Path) -> Iterator[zipfile.ZipFile]:
             raise OutOfBoundsError(f"holds {len(parts):,} files; expected {MAX_PARTS:,} at most")
         if len({part.filename.lower() for part in parts}) < len(parts):
             raise zipfile.BadZipFile("two files in the archive have the same name")
-        if others := [part for part in parts if part.compress_type not in _BOUNDED_PACKING]:
+        if others := [part for part in parts if part.compress_type not in BOUNDED_PACKING]:
             raise zipfile.BadZipFile(f"{others[0].filename} is not packed by deflate")
         refuse_larger(max_unpacked_size(path), sum(part.file_size for part in parts))
         yield archive
