@@ -33,6 +33,7 @@ _ENTRIES = {
     "tags": _Entry("queries.operations", "sources", "queries vectors"),
     "pool": _Entry("pooling.operations", "sources queries", "candidates vectors"),
     "coverage": _Entry("queries.operations", "sources queries", "map vectors"),
+    "start": _Entry("operations.start", "sources", "queries candidates"),
     "split preview": _Entry("splits.operations", "sources queries judgments", "vectors"),
     "split": _Entry("splits.operations", "sources queries judgments", "parts vectors"),
     "freeze": _Entry("releases.operations", "sources queries judgments candidates parts", "releases"),

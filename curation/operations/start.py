@@ -1,0 +1,143 @@
+"""The shortest way to grades: one operation draws queries, pools documents with BM25 and opens a round.
+
+The operation does what a lead would do on the pages Queries and Rounds, with few choices. All other choices
+keep their defaults and can be changed later on these pages.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from curation.core.errors import RefusedError
+from curation.core.operation import Operation
+from curation.core.progress import Progress, silent
+from curation.core.request import option
+from curation.core.text import join_names, pluralize
+from curation.ingest.importers.queries import read_active_queries
+from curation.labeling.requests import RoundRequest
+from curation.labeling.rounds.create_round import OpenedRound, open_round
+from curation.people.annotators import list_eligible_annotators, require_annotators
+from curation.pooling.pool import build_pool
+from curation.pooling.request import PoolRequest
+from curation.pooling.stored_pool import PoolReport
+from curation.queries.requests import DrawRequest
+from curation.queries.sampling.draw import draw_sample
+from curation.queries.sampling.frame import read_frame
+from curation.store import COMMAND_LINE, Cursor, Store
+from curation.store.documents import current_snapshot
+
+SAMPLED, POOL_DEPTH = 50, 10
+"""Default numbers of queries, and of documents for each query."""
+
+
+@dataclass(frozen=True)
+class StartRequest:
+    """A request for a first round over a project's documents and queries.
+
+    Attributes
+    ----------
+    annotators: names of the people who grade; by default the person who starts, or everybody who may grade.
+    """
+
+    queries: int = option(SAMPLED, "Queries", "Number of queries to draw from the log.", minimum=1)
+    depth: int = option(
+        POOL_DEPTH, "Documents for each query", "Number of documents from the top of BM25's list.", minimum=1
+    )
+    annotators: Sequence[str] = option(
+        (),
+        "Annotators",
+        "Names of the annotators, separated by commas.",
+        is_comma_separated=True,
+        unset="you, or everybody who may grade",
+    )
+    round: str = option("first", "Name of the round", "Name of the round.")
+
+
+@dataclass(frozen=True)
+class StartReport:
+    """The report of a start: the pool, and the round, or None if nobody can grade yet."""
+
+    pool: PoolReport
+    round: OpenedRound | None
+
+    @property
+    def sentences(self) -> list[str]:
+        """The numbers of queries and documents, and the round or the way to it."""
+        pooled = f"BM25 found {pluralize(self.pool.candidates, 'document')} to grade"
+        sentences = [f"{pooled} for {pluralize(self.pool.queries, 'query', 'queries')}.", *self.pool.gaps]
+        if self.round is None:
+            return [*sentences, "Nobody can grade yet. Sign in to the app, and open the first round on Home."]
+        people, grades = join_names(sorted(self.round.per_annotator)), self.round.presentations
+        opened = f"The round {self.round.round} is open for {people}: {pluralize(grades, 'grade')} to give."
+        return [opened, *sentences]
+
+
+def start(
+    store: Store, request: StartRequest, progress: Progress = silent, author: str = COMMAND_LINE
+) -> StartReport:
+    """Draw queries if the project has none, pool documents with BM25, and open a round.
+
+    A start that was interrupted goes on with the queries and the pool that it made.
+
+    Raises
+    ------
+    RefusedError: the project lacks documents, queries or annotators, or a round was opened before.
+    InputError, NotFoundError: see the sample, the pool and the round.
+    """
+    with store.reading() as cursor:
+        check_start(cursor, request)
+        annotators = tuple(request.annotators) or _choose_annotators(cursor, author)
+        has_queries = bool(read_active_queries(cursor))
+    if not has_queries:
+        available = len(read_frame(store, DrawRequest(), progress=progress).traffic)
+        draw_sample(store, DrawRequest(size=min(request.queries, available)), progress, author)
+    pool = PoolRequest(("bm25",), depth=request.depth, random_negatives=0)
+    report = StartReport(build_pool(store, pool, progress, author), None)
+    if not annotators:
+        return report
+    layout = RoundRequest(request.round, annotators, overlap=len(annotators))
+    return replace(report, round=open_round(store, layout, author))
+
+
+def check_start(cursor: Cursor, request: StartRequest | None) -> None:
+    """Refuse a start in a project that lacks documents or queries, or that has a round.
+
+    Raises
+    ------
+    RefusedError: a part is missing; the message says how to bring it in.
+    NotFoundError: the project does not know an annotator.
+    """
+    current_snapshot(cursor)
+    has_traffic = cursor.execute("SELECT 1 FROM traffic LIMIT 1").fetchone()
+    if not has_traffic and not read_active_queries(cursor):
+        raise RefusedError(
+            "The project has no queries. Import a log or a list of queries, or write queries.",
+            command="`goldgrade import traffic FILE` imports a log.",
+        )
+    if cursor.execute("SELECT 1 FROM rounds LIMIT 1").fetchone():
+        raise RefusedError(
+            "The project already has a round; a start is only for a new project.",
+            command="`goldgrade round open NAME` opens a further round.",
+        )
+    if request is not None:
+        require_annotators(cursor, request.annotators)
+
+
+def _choose_annotators(cursor: Cursor, author: str) -> tuple[str, ...]:
+    """Return the person who starts, if that person may grade; else everybody who may grade."""
+    names = tuple(person.name for person in list_eligible_annotators(cursor))
+    return (author,) if author in names else names
+
+
+OPERATIONS = {
+    "start": Operation(
+        StartRequest,
+        start,
+        in_progress="a first round is being prepared",
+        on_interrupt="Queries and documents that were drawn stay: start again.",
+        check=check_start,
+        first_step="reading the traffic",
+        stage="round",
+    )
+}
