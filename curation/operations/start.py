@@ -19,8 +19,8 @@ from curation.labeling.requests import RoundRequest
 from curation.labeling.rounds.create_round import OpenedRound, open_round
 from curation.people.annotators import list_eligible_annotators, require_annotators
 from curation.pooling.pool import build_pool
+from curation.pooling.pool_report import PoolReport
 from curation.pooling.request import PoolRequest
-from curation.pooling.stored_pool import PoolReport
 from curation.queries.requests import DrawRequest
 from curation.queries.sampling.draw import draw_sample
 from curation.queries.sampling.frame import read_frame

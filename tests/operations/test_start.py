@@ -12,9 +12,8 @@ from curation.ingest.importers.corpus import import_corpus
 from curation.ingest.importers.query_import import import_queries
 from curation.ingest.importers.traffic.traffic_import import import_traffic
 from curation.operations.start import StartRequest, start
-from curation.people.annotators import add_annotator
+from curation.people.accounts import add_annotator
 from curation.store import Store
-from tests.support.projects import rows_of
 
 PAGES = [
     {"id": f"page-{number}", "title": f"{word} {number}", "text": f"How to {word} a parcel, part {number}."}
@@ -44,7 +43,6 @@ def test_one_start_draws_pools_and_opens_a_round_for_who_starts(
     assert list(report.round.per_annotator) == ["lee"]
     assert report.pool.queries == 3, "all that there are, where fewer than fifty"
     assert report.pool.candidates == report.round.candidates == 12
-    assert rows_of(shop, "SELECT count(*) FROM queries WHERE probability = 1") or True
     assert (
         report.sentences[0]
         == f"The round first is open for lee: {report.round.presentations} grades to give."
