@@ -25,10 +25,10 @@ from html.parser import HTMLParser
 from typing import NamedTuple
 
 import nh3
-from markdown_it import MarkdownIt
 
 from curation.labeling.presentation.addresses import Addresses
 from curation.labeling.presentation.excerpts import Segment
+from curation.labeling.presentation.markdown import render_markdown
 
 CONTAINERS = frozenset("blockquote li dd td th".split())
 """Elements that may contain text or blocks."""
@@ -72,7 +72,6 @@ _ITEM_OF_LIST = {"ul": "li", "ol": "li", "dl": "dd"}
 """List → the element that is opened around text directly in the list."""
 _ALLOWED_TAGS = frozenset(BLOCKS | INLINE | _HEADINGS | _RENAMED.keys() | _BREAKS)
 _STYLE_TAG = re.compile(r"<(?:b|big|code|em|font|i|nobr|s|small|strike|strong|tt|u)(?=[\s/])", re.IGNORECASE)
-_MARKDOWN = MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethrough"])
 _SIGNS = re.compile(r"[!-/:-@\[-`{-~\r\n]")
 _LINES = re.compile(r"\r\n|\r|\n")
 _ROWS = frozenset("table thead tbody tfoot tr".split())
@@ -317,7 +316,7 @@ def read_markup(body: str, kind: str, addresses: Addresses) -> Tree | None:
     if kind == "markdown":
         if len(body) > MAX_MARKDOWN_LENGTH or _count_signs(body) > MAX_SIGNS:
             return None
-        body = _MARKDOWN.render(body)
+        body = render_markdown(body)
     tags = body.count("<")
     if tags > MAX_TAGS or len(body) > MAX_HTML_LENGTH:
         return None
