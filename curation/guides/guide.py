@@ -20,7 +20,7 @@ from curation.core.text import pluralize
 from curation.store import Cursor, get_setting, put_setting, utc_now
 from curation.store.documents import count_fields
 
-BodyKind = Literal["plain", "markdown", "html", "code"]
+BodyKind = Literal["plain", "markdown", "html", "code", "file"]
 FieldName = Annotated[str, Field(min_length=1, max_length=200)]
 
 

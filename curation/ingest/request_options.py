@@ -8,7 +8,13 @@ from typing import Annotated, Any
 from curation.core.request import Option, option
 from curation.ingest.readers.fields import file_fields
 
-MARKUPS: dict[str, str] = {"plain": "Plain text", "html": "HTML", "markdown": "Markdown", "code": "Code"}
+MARKUPS: dict[str, str] = {
+    "plain": "Plain text",
+    "html": "HTML",
+    "markdown": "Markdown",
+    "code": "Code",
+    "file": "The kind of each file",
+}
 """Name for people of each kind of markup in the texts of a corpus."""
 CURRENT, EARLIER = "current", "earlier"
 """Choices of the text that judgments of a changed document are about: the current text or the earlier text.

@@ -107,16 +107,23 @@ def draw_document(
     addresses = Addresses(document.url or "", layout.links, image_hosts)
     values = _read_fields(document) if layout.names else {}
     title = to_text(values.get(layout.title or "")).strip() or document.title
-    tree = _read_tree(document.body, layout.body, addresses) if layout.body in MARKUPS else None
-    passage, whole = _draw_body(document.body, layout.body, tree, query, addresses, match, longest, markable)
+    markup = _find_markup(document) if layout.body == "file" else layout.body
+    tree = _read_tree(document.body, markup, addresses) if markup in MARKUPS else None
+    passage, whole = _draw_body(document.body, markup, tree, query, addresses, match, longest, markable)
     drawn_title = mark_words(" ".join(title.split()), stems) if layout.title else mark_words(title, stems)
     if template is None:
         return DrawnDocument(drawn_title, passage, not whole, document.url, document.published, None)
     facts = _draw_facts(layout, values, stems, addresses)
-    if tree is None and layout.body in MARKUPS:
-        reason = f"This document is too long, or has too much markup, to be drawn as {MARKUPS[layout.body]}."
+    if tree is None and markup in MARKUPS:
+        reason = f"This document is too long, or has too much markup, to be drawn as {MARKUPS[markup]}."
         facts.append(Fact("Plain text", [Segment(reason, False)]))
     return DrawnDocument(drawn_title, passage, not whole, None, None, facts)
+
+
+def _find_markup(document: DocumentText) -> str:
+    """Return how the file of a document is written: its field `markup`, which the import of a folder sets."""
+    markup = json.loads(document.metadata).get("markup")
+    return markup if markup in (*MARKUPS, "code") else "plain"
 
 
 def draw_body(document: DocumentText, query: str, guide: Guide, hosts: Hosts) -> list[Node]:

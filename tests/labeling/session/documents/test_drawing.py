@@ -147,3 +147,13 @@ def test_code_keeps_its_white_space(longest: int | None) -> None:
 
 def test_a_word_is_marked_though_only_a_part_of_it_is_bold() -> None:
     assert outline(shown("<p>The <b>fo</b>x.</p>", "fox").passage) == "p(The strong([fo])[x].)"
+
+
+def test_each_document_has_the_markup_of_its_file_where_the_guide_says_so() -> None:
+    template = PresentationTemplate(body="file")
+    for markup, drawn in (("html", "<p>a</p>"), ("markdown", "**a**"), ("plain", "<b>a")):
+        document = DocumentText("T", drawn, None, None, json.dumps({"markup": markup}))
+        [first] = draw_document(document, "b", template).passage
+        assert isinstance(first, Segment) == (markup == "plain")
+    unknown = DocumentText("T", "*a*", None, None, "{}")
+    assert draw_document(unknown, "b", template).passage == [Segment("*a*", False)]
