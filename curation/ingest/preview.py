@@ -18,7 +18,7 @@ from curation.ingest.importers.known_queries import find_name_kind
 from curation.ingest.importers.reference_answers import find_context_column
 from curation.ingest.readers.column_search import find_column, find_object, match_column
 from curation.ingest.readers.fields import FileField, file_fields
-from curation.ingest.readers.formats import find_beir_file, read_first_lines
+from curation.ingest.readers.formats import find_beir_file, find_corpus_file, read_first_lines
 from curation.ingest.readers.json_paths import find_value
 from curation.ingest.readers.lines import clean_text, detect_encoding
 from curation.ingest.readers.problems import excerpt
@@ -32,7 +32,7 @@ SAMPLED_ROWS = 100
 """Number of rows of a corpus whose texts are searched for markup."""
 _FIXED_COLUMN_FORMATS = ("trec", "ranx-json")
 _DIVIDES_JUDGMENTS = {"judgments": True, "decisions": True, "queries": False}
-_BEIR_NAMES = {"corpus": "corpus.jsonl", "queries": "queries.jsonl"}
+_BEIR_NAMES = {"queries": "queries.jsonl"}
 
 
 class FilePreview(NamedTuple):
@@ -67,8 +67,11 @@ def preview_file(request: ImportRequest) -> FilePreview:
     ------
     InputError: the beginning of the file cannot be read.
     """
-    path = find_beir_file(request.file, _BEIR_NAMES.get(request.what, ""))
-    layout = request.layout._replace(encoding=detect_encoding(path) or request.encoding)
+    if request.what == "corpus":
+        path, layout = find_corpus_file(request.file, request.layout)
+    else:
+        path, layout = find_beir_file(request.file, _BEIR_NAMES.get(request.what, "")), request.layout
+    layout = layout._replace(encoding=detect_encoding(path) or request.encoding)
     if request.what == "runs":
         run = RunFile(path, None, layout)
         if run.format in _FIXED_COLUMN_FORMATS:

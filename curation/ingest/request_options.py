@@ -13,7 +13,7 @@ MARKUPS: dict[str, str] = {
     "html": "HTML",
     "markdown": "Markdown",
     "code": "Code",
-    "file": "The kind of each file",
+    "file": "The markup of each file",
 }
 """Name for people of each kind of markup in the texts of a corpus."""
 CURRENT, EARLIER = "current", "earlier"

@@ -27,6 +27,7 @@ from curation.ingest.importers.traffic.log_folder import import_log_folder
 from curation.ingest.importers.traffic.traffic_import import TrafficImport, import_traffic
 from curation.ingest.option_maps import parse_annotator_map, parse_grade_map
 from curation.ingest.preview import SAMPLED_ROWS, preview_file
+from curation.ingest.readers.formats import DOCUMENT_FILES
 from curation.ingest.request_options import MARKUPS
 from curation.ingest.requests import (
     AnswersRequest,
@@ -81,7 +82,9 @@ def _import_corpus(store: Store, request: CorpusRequest, progress: Progress, by:
             author=by,
             withdraw=withdraw_outside,
         )
-        text_markup = guess_markup(preview_file(request).texts_in(imported.fields.body))
+        preview = preview_file(request)
+        is_folder = preview.format == DOCUMENT_FILES
+        text_markup = "file" if is_folder else guess_markup(preview.texts_in(imported.fields.body))
     shown = tuple(field for field in DEFAULT_PRESENTATION.fields if getattr(imported.fields, field.field))
     template = PresentationTemplate(fields=shown)
     requested = cast("BodyKind | None", markup)
@@ -110,7 +113,10 @@ def _set_markup(
         changed = replace_presentation(guide, new_presentation)
         change = use_guide(store, changed, by, KEEP, f"The text of the corpus is {MARKUPS[new_markup]}.")
         remark = f" Open rounds keep their guide: {', '.join(change.kept)}." if change.kept else ""
-        return f"The guide shows documents as {MARKUPS[new_markup]}.{remark}"
+        words = f"documents as {MARKUPS[new_markup]}"
+        if new_markup == "file":
+            words = "each document in the markup of its file"
+        return f"The guide shows {words}.{remark}"
     if markup is None and new_markup != text_markup:
         doubt = f"The text looks like {MARKUPS[text_markup]}, and the guide shows it as {new_markup}."
         return f"{doubt} Say --markup {text_markup} if that is wrong."

@@ -24,9 +24,12 @@ from curation.ingest.importers.corpus_snapshots import (
     read_known_versions,
     write_corpus,
 )
+from curation.ingest.importers.corpus_warnings import describe_alike, find_corpus_warnings
 from curation.ingest.outcome import ImportOutcome, describe_fields, describe_replaced, describe_withdrawals
 from curation.ingest.readers.fields import CorpusFields
-from curation.ingest.readers.formats import FileLayout, find_beir_file
+from curation.ingest.readers.formats import FileLayout, find_corpus_file
+from curation.ingest.readers.problems import Problems
+from curation.ingest.readers.record_source import FIRST_RECORDS
 from curation.ingest.readers.records import Records
 from curation.store import Cursor, Document, Store
 from curation.store.audit_trail import COMMAND_LINE, record_event
@@ -53,6 +56,8 @@ class CorpusImport:
     shown: sentence about a change in how the guide shows documents; '' without a change.
     withdrawn: number of items withdrawn from rounds, because their document is now outside their query's
     filter.
+    warnings: sentences about a corpus that is probably not as meant.
+    unit: noun for what was left out: 'documents', or 'files' of a folder.
     """
 
     snapshot: str
@@ -68,6 +73,8 @@ class CorpusImport:
     without_text: int
     shown: str = ""
     withdrawn: int = 0
+    warnings: tuple[str, ...] = ()
+    unit: str = "documents"
 
     @property
     def outcome(self) -> ImportOutcome:
@@ -83,8 +90,8 @@ class CorpusImport:
             have = pluralize(self.without_text, "document has", "documents have")
             remarks.append(f"{have} no text: judged by title alone.")
         remarks += [*filter(None, [self.shown]), *describe_withdrawals(self.withdrawn)]
-        remarks += describe_replaced(self.replaced)
-        return ImportOutcome(self.is_new, sentence, "documents", figures, self.left_out, remarks)
+        remarks += [*describe_replaced(self.replaced), *self.warnings]
+        return ImportOutcome(self.is_new, sentence, self.unit, figures, self.left_out, remarks)
 
 
 @dataclass
@@ -103,7 +110,8 @@ class CorpusBuilder:
     left_out: Counter[str] = field(default_factory=Counter)
     replaced: Counter[str] = field(default_factory=Counter)
     sources: list[str] = field(default_factory=list)
-    units: list[str] = field(default_factory=list)
+    problems: list[Problems] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)
     fields: list[CorpusFields] = field(default_factory=list)
     without_text: int = 0
     in_files: frozenset[str] = frozenset()
@@ -139,10 +147,10 @@ def import_corpus(
     author: str = COMMAND_LINE,
     withdraw: Withdraw = keep_items,
 ) -> CorpusImport:
-    """Import the documents of one file or BEIR folder as the project's corpus. See `import_corpus_files` for
-    parameters.
+    """Import the documents of a file, a BEIR folder, or a folder or archive of documents as the project's
+    corpus. See `import_corpus_files` for parameters.
     """
-    files = [(find_beir_file(path, "corpus.jsonl"), layout)]
+    files = [find_corpus_file(path, layout or FileLayout())]
     return import_corpus_files(
         store, files, fields, add=add, progress=progress, author=author, withdraw=withdraw
     )
@@ -209,8 +217,9 @@ def read_documents(records: Records, requested: CorpusFields, builder: CorpusBui
     """Read the documents of the next file, and add them to the builder."""
     fields = _choose_columns(records, requested)
     earlier_left_out, documents = Counter(builder.left_out), 0
+    first_documents: list[Document] = []
     builder.sources.append(records.source)
-    builder.units.append(records.unit)
+    builder.problems.append(records.problems)
     for number, record in enumerate(records):
         document = build_known_document(record.fields, fields, builder.in_files or builder.known)
         if not document.document_id:
@@ -219,18 +228,23 @@ def read_documents(records: Records, requested: CorpusFields, builder: CorpusBui
             builder.left_out["neither title nor body"] += 1
         else:
             documents += 1
+            if documents <= FIRST_RECORDS:
+                first_documents.append(document)
             if _add_version(document, record.line, builder, records):
                 builder.without_text += not document.body.strip()
                 builder.add_document(document, number)
     if not documents:
         records.refuse_empty("document", builder.left_out - earlier_left_out)
+    builder.left_out += records.folder.left_out
     builder.replaced += Counter(records.replaced)
+    builder.warnings += describe_alike(records.folder)
+    builder.warnings += find_corpus_warnings(first_documents, fields, records)
     builder.fields.append(fields)
 
 
 def _add_version(document: Document, line: int, builder: CorpusBuilder, records: Records) -> bool:
     """Return whether the document's id is new; note a problem if the same id has different content."""
-    entry = (document.content_hash, len(builder.units) - 1, line)
+    entry = (document.content_hash, len(builder.problems) - 1, line)
     first = builder.versions.setdefault(document.document_id, entry)
     version, file_index, first_line = first
     if first is entry:  # a file can hold several documents on one line
@@ -238,7 +252,7 @@ def _add_version(document: Document, line: int, builder: CorpusBuilder, records:
     if version == document.content_hash:
         builder.left_out["the same document again"] += 1
     else:
-        where = f"{builder.units[file_index]} {first_line}"
+        where = builder.problems[file_index].place(first_line)
         where += f" of {builder.paths[file_index]}" if file_index != entry[1] else ""
         records.problems.add(
             line,
@@ -268,4 +282,6 @@ def compare_versions(
         left_out=dict(builder.left_out),
         replaced=dict(builder.replaced),
         without_text=builder.without_text,
+        warnings=tuple(dict.fromkeys(builder.warnings)),
+        unit="files" if any(problems.names for problems in builder.problems) else "documents",
     )

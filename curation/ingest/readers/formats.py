@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from curation.ingest.readers import trec
+from curation.ingest.readers.document_files.listing import holds_documents
 from curation.ingest.readers.lines import read_lines
 from curation.ingest.readers.problems import Problems
 from curation.ingest.readers.text_tables import QRELS_COLUMNS, find_separator
@@ -24,6 +25,8 @@ SUFFIXES = {
     ".xlsx": "xlsx",
 }
 """Format of a file for each ending of a file's name."""
+DOCUMENT_FILES = "document-files"
+"""Format of a folder or an archive whose files are documents."""
 
 
 class FileLayout(NamedTuple):
@@ -125,6 +128,16 @@ def look_like_qrels(lines: Sequence[str]) -> bool:
     """Return whether lines are TREC qrels: four columns, of which the last has whole numbers."""
     rows = [line.split() for line in lines]
     return all(len(row) == len(QRELS_COLUMNS) and parse_whole_number(row[3]) is not None for row in rows)
+
+
+def find_corpus_file(path: Path, layout: FileLayout) -> tuple[Path, FileLayout]:
+    """Return the file and the layout of a corpus: `corpus.jsonl` of a BEIR folder, a folder or an archive of
+    documents, or the file itself.
+    """
+    is_beir = any((path / name).is_file() for name in ("corpus.jsonl", "corpus.jsonl.gz"))
+    if is_beir or not holds_documents(path) or layout.format is not None:
+        return find_beir_file(path, "corpus.jsonl"), layout
+    return path, layout._replace(format=DOCUMENT_FILES)
 
 
 def find_beir_file(path: Path, name: str) -> Path:

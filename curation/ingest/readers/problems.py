@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from pathlib import Path
 from typing import NoReturn
 
@@ -33,6 +34,7 @@ class Problems:
     Attributes
     ----------
     unit: noun for a record's number: 'line', or 'row' in a file without lines.
+    names: name of the file of each record, for records in files of their own.
     """
 
     LIMIT = 20  # a file with more is not the file that was meant: reading it on helps nobody
@@ -40,6 +42,7 @@ class Problems:
     def __init__(self, path: Path) -> None:
         self.path = path
         self.unit = "line"
+        self.names: Mapping[int, str] = {}
         self._sentences: dict[str, None] = {}  # the grades of one row can share a problem
         self._ways_out: dict[str, None] = {}
 
@@ -50,10 +53,14 @@ class Problems:
         ------
         InputError: the number of problems reached `LIMIT`.
         """
-        self.add_general(f"{self.unit} {number}: {problem}", way_out)
+        self.add_general(f"{self.place(number)}: {problem}", way_out)
         if len(self._sentences) >= self.LIMIT:
             self._ways_out[f"Reading stopped after {self.LIMIT} problems: the file may have more."] = None
             raise self._as_error()
+
+    def place(self, number: int) -> str:
+        """Return the place of a record for a sentence: its line, its row, or the name of its file."""
+        return self.names.get(number) or f"{self.unit} {number}"
 
     def add_general(self, problem: str, way_out: str = "") -> None:
         """Add a problem of the file as a whole."""

@@ -2,7 +2,7 @@
 
 Formats: 'jsonl' (BEIR's too, and JSON as one text), 'csv', 'tsv', 'parquet', 'xlsx', 'qrels' (TREC's four
 columns), and formats of old tools: 'trec' (documents or topics), 'smart'. The file's name or beginning shows
-the format. Text files may be gzipped.
+the format. Text files may be gzipped. The format 'document-files' is a folder or an archive of documents.
 """
 
 from __future__ import annotations
@@ -14,7 +14,8 @@ from itertools import starmap
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from curation.ingest.readers.formats import FileLayout, check_layout, find_format
+from curation.ingest.readers.document_files.rows import FolderRemarks, read_document_rows
+from curation.ingest.readers.formats import DOCUMENT_FILES, FileLayout, check_layout, find_format
 from curation.ingest.readers.json_records import read_json_rows
 from curation.ingest.readers.lines import check_file, clean_value, read_lines
 from curation.ingest.readers.problems import Problems
@@ -50,6 +51,7 @@ class RecordSource:
     Attributes
     ----------
     format: format of the file.
+    folder: what a folder or an archive of documents leaves out; empty for other formats.
     replaced: number of characters that were replaced by U+FFFD, by kind.
     text_table: rows of a CSV or TSV file; None for other formats.
     parquet: rows of a Parquet file; None for other formats.
@@ -64,8 +66,12 @@ class RecordSource:
     """
 
     def __init__(self, path: Path, layout: FileLayout, judged: bool | None, problems: Problems) -> None:
-        check_file(path, problems)
-        self.format = find_format(path, layout, problems)
+        self.folder = FolderRemarks()
+        if layout.format == DOCUMENT_FILES:
+            self.format, problems.names = DOCUMENT_FILES, self.folder.names
+        else:
+            check_file(path, problems)
+            self.format = find_format(path, layout, problems)
         check_layout(self.format, layout, problems)
         if self.format in ("parquet", "xlsx"):
             problems.unit = "row"
@@ -85,8 +91,13 @@ class RecordSource:
             self.parquet = ParquetTable(self._path, self._problems, self.replaced)
             return self._divide_records(starmap(Record, self.parquet.read_first_rows(FIRST_RECORDS)))
         clean = partial(clean_value, replaced=self.replaced)
-        if self.format == "xlsx":
-            rows = read_sheet_rows(self._path, self._problems)
+        if self.format in (DOCUMENT_FILES, "xlsx"):
+            is_sheet = self.format == "xlsx"
+            rows = (
+                read_sheet_rows(self._path, self._problems)
+                if is_sheet
+                else read_document_rows(self._path, self._problems, self.folder)
+            )
             return (Record(number, clean(fields)) for number, fields in rows)
         newline = "" if self.format == "csv" else None  # line ends inside a quoted cell are its own
         lines = read_lines(self._path, self._layout.encoding, self._problems, self.replaced, newline)

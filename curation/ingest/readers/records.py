@@ -16,9 +16,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 from curation.core.progress import Progress, silent
-from curation.core.text import join_names
+from curation.core.text import join_names, pluralize
 from curation.ingest.readers.cell_checks import CellChecker
 from curation.ingest.readers.column_search import find_column, find_object
+from curation.ingest.readers.document_files.listing import ENDINGS
+from curation.ingest.readers.document_files.rows import FolderRemarks
 from curation.ingest.readers.fields import FileColumns, FileField, file_fields
 from curation.ingest.readers.formats import FileLayout
 from curation.ingest.readers.json_paths import are_objects, find_value, list_paths
@@ -35,6 +37,7 @@ Fields = TypeVar("Fields", bound=FileColumns)
 OFFSETS = "If columns hold offsets of chunks, name the columns with --map start=COLUMN and --map end=COLUMN."
 _MIN_TEXT_LENGTH = 60  # characters that the values of a column have on average before it is taken for a text
 _PROGRESS_STEP = 1_000
+_FOLDER_WAY_OUT = f"Expected files whose names end in {join_names(ENDINGS, 20)}, or one file of records."
 
 
 class Records:
@@ -81,6 +84,11 @@ class Records:
         first_records = list(islice(records, FIRST_RECORDS))
         if not first_records:
             self.problems.check()
+            if self.folder.left_out:
+                reasons = (
+                    f"{pluralize(count, 'file')}: {why}" for why, count in self.folder.left_out.items()
+                )
+                self.problems.stop(f"holds no document ({'; '.join(reasons)})", _FOLDER_WAY_OUT)
             below = " below the header" if self.format in ("csv", "tsv") and self._layout.header else ""
             problem = f"holds no records; expected at least one{below}"
             self.problems.stop(problem, "Export or fetch the file again.")
@@ -104,6 +112,11 @@ class Records:
     def unit(self) -> str:
         """Return the noun for a record's number: 'line', 'row' or 'entry'."""
         return self.problems.unit
+
+    @property
+    def folder(self) -> FolderRemarks:
+        """Return what a folder or an archive of documents leaves out so far."""
+        return self._rows.folder
 
     @property
     def replaced(self) -> dict[str, int]:

@@ -2,7 +2,8 @@
 
 The id of a document is the address that its front matter or its canonical link names, else the path of the
 file without the ending. The title is the title of the front matter or of the page, else the first heading,
-else the file's name. The field `markup` says how the text is written, so one corpus may mix kinds of files.
+else the file's name. A file without a text has its description as text. The field `markup` says how the text
+is written, so one corpus may mix kinds of files.
 """
 
 from __future__ import annotations
@@ -86,7 +87,8 @@ def _make_row(content: _FileText, name: str, path_id: str) -> dict[str, Any]:
     address = next((str(stated[key]) for key in _ADDRESS_NAMES if stated.get(key)), "")
     date = next((stated[key] for key in _DATE_NAMES if stated.get(key)), None)
     title = str(stated.get("title") or "").strip() or _find_heading(content) or _title_of_file(name)
-    row = {"id": address or path_id, "title": title, "text": content.text, "url": address or None}
+    text = content.text if content.text.strip() else str(stated.get("description") or "")
+    row = {"id": address or path_id, "title": title, "text": text, "url": address or None}
     others = {key: value for key, value in stated.items() if key not in (*row, *_ADDRESS_NAMES)}
     return row | {"date": date, "markup": content.markup, "file": name} | others | {"date": date}
 

@@ -153,7 +153,7 @@ def test_each_document_has_the_markup_of_its_file_where_the_guide_says_so() -> N
     template = PresentationTemplate(body="file")
     for markup, drawn in (("html", "<p>a</p>"), ("markdown", "**a**"), ("plain", "<b>a")):
         document = DocumentText("T", drawn, None, None, json.dumps({"markup": markup}))
-        [first] = draw_document(document, "b", template).passage
-        assert isinstance(first, Segment) == (markup == "plain")
+        passage = draw_document(document, "b", template).passage
+        assert isinstance(passage[0], Segment) == (markup == "plain")
     unknown = DocumentText("T", "*a*", None, None, "{}")
     assert draw_document(unknown, "b", template).passage == [Segment("*a*", False)]

@@ -1,0 +1,55 @@
+"""Warnings about a corpus that was imported as asked, but probably not as meant."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from curation.core.text import join_names
+from curation.ingest.readers.document_files.front_matter import starts_with_front_matter
+from curation.ingest.readers.document_files.rows import FolderRemarks
+from curation.ingest.readers.fields import CorpusFields
+from curation.ingest.readers.records import Records
+from curation.store import Document
+
+MIN_SHARE = 0.3
+"""Least share of the first documents for a warning."""
+_UNLIKELY_ID = re.compile(r"(?i)true|false|-?\d+\.\d+(?:e[+-]?\d+)?|\d{4}-\d\d-\d\d(?:[T ][\d:.+Z-]+)?")
+"""Pattern of ids that are truth values, floating-point numbers or dates."""
+
+
+def describe_alike(folder: FolderRemarks) -> list[str]:
+    """Name the files of a folder whose names differ only by case or by Unicode form."""
+    if not folder.alike:
+        return []
+    return [f"Some names differ only by case or by Unicode form: {join_names(folder.alike, 10)}."]
+
+
+def find_corpus_warnings(
+    documents: Sequence[Document], fields: CorpusFields, records: Records
+) -> Iterator[str]:
+    """Yield sentences about the first documents of a file: front matter in the texts, no title, a long text
+    that is not searched, and unlikely ids.
+    """
+    if not documents:
+        return
+    with_front_matter = sum(starts_with_front_matter(document.body) for document in documents)
+    if with_front_matter >= MIN_SHARE * len(documents):
+        yield (
+            "The texts begin with front matter, which is searched and shown as text. Import the folder of "
+            "the files instead: the fields of the front matter then become fields of the documents."
+        )
+    if fields.title is None:
+        yield "No column holds titles: documents are shown without one. Name it with --map title=COLUMN."
+    longest = records.find_longest_text(set(fields.used.values()))
+    if longest and fields.body:
+        columns = " ".join(f"--map body={name}" for name in (*fields.body, longest))
+        yield f"The column {longest} holds long texts and is not searched. Add it with {columns}."
+    unlikely = [
+        document.document_id for document in documents if _UNLIKELY_ID.fullmatch(document.document_id)
+    ]
+    if len(unlikely) >= MIN_SHARE * len(documents):
+        yield (
+            f"The ids look like measurements, truth values or dates, such as {unlikely[0]}. "
+            "Name the column of ids with --map id=COLUMN."
+        )
