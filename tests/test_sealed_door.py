@@ -153,6 +153,7 @@ COMMANDS = {
     "relabel report": Call("--html $/out/drift#.html"),
     "freeze": Call("v3# --allow-disputed --override why"),
     "pool": Call("--systems bm25 --depth 3 --random-negatives 1", pairs=True),
+    "start": Call("", exit=1),
     "sample": Call("--size 9"),
 }
 """All commands in the order in which they are tried: those that change what others read come last."""

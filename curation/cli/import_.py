@@ -43,7 +43,11 @@ def import_corpus_command(
     context: typer.Context,
     path: Annotated[
         str | None,
-        typer.Argument(help=f"{RECORDS}, or a BEIR folder. None with --refresh.", show_default=False),
+        typer.Argument(
+            help=f"{RECORDS}; or a folder, zip or tar of Markdown, HTML, text, PDF and Word files; or a BEIR "
+            "folder. None with --refresh.",
+            show_default=False,
+        ),
     ] = None,
     refresh: Annotated[str | None, typer.Option(help="Engine whose documents are fetched again.")] = None,
     rate: Rate = RATE,
@@ -55,8 +59,13 @@ def import_corpus_command(
     old one is kept. With --refresh the documents of an engine are fetched again: a changed document becomes a
     new version, and a document that is gone leaves the corpus.
 
+    In a folder or an archive each file is a document. Its id is its path without the ending, or the address
+    that its front matter or canonical link names. Front matter becomes fields. PDF and Word files need the
+    packages pypdf and mammoth.
+
     \b
     Examples:
+      goldgrade import corpus docs/
       goldgrade import corpus beir/scifact
       goldgrade import corpus products.jsonl.gz --map id=id --map title=title --map body=text
       goldgrade import corpus products.json.gz --map body=description --map body=bullet_points

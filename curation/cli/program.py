@@ -16,7 +16,7 @@ from curation.cli.renamed import explain_renamed
 from curation.core.default_paths import DEFAULTS, find_project_file
 
 STEPS = {
-    "Set up": ["init", "status", "guide"],
+    "Set up": ["init", "start", "status", "guide"],
     "Import": ["import"],
     "Sample queries": ["sample", "query", "tags", "coverage"],
     "Pool documents": ["pool", "negatives"],
@@ -32,7 +32,7 @@ STEPS = {
 }
 """All commands and groups, by step of the workflow."""
 WORKFLOW = (
-    *("init", "import", "sample", "pool", "people", "round", "app", "agreement", "disputes"),
+    *("init", "start", "import", "sample", "pool", "people", "round", "app", "agreement", "disputes"),
     *("split", "freeze", "export", "evaluate", "relabel"),
 )
 """The commands of a project's workflow in order, which `goldgrade --help` describes."""

@@ -134,8 +134,8 @@ class CorpusRequest(ImportRequest):
     markup: str | None = option(
         None,
         "The text is written in",
-        "Markup of the text: plain, html, markdown, code, or file for the kind of each file. Annotators see "
-        "documents in this markup.",
+        "Markup of the text: plain, html, markdown, code or file. Annotators see documents in this markup. "
+        "With file, each document has the markup of its file.",
         choices=tuple(MARKUPS),
         words=MARKUPS,
         unset="found from the first rows, if the guide does not set the markup",

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections import defaultdict
+from functools import cache
 
 from markdown_it import MarkdownIt
 from markdown_it.rules_core import StateCore
@@ -25,7 +26,7 @@ def render_markdown(body: str) -> str:
     """Return the HTML of a text in Markdown. The HTML is not safe: elements of the text are kept as they
     are.
     """
-    return str(_MARKDOWN.render(_fence_template_code(body) if "{" in body else body))
+    return str(_make_parser().render(_fence_template_code(body) if "{" in body else body))
 
 
 def _fence_template_code(body: str) -> str:
@@ -61,5 +62,8 @@ def _name_alerts(state: StateCore) -> None:
             inline.content = f"**{marker[1].capitalize()}**" + (f"\\\n{rest}" if rest else "")
 
 
-_MARKDOWN = MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethrough"]).use(deflist_plugin)
-_MARKDOWN.core.ruler.before("inline", "alerts", _name_alerts)
+@cache
+def _make_parser() -> MarkdownIt:
+    parser = MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethrough"]).use(deflist_plugin)
+    parser.core.ruler.before("inline", "alerts", _name_alerts)
+    return parser

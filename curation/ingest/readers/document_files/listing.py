@@ -69,7 +69,7 @@ class Listing(NamedTuple):
     alike: list[str]
 
 
-class _Entry(NamedTuple):
+class _ListedFile(NamedTuple):
     name: str
     size: int
     read: Callable[[], bytes]
@@ -101,7 +101,7 @@ def open_listing(path: Path, problems: Problems) -> Iterator[Listing]:
         if path.is_dir():
             yield _sort_entries(_walk_folder(path))
         elif not is_archive(path):
-            yield _sort_entries([_Entry(path.name, path.stat().st_size, path.read_bytes)])
+            yield _sort_entries([_ListedFile(path.name, path.stat().st_size, path.read_bytes)])
         elif path.suffix.lower() == ".zip":
             with zipfile.ZipFile(path) as archive:
                 yield _sort_entries(_list_zip(archive, path))
@@ -117,7 +117,7 @@ def open_listing(path: Path, problems: Problems) -> Iterator[Listing]:
         problems.stop(f"is a damaged archive: {error}", "Make or fetch the archive again.")
 
 
-def _walk_folder(root: Path) -> Iterator[_Entry]:
+def _walk_folder(root: Path) -> Iterator[_ListedFile]:
     inside = root.resolve()
     for folder, _, names in os.walk(root):
         for name in names:
@@ -125,10 +125,10 @@ def _walk_folder(root: Path) -> Iterator[_Entry]:
             is_outside = path.is_symlink() and not path.resolve().is_relative_to(inside)
             if is_outside or path.is_file():
                 size = 0 if is_outside else path.stat().st_size
-                yield _Entry(path.relative_to(root).as_posix(), size, path.read_bytes, is_outside)
+                yield _ListedFile(path.relative_to(root).as_posix(), size, path.read_bytes, is_outside)
 
 
-def _list_zip(archive: zipfile.ZipFile, path: Path) -> Iterator[_Entry]:
+def _list_zip(archive: zipfile.ZipFile, path: Path) -> Iterator[_ListedFile]:
     members = [member for member in archive.infolist() if not member.is_dir()]
     refuse_larger(max_unpacked_size(path), sum(member.file_size for member in members))
     if others := [member.filename for member in members if member.compress_type not in BOUNDED_PACKING]:
@@ -139,10 +139,10 @@ def _list_zip(archive: zipfile.ZipFile, path: Path) -> Iterator[_Entry]:
             with archive.open(member) as file:
                 return file.read(member.file_size)
 
-        yield _Entry(member.filename, member.file_size, read, _leaves(member.filename))
+        yield _ListedFile(member.filename, member.file_size, read, _leaves(member.filename))
 
 
-def _list_tar(archive: tarfile.TarFile, path: Path) -> Iterator[_Entry]:
+def _list_tar(archive: tarfile.TarFile, path: Path) -> Iterator[_ListedFile]:
     limit, unpacked = max_unpacked_size(path), 0
     for member in archive:
         unpacked += member.size
@@ -153,9 +153,9 @@ def _list_tar(archive: tarfile.TarFile, path: Path) -> Iterator[_Entry]:
                 file = archive.extractfile(member)
                 return file.read(member.size) if file else b""
 
-            yield _Entry(member.name.removeprefix("./"), member.size, read, _leaves(member.name))
+            yield _ListedFile(member.name.removeprefix("./"), member.size, read, _leaves(member.name))
         elif member.issym() or member.islnk():
-            yield _Entry(member.name, 0, bytes, True)
+            yield _ListedFile(member.name, 0, bytes, True)
 
 
 def _leaves(name: str) -> bool:
@@ -164,7 +164,7 @@ def _leaves(name: str) -> bool:
     return path.is_absolute() or ".." in path.parts
 
 
-def _sort_entries(entries: Iterator[_Entry] | list[_Entry]) -> Listing:
+def _sort_entries(entries: Iterator[_ListedFile] | list[_ListedFile]) -> Listing:
     left_out: Counter[str] = Counter()
     files: list[DocumentFile] = []
     names_by_form: defaultdict[str, list[str]] = defaultdict(list)
@@ -181,7 +181,7 @@ def _sort_entries(entries: Iterator[_Entry] | list[_Entry]) -> Listing:
     return Listing(sorted(files, key=lambda file: file.name), dict(left_out), alike)
 
 
-def _reason_to_leave(entry: _Entry) -> str:
+def _reason_to_leave(entry: _ListedFile) -> str:
     """Return why a file holds no document; '' for a file that holds one."""
     path = PurePosixPath(entry.name)
     ending = path.suffix.lower()
