@@ -44,8 +44,9 @@ from curation.pooling.pool import build_pool
 from curation.pooling.request import PoolRequest
 from curation.queries.coverage.report import find_coverage
 from curation.queries.coverage.writing.tasks import open_tasks
-from curation.queries.requests import CoverageRequest, DrawRequest
+from curation.queries.requests import CoverageRequest
 from curation.queries.sampling.draw import draw_sample
+from curation.queries.sampling.requests import DrawRequest
 from curation.queries.tag_rules import find_tags
 from curation.relabeling.plan import make_plan
 from curation.relabeling.request import PlanRequest

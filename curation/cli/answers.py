@@ -139,7 +139,7 @@ def answers_nuggets(
         _print_proposals()
         return
     from curation.labeling.written_answers import proposals
-    from curation.queries.coverage.language_model.chat import read_model
+    from curation.queries.coverage.language_model.endpoint import read_model
 
     store = project_store()
     sender = CallSender(send, calls, parallel)

@@ -101,7 +101,7 @@ def write_command(
         request = WritingRequest(queries, share, seed, embedding=model, fill=purpose is Purpose.few)
         _write_by_model(request, send, calls)
     else:
-        from curation.queries.coverage.writing.coverage_queries import draw_queries
+        from curation.queries.coverage.writing.synthetic_queries import draw_queries
 
         show(draw_queries(project_store(), share, seed, actor()))
 
@@ -135,42 +135,42 @@ def _open_tasks(queries: int, annotators: str, purpose: Purpose, region: int | N
 
 
 def _write_by_model(request: WritingRequest, send: bool, calls: int | None) -> None:
-    from curation.queries.coverage.language_model import chat
-    from curation.queries.coverage.language_model.answers import CallLimits
+    from curation.queries.coverage.language_model import endpoint
+    from curation.queries.coverage.language_model.call_runs import CallLimits
     from curation.queries.coverage.language_model.writing import write_queries
     from curation.queries.coverage.language_model.writing_plan import estimate_writing
 
-    store, model = project_store(), chat.read_model()
-    endpoint = chat.find_endpoint() if send else None
+    store, model = project_store(), endpoint.read_model()
+    model_endpoint = endpoint.find_endpoint() if send else None
     with progress_bar() as progress:
-        plan = estimate_writing(store, request, model, chat.read_prices(), progress)
-    if endpoint is None:
-        emit({"model": model, "would_send": plan}, f"{chat.name_model()}: {plan.sentence} {NOT_SENT}")
+        plan = estimate_writing(store, request, model, endpoint.read_prices(), progress)
+    if model_endpoint is None:
+        emit({"model": model, "would_send": plan}, f"{endpoint.name_model()}: {plan.sentence} {NOT_SENT}")
         return
-    note(f"{chat.name_model()}: {plan.sentence}")
+    note(f"{endpoint.name_model()}: {plan.sentence}")
     with progress_bar() as progress:
-        written = write_queries(store, request, CallLimits(endpoint, calls), actor(), progress)
+        written = write_queries(store, request, CallLimits(model_endpoint, calls), actor(), progress)
     note(*describe_spending(written.spent))
     show(written)
 
 
 def _list_written_queries() -> None:
-    from curation.queries.coverage.writing import coverage_queries
-    from curation.queries.coverage.writing.tasks import build_batch_table, read_batches
+    from curation.queries.coverage.writing import coverage_queries, synthetic_queries
+    from curation.queries.coverage.writing.task_progress import build_batch_table, read_batches
     from curation.queries.unanswerable import build_written_table, check_written_queries
 
     store = project_store()
     with store.reading() as cursor:
         written, checks = coverage_queries.list_queries(cursor), check_written_queries(cursor)
         tasks = read_batches(cursor)
-    models = coverage_queries.read_judged_origins(store)
+    models = synthetic_queries.read_judged_origins(store)
     result = {
         "queries": [{**query._asdict(), "detail": json.loads(query.detail)} for query in written],
         "unanswerable": [{**check._asdict(), "verdict": check.verdict} for check in checks],
         "tasks": tasks,
         "models": models,
     }
-    origins = coverage_queries.build_origins_table(models)
+    origins = synthetic_queries.build_origins_table(models)
     tables = (build_batch_table(tasks), build_written_table(written, checks), origins)
     sentences = () if written else ("Nobody has written a query for coverage yet.",)
     show(PlainResult(sentences, tables), as_json=result)

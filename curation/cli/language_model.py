@@ -12,7 +12,8 @@ from curation.cli.progress import progress_bar
 from curation.core.text import describe_left_out, pluralize
 
 if TYPE_CHECKING:
-    from curation.queries.coverage.language_model.answers import Check, ModelCall, ModelSpending, ModelWork
+    from curation.queries.coverage.language_model.answers import ModelCall
+    from curation.queries.coverage.language_model.call_runs import Check, ModelSpending, ModelWork
     from curation.store import Store
 
 Send = Annotated[
@@ -47,21 +48,21 @@ class CallSender:
 
         cut: number of characters of long documents that the calls leave out.
         """
-        from curation.queries.coverage.language_model import answers, chat
+        from curation.queries.coverage.language_model import answers, call_runs, endpoint
 
-        work = answers.plan_calls(store, calls, chat.read_prices())
-        sentence = f"{chat.name_model()}: {describe_work(work)}"
+        work = call_runs.plan_calls(store, calls, endpoint.read_prices())
+        sentence = f"{endpoint.name_model()}: {describe_work(work)}"
         if cut:
             sentence += f" Only the first {answers.MAX_TEXT_LENGTH:,} characters of a long document are "
             sentence += f"sent; {cut:,} characters are not sent."
         if work.calls and not self._send:
-            result = {"model": chat.read_model(), "would_send": work, "cut": cut}
+            result = {"model": endpoint.read_model(), "would_send": work, "cut": cut}
             emit(result, f"{sentence} {NOT_SENT}")
         elif work.calls:
             note(sentence)
-            limits = answers.CallLimits(chat.find_endpoint(), self._max_calls, self._parallel)
+            limits = call_runs.CallLimits(endpoint.find_endpoint(), self._max_calls, self._parallel)
             with progress_bar() as progress:
-                self.spending = answers.send_calls(store, calls, check, limits, progress)
+                self.spending = call_runs.send_calls(store, calls, check, limits, progress)
             note(*describe_spending(self.spending))
         return self._send or not work.calls
 

@@ -14,7 +14,7 @@ from curation.cli.program import app, command_group
 from curation.cli.progress import run_operation
 from curation.cli.request_options import option, with_options_of
 from curation.core.errors import InputError
-from curation.queries.requests import DrawRequest, TopUpRequest
+from curation.queries.sampling.requests import DrawRequest, TopUpRequest
 
 query = command_group("query", "Write queries by hand.")
 
@@ -36,7 +36,7 @@ def query_add(
       goldgrade query add "who repairs phones in space" --id odd-1 --tag unanswerable --tag question
       goldgrade query add "usb c hub" --information-need "A hub that charges the laptop too" --as ada --json
     """
-    from curation.queries.stored_tags import write_query
+    from curation.queries.new_query import write_query
 
     added = write_query(project_store(), text, id, information_need, tag or [], actor())
     emit(added, f"Added query {added.query_id}: {added.text}")
@@ -89,7 +89,7 @@ def sample(
       goldgrade sample --size 50 --seed 8 --min-count 2 --exclude-judged --exclude-released
     """
     from curation.operations.registry import OPERATIONS
-    from curation.queries.requests import read_quotas
+    from curation.queries.sampling.requests import read_quotas
 
     if top_up:
         reason = "--top-up draws like the current sample, and takes only --size and --quota"

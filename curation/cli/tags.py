@@ -119,7 +119,7 @@ def _declare_tags(tags: Sequence[str]) -> None:
 
 
 def _import_tags(file: Path, columns: Sequence[str] | None, layout: FileLayout) -> None:
-    from curation.queries.stored_tags import import_tags
+    from curation.queries.tags_file import import_tags
 
     query_column, tag_column = read_columns(columns, "query", "tag")
     show(import_tags(project_store(), file, actor(), query_column, tag_column, layout))

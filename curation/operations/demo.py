@@ -38,8 +38,8 @@ from curation.operations.stdlib_corpus import write_stdlib_corpus
 from curation.people.accounts import add_annotator
 from curation.pooling.pool import build_pool
 from curation.pooling.request import PoolRequest
-from curation.queries.requests import DrawRequest
 from curation.queries.sampling.draw import draw_sample
+from curation.queries.sampling.requests import DrawRequest
 from curation.releases.freeze.freeze import freeze
 from curation.releases.requests import FreezeRequest
 from curation.splits.request import SplitRequest

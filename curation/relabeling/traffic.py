@@ -30,7 +30,7 @@ import numpy as np
 
 from curation.core.statistics.arrays import Floats, Ints
 from curation.core.statistics.intervals import Z95
-from curation.queries.requests import DrawRequest
+from curation.queries.sampling.requests import DrawRequest
 from curation.queries.sampling.spellings import group_spellings
 from curation.queries.sampling.stored_sample import read_current_sample
 from curation.store import Cursor

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from curation.core.operation import Operation
 from curation.core.progress import Progress
-from curation.queries.requests import DrawRequest, TopUpRequest
 from curation.queries.sampling.draw import check_draw, draw_sample
+from curation.queries.sampling.requests import DrawRequest, TopUpRequest
 from curation.queries.sampling.stored_sample import SampleReport
 from curation.queries.sampling.top_up import check_top_up, top_up
 from curation.releases.release_rows import read_released_queries

@@ -21,10 +21,10 @@ from curation.operations.jobs.stored import store_ending, store_job
 from curation.operations.registry import OPERATIONS
 from curation.pooling.pool import build_pool
 from curation.pooling.request import PoolRequest
-from curation.queries.requests import DrawRequest
+from curation.queries.new_query import write_query
 from curation.queries.sampling.draw import draw_sample
+from curation.queries.sampling.requests import DrawRequest
 from curation.queries.sampling.stored_sample import find_current_sample
-from curation.queries.stored_tags import write_query
 from curation.store import Store
 from curation.store.row_types import Annotator
 from tests.support.page import LEE, button, field, html, page_at, press

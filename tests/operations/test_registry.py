@@ -11,7 +11,7 @@ import pytest
 from curation.core.errors import InputError
 from curation.core.request import build_request, dump_request, flatten_request, list_options, read_request
 from curation.operations.registry import OPERATIONS
-from curation.queries.requests import DrawRequest
+from curation.queries.sampling.requests import DrawRequest
 from curation.splits.request import SplitRequest
 from curation.splits.rules import Rules
 from tests.support.command_line import invoke

@@ -20,8 +20,8 @@ from curation.operations.registry import OPERATIONS
 from curation.operations.workflow.judging import RoundProgress
 from curation.operations.workflow.project_workflow import read_figures
 from curation.operations.workflow.stage import STAGE_NAMES, Stage, find_next_stage, join_names
-from curation.queries.requests import DrawRequest
 from curation.queries.sampling.draw import draw_sample
+from curation.queries.sampling.requests import DrawRequest
 from curation.relabeling.plan import make_plan
 from curation.relabeling.request import PlanRequest
 from curation.splits.request import SplitRequest

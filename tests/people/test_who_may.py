@@ -30,10 +30,11 @@ from curation.people.addresses import add_address, remove_address
 from curation.people.invitations import invite, withdraw_invitation
 from curation.pooling.pool import build_pool
 from curation.pooling.request import PoolRequest
-from curation.queries.requests import DrawRequest, TopUpRequest
+from curation.queries.new_query import write_query
 from curation.queries.sampling.draw import draw_sample
+from curation.queries.sampling.requests import DrawRequest, TopUpRequest
 from curation.queries.sampling.top_up import top_up
-from curation.queries.stored_tags import set_tags, write_query
+from curation.queries.stored_tags import set_tags
 from curation.queries.tag_rules import find_tags
 from curation.store import Store
 from tests.support.projects import add_names, add_pairs, all_rows, grid, new_project

@@ -16,8 +16,8 @@ import pytest
 
 from curation.ingest.importers.imported_judgment import ImportedJudgment
 from curation.labeling.imported import add_judgments
-from curation.queries.requests import DrawRequest
 from curation.queries.sampling.draw import draw_sample
+from curation.queries.sampling.requests import DrawRequest
 from curation.relabeling.calendar import Quarter
 from curation.relabeling.judged_pairs import read_pairs
 from curation.relabeling.plan import make_plan

@@ -15,8 +15,8 @@ from curation.ingest.importers.traffic.traffic_import import import_traffic
 from curation.labeling.consensus.adjudication import decide_pair
 from curation.labeling.imported import add_judgments
 from curation.people.addresses import add_address
-from curation.queries.requests import DrawRequest
 from curation.queries.sampling.draw import draw_sample
+from curation.queries.sampling.requests import DrawRequest
 from curation.queries.stored_tags import set_tags
 from curation.releases.card import list_limits, write_card
 from curation.releases.freeze.pseudonyms import replace_names

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from curation.ingest.importers.corpus import import_corpus
 from curation.ingest.importers.imported_judgment import ImportedJudgment
 from curation.labeling.imported import add_judgments
-from curation.queries.requests import DrawRequest
 from curation.queries.sampling.draw import draw_sample
+from curation.queries.sampling.requests import DrawRequest
 from curation.splits.by_time import assign_by_time
 from curation.splits.request import SplitRequest
 from curation.splits.rules import Rules

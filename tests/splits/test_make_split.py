@@ -20,8 +20,8 @@ from curation.ingest.importers.imported_judgment import ImportedJudgment
 from curation.ingest.readers.fields import CorpusFields
 from curation.labeling.consensus.consensus import compute_consensus
 from curation.labeling.imported import add_judgments
-from curation.queries.requests import DrawRequest
 from curation.queries.sampling.draw import draw_sample
+from curation.queries.sampling.requests import DrawRequest
 from curation.splits.assignment import PartShare
 from curation.splits.carried_over import NOTHING_CARRIED_OVER
 from curation.splits.certificate_page import summarize_certificate

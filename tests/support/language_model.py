@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from curation.core.web import RetryPolicy
-from curation.queries.coverage.language_model.answers import CallLimits
-from curation.queries.coverage.language_model.chat import find_endpoint
+from curation.queries.coverage.language_model.call_runs import CallLimits
+from curation.queries.coverage.language_model.endpoint import find_endpoint
 from tests.support.http_server import HttpAnswer, http_server
 
 KEY = "sk-a-key-that-nobody-may-see"

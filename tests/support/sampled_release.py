@@ -10,8 +10,8 @@ from curation.ingest.importers.imported_judgment import ImportedJudgment
 from curation.ingest.importers.reference_answers import import_answers
 from curation.ingest.importers.traffic.traffic_import import import_traffic
 from curation.labeling.imported import add_judgments
-from curation.queries.requests import DrawRequest
 from curation.queries.sampling.draw import draw_sample
+from curation.queries.sampling.requests import DrawRequest
 from curation.splits.request import SplitRequest
 from curation.splits.rules import Rules
 from curation.splits.split import make_split

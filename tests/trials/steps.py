@@ -40,7 +40,7 @@ from curation.operations.jobs import worker
 from curation.operations.jobs.stored import find_job, read_last_job, store_job
 from curation.operations.whole_file import Rows, read_all_rows
 from curation.pooling.request import PoolRequest
-from curation.queries.requests import DrawRequest
+from curation.queries.sampling.requests import DrawRequest
 from curation.relabeling.request import PlanRequest
 from curation.releases.requests import FreezeRequest
 from curation.store import close_all, migrations, open_store

@@ -16,9 +16,10 @@ from curation.core.errors import CurationError, RefusedError
 from curation.core.request import find_option
 from curation.core.text import pluralize
 from curation.ingest.importers.query_tags import read_known_tags
-from curation.queries.requests import DrawRequest, TopUpRequest, read_quotas
+from curation.queries.sampling.dimensions import DIMENSIONS, TAG
+from curation.queries.sampling.requests import DrawRequest, TopUpRequest, read_quotas
 from curation.queries.sampling.stored_sample import SampleReport, count_judged_queries, find_current_sample
-from curation.queries.sampling.strata import DIMENSIONS, TAG, build_strata_table, make_sample_chart
+from curation.queries.sampling.strata import build_strata_table, make_sample_chart
 
 _PENDING_DRAW = "draw asked"
 """The session key of a draw that waits for confirmation: its request, the current sample and the last job."""

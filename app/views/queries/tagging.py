@@ -13,8 +13,9 @@ from app.page_context import PageContext
 from curation.core.text import pluralize
 from curation.core.words import fold
 from curation.ingest.importers import query_tags
+from curation.queries.new_query import write_query
 from curation.queries.requests import TagsRequest
-from curation.queries.stored_tags import TaggedQuery, read_tagged_queries, set_tags, write_query
+from curation.queries.stored_tags import TaggedQuery, read_tagged_queries, set_tags
 
 ANY, ANY_TAG, UNTAGGED = "any", "any tag", "no tag"
 NOT_DRAWN, EARLIER = "not drawn from traffic", "earlier sample"

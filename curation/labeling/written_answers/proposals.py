@@ -35,7 +35,7 @@ from curation.queries.coverage.language_model.answers import (
     read_answers,
     select_document_text,
 )
-from curation.queries.coverage.language_model.chat import MalformedAnswerError, load_prompt, read_list
+from curation.queries.coverage.language_model.prompting import MalformedAnswerError, load_prompt, read_list
 from curation.store import COMMAND_LINE, Cursor, Store, append_rows, record_event, utc_now
 from curation.store.documents import documents_by_hash
 
@@ -197,7 +197,7 @@ def store_proposals(store: Store, calls: Mapping[str, ModelCall], author: str) -
     with store.transaction(appends=True) as cursor:
         stored_answers = read_answers(cursor, [*calls.values()])
         stored = set(cursor.execute(_STORED).fetchall())
-        answers = {query_id: stored_answers.answer(call) for query_id, call in calls.items()}
+        answers = {query_id: stored_answers.find_answer(call) for query_id, call in calls.items()}
         proposed = {query_id: parse_nuggets(text) for query_id, text in answers.items() if text is not None}
         for query_id, nuggets in proposed.items():
             call = calls[query_id]

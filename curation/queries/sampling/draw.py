@@ -23,11 +23,11 @@ from curation.core.text import pluralize
 from curation.ingest.importers.query_tags import check_tags
 from curation.people.annotators import require_author
 from curation.queries.coverage.stored_map import read_current_map_id
-from curation.queries.requests import DESIGNS, DrawRequest, check_limits
 from curation.queries.sampling.designs import Drawing, draw_pps, draw_stratified
+from curation.queries.sampling.dimensions import CLUSTER, HEAD, TAG, TORSO, check_dimensions, list_names
 from curation.queries.sampling.frame import NO_RELEASES, Frame, ReleasedQueries, read_frame
+from curation.queries.sampling.requests import DESIGNS, DrawRequest, check_limits
 from curation.queries.sampling.stored_sample import SampleReport, store_sample
-from curation.queries.sampling.strata import CLUSTER, HEAD, TAG, TORSO, check_dimensions, list_names
 from curation.store import COMMAND_LINE, Cursor, Store
 
 _ANY = "SELECT count(*), 1 FROM (FROM traffic LIMIT 1)"

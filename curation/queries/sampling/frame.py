@@ -22,11 +22,20 @@ from curation.core.digests import json_pointer
 from curation.core.errors import RefusedError, refuse_problems
 from curation.core.progress import Progress, silent
 from curation.core.statistics.arrays import Ints, Mask
-from curation.queries.requests import DrawRequest, check_limits
-from curation.queries.sampling import strata
+from curation.queries.sampling.dimensions import (
+    CLUSTER,
+    FIELD,
+    TAG,
+    check_dimensions,
+    label_by_cluster,
+    label_by_log,
+    label_by_tag,
+    list_names,
+)
+from curation.queries.sampling.requests import DrawRequest, check_limits
 from curation.queries.sampling.spellings import group_spellings
 from curation.queries.sampling.stored_sample import SampleReport, read_frame_state
-from curation.queries.sampling.strata import CLUSTER, FIELD, TAG, Labels, check_dimensions, list_names
+from curation.queries.sampling.strata import Labels, cross_dimensions
 from curation.store import Cursor, Store
 
 ReleasedQueries = Mapping[str, Collection[str]]
@@ -130,16 +139,16 @@ def read_frame(
     is_drawable, left_out = _find_drawable(table, traffic, request.min_count, left_out_rows)
     queries, grouped = table["normalised"], spellings - len(table)
     log_dimensions = [name for name in dimensions if name != CLUSTER and not name.startswith(TAG)]
-    labels = {name: strata.label_by_log(name, table, traffic) for name in log_dimensions}
+    labels = {name: label_by_log(name, table, traffic) for name in log_dimensions}
     if not is_drawable.all():
         queries, traffic = queries.filter(pa.array(is_drawable)), traffic[is_drawable]
         labels = {name: Labels(label.codes[is_drawable], label.names) for name, label in labels.items()}
     for tag in list_names(TAG, dimensions):
-        labels[f"{TAG}{tag}"] = strata.label_by_tag(store, tag, queries)
+        labels[f"{TAG}{tag}"] = label_by_tag(store, tag, queries)
     if CLUSTER in dimensions:
         texts = queries.to_pylist()
-        labels[CLUSTER], map_id = strata.label_by_cluster(store, texts, map_id, request.model, progress)
-    stratum_labels = strata.cross_dimensions([labels[name] for name in dimensions])
+        labels[CLUSTER], map_id = label_by_cluster(store, texts, map_id, request.model, progress)
+    stratum_labels = cross_dimensions([labels[name] for name in dimensions])
     return Frame(queries, traffic, stratum_labels, left_out, state, grouped, map_id)
 
 

@@ -23,8 +23,9 @@ from curation.core.reports.tables import Table
 from curation.core.request import DEFAULT_MODEL
 from curation.core.text import describe_left_out, join_names, percent, pluralize
 from curation.ingest.importers.queries import make_query_id
-from curation.queries.requests import DrawRequest
-from curation.queries.sampling.strata import TAG, Stratum, build_strata_table, list_names
+from curation.queries.sampling.dimensions import TAG, list_names
+from curation.queries.sampling.requests import DrawRequest
+from curation.queries.sampling.strata import Stratum, build_strata_table
 from curation.queries.unanswerable import count_unanswerable
 from curation.store import Cursor, Store, append_rows, get_setting, put_setting, record_event, utc_now
 from curation.store.audit_trail import COMMAND_LINE

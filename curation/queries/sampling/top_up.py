@@ -17,13 +17,14 @@ from curation.core.progress import Progress, silent
 from curation.core.statistics.stratified_sampling import allocate, compute_weights, describe_impossible_quota
 from curation.core.text import pluralize
 from curation.people.annotators import require_author
-from curation.queries.requests import TopUpRequest
 from curation.queries.sampling import stored_sample
 from curation.queries.sampling.designs import Drawing, draw_stratified
+from curation.queries.sampling.dimensions import HEAD, TORSO
 from curation.queries.sampling.draw import store_drawing
 from curation.queries.sampling.frame import NO_RELEASES, Frame, ReleasedQueries, read_frame
+from curation.queries.sampling.requests import TopUpRequest
 from curation.queries.sampling.stored_sample import SampleReport, read_current_sample, read_sample_texts
-from curation.queries.sampling.strata import HEAD, TORSO, count_strata
+from curation.queries.sampling.strata import count_strata
 from curation.store import COMMAND_LINE, Cursor, Store
 
 

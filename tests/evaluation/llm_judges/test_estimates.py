@@ -20,8 +20,8 @@ from curation.evaluation.scoring.system_files import SystemFile
 from curation.ingest.importers.corpus import import_corpus
 from curation.ingest.importers.imported_judgment import ImportedJudgment
 from curation.labeling.imported import add_judgments
-from curation.queries.requests import DrawRequest, TopUpRequest
 from curation.queries.sampling.draw import draw_sample
+from curation.queries.sampling.requests import DrawRequest, TopUpRequest
 from curation.queries.sampling.top_up import top_up
 from curation.releases.frozen_release import load_release
 from curation.splits.request import SplitRequest

@@ -14,8 +14,8 @@ from curation.ingest.importers.traffic.traffic_import import import_traffic
 from curation.ingest.option_maps import parse_annotator_columns, parse_grade_map
 from curation.ingest.readers.fields import JudgmentFields
 from curation.labeling.imported import import_judgments
-from curation.queries.requests import DrawRequest
 from curation.queries.sampling.draw import draw_sample
+from curation.queries.sampling.requests import DrawRequest
 from tests.support.projects import rows_of
 
 HEAD = "query,document,annotator,grade\n"

@@ -19,7 +19,7 @@ from curation.ingest.importers.reference_answers import import_answers
 from curation.ingest.importers.run_import import import_run
 from curation.labeling.consensus.adjudication import import_decisions
 from curation.labeling.imported import import_judgments
-from curation.queries.stored_tags import import_tags
+from curation.queries.tags_file import import_tags
 from curation.store import Store
 from curation.store.documents import ids_alike
 from tests.support.projects import add_names

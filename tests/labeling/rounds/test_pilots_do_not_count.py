@@ -14,8 +14,8 @@ from curation.labeling.rounds.create_round import open_round
 from curation.people.accounts import add_annotator
 from curation.pooling.pool import build_pool
 from curation.pooling.request import PoolRequest
-from curation.queries.requests import DrawRequest
 from curation.queries.sampling.draw import draw_sample
+from curation.queries.sampling.requests import DrawRequest
 from curation.store import Store
 
 

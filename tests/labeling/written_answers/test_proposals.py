@@ -17,7 +17,7 @@ from curation.labeling.written_answers.proposals import (
     read_proposals,
 )
 from curation.queries.coverage.language_model.answers import MALFORMED
-from curation.queries.coverage.language_model.chat import MalformedAnswerError, load_prompt
+from curation.queries.coverage.language_model.prompting import MalformedAnswerError, load_prompt
 from curation.store import Store
 from tests.support.command_line import invoke
 from tests.support.gold_project import TOPICS, pooled_project

@@ -23,7 +23,8 @@ from curation.core.statistics.stratified_sampling import (
     find_certain,
 )
 from curation.queries.sampling.designs import Drawing, draw_pps, draw_stratified
-from curation.queries.sampling.strata import LENGTHS, Labels, classify_lengths, cross_dimensions
+from curation.queries.sampling.dimensions import LENGTHS, classify_lengths
+from curation.queries.sampling.strata import Labels, cross_dimensions
 
 DRAWS = 2_000
 FALSE_ALARM = 1e-3

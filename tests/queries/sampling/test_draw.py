@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 
 from curation.core.characters import normalise_query
 from curation.core.statistics.stratified_sampling import allocate
-from curation.queries.requests import DrawRequest
+from curation.queries.sampling.dimensions import BANDS, classify_bands
 from curation.queries.sampling.draw import draw_sample
-from curation.queries.sampling.strata import BANDS, classify_bands
+from curation.queries.sampling.requests import DrawRequest
 from curation.store import Store, get_setting
 from tests.support import examples
 from tests.support.logged import Asked, drawn, log

@@ -11,8 +11,8 @@ import pytest
 
 from curation.core.characters import normalise_query
 from curation.core.errors import CurationError, InputError, RefusedError
-from curation.queries.requests import DrawRequest, read_quotas
 from curation.queries.sampling.draw import draw_sample
+from curation.queries.sampling.requests import DrawRequest, read_quotas
 from curation.queries.sampling.stored_sample import SampleReport
 from curation.queries.sampling.strata import Stratum, make_sample_chart
 from curation.releases.release_rows import read_released_queries

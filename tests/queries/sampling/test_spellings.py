@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from curation.core.characters import normalise_query
 from curation.core.errors import RefusedError
 from curation.core.similarity.shingles import character_shingles, jaccard
-from curation.queries.requests import DrawRequest
 from curation.queries.sampling.draw import draw_sample
+from curation.queries.sampling.requests import DrawRequest
 from curation.queries.sampling.spellings import (
     THRESHOLD,
     classify_difference,

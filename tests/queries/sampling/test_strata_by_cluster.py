@@ -7,8 +7,9 @@ import pytest
 from curation.core.errors import InputError, RefusedError
 from curation.queries.coverage.report import find_coverage
 from curation.queries.coverage.stored_map import read_current_map_id, rename_cluster
-from curation.queries.requests import CoverageRequest, DrawRequest, TopUpRequest
+from curation.queries.requests import CoverageRequest
 from curation.queries.sampling.draw import draw_sample
+from curation.queries.sampling.requests import DrawRequest, TopUpRequest
 from curation.queries.sampling.stored_sample import SampleReport, find_current_sample
 from curation.queries.sampling.strata import Stratum
 from curation.queries.sampling.top_up import top_up

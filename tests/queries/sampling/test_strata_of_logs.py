@@ -12,9 +12,9 @@ from curation.core.errors import InputError, RefusedError
 from curation.core.request import DEFAULT_MODEL
 from curation.ingest.importers.query_tags import declare_tags
 from curation.operations.registry import OPERATIONS
-from curation.queries.requests import DrawRequest, TopUpRequest
 from curation.queries.sampling.draw import draw_sample
 from curation.queries.sampling.frame import read_frame
+from curation.queries.sampling.requests import DrawRequest, TopUpRequest
 from curation.queries.sampling.stored_sample import store_sample
 from curation.queries.sampling.strata import Labels, cross_dimensions
 from curation.queries.sampling.top_up import top_up

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from scipy.stats import binom
 
 from curation.core.errors import InputError, RefusedError
-from curation.queries.requests import DrawRequest, TopUpRequest
 from curation.queries.sampling.draw import draw_sample
+from curation.queries.sampling.requests import DrawRequest, TopUpRequest
 from curation.queries.sampling.stored_sample import find_current_sample
 from curation.queries.sampling.top_up import top_up
 from curation.queries.stored_tags import set_tags

@@ -20,7 +20,9 @@ from curation.ingest.importers.query_tags import (
 from curation.labeling.requests import AnswerTaskRequest
 from curation.labeling.written_answers.create_task import open_answer_task
 from curation.people.accounts import add_annotator
-from curation.queries.stored_tags import import_tags, read_tagged_queries, set_tags, write_query
+from curation.queries.new_query import write_query
+from curation.queries.stored_tags import read_tagged_queries, set_tags
+from curation.queries.tags_file import import_tags
 from curation.store import Store
 from tests.support.projects import rows_of
 

@@ -13,11 +13,13 @@ from curation.labeling.rounds.create_round import open_round
 from curation.people.accounts import add_annotator
 from curation.pooling.pool import build_pool
 from curation.pooling.request import PoolRequest
-from curation.queries.requests import DrawRequest, TopUpRequest
+from curation.queries.new_query import write_query
 from curation.queries.sampling.draw import draw_sample
+from curation.queries.sampling.requests import DrawRequest, TopUpRequest
 from curation.queries.sampling.top_up import top_up
-from curation.queries.stored_tags import import_tags, read_tagged_queries, set_tags, write_query
+from curation.queries.stored_tags import read_tagged_queries, set_tags
 from curation.queries.tag_rules import find_tags, match_tag
+from curation.queries.tags_file import import_tags
 from curation.queries.unanswerable import count_unanswerable
 from curation.store import append, put_setting
 from tests.support.projects import rows_of

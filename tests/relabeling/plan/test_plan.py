@@ -13,8 +13,8 @@ from curation.guides.guide_text import parse_guide, read_guide
 from curation.ingest.importers.imported_judgment import ImportedJudgment
 from curation.labeling.imported import add_judgments
 from curation.labeling.rounds.use_guide import compute_guide_effects, use_guide
-from curation.queries.requests import DrawRequest
 from curation.queries.sampling.draw import draw_sample
+from curation.queries.sampling.requests import DrawRequest
 from curation.relabeling.calendar import Quarter
 from curation.relabeling.judged_pairs import JudgedPair, compare_versions
 from curation.relabeling.pair_selection import RANDOM, STALE, select_pairs

@@ -16,8 +16,8 @@ from curation.ingest.importers.evidence_cells import StatedEvidence
 from curation.ingest.importers.imported_judgment import ImportedJudgment
 from curation.labeling.imported import add_judgments
 from curation.labeling.rounds.use_guide import compute_guide_effects, use_guide
-from curation.queries.requests import DrawRequest
 from curation.queries.sampling.draw import draw_sample
+from curation.queries.sampling.requests import DrawRequest
 from curation.relabeling.calendar import Quarter
 from curation.relabeling.judged_pairs import SCORE_WEIGHTS, JudgedPair, compute_score
 from curation.relabeling.plan import make_plan

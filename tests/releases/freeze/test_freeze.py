@@ -20,8 +20,8 @@ from curation.labeling.consensus.adjudication import decide_pair
 from curation.labeling.consensus.consensus import read_consensus
 from curation.labeling.consensus.rule import ConsensusRule, set_rule
 from curation.labeling.imported import add_judgments
-from curation.queries.requests import DrawRequest
 from curation.queries.sampling.draw import draw_sample
+from curation.queries.sampling.requests import DrawRequest
 from curation.releases.card import write_card
 from curation.releases.freeze import project_rows
 from curation.releases.freeze.project_rows import read_rows

@@ -6,11 +6,10 @@ enough queries are written or no gap is left:
 1. Take the gap with the largest product searches × documents, and draw B documents of the gap by seed, each
 with a style. 2. Ask the model for a candidate for each document, and leave out candidates that the checks
 refuse. 3. Order the candidates by their gain in coverage: candidates about the gap itself first, then by the
-   weight of all gaps that the candidate is about, then by how few earlier queries have J in the same third,
-   then by how few other clusters the candidate is about. (Δ is undefined with one relevant document.)
-4. Verify the ordered candidates with a second and a third call to the model, until a quote from the document
-answers
-   a candidate. Store this candidate.
+weight of all gaps that the candidate is about, then by how few earlier queries have J in the same third, then
+by how few other clusters the candidate is about. (Δ is undefined with one relevant document.) 4. Verify the
+ordered candidates with a second and a third call to the model, until a quote from the document answers a
+candidate. Store this candidate.
 
 The run gives up a gap after `TRIES` × B documents without a query. Withheld synthetic queries count as
 written, so that the next run continues with other gaps. With `fill`, the gaps are the regions with 1 to 4
@@ -33,17 +32,20 @@ from curation.core.reports.tables import Table
 from curation.core.text import describe_left_out, pluralize
 from curation.people.annotators import require_author
 from curation.queries.coverage.gaps import CoverageGap
-from curation.queries.coverage.language_model import answers, writing_calls, writing_plan
-from curation.queries.coverage.language_model.answers import MALFORMED, REFUSED, CallLimits, Check, send_calls
-from curation.queries.coverage.language_model.chat import hash_prompt, is_rejection, load_prompt
+from curation.queries.coverage.language_model import answers, call_runs, writing_calls, writing_plan
+from curation.queries.coverage.language_model.answers import MALFORMED, REFUSED
+from curation.queries.coverage.language_model.call_runs import CallLimits, Check, send_calls
+from curation.queries.coverage.language_model.chat import is_rejection
+from curation.queries.coverage.language_model.prompting import hash_prompt, load_prompt
 from curation.queries.coverage.language_model.writing_calls import VERIFY, WRITE, QueryAim, read_candidates
 from curation.queries.coverage.language_model.writing_plan import TRIES, WritingInputs, WritingRequest
 from curation.queries.coverage.matched_queries import match_texts, write_matches
 from curation.queries.coverage.matching import EntityMatch
 from curation.queries.coverage.query_shapes import Tertiles, compute_alignment
-from curation.queries.coverage.writing import coverage_queries
+from curation.queries.coverage.writing import coverage_queries, synthetic_queries
 from curation.queries.coverage.writing.checks import ALIKE, find_refusal
-from curation.queries.coverage.writing.coverage_queries import GAP, JudgedShare, list_queries, withhold_query
+from curation.queries.coverage.writing.coverage_queries import GAP, list_queries
+from curation.queries.coverage.writing.synthetic_queries import JudgedShare, withhold_query
 from curation.store import COMMAND_LINE, Store
 
 THIRDS = Tertiles(1 / 3, 2 / 3)
@@ -78,11 +80,11 @@ class SyntheticQueries:
     gaps: int = 0
     gaps_left: int = 0
     written: list[coverage_queries.CoverageQuery] = field(default_factory=list)
-    drawn: JudgedShare = coverage_queries.NOTHING_DRAWN
+    drawn: JudgedShare = synthetic_queries.NOTHING_DRAWN
     refused: Counter[str] = field(default_factory=Counter)
     left_out: Counter[str] = field(default_factory=Counter)
     ended: str | None = None
-    spent: answers.ModelSpending = field(default_factory=answers.ModelSpending)
+    spent: call_runs.ModelSpending = field(default_factory=call_runs.ModelSpending)
 
     @property
     def sentences(self) -> list[str]:
@@ -143,7 +145,7 @@ def write_queries(
         session.run(progress)
     finally:
         if session.report.written:
-            session.report.drawn = coverage_queries.draw_queries(store, request.share, request.seed, actor)
+            session.report.drawn = synthetic_queries.draw_queries(store, request.share, request.seed, actor)
     return session.report
 
 
@@ -262,7 +264,7 @@ class _WritingRun:
         max_calls, requests = self._asking.most_calls, self.report.spent.requests
         remaining_calls = None if max_calls is None else max(0, max_calls - requests)
         spending = send_calls(self._store, calls, check, self._asking._replace(most_calls=remaining_calls))
-        self.report.spent = answers.sum_spending(self.report.spent, spending)
+        self.report.spent = call_runs.sum_spending(self.report.spent, spending)
         with self._store.reading() as cursor:
             stored = answers.read_answers(cursor, calls)
         left_out = spending.left_out
@@ -271,9 +273,9 @@ class _WritingRun:
         unanswered = any(
             not is_rejection(reason) and not reason.startswith((REFUSED, MALFORMED)) for reason in left_out
         )
-        if unanswered or self._rejected >= answers.MAX_FAILURES_IN_A_ROW:
+        if unanswered or self._rejected >= call_runs.MAX_CONSECUTIVE_FAILURES:
             self.report.ended = ENDED_BY_LIMIT if spending.requests == remaining_calls else ENDED_BY_ENDPOINT
-        return [stored.answer(call) for call in calls]
+        return [stored.find_answer(call) for call in calls]
 
     def _store_query(self, candidate: RankedCandidate, quote: str) -> bool:
         """Store a withheld synthetic query, or return False if the project has its text already."""

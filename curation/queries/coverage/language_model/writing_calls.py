@@ -11,10 +11,10 @@ from typing import NamedTuple
 
 from curation.core.characters import normalise_query
 from curation.core.words import split_words
-from curation.queries.coverage.language_model import chat
+from curation.queries.coverage.language_model import prompting
 from curation.queries.coverage.language_model.answers import ModelCall, select_document_text
-from curation.queries.coverage.language_model.chat import MalformedAnswerError, load_prompt, read_list
-from curation.queries.coverage.writing.checks import QueryStyle
+from curation.queries.coverage.language_model.prompting import MalformedAnswerError, load_prompt, read_list
+from curation.queries.coverage.writing.styles import QueryStyle
 from curation.store import Document
 
 NO_DOCUMENT = Document("", "", "", "")
@@ -72,7 +72,7 @@ def read_verification(answer: str) -> tuple[bool, str]:
     ------
     MalformedAnswerError: the answer does not have the form that the prompt asks for.
     """
-    parsed = chat.read_object(answer)
+    parsed = prompting.read_object(answer)
     if not isinstance(parsed.get("answered"), bool):
         raise MalformedAnswerError("an answer that says neither yes nor no")
     quote = parsed.get("quote")

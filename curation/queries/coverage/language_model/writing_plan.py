@@ -21,8 +21,8 @@ from curation.core.request import DEFAULT_MODEL
 from curation.core.text import pluralize
 from curation.queries.coverage.coverage_map import CoverageMap
 from curation.queries.coverage.gaps import CoverageGap, count_clusters, list_gaps
-from curation.queries.coverage.language_model.answers import CHARACTERS
-from curation.queries.coverage.language_model.chat import TokenPrices, compute_price
+from curation.queries.coverage.language_model.call_runs import CHARACTERS_PER_TOKEN
+from curation.queries.coverage.language_model.endpoint import TokenPrices, compute_price
 from curation.queries.coverage.language_model.writing_calls import (
     NO_DOCUMENT,
     QueryAim,
@@ -31,8 +31,9 @@ from curation.queries.coverage.language_model.writing_calls import (
 )
 from curation.queries.coverage.matched_queries import match_queries
 from curation.queries.coverage.stored_map import read_current_map_id, read_map
-from curation.queries.coverage.writing.checks import STYLES
-from curation.queries.coverage.writing.coverage_queries import check_share, list_queries
+from curation.queries.coverage.writing.coverage_queries import list_queries
+from curation.queries.coverage.writing.styles import STYLES
+from curation.queries.coverage.writing.synthetic_queries import check_share
 from curation.store import Query, Store, fetch
 from curation.store.documents import Corpus, StoredDocuments, current_corpus
 
@@ -145,8 +146,8 @@ def estimate_writing(
             )
         most += candidates + verifications + verifications
         remaining -= count
-    min_tokens = ceil(sum(least) / CHARACTERS)
-    max_tokens = ceil(sum(most) / CHARACTERS)
+    min_tokens = ceil(sum(least) / CHARACTERS_PER_TOKEN)
+    max_tokens = ceil(sum(most) / CHARACTERS_PER_TOKEN)
     return WritingWork(
         queries=request.queries - remaining,
         gaps=len(inputs.gaps),

@@ -1,4 +1,4 @@
-"""The checks of the text of a query that was written for coverage, in one of six styles.
+"""The checks of the text of a query that was written for coverage.
 
 A query's writer is warned of phrases copied from the document, of nearly equal queries, of a different style,
 and of a text that is not about the document. The writer decides whether to keep the query. A query in the
@@ -6,26 +6,20 @@ document's own words tests whether a system finds words, not whether the system 
 nearly equals an earlier query adds nothing. A language model's query is refused for the same reasons, and
 also if it has personal data or does not read as a query. docs/coverage.md measures how often each check is
 wrong.
-
-Without a given style, people write whole questions. So each query-writing task has one of six styles: one or
-two words, three or four words, or a natural question, each with proper names or with generic terms. Every six
-tasks have each style of query once, in an order by seed.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
 from itertools import groupby, pairwise
 from operator import itemgetter
 from typing import NamedTuple
 
 from curation.core.characters import isolate, normalise_query
-from curation.core.digests import sort_by_seed
 from curation.core.similarity.shingles import character_shingles, jaccard, list_essentials, reworded_shingles
-from curation.core.words import LocatedWord, is_unspaced, locate_words, split_words
+from curation.core.words import LocatedWord, is_unspaced, locate_words
 from curation.ingest.importers.personal_data import redact
-from curation.queries.tag_rules import is_question
+from curation.queries.coverage.writing.styles import QueryStyle
 from curation.retrieval.stemming import strip_ending
 from curation.retrieval.terms import STOP_WORDS, content_words, searched_terms
 from curation.store import Document, Query
@@ -42,14 +36,6 @@ ALIKE = "candidates that are nearly a query of the project"
 OTHER_STYLE = "candidates of a different style: a different length, or a question instead of key words"
 NO_SENSE = "candidates that do not read as a query: only stop words, or a repeated word"
 PERSONAL = "candidates with personal data"
-_INSIDE_WORD = re.compile(r"(?<=\w)[-._](?=\w)")  # "byte-compile" and "os.path" count as one word
-_LENGTHS = (
-    ("short", "1–2 words", 1, 2),
-    ("medium", "3–4 words", 3, 4),
-    ("question", "a natural question", 3, None),
-)
-_WORDINGS = (("names", "with proper names"), ("generic", "in generic terms, without proper names"))
-_NAME = re.compile(r"(?<=\w )[A-Z]\w*[a-z]\w*|\w*[a-z][A-Z]\w*")
 
 
 def shares_words(text: str, document: str) -> bool:
@@ -78,19 +64,19 @@ class TextWarnings(NamedTuple):
     @property
     def sentences(self) -> list[str]:
         """Write one sentence for each warning about a query."""
-        sentences_found = [
+        sentences = [
             f"“{isolate(phrase)}” is copied from the document. Would a user know these words?"
             for phrase in self.copied
         ]
         equal = "The project has a nearly equal query"
-        sentences_found += [f"{equal}: “{isolate(text)}”." for text in self.alike]
+        sentences += [f"{equal}: “{isolate(text)}”." for text in self.alike]
         if self.style is not None:
-            sentences_found.append(f"This task asks for {self.style}.")
+            sentences.append(f"This task asks for {self.style}.")
         if self.elsewhere:
-            sentences_found.append(
+            sentences.append(
                 "The query does not seem to be about the document. Would its user want the document?"
             )
-        return sentences_found
+        return sentences
 
 
 def check_text(
@@ -100,7 +86,7 @@ def check_text(
     return TextWarnings(
         copied=tuple(find_copied_phrases(text, title, body)),
         alike=tuple(find_similar_queries(text, queries)[:MAX_WARNINGS]),
-        style=", ".join(style.missed(text, body)) or None,
+        style=", ".join(style.list_missing_parts(text, body)) or None,
         elsewhere=elsewhere,
     )
 
@@ -155,67 +141,6 @@ def _join_copied_words(text: str, words: Sequence[LocatedWord], copied: Sequence
     return [text[phrase[0].start : phrase[-1].end] for phrase in phrases]
 
 
-class QueryStyle(NamedTuple):
-    """A style of written queries.
-
-    Attributes
-    ----------
-    name: stored name of the style.
-    length, wording: description of the style for the writer.
-    fewest, most: bounds of the number of words; `most` is None for questions.
-    """
-
-    name: str
-    length: str
-    wording: str
-    fewest: int
-    most: int | None
-
-    def holds(self, text: str) -> bool:
-        """Tell whether a query has the style's number of words, and is a question exactly if the style asks
-        for one.
-        """
-        count = len(split_words(_INSIDE_WORD.sub("", text)))
-        asks = is_question(normalise_query(text))
-        return self.fewest <= count and (asks if self.most is None else count <= self.most and not asks)
-
-    def missed(self, text: str, body: str) -> list[str]:
-        """List the parts of the style that a query for a document's body lacks."""
-        length = self.length if self.most is None else f"{self.length} that are no question"
-        missed = [] if self.holds(text) else [length]
-        if has_names(text, body) is ("generic" in self.name):
-            missed.append(self.wording)
-        return missed
-
-
-STYLES = {
-    f"{length} {wording}": QueryStyle(f"{length} {wording}", long, worded, fewest, most)
-    for length, long, fewest, most in _LENGTHS
-    for wording, worded in _WORDINGS
-}
-"""Name of a style → style."""
-
-
-def draw_styles(count: int, seed: int) -> list[str]:
-    """Draw the style names of `count` tasks, in the order of the tasks."""
-    names: list[str] = []
-    for block in range(-(-count // len(STYLES))):
-        names += sort_by_seed(STYLES, seed, lambda name, block=block: ("style", block, name))  # type: ignore[misc]
-    return names[:count]
-
-
-def has_names(text: str, body: str) -> bool | None:
-    """Tell by capital letters whether a query has a proper name of the document, or None if unclear."""
-    document_names = _NAME.findall(body)
-    if len(document_names) > 0.2 * len(
-        body.split()
-    ):  # capitals do not mark names here, as in German and in headings
-        return None
-    if _NAME.search(text) or not set(split_words(" ".join(document_names))).isdisjoint(content_words(text)):
-        return True
-    return False if text == text.lower() else None
-
-
 def reads_as_query(text: str, style: QueryStyle) -> bool:
     """Tell whether a text has a content word and repeats no word. A question may repeat a word later."""
     stems = [strip_ending(word) for word in content_words(text)]
@@ -232,7 +157,7 @@ def find_refusal(text: str, document: Document, style: QueryStyle, queries: Iter
     ----------
     queries: all queries of the project.
     """
-    if not style.holds(text):
+    if not style.matches(text):
         return OTHER_STYLE
     if not reads_as_query(text, style):
         return NO_SENSE

@@ -12,13 +12,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from heapq import heapify, heappop, heappush
 from typing import Any, NamedTuple
 
 from curation.core.digests import digest, sort_by_seed
 from curation.core.errors import InputError, NotFoundError, RefusedError, refuse_problems
-from curation.core.reports.tables import Table
 from curation.core.text import describe_left_out, pluralize
 from curation.ingest.importers.external_corpus import store_linked_texts
 from curation.people.annotators import JUDGING_ROLES, require_annotators, require_author, require_role
@@ -27,9 +25,9 @@ from curation.queries.coverage.gaps import list_gaps
 from curation.queries.coverage.measures import MIN_FOR_SCC
 from curation.queries.coverage.state import CoverageState, read_state
 from curation.queries.coverage.stored_map import read_current_map_id
-from curation.queries.coverage.writing.checks import draw_styles
 from curation.queries.coverage.writing.coverage_queries import GAP, PURPOSES
-from curation.store import COMMAND_LINE, Cursor, Store, append_rows, fetch, record_event, utc_now
+from curation.queries.coverage.writing.styles import draw_styles
+from curation.store import COMMAND_LINE, Cursor, Store, append_rows, record_event, utc_now
 from curation.store.documents import snapshot_versions
 from curation.store.planned_writes import write_if_unchanged
 
@@ -38,9 +36,6 @@ MAX_AT_ONCE = 1_000
 """Largest number of queries in a batch."""
 NO_DOCUMENT = "queries for which every document of the regions has a task already"
 FILLED = f"queries that no region needs to have {MIN_FOR_SCC} queries, or has a document for"
-_COUNTED = """count(*) FILTER (outcome IS NULL), count(*) FILTER (outcome = 'written'),
-              count(*) FILTER (outcome = 'passed')"""
-_FROM = "writing_tasks t JOIN writing_batches b USING (batch_id) LEFT JOIN writing_endings USING (task_id)"
 
 
 class _BatchInputs(NamedTuple):
@@ -296,43 +291,3 @@ def distribute_tasks(
         if unused[number]:
             heappush(queue, (count, rank, number))
     return region_of
-
-
-class BatchProgress(NamedTuple):
-    """One writer's part of a batch of query-writing tasks."""
-
-    batch_id: str
-    kind: str
-    seed: int
-    author: str
-    opened_at: datetime
-    writer: str
-    open: int
-    written: int
-    passed: int
-
-
-def build_batch_table(progresses: Sequence[BatchProgress]) -> Table:
-    """Show the batches of query-writing tasks with the progress of each writer."""
-    columns = ("Opened (UTC)", "For", "Writer", "To write", "Written", "Passed on")
-    rows = (
-        (progress.opened_at, progress.kind, progress.writer, progress.open, progress.written, progress.passed)
-        for progress in progresses
-    )
-    return Table("Query-writing tasks", columns, tuple(rows))
-
-
-def read_batches(cursor: Cursor) -> list[BatchProgress]:
-    """Read each writer's part of each batch, the newest batch first."""
-    sql = f"""
-        SELECT b.batch_id, b.kind, b.seed, b.author, b.opened_at, t.writer, {_COUNTED} FROM {_FROM}
-        GROUP BY b.rowid, b.batch_id, b.kind, b.seed, b.author, b.opened_at, t.writer
-        ORDER BY b.rowid DESC, t.writer
-    """  # noqa: S608  texts from above
-    return fetch(cursor, BatchProgress, sql)
-
-
-def count_tasks_by_cluster(cursor: Cursor, map_id: str) -> dict[int, tuple[int, ...]]:
-    """Count the open, written and passed-on tasks of each cluster of a map."""
-    sql = f"SELECT t.cluster, {_COUNTED} FROM {_FROM} WHERE b.map_id = ? GROUP BY t.cluster"  # noqa: S608
-    return {number: tuple(counts) for number, *counts in cursor.execute(sql, [map_id]).fetchall()}

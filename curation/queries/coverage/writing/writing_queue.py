@@ -17,8 +17,9 @@ from curation.ingest.importers.personal_data import redact
 from curation.ingest.importers.queries import read_active_queries
 from curation.queries.coverage.stored_map import read_central_entities, read_cluster_documents
 from curation.queries.coverage.writing import checks, coverage_queries
-from curation.queries.coverage.writing.checks import STYLES, QueryStyle, TextWarnings, shares_words
+from curation.queries.coverage.writing.checks import TextWarnings, shares_words
 from curation.queries.coverage.writing.coverage_queries import GAP, CoverageQuery, QueryOrigin, list_queries
+from curation.queries.coverage.writing.styles import STYLES, QueryStyle
 from curation.queries.coverage.writing.tasks import compute_task_id, list_unused, read_used
 from curation.retrieval.embeddings import embed
 from curation.store import Cursor, Document, Store, fetch, record_event, utc_now

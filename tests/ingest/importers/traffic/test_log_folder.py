@@ -19,8 +19,8 @@ from curation.ingest.importers.traffic.log_folder import import_log_folder
 from curation.ingest.importers.traffic.stored_logs import delete_log, read_stored_logs
 from curation.ingest.importers.traffic.traffic_import import import_traffic
 from curation.operations.project import init_project
-from curation.queries.requests import DrawRequest
 from curation.queries.sampling.draw import draw_sample
+from curation.queries.sampling.requests import DrawRequest
 from curation.store import put_setting
 from tests.support import examples
 from tests.support.command_line import invoke

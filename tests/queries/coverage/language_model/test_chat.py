@@ -17,14 +17,16 @@ from curation.core.errors import InputError, RefusedError
 from curation.core.web import NOT_REACHED, TIMED_OUT, RetryPolicy
 from curation.queries.coverage.language_model.answers import (
     MALFORMED,
-    MAX_FAILURES_IN_A_ROW,
     MAX_MALFORMED,
-    NOT_ASKED,
     REFUSED,
     ModelCall,
+    read_answers,
+)
+from curation.queries.coverage.language_model.call_runs import (
+    MAX_CONSECUTIVE_FAILURES,
+    NOT_ASKED,
     ModelSpending,
     plan_calls,
-    read_answers,
     send_calls,
 )
 from curation.queries.coverage.language_model.chat import (
@@ -32,12 +34,10 @@ from curation.queries.coverage.language_model.chat import (
     MAX_ANSWER_BYTES,
     RATE_LIMIT,
     REJECTED,
-    MalformedAnswerError,
-    find_endpoint,
-    read_object,
-    read_prices,
     request_reply,
 )
+from curation.queries.coverage.language_model.endpoint import find_endpoint, read_prices
+from curation.queries.coverage.language_model.prompting import MalformedAnswerError, read_object
 from curation.store import Store
 from tests.support.http_server import HttpAnswer
 from tests.support.language_model import KEY, MODEL, QUICK, ServedModel, completion, model
@@ -141,10 +141,10 @@ def test_an_endpoint_that_is_not_there_ends_the_work_after_a_few_calls(
 ) -> None:
     gone = {**model.environment, "GOLDGRADE_LLM_URL": "http://127.0.0.1:9/v1"}
     asking = model.asking()._replace(endpoint=find_endpoint(gone))
-    found = send_calls(store, calls(3 * MAX_FAILURES_IN_A_ROW), check, asking)
+    found = send_calls(store, calls(3 * MAX_CONSECUTIVE_FAILURES), check, asking)
     assert found.answered == 0
-    assert found.left_out[NOT_REACHED] <= MAX_FAILURES_IN_A_ROW + asking.parallel
-    assert sum(found.left_out.values()) == 3 * MAX_FAILURES_IN_A_ROW
+    assert found.left_out[NOT_REACHED] <= MAX_CONSECUTIVE_FAILURES + asking.parallel
+    assert sum(found.left_out.values()) == 3 * MAX_CONSECUTIVE_FAILURES
 
 
 @pytest.mark.parametrize("as_date", [False, True])
@@ -288,7 +288,7 @@ def test_the_key_goes_to_the_endpoint_and_nowhere_else(
     asked(store, model, calls(2))
     assert set(model.keys) == {f"Bearer {KEY}"}
     with store.reading() as cursor:
-        assert read_answers(cursor, calls(2)).answer(calls(2)[1]) == '{"ok": "your key is [key]"}'
+        assert read_answers(cursor, calls(2)).find_answer(calls(2)[1]) == '{"ok": "your key is [key]"}'
     store.close()
     files = [path for path in Path(store.path.parent).iterdir() if path.is_file()]
     assert not [path for path in files if KEY.encode() in path.read_bytes()]

@@ -15,7 +15,7 @@ from curation.ingest.importers.queries import read_active_queries
 from curation.people.accounts import add_annotator
 from curation.pooling.pool import build_pool
 from curation.pooling.request import PoolRequest
-from curation.queries.coverage.language_model.chat import MalformedAnswerError, hash_prompt, load_prompt
+from curation.queries.coverage.language_model.prompting import MalformedAnswerError, hash_prompt, load_prompt
 from curation.queries.coverage.language_model.writing import (
     ELSEWHERE,
     ENDED_BY_ENDPOINT,
@@ -41,10 +41,11 @@ from curation.queries.coverage.writing.checks import (
     NO_SENSE,
     OTHER_STYLE,
     PERSONAL,
-    STYLES,
     find_refusal,
 )
-from curation.queries.coverage.writing.coverage_queries import ORIGIN, draw_queries, read_judged_origins
+from curation.queries.coverage.writing.coverage_queries import ORIGIN
+from curation.queries.coverage.writing.styles import STYLES
+from curation.queries.coverage.writing.synthetic_queries import draw_queries, read_judged_origins
 from curation.store import Document, Query, Store
 from tests.support.command_line import invoke
 from tests.support.coverage_project import COARSE, TOPICS, measured, put_vectors
@@ -127,7 +128,7 @@ def test_every_gap_gets_a_query_with_all_that_decided_it(project: Store, model: 
         }
         assert (detail["share"], detail["seed"], detail["candidates"]) == (0.5, 3, 3)
         assert row.cluster in detail["regions"]
-        assert STYLES[row.style].holds(row.text)
+        assert STYLES[row.style].matches(row.text)
 
 
 def test_the_share_that_people_judge_is_in_force_and_pooled_and_the_rest_withheld(

@@ -5,14 +5,13 @@ from __future__ import annotations
 import pytest
 
 from curation.queries.coverage.writing.checks import (
-    STYLES,
     check_text,
     find_copied_phrases,
     find_similar_queries,
-    has_names,
     reads_as_query,
     shares_words,
 )
+from curation.queries.coverage.writing.styles import STYLES, has_names
 from curation.store import Query
 
 TITLE = "Green tea"

@@ -20,13 +20,8 @@ from curation.queries.coverage.gaps import find_gaps
 from curation.queries.coverage.report import find_coverage
 from curation.queries.coverage.state import read_state
 from curation.queries.coverage.writing.coverage_queries import ORIGIN, UNANSWERABLE, list_queries
-from curation.queries.coverage.writing.tasks import (
-    FILLED,
-    count_tasks_by_cluster,
-    distribute_tasks,
-    open_tasks,
-    read_batches,
-)
+from curation.queries.coverage.writing.task_progress import count_tasks_by_cluster, read_batches
+from curation.queries.coverage.writing.tasks import FILLED, distribute_tasks, open_tasks
 from curation.queries.coverage.writing.writing_queue import (
     WritingTask,
     check_task_text,

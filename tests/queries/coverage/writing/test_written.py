@@ -16,8 +16,8 @@ from curation.queries.coverage.stored_map import (
     read_map,
     rename_cluster,
 )
-from curation.queries.coverage.writing.checks import STYLES, draw_styles
 from curation.queries.coverage.writing.coverage_queries import QueryOrigin, add_coverage_query, list_queries
+from curation.queries.coverage.writing.styles import STYLES, draw_styles
 from curation.store import Store
 from tests.support.coverage_project import measured
 from tests.support.projects import add_names, built_once, rows_of
@@ -69,10 +69,10 @@ def test_each_run_of_six_tasks_has_each_style_once_by_seed() -> None:
 
 
 def test_a_question_has_three_words_or_more_and_a_short_query_two_at_most() -> None:
-    assert STYLES["short names"].holds("HMS Victory")
-    assert STYLES["short names"].holds("os.path.join byte-compile")
-    assert not STYLES["short names"].holds("where is HMS Victory")
-    assert STYLES["question generic"].holds("where is the old ship")
+    assert STYLES["short names"].matches("HMS Victory")
+    assert STYLES["short names"].matches("os.path.join byte-compile")
+    assert not STYLES["short names"].matches("where is HMS Victory")
+    assert STYLES["question generic"].matches("where is the old ship")
 
 
 def test_a_new_name_of_a_cluster_is_in_the_map_and_the_old_one_in_the_trail(project: Store) -> None:

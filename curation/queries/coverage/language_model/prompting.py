@@ -1,0 +1,59 @@
+"""Prompts for a language model, which are files, and the JSON answers that the prompts ask for.
+
+Each prompt is identified by the hash of its text.
+"""
+
+from __future__ import annotations
+
+import json
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+from curation.core.digests import digest
+
+
+class MalformedAnswerError(ValueError):
+    """A model's answer does not have the form that the prompt asks for. The message names the defect."""
+
+
+@cache
+def load_prompt(name: str) -> str:
+    """Read a prompt from its file."""
+    folder = files("curation.queries.coverage.language_model")
+    return folder.joinpath("prompts", f"{name}.md").read_text("utf-8")
+
+
+def hash_prompt(prompt: str) -> str:
+    """Compute the hash that identifies a prompt."""
+    return digest("prompt", prompt)
+
+
+def read_object(answer: str) -> dict[str, Any]:
+    """Read the JSON object of an answer, which may have text or a code fence around the object.
+
+    Raises
+    ------
+    MalformedAnswerError: the answer has no JSON object.
+    """
+    start, end = answer.find("{"), answer.rfind("}")
+    try:
+        parsed = json.loads(answer[start : end + 1]) if start >= 0 else None
+    except (ValueError, RecursionError):
+        parsed = None
+    if not isinstance(parsed, dict):
+        raise MalformedAnswerError("an answer that is no JSON object")
+    return parsed
+
+
+def read_list(answer: str, name: str, item_type: type) -> list[Any]:
+    """Read a named list of items of one type from the JSON object of an answer.
+
+    Raises
+    ------
+    MalformedAnswerError: the object has no such list.
+    """
+    items = read_object(answer).get(name)
+    if not isinstance(items, list) or not all(isinstance(item, item_type) for item in items):
+        raise MalformedAnswerError(f"an answer without a list of {name}")
+    return items

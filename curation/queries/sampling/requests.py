@@ -1,0 +1,166 @@
+"""Requests for samples of the traffic, and for more queries in a sample."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from fractions import Fraction
+from math import floor
+from typing import Annotated
+
+from curation.core.errors import InputError, refuse_problems
+from curation.core.request import DEFAULT_MODEL, Needs, Option, Seed, describe_out_of_bounds, option
+from curation.core.statistics.stratified_sampling import ALLOCATIONS
+
+DESIGNS = ("stratified", "pps")
+_NO_SIZE = -1
+_SHARE = re.compile(r"(\d{1,3}(?:\.\d{1,6})?)\s*%", re.ASCII)
+
+
+@dataclass(frozen=True)
+class DrawRequest:
+    """A request for a sample of the traffic; `queries.sampling.designs` and
+    `core.statistics.stratified_sampling` define the designs, dimensions and allocations.
+
+    Attributes
+    ----------
+    strata: dimensions whose crossed values make the strata.
+    allocation: rule for the shares of the strata; None is 'equal', the only allocation of pps.
+    quotas: stratum → exact number, under any allocation.
+    since, until: time window, UTC, without `until` itself. With a window, rows without a known time are left
+        out. The time window and other limits narrow the traffic that estimates from the sample are about.
+    min_count: smallest number of times that a query was asked within the window.
+    exclude_judged: leave out queries of releases, and of rounds other than pilots and practice.
+    group_spellings: draw near-identical spellings as one query, the most asked spelling.
+    exclude_released: leave out queries of releases.
+    """
+
+    size: int = option(200, "Queries to draw", "Number of distinct queries to draw.", minimum=1, step=10)
+    seed: Seed = 0
+    strata: Sequence[str] = option(
+        ("band",),
+        "Kinds of queries",
+        "Dimensions whose values, crossed, make the strata. Choose from band, segment, length, "
+        "cluster, tag:NAME and field:NAME. "
+        "A cluster is a region of the coverage map. field:NAME is a further field of the log.",
+        is_comma_separated=True,
+        accepts_others=True,
+    )
+    design: str = option(
+        "stratified", "Design", "Stratified, or pps: probability proportional to traffic.", choices=DESIGNS
+    )
+    allocation: str | None = option(
+        None,
+        "Share of each kind",
+        "Rule for the shares of the strata. Choose equal, proportional (to traffic), or square-root (of "
+        "traffic). The design pps takes only equal.",
+        choices=(None, *ALLOCATIONS[1:]),
+        unset="equal",
+    )
+    quotas: Annotated[
+        Mapping[str, int],
+        Option(
+            "Quotas: an exact number from a stratum",
+            "Queries from a stratum, as STRATUM=N or STRATUM=N%. N% is a share of the size. "
+            "The other strata share the rest. Repeatable.",
+            flag="--quota",
+        ),
+    ] = field(default_factory=dict)
+    since: datetime | None = option(
+        None, "Asked from this time on (UTC)", "Only traffic from this time on, UTC: 2026-01-31T08:00."
+    )
+    until: datetime | None = option(
+        None,
+        "Asked before this time (UTC)",
+        "Only traffic before this time, UTC. With 2026-04-01, March is the last month.",
+    )
+    min_count: int = option(
+        1, "Asked at least this often", "Only queries asked at least this many times.", minimum=1
+    )
+    exclude_judged: bool = option(
+        False,
+        "Leave out queries that a round shows or a release holds",
+        "Leave out queries that are in a round or a release.",
+    )
+    group_spellings: bool = option(
+        True,
+        "Treat spellings that differ by one typo as one query",
+        "Treat spellings one typo apart as one query. The traffic of the spellings is added up.",
+    )
+    exclude_released: bool = option(
+        False, "Leave out queries that any release holds", "Leave out queries that are in any release."
+    )
+    model: str = option(
+        DEFAULT_MODEL,
+        "Embedding model of the coverage map",
+        "Embedding model of the coverage map: a name or a folder.",
+        needs=Needs("only strata by cluster use a model", lambda draw: "cluster" in draw["strata"]),
+    )
+
+
+@dataclass(frozen=True)
+class TopUpRequest:
+    """A request for more queries in the current sample.
+
+    Attributes
+    ----------
+    size: size of the whole sample. Strata without a quota share the rest by the sample's allocation; None
+        draws only what the quotas need.
+    quotas: stratum → smallest number of its queries in the sample.
+    """
+
+    size: int | None = option(
+        None,
+        "Queries in the whole sample",
+        "Size of the whole sample. Strata without a quota share what the quotas leave.",
+        minimum=1,
+    )
+    quotas: Mapping[str, int] = field(default_factory=dict)
+
+
+def check_limits(request: DrawRequest) -> None:
+    """Refuse an empty time window, or a smallest count below 1."""
+    if request.since and request.until and request.since >= request.until:
+        raise InputError(
+            f"The time window from {request.since} up to, not including, {request.until} is empty. Give a "
+            "start that is before the end.",
+            command="Give a --since that is before --until.",
+        )
+    refuse_problems(describe_out_of_bounds(DrawRequest, {"min_count": request.min_count}))
+
+
+def read_quotas(texts: Sequence[str], size: int | None = None) -> dict[str, int]:
+    """Read quotas, stratum → number, from texts such as `head=50`, or `head=30%` of a sample of `size`.
+
+    Raises
+    ------
+    InputError: a text is no quota, a stratum is named twice, or a quota is a share and no size is given.
+    """
+    parts = [text.rpartition("=") for text in texts]
+    numbers = [_read_quota(number.strip(), size) for _, _, number in parts]
+    problems = [
+        f"the quota {text!r} is no STRATUM=N or STRATUM=N%; expected for instance head=50 or head=30%"
+        for text, (name, _, _), number in zip(texts, parts, numbers, strict=True)
+        if not name.strip() or number is None
+    ]
+    problems += [
+        f"the quota {text!r} is a share, and no size is given; expected a number, or the size of the sample"
+        for text, number in zip(texts, numbers, strict=True)
+        if number == _NO_SIZE
+    ]
+    names = [name.strip() for name, _, _ in parts]
+    problems += [f"{name!r} has two quotas" for name in sorted(set(names)) if names.count(name) > 1]
+    refuse_problems(problems)
+    return {name: number for name, number in zip(names, numbers, strict=True) if number is not None}
+
+
+def _read_quota(text: str, size: int | None) -> int | None:
+    """Read the number of a quota: `_NO_SIZE` for a share without a size, and None for any other text."""
+    if text.isascii() and text.isdecimal():
+        return int(text)
+    share = _SHARE.fullmatch(text)
+    if share is None or Fraction(share[1]) > 100:
+        return None
+    return _NO_SIZE if size is None else floor(Fraction(share[1]) * size / 100 + Fraction(1, 2))
