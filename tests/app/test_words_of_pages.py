@@ -90,7 +90,7 @@ COMMAND_LINES = (
     "releases/card.py",
     "releases/seal.py",
     "splits/refusals.py",
-    "queries/stored_tags.py",
+    "queries/tags_file.py",
     "splits/groups.py",
     "operations/registry",
     "store/",
