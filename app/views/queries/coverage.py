@@ -20,7 +20,7 @@ from curation.core.errors import RefusedError
 from curation.core.text import percent, pluralize
 from curation.pooling.operations import forecast_embedding
 from curation.queries.coverage.state import CoverageState, compute_state_fingerprint, read_state
-from curation.queries.coverage.writing import tasks as writing_tasks
+from curation.queries.coverage.writing import task_progress
 from curation.queries.requests import CoverageRequest
 from curation.store import Store
 
@@ -96,7 +96,7 @@ def _list_gaps(context: PageContext, state: CoverageState) -> None:
         st.info("Every region has a query.")
         return
     with context.store.reading() as cursor:
-        tasks = writing_tasks.count_tasks_by_cluster(cursor, state.map.map_id)
+        tasks = task_progress.count_tasks_by_cluster(cursor, state.map.map_id)
     rows = [
         (
             gap.number,

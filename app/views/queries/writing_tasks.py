@@ -10,6 +10,7 @@ from app.page_context import PageContext
 from curation.core.reports.tables import QueryName
 from curation.people.annotators import list_eligible_annotators, select_default_names
 from curation.queries.coverage.state import CoverageState
+from curation.queries.coverage.writing import task_progress
 from curation.queries.coverage.writing import tasks as writing_tasks
 from curation.queries.coverage.writing.coverage_queries import GAP, UNANSWERABLE, list_queries
 from curation.queries.unanswerable import UnanswerableCheck, check_written_queries
@@ -55,12 +56,12 @@ def ask_tasks(context: PageContext, state: CoverageState) -> None:
 
 def show_written(context: PageContext, state: CoverageState) -> None:
     with context.store.reading() as cursor:
-        tasks, queries = writing_tasks.read_batches(cursor), list_queries(cursor)
+        tasks, queries = task_progress.read_batches(cursor), list_queries(cursor)
         checks = check_written_queries(cursor)
     if not tasks and not queries:
         st.info("There are no writing tasks yet. Open tasks under Gaps.")
         return
-    ui.tables(writing_tasks.build_batch_table(tasks))
+    ui.tables(task_progress.build_batch_table(tasks))
     names = {cluster.number: cluster.name for cluster in state.map.clusters}
     rows = [
         (
