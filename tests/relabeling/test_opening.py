@@ -18,8 +18,8 @@ from curation.labeling.consensus.votes import read_query_votes
 from curation.labeling.imported import add_judgments
 from curation.labeling.rounds.round_states import set_round_state
 from curation.labeling.session.queue import read_queue
-from curation.queries.requests import DrawRequest
 from curation.queries.sampling.draw import draw_sample
+from curation.queries.sampling.requests import DrawRequest
 from curation.relabeling.open_quarter import NO_DOCUMENT, QuarterOpened, open_plan, preview_opening
 from curation.relabeling.plan import make_plan
 from curation.relabeling.planning_sections import list_due
