@@ -14,7 +14,7 @@ from curation.core.text import pluralize
 from curation.ingest.importers import query_tags
 from curation.ingest.importers.known_queries import KnownQueries
 from curation.ingest.importers.queries import read_active_queries
-from curation.ingest.importers.query_tags import TagsSet, TagStatement, check_tags, write_persons_tags
+from curation.ingest.importers.query_tags import TagChanges, TagStatement, check_tags, write_persons_tags
 from curation.ingest.importers.unknown_names import describe_similar_name
 from curation.people.annotators import require_author
 from curation.store import COMMAND_LINE, Cursor, Store, get_setting
@@ -44,7 +44,7 @@ def set_tags(
     remove: Sequence[str],
     author: str = COMMAND_LINE,
     actor: str = COMMAND_LINE,
-) -> TagsSet:
+) -> TagChanges:
     """Set or remove tags of queries that are named by id or text. A person's tag overrides the rules.
 
     All tags are written, or no tag is written. A query that is named twice counts once.

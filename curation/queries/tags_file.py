@@ -13,7 +13,7 @@ from typing import NamedTuple
 from curation.core.errors import InputError
 from curation.ingest.importers import query_tags
 from curation.ingest.importers.known_queries import KnownQueries, NamedBy, find_name_kind
-from curation.ingest.importers.query_tags import TagsSet, TagStatement, write_persons_tags
+from curation.ingest.importers.query_tags import TagChanges, TagStatement, write_persons_tags
 from curation.ingest.importers.unknown_names import describe_similar_name
 from curation.ingest.readers.formats import FileLayout
 from curation.ingest.readers.records import Records
@@ -39,7 +39,7 @@ def import_tags(
     query_field: str | None = None,
     tag_field: str | None = None,
     layout: FileLayout | None = None,
-) -> TagsSet:
+) -> TagChanges:
     """Set or remove tags of many queries from a file.
 
     Parameters
