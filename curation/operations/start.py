@@ -21,9 +21,9 @@ from curation.people.annotators import list_eligible_annotators, require_annotat
 from curation.pooling.pool import build_pool
 from curation.pooling.pool_report import PoolReport
 from curation.pooling.request import PoolRequest
-from curation.queries.requests import DrawRequest
 from curation.queries.sampling.draw import draw_sample
 from curation.queries.sampling.frame import read_frame
+from curation.queries.sampling.requests import DrawRequest
 from curation.store import COMMAND_LINE, Cursor, Store
 from curation.store.documents import current_snapshot
 
