@@ -130,7 +130,7 @@ def make_agreement_report(
         details=_compute_details(grades, scale, inputs, seed, access) if inputs else None,
         uninformative=tuple(sorted(find_uninformative(grades))),
         pace=pace,
-        evidence=compute_evidence_agreement(marks.of if round_id is None else {}),
+        evidence=compute_evidence_agreement(marks.by_pair if round_id is None else {}),
     )
 
 

@@ -143,8 +143,8 @@ def append_decisions(
     append_rows(cursor, "adjudications", decisions)
     texts = documents_by_hash(cursor, [ruling.content_hash or "" for ruling in rulings if ruling.evidence])
     marks = [
-        (*made[:3], *mark)
-        for made, ruling in zip(decisions, rulings, strict=True)
+        (*decision[:3], *mark)
+        for decision, ruling in zip(decisions, rulings, strict=True)
         if ruling.evidence
         for mark in quote_spans(texts[ruling.content_hash or ""].body, ruling.evidence)
     ]

@@ -132,7 +132,7 @@ class Dispute:
             for opinion in self.opinions
             if opinion.grade is not None and opinion.evidence and not opinion.other_text
         )
-        return PairMarks(self.content_hash or "", people).apart
+        return PairMarks(self.content_hash or "", people).are_apart
 
     @property
     def remarks(self) -> list[str]:

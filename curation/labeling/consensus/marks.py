@@ -65,31 +65,35 @@ class PairMarks(NamedTuple):
     decided: MarkedEvidence | None = None
 
     @property
-    def _counting(self) -> tuple[MarkedEvidence, ...]:
+    def _counted_marks(self) -> tuple[MarkedEvidence, ...]:
         return self.people if self.decided is None else (self.decided,)
 
     @property
     def consensus(self) -> Spans:
         """The characters of the document that are evidence of the grade."""
-        counting = self._counting
-        return covered_by_at_least([marked.spans for marked in counting], len(counting) // 2 + 1)
+        counted_spans = [mark.spans for mark in self._counted_marks]
+        return covered_by_at_least(counted_spans, len(counted_spans) // 2 + 1)
 
     @property
-    def apart(self) -> bool:
+    def are_apart(self) -> bool:
         """Whether people gave the same grade, but marked no common character as evidence."""
         grade_counts = Counter(person.grade for person in self.people)
         return not self.consensus and max(grade_counts.values(), default=0) > 1
 
-    def found_in(self, newer: Document | None) -> list[tuple[Span, str]] | None:
+    def locate_evidence(self, newer: Document | None) -> list[tuple[Span, str]] | None:
         """Return the ranges of the evidence with their characters; None if a range is not found in `newer`.
 
         Parameters
         ----------
         newer: the corpus's version of the document, where some of its evidence is in an older version.
         """
-        pieces = [piece for mark in self._counting for piece in zip(mark.spans, mark.quotes, strict=True)]
-        letters = {position: sign for span, quote in pieces for position, sign in enumerate(quote, span[0])}
-        quoted = [(span, "".join(letters[position] for position in range(*span))) for span in self.consensus]
+        characters: dict[int, str] = {}
+        for mark in self._counted_marks:
+            for span, quote in zip(mark.spans, mark.quotes, strict=True):
+                characters |= dict(enumerate(quote, span[0]))
+        quoted = [
+            (span, "".join(characters[position] for position in range(*span))) for span in self.consensus
+        ]
         if newer is None or newer.content_hash == self.content_hash:
             return quoted
         matches = [relocate_quote(quote, newer.body, span[0]) for span, quote in quoted]
@@ -104,24 +108,24 @@ class ProjectMarks(NamedTuple):
     """
 
     guide: Guide
-    of: Mapping[Pair, PairMarks]
+    by_pair: Mapping[Pair, PairMarks]
     outside: Collection[Pair] = ()
 
-    def evidence(self, pair: PairConsensus) -> PairMarks | None:
+    def find_evidence(self, pair: PairConsensus) -> PairMarks | None:
         """Return the marks of a pair whose grade takes evidence; None if the pair has no marks."""
-        return self.of.get(pair[:2]) if self.guide.takes_evidence(pair.grade) else None
+        return self.by_pair.get(pair[:2]) if self.guide.takes_evidence(pair.grade) else None
 
     def lacks_marks(self, pair: Pair, grade: int | None) -> bool:
         """Return whether a decision without marks would leave a grade without the evidence that the guide
         requires."""
-        marks = self.of.get(pair)
+        marks = self.by_pair.get(pair)
         needed = bool(self.guide.describe_evidence_problem(grade, has_evidence=False))
-        return needed and marks is not None and marks._replace(decided=None).apart
+        return needed and marks is not None and marks._replace(decided=None).are_apart
 
     def is_lost(self, pair: PairConsensus, newer: Mapping[str, Document]) -> bool:
         """Return whether the evidence is missing from the corpus's current text (`read_newer_versions`)."""
-        marks = self.evidence(pair)
-        return marks is not None and marks.found_in(newer.get(pair.document_id)) is None
+        marks = self.find_evidence(pair)
+        return marks is not None and marks.locate_evidence(newer.get(pair.document_id)) is None
 
     def is_disputed(self, pair: PairConsensus) -> bool:
         """Return whether people disagree on the pair's grade, or on its evidence."""
@@ -129,8 +133,8 @@ class ProjectMarks(NamedTuple):
             return False
         if pair.how == "disputed":
             return True
-        marks = self.evidence(pair)
-        return marks is not None and marks.apart
+        marks = self.find_evidence(pair)
+        return marks is not None and marks.are_apart
 
 
 def read_marks(cursor: Cursor, batch_size: int | None = None) -> ProjectMarks:
@@ -147,11 +151,11 @@ def read_newer_versions(cursor: Cursor, marks: ProjectMarks) -> dict[str, Docume
 
     A document of an external corpus whose text is not stored has an empty body.
     """
-    ids = sorted({document_id for _, document_id in marks.of})
+    ids = sorted({document_id for _, document_id in marks.by_pair})
     versions = snapshot_versions(cursor, get_setting(cursor, "corpus"), ids) if ids else {}
     changed = {
         document_id: versions[document_id]
-        for (_, document_id), marks_of_pair in marks.of.items()
+        for (_, document_id), marks_of_pair in marks.by_pair.items()
         if versions.get(document_id, marks_of_pair.content_hash) != marks_of_pair.content_hash
     }
     texts = documents_by_hash(cursor, changed.values())

@@ -1,8 +1,8 @@
 """The consensus rule that a project uses, with its parameters.
 
 The rule is stored as the setting 'consensus'; a project without this setting uses majority. No rule has a
-random
-step: the EM of Dawid and Skene's rule starts from the shares of votes, and the stored rule names this start.
+random step: the EM of Dawid and Skene's rule starts from the shares of votes, and the stored rule names this
+start.
 """
 
 from __future__ import annotations

@@ -75,7 +75,7 @@ class ControlItemPool(NamedTuple):
     reason."""
 
     items: tuple[ControlItem, ...]
-    had: frozenset[AnnotatorPair]
+    seen_pairs: frozenset[AnnotatorPair]
     left_out: dict[str, int]
 
 
@@ -133,7 +133,7 @@ def choose_controls(
     item_count = round(share * sum(map(len, work.values())))
     items_by_query: dict[str, list[ControlItem]] = defaultdict(list)
     for item in pool.items:
-        if item.pair not in judged_pairs and (annotator, *item.pair) not in pool.had:
+        if item.pair not in judged_pairs and (annotator, *item.pair) not in pool.seen_pairs:
             items_by_query[item.candidate.query_id].append(item)
 
     def rank(query: str) -> tuple[bool, bool, str]:

@@ -1,4 +1,4 @@
-"""Creating rounds over candidates: all items are assigned before anybody judges (see `assignment`)."""
+"""The creation of rounds over candidates, whose items are all assigned before anybody judges."""
 
 from __future__ import annotations
 
@@ -86,8 +86,8 @@ class OpenedRound:
         """Tables of each annotator's items, the draw by stratum, and the distances between blind
         duplicates."""
         rows = tuple(
-            (who, count, self.duplicates[who], self.control_items.get(who, 0))
-            for who, count in self.per_annotator.items()
+            (annotator, count, self.duplicates[annotator], self.control_items.get(annotator, 0))
+            for annotator, count in self.per_annotator.items()
         )
         columns = ("Annotator", "Presentations", "Blind duplicates", "Control items")
         draw = [] if self.draw is None else [self.draw.by_stratum]
@@ -133,9 +133,11 @@ def open_round(
             return rows, active, frame
         rows = [row for row in rows if (row.query_id, row.document_id) in pairs]
         pooled = {(row.query_id, row.document_id) for row in rows}
-        new = sorted({pair for pair in pairs if pairs[pair]} - pooled)
-        versions = snapshot_versions(cursor, current_snapshot(cursor), [name for _, name in new])
-        return [*rows, *(CandidateRow(*pair, versions.get(pair[1]), False) for pair in new)], active, frame
+        new_pairs = sorted({pair for pair in pairs if pairs[pair]} - pooled)
+        new_ids = [document_id for _, document_id in new_pairs]
+        versions = snapshot_versions(cursor, current_snapshot(cursor), new_ids)
+        new_rows = [CandidateRow(*pair, versions.get(pair[1]), shown=False) for pair in new_pairs]
+        return [*rows, *new_rows], active, frame
 
     def choose(inputs: tuple[list[CandidateRow], set[str], DrawFrame | None]) -> Selection:
         rows, active, frame = inputs
@@ -189,17 +191,18 @@ def open_round_over(
         return (get_setting(cursor, "guide") or "", pool, read_practised_pairs(cursor)), read(cursor)
 
     def plan(inputs: tuple[_Project, Inputs]) -> tuple[_Plan, Selection]:
-        chosen = choose(inputs[1])
+        project, further_inputs = inputs
+        choice = choose(further_inputs)
         if not dry_run:
-            store_linked_texts(store, (candidate.document_id for candidate in chosen.candidates))
-        return _plan_round(layout, *inputs[0], chosen), chosen
+            store_linked_texts(store, (candidate.document_id for candidate in choice.candidates))
+        return _plan_round(layout, *project, choice), choice
 
     def write(cursor: Cursor, planned: tuple[_Plan, Selection]) -> None:
-        (opened, laid, parameters), chosen = planned
+        (opened, assignment, parameters), choice = planned
         write_round(cursor, opened.round_id, opened.round, layout.kind, opened.guide_hash, parameters)
-        _write_sources(cursor, opened.round_id, chosen.sources)
-        append_rows(cursor, "presentations", laid.rows)
-        write_control_items(cursor, opened.round_id, laid.items)
+        _write_sources(cursor, opened.round_id, choice.sources)
+        append_rows(cursor, "presentations", assignment.rows)
+        write_control_items(cursor, opened.round_id, assignment.items)
         detail = {"name": opened.round, **parameters, "presentations": opened.presentations}
         record_event(cursor, "open round", detail, author)
         also(cursor, opened)

@@ -67,11 +67,13 @@ def extend_round(
 
 
 def _plan_extension(inputs: TransferInputs, joined: Sequence[str]) -> TransferPlan:
-    in_round = {item.pair for item in inputs.items}
-    new_candidates = [candidate for candidate in inputs.new.candidates if candidate.pair not in in_round]
-    loads = Counter(item.annotator for item in inputs.items if not item.touched and item.duplicate_of is None)
+    round_pairs = {item.pair for item in inputs.items}
+    unshown = inputs.new_candidates.candidates
+    new_candidates = [candidate for candidate in unshown if candidate.pair not in round_pairs]
+    unseen_items = [item for item in inputs.items if not item.has_events and item.duplicate_of is None]
+    loads = Counter(item.annotator for item in unseen_items)
     builder = TransferBuilder(inputs, loads)
-    work = _assign_candidates(inputs, new_candidates, [*inputs.at_work, *joined], loads)
+    work = _assign_candidates(inputs, new_candidates, [*inputs.able_members, *joined], loads)
     for annotator, candidates in work.items():
         builder.add(annotator, candidates)
     if inputs.state.kind == "pilot":  # everybody has the same
@@ -82,14 +84,14 @@ def _plan_extension(inputs: TransferInputs, joined: Sequence[str]) -> TransferPl
     if not any(builder.work.values()):
         raise RefusedError(_explain_nothing_to_add(inputs, joined))
     moved_ids = {item.presentation_id for item in builder.moved}
-    dropped_items = [item for item in inputs.items if item.duplicate_of in moved_ids and not item.touched]
+    dropped_items = [item for item in inputs.items if item.duplicate_of in moved_ids and not item.has_events]
     assigned_pairs = {
         (annotator, *candidate.pair)
         for annotator, queries in builder.work.items()
         for candidates in queries.values()
         for candidate in candidates
     }
-    left_out = Counter({PRACTISED_BEFORE: len(assigned_pairs & inputs.practised)})
+    left_out = Counter({PRACTISED_BEFORE: len(assigned_pairs & inputs.practised_pairs)})
     return plan_transfer(
         inputs, builder, dropped_items, {"annotators": list(joined)}, left_out, candidates=len(new_candidates)
     )
@@ -109,7 +111,7 @@ def _assign_candidates(
             f"and only {len(annotators)} people judge in the round now. Name annotators who join."
         )
     pairs = {candidate.pair for candidate in candidates}
-    practised = {pair[:2] for pair in inputs.practised if pair[1:] in pairs}
+    practised = {pair[:2] for pair in inputs.practised_pairs if pair[1:] in pairs}
     work = assign_queries(candidates, annotators, layout.overlap, layout.seed, loads, practised)
     return {
         annotator: [item for items in candidates_by_query.values() for item in items]
@@ -123,7 +125,7 @@ def _share_work(builder: TransferBuilder, inputs: TransferInputs, joined: Sequen
     Each query goes from the annotator with the most items to the joining annotator with the fewest items who
     can take the query. Deactivated annotators give away all their queries.
     """
-    donors = [*inputs.members, *sorted(inputs.away.difference(inputs.members))]
+    donors = [*inputs.members, *sorted(inputs.unable_annotators.difference(inputs.members))]
     groups_by_donor = {donor: _find_movable_queries(inputs, donor) for donor in donors}
 
     def find_offer(donor: str, taker: str) -> ItemGroup | None:
@@ -132,7 +134,7 @@ def _share_work(builder: TransferBuilder, inputs: TransferInputs, joined: Sequen
         movable = (
             group
             for group in groups_by_donor[donor]
-            if (donor in inputs.away or surplus > len(group)) and builder.can_take(taker, group)
+            if (donor in inputs.unable_annotators or surplus > len(group)) and builder.can_take(taker, group)
         )
         return next(movable, None)
 
@@ -159,9 +161,9 @@ def _find_movable_queries(inputs: TransferInputs, annotator: str) -> list[ItemGr
     """
     own_items = [item for item in inputs.items if item.annotator == annotator]
     blocked_queries: set[str] = set()
-    if annotator not in inputs.away:
+    if annotator not in inputs.unable_annotators:
         fixed_items = [item for item in own_items if not item.answered][:FIXED_ITEMS]
-        blocked_queries = {item.query_id for item in own_items if item.touched or item.requested}
+        blocked_queries = {item.query_id for item in own_items if item.has_events or item.is_second_opinion}
         blocked_queries |= {item.query_id for item in fixed_items}
     movable_items = [
         item
@@ -178,7 +180,7 @@ def _explain_nothing_to_add(inputs: TransferInputs, joined: Sequence[str]) -> st
             f"No items of {round_name} can move to {', '.join(joined)}: open items were touched or come up "
             "next, loads are even, or the new people practised on the items."
         )
-    reasons = (f"{count:,} {reason}" for reason, count in inputs.new.left_out.items())
+    reasons = (f"{count:,} {reason}" for reason, count in inputs.new_candidates.left_out.items())
     reason_text = "; ".join(reasons) or "none is new"
     advice = "Deepen the pool first, or add annotators to the round."
     return f"No candidates can be added to {round_name} ({reason_text}). {advice}"

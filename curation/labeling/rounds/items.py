@@ -31,10 +31,10 @@ class RoundItem(NamedTuple):
 
     Attributes
     ----------
-    touched: whether the annotator has answered or skipped the item, or undone its answer.
-    control_item: whether the round has an expected grade for the pair; true for every pair of a practice
+    has_events: whether the annotator has answered or skipped the item, or undone its answer.
+    is_control_item: whether the round has an expected grade for the pair; true for every pair of a practice
         round.
-    requested: whether a reviewer asked for the item as a second opinion.
+    is_second_opinion: whether a reviewer asked for the item as a second opinion.
     """
 
     presentation_id: str
@@ -44,10 +44,10 @@ class RoundItem(NamedTuple):
     content_hash: str
     position: int
     duplicate_of: str | None
-    touched: bool
+    has_events: bool
     answered: bool
-    control_item: bool
-    requested: bool
+    is_control_item: bool
+    is_second_opinion: bool
 
     @property
     def pair(self) -> Pair:
@@ -60,7 +60,7 @@ class RoundItem(NamedTuple):
     @property
     def is_work(self) -> bool:
         """Whether the item is neither a blind duplicate nor a control item."""
-        return self.duplicate_of is None and not self.control_item
+        return self.duplicate_of is None and not self.is_control_item
 
 
 def read_round_items(cursor: Cursor, round_id: str) -> list[RoundItem]:
@@ -69,7 +69,7 @@ def read_round_items(cursor: Cursor, round_id: str) -> list[RoundItem]:
 
 
 def find_near_repeats(items: Sequence[RoundItem], withdrawn: Collection[str]) -> list[RoundItem]:
-    """Find the untouched blind duplicates that would come too soon without the `withdrawn` items.
+    """Find the blind duplicates without an event that would come too soon without the `withdrawn` items.
 
     Parameters
     ----------
@@ -83,7 +83,7 @@ def find_near_repeats(items: Sequence[RoundItem], withdrawn: Collection[str]) ->
         if item.presentation_id in withdrawn:
             continue
         start = indexes.get(item.duplicate_of or "")
-        if start is not None and not item.touched and counts[item.annotator] - start < CLOSEST_DUPLICATE:
+        if start is not None and not item.has_events and counts[item.annotator] - start < CLOSEST_DUPLICATE:
             near_repeats.append(item)
             continue
         indexes[item.presentation_id] = counts[item.annotator]

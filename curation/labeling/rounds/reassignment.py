@@ -28,7 +28,7 @@ from curation.labeling.rounds.transfer import (
 )
 from curation.store import COMMAND_LINE, Cursor, Store
 
-TOUCHED = "put off or taken back: they were seen, and stay"
+SEEN = "items that stay, because the annotator skipped them or undid the answer, and so has seen them"
 SEEN_BY_ALL = "items that stay, because every other annotator already has the pair"
 PRACTISED = "the item stays, because all annotators without the pair know its grade from practice"
 
@@ -65,7 +65,7 @@ def reassign(
         if inputs.state.kind in ("pilot", "practice"):
             kind = f"{round_name} is a {inputs.state.kind} round"
             raise RefusedError(f"{kind}: every annotator works alone, so no items can move.")
-        members = [member for member in inputs.at_work if member != from_]
+        members = [member for member in inputs.able_members if member != from_]
         if not (takers or members):
             raise RefusedError(
                 f"{round_name} has no other annotators. Name annotators to take the items.",
@@ -80,13 +80,13 @@ def _plan_reassignment(inputs: TransferInputs, from_: str, takers: Sequence[str]
     own_items = [item for item in inputs.items if item.annotator == from_]
     movable = [item for item in own_items if inputs.is_movable(item)]
     work_items = [item for item in movable if item.is_work]
-    touched = sum(item.is_work and not item.answered and not inputs.is_movable(item) for item in own_items)
-    may_not_judge = from_ in inputs.away
+    n_seen = sum(item.is_work and not item.answered and not inputs.is_movable(item) for item in own_items)
+    may_not_judge = from_ in inputs.unable_annotators
     if not work_items and not (may_not_judge and movable):
-        raise RefusedError(_explain_nothing_to_move(inputs.state.round, from_, touched))
+        raise RefusedError(_explain_nothing_to_move(inputs.state.round, from_, n_seen))
     builder = TransferBuilder(inputs, Counter(item.annotator for item in inputs.items if not item.answered))
     stayed = _transfer_queries(builder, work_items, takers, inputs.layout.seed)
-    left_out = Counter({TOUCHED: touched}) + stayed
+    left_out = Counter({SEEN: n_seen}) + stayed
     kept_count = len(work_items) - len(builder.moved)
     moved_ids = {item.presentation_id for item in builder.moved}
     keeps_work = kept_count > 0 and not may_not_judge
@@ -127,11 +127,11 @@ def _transfer_queries(
     return kept_counts
 
 
-def _explain_nothing_to_move(round_name: str, annotator: str, touched_count: int) -> str:
-    touched_items = pluralize(
-        touched_count,
-        "item was put off or taken back: it was seen, and stays",
-        "items were put off or taken back: they were seen, and stay",
-    )
-    remark = f" {touched_items}." if touched_count else ""
+def _explain_nothing_to_move(round_name: str, annotator: str, n_seen: int) -> str:
+    remark = ""
+    if n_seen:
+        items = pluralize(n_seen, "item stays", "items stay")
+        remark = (
+            f" {items}, because {annotator} skipped the text or undid the answer, and so has seen the text."
+        )
     return f"{annotator} has no untouched items in {round_name}, so no items can move.{remark}"

@@ -1,7 +1,7 @@
 """Transfers: presentations that are withdrawn from one annotator and made anew for another.
 
 A transfer withdraws a presentation and makes a new presentation, with a new id and position, for an annotator
-who does not have the pair. Only untouched presentations move, so each pair keeps its exact number of
+who does not have the pair. Only presentations without an event move, so each pair keeps its exact number of
 judgments. If the annotator may no longer judge, all unanswered presentations move. Blind duplicates and
 control items of moved items are dropped, and planned anew for the new annotator, as in a new round. A
 duplicate that stays is dropped if too few items are left between its two showings.
@@ -13,7 +13,7 @@ done.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -56,31 +56,33 @@ class TransferInputs(NamedTuple):
     Attributes
     ----------
     items: the round's items by annotator and position.
-    starts: annotator → first free position.
-    away: annotators with items in the round who may no longer judge, because they are deactivated or became
-        evaluators.
-    practised: (annotator, pair) whose expected grade practice has shown to the annotator.
-    new: candidates that no round has shown, if the transfer adds candidates.
+    start_positions: annotator → first free position.
+    unable_annotators: annotators with items in the round who may no longer judge, because they are
+        deactivated or became evaluators.
+    practised_pairs: (annotator, pair) whose expected grade practice has shown to the annotator.
+    new_candidates: candidates that no round has shown, if the transfer adds candidates.
     """
 
     state: RoundState
     layout: RoundRequest
     items: list[RoundItem]
-    starts: dict[str, int]
+    start_positions: dict[str, int]
     members: list[str]
-    away: frozenset[str]
+    unable_annotators: frozenset[str]
     pool: ControlItemPool | None
-    practised: set[AnnotatorPair]
-    new: Selection
+    practised_pairs: set[AnnotatorPair]
+    new_candidates: Selection
 
     @property
-    def at_work(self) -> list[str]:
+    def able_members(self) -> list[str]:
         """The members who can get more items."""
-        return [who for who in self.members if who not in self.away]
+        return [member for member in self.members if member not in self.unable_annotators]
 
     def is_movable(self, item: RoundItem) -> bool:
         """Return whether an item may move to a different annotator."""
-        return not (item.answered if item.annotator in self.away else item.touched)
+        if item.annotator in self.unable_annotators:
+            return not item.answered
+        return not item.has_events
 
 
 class TransferBuilder:
@@ -99,12 +101,12 @@ class TransferBuilder:
         self.moved: list[RoundItem] = []
         self.loads = loads
         self.assigned_pairs: set[AnnotatorPair] = {(item.annotator, *item.pair) for item in inputs.items}
-        self._practised = inputs.practised
+        self._practised_pairs = inputs.practised_pairs
 
     def can_take(self, annotator: str, items: ItemGroup) -> bool:
         """Return whether an annotator has seen none of these pairs, in the round or in practice."""
         pairs = {(annotator, *item.pair) for item in items}
-        return pairs.isdisjoint(self.assigned_pairs) and pairs.isdisjoint(self._practised)
+        return pairs.isdisjoint(self.assigned_pairs) and pairs.isdisjoint(self._practised_pairs)
 
     def add(self, annotator: str, candidates: Sequence[Candidate]) -> None:
         """Add candidates to the work of an annotator."""
@@ -164,9 +166,20 @@ class Transfer:
         return [Table("New presentations", ("Annotator", "Presentations"), tuple(self.per_annotator.items()))]
 
 
-TransferPlan = tuple[Transfer, list[RoundItem], RoundAssignment, dict[str, Any]]
-"""Plan of a transfer: its result, the items to withdraw, the new presentations, and the people for the
-event."""
+class TransferPlan(NamedTuple):
+    """The plan of a transfer.
+
+    Attributes
+    ----------
+    withdrawn_items: the items to withdraw.
+    assignment: the new presentations.
+    event_detail: the people that the round's event names.
+    """
+
+    transfer: Transfer
+    withdrawn_items: list[RoundItem]
+    assignment: RoundAssignment
+    event_detail: dict[str, Any]
 
 
 def group_by_query(items: Iterable[RoundItem]) -> dict[str, ItemGroup]:
@@ -191,15 +204,15 @@ def execute_transfer(
     ----------
     kind: the kind of the round's event: 'reassign' or 'extend'.
     """
-    transfer, *_ = write_if_unchanged(
+    plan = write_if_unchanged(
         store,
         fingerprint=read_project_fingerprint,
         read=read_inputs,
         plan=make_plan,
-        write=lambda cursor, plan: _write_transfer(cursor, *plan, kind, author),
+        write=lambda cursor, plan: _write_transfer(cursor, plan, kind, author),
         still_holds=_is_current,
     )
-    return transfer
+    return plan.transfer
 
 
 def read_transfer_inputs(
@@ -224,18 +237,19 @@ def read_transfer_inputs(
     refuse_unable_annotators([annotator for annotator in named_annotators if annotator.name in takers])
     layout = _read_layout(cursor, state)
     items = read_round_items(cursor, state.round_id)
+    round_annotators = {*layout.annotators, *(item.annotator for item in items)}
     able_annotators = {annotator.name for annotator in list_eligible_annotators(cursor)}
     candidates = read_candidates(cursor) if extends and state.kind == "labeling" else ([], set[str]())
     return TransferInputs(
         state=state,
         layout=layout,
         items=items,
-        starts=read_free_positions(cursor, state.round_id),
+        start_positions=read_free_positions(cursor, state.round_id),
         members=list(layout.annotators),
-        away=frozenset({*layout.annotators, *(item.annotator for item in items)} - able_annotators),
+        unable_annotators=frozenset(round_annotators - able_annotators),
         pool=read_control_items(cursor) if layout.control_items else None,
-        practised=read_practised_pairs(cursor),
-        new=choose_candidates(*candidates, again=False),
+        practised_pairs=read_practised_pairs(cursor),
+        new_candidates=choose_candidates(*candidates, again=False),
     )
 
 
@@ -255,12 +269,14 @@ def plan_transfer(
     dropped: items that are withdrawn with the moved items.
     """
     batches = [candidates for queries in builder.work.values() for candidates in queries.values()]
-    judged_pairs = {item.pair for item in inputs.items if not item.control_item}
+    judged_pairs = {item.pair for item in inputs.items if not item.is_control_item}
     judged_pairs |= {candidate.pair for candidates in batches for candidate in candidates}
     work = {annotator: dict(queries) for annotator, queries in sorted(builder.work.items()) if queries}
     withdrawn = [*builder.moved, *dropped]
     withdrawn += find_near_repeats(inputs.items, {item.presentation_id for item in withdrawn})
-    assignment = lay_out(inputs.state.round_id, work, inputs.layout, inputs.pool, judged_pairs, inputs.starts)
+    assignment = lay_out(
+        inputs.state.round_id, work, inputs.layout, inputs.pool, judged_pairs, inputs.start_positions
+    )
     withdrawn_duplicates = sum(item.duplicate_of is not None for item in withdrawn)
     new_duplicates = sum(row.duplicate_of is not None for row in assignment.rows)
     left_out[DROPPED_DUPLICATES] = max(0, withdrawn_duplicates - new_duplicates)
@@ -276,7 +292,7 @@ def plan_transfer(
         joined=detail.get("annotators", []),
         left_out={reason: count for reason, count in left_out.items() if count},
     )
-    return transfer, withdrawn, assignment, detail
+    return TransferPlan(transfer, withdrawn, assignment, detail)
 
 
 def _read_layout(cursor: Cursor, state: RoundState) -> RoundRequest:
@@ -296,32 +312,26 @@ def _read_layout(cursor: Cursor, state: RoundState) -> RoundRequest:
 
 def _is_current(cursor: Cursor, plan: TransferPlan) -> bool:
     """Return whether the round is open and the items to withdraw have no new events."""
-    transfer, withdrawn, *_ = plan
-    state = read_round_state(cursor, transfer.round)
-    planned = {item.presentation_id: item for item in withdrawn}
+    state = read_round_state(cursor, plan.transfer.round)
+    planned = {item.presentation_id: item for item in plan.withdrawn_items}
     items = [item for item in read_round_items(cursor, state.round_id) if item.presentation_id in planned]
-    return not state.closed and all(
-        not item.touched or (planned[item.presentation_id].touched and not item.answered) for item in items
+    has_changed = any(
+        item.answered or (item.has_events and not planned[item.presentation_id].has_events) for item in items
     )
+    return not state.closed and not has_changed
 
 
-def _write_transfer(
-    cursor: Cursor,
-    transfer: Transfer,
-    withdrawn: Sequence[RoundItem],
-    assignment: RoundAssignment,
-    detail: Mapping[str, Any],
-    kind: str,
-    author: str,
-) -> None:
+def _write_transfer(cursor: Cursor, plan: TransferPlan, kind: str, author: str) -> None:
+    transfer, assignment = plan.transfer, plan.assignment
     round_id = find_round(cursor, transfer.round).round_id
-    withdraw(cursor, [item.presentation_id for item in withdrawn], kind, author)
+    withdraw(cursor, [item.presentation_id for item in plan.withdrawn_items], kind, author)
     append_rows(cursor, "presentations", assignment.rows)
     write_control_items(cursor, round_id, assignment.items)
-    _move_requests(cursor, withdrawn, assignment)
+    _move_requests(cursor, plan.withdrawn_items, assignment)
     counts = {name: getattr(transfer, name) for name in RECORDED_COUNTS}
-    append_event(cursor, round_id, kind, {**detail, **counts}, author)
-    record_event(cursor, f"{kind} round", {"name": transfer.round, **detail, **counts}, author)
+    detail = {**plan.event_detail, **counts}
+    append_event(cursor, round_id, kind, detail, author)
+    record_event(cursor, f"{kind} round", {"name": transfer.round, **detail}, author)
 
 
 def _move_requests(cursor: Cursor, withdrawn: Sequence[RoundItem], assignment: RoundAssignment) -> None:
@@ -329,7 +339,7 @@ def _move_requests(cursor: Cursor, withdrawn: Sequence[RoundItem], assignment: R
     firsts = [row for row in assignment.rows if row.duplicate_of is None]
     new_ids = {(row.query_id, row.document_id): row.presentation_id for row in firsts}
     for item in withdrawn:
-        if item.requested and item.pair in new_ids:
+        if item.is_second_opinion and item.pair in new_ids:
             cursor.execute(
                 """
                 INSERT INTO opinion_requests

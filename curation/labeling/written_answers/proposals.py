@@ -233,8 +233,10 @@ def _build_calls(
     for query_id, text, need in cursor.execute(_WORDS, [list(candidates_by_query)]).fetchall():
         document_inputs = []
         for candidate in candidates_by_query[query_id]:
-            document, pair_marks = documents_by_version[candidate.content_hash], marks.of.get(candidate[:2])
-            quotes = [quote for _, quote in (pair_marks.found_in(document) if pair_marks else None) or ()]
+            document = documents_by_version[candidate.content_hash]
+            pair_marks = marks.by_pair.get(candidate.pair)
+            evidence = pair_marks.locate_evidence(document) if pair_marks else None
+            quotes = [quote for _, quote in evidence or ()]
             document_inputs.append(select_document_text(document) | {"evidence": quotes})
             omitted_characters += max(0, len(document.body) - MAX_TEXT_LENGTH)
         prompt_input = {"documents": document_inputs, "need": need, "query": text}

@@ -83,10 +83,10 @@ class PairSelection:
         return True
 
     def _add_evidence(self, pair: PairConsensus) -> None:
-        marks = self._rows.marks.evidence(pair)
+        marks = self._rows.marks.find_evidence(pair)
         if marks is None:
             return
-        ranges = marks.found_in(self._rows.newer.get(pair.document_id))
+        ranges = marks.locate_evidence(self._rows.newer.get(pair.document_id))
         if pair.how == "disputed":  # its grade is older than its marks
             self._counts[UNDECIDED] += 1
             return

@@ -86,7 +86,7 @@ def test_evidence_is_what_more_than_half_of_those_who_marked_marked(
     assert evidence(opened) == tuple(span for span, _ in found)
     pair_marks = marks(opened)
     assert pair_marks is not None
-    assert pair_marks.found_in(None) == found
+    assert pair_marks.locate_evidence(None) == found
 
 
 def test_no_screen_shows_the_marks_of_another_person_before_the_own_grade(opened: Store) -> None:

@@ -22,7 +22,7 @@ from curation.labeling.rounds.create_practice import open_practice
 from curation.labeling.rounds.create_round import PRACTISED_BEFORE, open_round
 from curation.labeling.rounds.extension import extend_round
 from curation.labeling.rounds.leaving import deactivate_annotator
-from curation.labeling.rounds.reassignment import PRACTISED, reassign
+from curation.labeling.rounds.reassignment import PRACTISED, SEEN, reassign
 from curation.labeling.rounds.round_states import set_round_state
 from curation.labeling.rounds.status import read_round_status
 from curation.labeling.session.queue import read_queue
@@ -212,7 +212,7 @@ def test_what_was_put_off_was_seen_and_stays(opened: Store) -> None:
     item = read_queue(opened, "ada", 1).showings[0]
     submit_judgments(opened, "ada", [Submission(item.presentation_id, 0, "later", "later-0001")])
     done = reassign(opened, "first", "ada", ["kay"])
-    assert done.left_out["put off or taken back: they were seen, and stay"] == 1
+    assert done.left_out[SEEN] == 1
     assert [one.presentation_id for one in read_queue(opened, "ada").showings] == [item.presentation_id]
 
 
