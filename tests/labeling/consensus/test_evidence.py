@@ -58,7 +58,7 @@ def marks(store: Store) -> PairMarks | None:
     """The marks of the pair, where its grade takes evidence."""
     with store.reading() as cursor:
         (pair,) = compute_consensus(read_votes(cursor)).pairs
-        return read_marks(cursor).evidence(pair)
+        return read_marks(cursor).find_evidence(pair)
 
 
 def evidence(store: Store) -> Spans:
