@@ -1,9 +1,7 @@
-"""Breakdowns of agreement: by query type, by grade boundary, and by pair of annotators.
+"""Breakdowns of agreement: the agreement on slices of the pairs, by query type and by grade boundary.
 
 The bootstrap draws from all doubly judged queries, and each slice uses the drawn queries that belong to it.
-So the interval of a slice also covers the random size of the slice. Each two annotators are compared by
-Cohen's weighted kappa, the share of equal grades, and the difference of their mean grades. Two annotators who
-share fewer than `MINIMUM_UNITS` units are left out and counted.
+So the interval of a slice also covers the random size of the slice.
 """
 
 from __future__ import annotations
@@ -12,25 +10,20 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from math import isqrt
-from typing import Any
 
 import numpy as np
-from scipy.sparse import coo_array, csr_array
 
-from curation.agreement.coefficients import compare_raters, compute_alpha, compute_raw, count_coincidences
+from curation.agreement.coefficients import compute_alpha, compute_raw, count_coincidences
 from curation.agreement.grades import Grades, count_values
-from curation.agreement.inter_annotator import MINIMUM_UNITS, Overlap, find_overlap, make_estimate
+from curation.agreement.inter_annotator import Overlap, find_overlap, make_estimate
 from curation.core.statistics.arrays import Floats, Ints, Mask
 from curation.core.statistics.estimate import Estimate
-from curation.core.statistics.intervals import MINIMUM_QUERIES, RESAMPLES, Sums, resample_figures
+from curation.core.statistics.intervals import RESAMPLES, Sums, resample_figures
 from curation.store import Cursor, get_setting
 
 NO_TAG = "no tag"
-NO_SPREAD = "no variation: both gave the same grade to every pair they share"
 QueryTypes = Mapping[str, Mapping[str, frozenset[str]]]
 """Kind of query type ('tag', 'stratum' or 'segment') → name of the type → its queries."""
-_FIGURES = 3
-"""Number of figures of an annotator pair: raw agreement, kappa and difference, as in `AnnotatorPair`."""
 
 
 @dataclass(frozen=True)
@@ -52,24 +45,6 @@ class Breakdown:
     queries: int
     alpha: Estimate
     raw: Estimate
-
-
-@dataclass(frozen=True)
-class AnnotatorPair:
-    """Agreement of two annotators on the pairs that both annotators graded.
-
-    Attributes
-    ----------
-    raw: share of equal grades. kappa: Cohen's kappa with quadratic weights.
-    difference: mean of the second annotator's grade minus the first annotator's grade, in steps of the scale.
-    """
-
-    first: str
-    second: str
-    queries: int
-    raw: Estimate
-    kappa: Estimate
-    difference: Estimate
 
 
 def compute_breakdowns(
@@ -94,50 +69,6 @@ def compute_breakdowns(
         for (kind, name, mask), (_, sums), drawn in zip(masks, summed[1:], resamples_of[1:], strict=True)
     )
     return tuple(by_type), _slice_boundaries(scale, len(all_units), summed[0][1], resamples_of[0])
-
-
-def compare_annotator_pairs(
-    grades: Grades, scale: Sequence[int], seed: int, resamples: int = RESAMPLES
-) -> tuple[tuple[AnnotatorPair, ...], int]:
-    """Compare each two annotators who share enough units; also return how many pairs of annotators share too
-    few.
-
-    Raises
-    ------
-    RefusedError: grades that are not on the scale.
-    """
-    overlap = find_overlap(count_values(grades, scale), grades.unit_queries)
-    first, second, query, *steps = _list_meetings(overlap, grades, scale)
-    # Each annotator pair has a key; `pair` has the index of the annotator pair of each meeting.
-    keys, pair = np.unique(first * grades.annotators + second, return_inverse=True)
-    shown = np.flatnonzero(np.bincount(pair, minlength=len(keys)) >= MINIMUM_UNITS)
-    if not len(shown):
-        return (), len(keys)
-    query_count, cells = overlap.query_count, len(scale) ** 2
-    sums, queries = _count_tables(query, steps, pair, shown, query_count, len(scale))
-
-    def compare(tables: Floats) -> Floats:
-        by_pair = tables.reshape(-1, len(scale), len(scale))
-        return compare_raters(by_pair, np.arange(len(scale))).reshape(len(tables), -1)
-
-    totals = np.asarray(sums.sum(axis=0)).reshape(len(shown), cells)
-    # With too few queries a pair has no interval. All others are drawn again together.
-    resampled = np.flatnonzero(queries >= MINIMUM_QUERIES)
-    columns = (resampled[:, None] * cells + np.arange(cells)).ravel()
-    tables = [Sums(np.arange(query_count), sums[:, columns], compare)]
-    (drawn,) = resample_figures(tables, query_count, seed, resamples)
-    by_pair = drawn.reshape(len(drawn), -1, _FIGURES).swapaxes(0, 1)
-    drawn_of = dict(zip(resampled.tolist(), by_pair, strict=True))
-    pairs = []
-    for row, (key, points) in enumerate(zip(keys[shown].tolist(), compare(totals), strict=True)):
-        first_name, second_name = (grades.names[annotator] for annotator in divmod(key, grades.annotators))
-        units, pair_queries = int(totals[row].sum()), int(queries[row])
-        raw, kappa, difference = (
-            make_estimate(float(point), values, units, pair_queries, NO_SPREAD)
-            for point, values in zip(points, drawn_of.get(row, np.empty((0, _FIGURES))).T, strict=True)
-        )
-        pairs.append(AnnotatorPair(first_name, second_name, pair_queries, raw, kappa, difference))
-    return tuple(pairs), len(keys) - len(shown)
 
 
 def read_query_types(cursor: Cursor) -> dict[str, dict[str, frozenset[str]]]:
@@ -204,48 +135,3 @@ def _slice_boundaries(scale: Sequence[int], units: int, sums: Floats, drawn: Flo
         )
         slices.append(_make_slice("boundary", f"{lower}|{upper}", units, side_sums, side_drawn))
     return tuple(slices)
-
-
-def _list_meetings(overlap: Overlap, grades: Grades, scale: Sequence[int]) -> Ints:
-    """List every two grades of one unit, shape (5, M): both annotators, the query, and both grades as steps
-    of the scale. Units with equally many grades are processed together.
-    """
-    query_of = np.full(len(grades.documents), -1)
-    query_of[overlap.units] = overlap.queries
-    rows = np.flatnonzero(grades.graded & (query_of[grades.units] >= 0))
-    annotators, steps = grades.people[rows], np.searchsorted(scale, grades.grades[rows])
-    grade_counts = overlap.counts.sum(axis=1)
-    starts = np.cumsum(grade_counts) - grade_counts
-    blocks = []
-    for size in np.unique(grade_counts):
-        has_size = grade_counts == size
-        offsets = np.triu_indices(size, 1)
-        first, second = ((starts[has_size][:, None] + offset).ravel() for offset in offsets)
-        query = np.repeat(overlap.queries[has_size], len(offsets[0]))
-        blocks.append(np.stack([annotators[first], annotators[second], query, steps[first], steps[second]]))
-    return np.concatenate([np.empty((5, 0), dtype=np.int64), *blocks], axis=1)
-
-
-def _count_tables(
-    query: Ints, steps: Sequence[Ints], pair: Ints, shown: Ints, query_count: int, values: int
-) -> tuple[csr_array[Any, Any], Ints]:
-    """Make a sparse array with the grade tables of the shown annotator pairs.
-
-    Parameters
-    ----------
-    query, pair: shape (M,), the query and the annotator pair of each meeting. steps: both grades.
-    shown: indexes of the shown annotator pairs.
-
-    Returns
-    -------
-    The tables, shape (queries, shown · values²), and each pair's number of shared queries, shape (shown,).
-    """
-    index_of = np.full(int(pair.max(initial=-1)) + 1, -1)
-    index_of[shown] = np.arange(len(shown))
-    is_shown = index_of[pair] >= 0
-    index = index_of[pair[is_shown]]
-    query, row, column = (numbers[is_shown] for numbers in (query, *steps))
-    columns = index * values**2 + row * values + column
-    shape = (query_count, len(shown) * values**2)
-    tables = coo_array((np.ones(len(columns)), (query, columns)), shape).tocsr()
-    return tables, np.bincount(np.unique(index * query_count + query) // query_count, minlength=len(shown))

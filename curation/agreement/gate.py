@@ -224,6 +224,6 @@ def _check_consistency(people: Sequence[IntraAgreement], all_imported: bool, min
     if not pooled.n and all_imported:
         return GateCheck(CONSISTENCY, minimum, None, None, None, 0, "not asked for", IMPORTED)
     figures = (pooled.identical, pooled.low, pooled.high, pooled.n)
-    if pooled.why is not None or pooled.low is None:
-        return GateCheck(CONSISTENCY, minimum, *figures, "undefined", pooled.why)
+    if pooled.unreliable_reason is not None or pooled.low is None:
+        return GateCheck(CONSISTENCY, minimum, *figures, "undefined", pooled.unreliable_reason)
     return GateCheck(CONSISTENCY, minimum, *figures, "met" if pooled.low >= minimum else "missed")

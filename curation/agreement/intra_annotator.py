@@ -21,39 +21,45 @@ MINIMUM_REPEATS = 10
 """Minimum number of repeats for a share that is shown without a warning."""
 NOT_PLANTED = "no blind duplicate was planted"
 NOT_JUDGED = "no blind duplicate judged twice yet"
+# `duplicate` is the id of the second showing of a repeat; each repeat has two rows, one for each showing.
 _REPEATS = """
-WITH shown AS (
-    SELECT a.presentation_id, a.position - f.position AS distance,
-           unnest([a.presentation_id, f.presentation_id]) AS showing,
-           unnest([f.presentation_id, a.presentation_id]) AS other
-    FROM presentations a JOIN presentations f ON f.presentation_id = a.duplicate_of),
+WITH showings AS (
+    SELECT second.presentation_id AS duplicate, second.position - first.position AS distance,
+           unnest([second.presentation_id, first.presentation_id]) AS showing,
+           unnest([first.presentation_id, second.presentation_id]) AS other_showing
+    FROM presentations second JOIN presentations first ON first.presentation_id = second.duplicate_of),
 events AS MATERIALIZED (
-    SELECT s.*, e.kind, e.grade, e.rowid AS written
-    FROM shown s JOIN judgment_events e ON e.presentation_id = s.showing),
-began AS (
-    SELECT showing, min(written) AS at FROM events WHERE kind IN ('grade', 'cannot_tell') GROUP BY showing),
-answered AS (
-    SELECT e.presentation_id, e.distance, e.showing,
-           arg_max({'kind': e.kind, 'grade': e.grade}, e.written)
-               FILTER (other.at < own.at OR e.written < other.at) AS answer
-    FROM events e JOIN began own USING (showing) JOIN began other ON other.showing = e.other
+    SELECT showings.*, event.kind, event.grade, event.rowid AS event_row
+    FROM showings JOIN judgment_events event ON event.presentation_id = showings.showing),
+first_answers AS (
+    SELECT showing, min(event_row) AS event_row
+    FROM events WHERE kind IN ('grade', 'cannot_tell') GROUP BY showing),
+answers AS (
+    SELECT duplicate, distance, showing,
+           arg_max({'kind': events.kind, 'grade': events.grade}, events.event_row)
+               FILTER (other_first.event_row < own_first.event_row
+                       OR events.event_row < other_first.event_row) AS answer
+    FROM events JOIN first_answers own_first USING (showing)
+    JOIN first_answers other_first ON other_first.showing = events.other_showing
     GROUP BY ALL),
-twice AS (
-    SELECT presentation_id, any_value(distance) AS distance, bool_and(answer.kind = 'grade') AS graded,
-           bool_or(answer.kind = 'cannot_tell') AS cannot_tell, min(answer.grade) = max(answer.grade) AS alike
-    FROM answered GROUP BY presentation_id),
-of_query AS (
-    SELECT p.annotator, p.query_id, count(p.duplicate_of) AS planted,
-           count(*) FILTER (graded) AS graded, count(*) FILTER (graded AND alike) AS identical,
-           count(*) FILTER (cannot_tell) AS cannot_tell, sum(distance) FILTER (graded) AS distance
-    FROM live_presentations p JOIN rounds r USING (round_id) LEFT JOIN twice USING (presentation_id)
+repeats AS (
+    SELECT duplicate AS presentation_id, any_value(distance) AS distance,
+           bool_and(answer.kind = 'grade') AS is_graded,
+           bool_or(answer.kind = 'cannot_tell') AS is_cannot_tell,
+           min(answer.grade) = max(answer.grade) AS is_identical
+    FROM answers GROUP BY duplicate),
+query_counts AS (
+    SELECT annotator, query_id, count(duplicate_of) AS planted,
+           count(*) FILTER (is_graded) AS graded, count(*) FILTER (is_graded AND is_identical) AS identical,
+           count(*) FILTER (is_cannot_tell) AS cannot_tell, sum(distance) FILTER (is_graded) AS distance
+    FROM live_presentations p JOIN rounds r USING (round_id) LEFT JOIN repeats USING (presentation_id)
     WHERE p.round_id = ? OR (?::TEXT IS NULL AND r.kind NOT IN ('pilot', 'practice'))
     GROUP BY ALL)
 SELECT annotator, sum(planted)::BIGINT,
        coalesce(list(graded ORDER BY query_id) FILTER (graded > 0), []),
        coalesce(list(identical ORDER BY query_id) FILTER (graded > 0), []),
        sum(cannot_tell)::BIGINT, sum(distance) / nullif(sum(graded), 0)
-FROM of_query GROUP BY annotator ORDER BY annotator
+FROM query_counts GROUP BY annotator ORDER BY annotator
 """
 
 
@@ -89,10 +95,11 @@ class IntraAgreement:
     effective: float | None = None
 
     @property
-    def why(self) -> str | None:
+    def unreliable_reason(self) -> str | None:
         """The reason why the share is not reliable; None if the share is reliable."""
-        few = f"too few: {self.n} of at least {MINIMUM_REPEATS} blind duplicates judged twice"
-        return self.undefined or (few if self.too_few else None)
+        if self.too_few:
+            return f"too few: {self.n} of at least {MINIMUM_REPEATS} blind duplicates judged twice"
+        return self.undefined
 
 
 class Repeats(NamedTuple):
@@ -100,13 +107,17 @@ class Repeats(NamedTuple):
 
     Attributes
     ----------
-    graded, identical: number of repeats of each query with a grade on both showings, and with the same grade.
+    planted: number of blind duplicates, judged or not.
+    graded_counts: number of repeats with a grade on both showings, for each query that has such repeats.
+    identical_counts: number of these repeats with the same grade, for each of the queries.
+    cannot_tell: number of repeats with a cannot-tell on either showing.
+    distance: mean distance between the two showings of the repeats with grades, in presentations.
     """
 
     annotator: str
     planted: int
-    graded: Sequence[int]
-    identical: Sequence[int]
+    graded_counts: Sequence[int]
+    identical_counts: Sequence[int]
     cannot_tell: int
     distance: float | None
 
@@ -118,49 +129,55 @@ def read_repeats(cursor: Cursor, round_id: str | None = None) -> list[Repeats]:
 
 def score_repeats(repeats: Repeats) -> IntraAgreement:
     """Compute one annotator's consistency from the counts."""
-    graded, identical = np.array(repeats.graded, dtype=np.int64), np.array(repeats.identical, dtype=np.int64)
-    return _score(
+    graded_counts = np.array(repeats.graded_counts, dtype=np.int64)
+    identical_counts = np.array(repeats.identical_counts, dtype=np.int64)
+    n = int(graded_counts.sum())
+    return _make_agreement(
         repeats,
-        share=float(identical.sum() / graded.sum()) if len(graded) else None,
-        n=int(graded.sum()),
-        queries=len(graded),
-        effective=effective_sample_size(identical, graded) if len(graded) else 0.0,
+        share=float(identical_counts.sum() / n) if n else None,
+        n=n,
+        query_count=len(graded_counts),
+        effective=effective_sample_size(identical_counts, graded_counts) if n else 0.0,
     )
 
 
-def pool_consistency(people: Sequence[IntraAgreement]) -> IntraAgreement:
+def pool_consistency(agreements: Sequence[IntraAgreement]) -> IntraAgreement:
     """Compute the consistency of all these annotators together, for the gate and for reports.
 
     The repeats of each annotator and query are one cluster.
     """
-    with_repeats = [person for person in people if person.n]
-    n = sum(person.n for person in with_repeats)
-    identical = sum((person.identical or 0.0) * person.n for person in with_repeats)
-    planted = sum(person.planted for person in people)
-    cannot_tell = sum(person.cannot_tell for person in people)
-    sizes = [(person.queries or person.n, person.effective or float(person.n)) for person in with_repeats]
-    return _score(
+    scored = [agreement for agreement in agreements if agreement.n]
+    n = sum(agreement.n for agreement in scored)
+    identical_count = round(sum((agreement.identical or 0.0) * agreement.n for agreement in scored))
+    planted = sum(agreement.planted for agreement in agreements)
+    cannot_tell = sum(agreement.cannot_tell for agreement in agreements)
+    return _make_agreement(
         Repeats("", planted, (), (), cannot_tell, None),
-        share=round(identical) / n if n else None,
+        share=identical_count / n if n else None,
         n=n,
-        queries=sum(queries for queries, _ in sizes),
-        effective=sum(effective for _, effective in sizes),
+        query_count=sum(agreement.queries or agreement.n for agreement in scored),
+        effective=sum(agreement.effective or float(agreement.n) for agreement in scored),
     )
 
 
-def _score(repeats: Repeats, share: float | None, n: int, queries: int, effective: float) -> IntraAgreement:
-    low, high = (None, None) if share is None else clustered_share_interval(share, effective, queries)
+def _make_agreement(
+    repeats: Repeats, share: float | None, n: int, query_count: int, effective: float
+) -> IntraAgreement:
+    low, high = (None, None) if share is None else clustered_share_interval(share, effective, query_count)
+    undefined = None
+    if not n:
+        undefined = NOT_JUDGED if repeats.planted else NOT_PLANTED
     return IntraAgreement(
         annotator=repeats.annotator,
         identical=share,
         low=low,
         high=high,
         n=n,
-        undefined=None if n else NOT_JUDGED if repeats.planted else NOT_PLANTED,
+        undefined=undefined,
         too_few=0 < n < MINIMUM_REPEATS,
         planted=repeats.planted,
         cannot_tell=repeats.cannot_tell,
         distance=repeats.distance,
-        queries=queries,
+        queries=query_count,
         effective=effective,
     )

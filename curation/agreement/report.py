@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from curation.agreement import breakdowns, disagreement_sources
+from curation.agreement.annotator_pairs import AnnotatorPair, compare_annotator_pairs
 from curation.agreement.bias import Decisions, read_decisions
 from curation.agreement.evidence_agreement import EvidenceAgreement, compute_evidence_agreement
 from curation.agreement.fast_answers import AnswerPace, read_paces
@@ -41,7 +42,7 @@ class Details:
 
     types: tuple[breakdowns.Breakdown, ...]
     boundaries: tuple[breakdowns.Breakdown, ...]
-    annotator_pairs: tuple[breakdowns.AnnotatorPair, ...]
+    annotator_pairs: tuple[AnnotatorPair, ...]
     few_shared: int
     confusion: disagreement_sources.GradeConfusion
     sources: disagreement_sources.DisagreementSources
@@ -145,7 +146,7 @@ def _compute_details(
 ) -> Details:
     types, texts, decisions = inputs
     overlap = find_overlap(count_values(grades, scale), grades.unit_queries)
-    pairs, few_shared = breakdowns.compare_annotator_pairs(grades, scale, seed)
+    pairs, few_shared = compare_annotator_pairs(grades, scale, seed)
     by_type, boundaries = breakdowns.compute_breakdowns(grades, scale, types, seed)
     return Details(
         types=by_type,

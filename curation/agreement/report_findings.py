@@ -27,7 +27,7 @@ def list_other_findings(report: AgreementReport) -> list[str]:
             "document. Agreement is computed only from judgments of the same text."
         )
     consistency = pool_consistency(report.informative)
-    if consistency.why is None:
+    if consistency.unreliable_reason is None:
         annotators = pluralize(sum(row.n > 0 for row in report.informative), "annotator")
         sentences.append(
             f"{annotators} repeated {percent(consistency.identical)} of {pluralize(consistency.n, 'grade')} "
@@ -40,7 +40,7 @@ def list_other_findings(report: AgreementReport) -> list[str]:
 def list_unchecked(report: AgreementReport) -> list[str]:
     """List the checks that could not be made besides the verdict, with reasons, one sentence each."""
     sentences = []
-    why = pool_consistency(report.informative).why
+    why = pool_consistency(report.informative).unreliable_reason
     if why is not None:
         sentences.append(
             f"Not checked: consistency of annotators with themselves: {why}.{_name_uninformative(report)}"

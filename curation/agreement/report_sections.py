@@ -12,15 +12,16 @@ from collections.abc import Iterable, Sequence
 from markupsafe import Markup
 
 from curation.agreement import section_sentences as sentences
+from curation.agreement.annotator_metrics import AnnotatorMetrics
 from curation.agreement.breakdowns import Breakdown
 from curation.agreement.coefficients import COEFFICIENTS
 from curation.agreement.disagreement_sources import DisagreementSources, GradeConfusion, GuideLine
 from curation.agreement.evidence_agreement import EvidenceAgreement
+from curation.agreement.feedback import FALSE_SHARE
 from curation.agreement.inter_annotator import MINIMUM_UNITS, why_not_shown
 from curation.agreement.intra_annotator import IntraAgreement
 from curation.agreement.report import AgreementReport, Details
 from curation.agreement.report_findings import list_findings
-from curation.agreement.signals import FALSE_SHARE, AnnotatorMetrics
 from curation.agreement.verdict import READING, RELIABLE, TENTATIVE
 from curation.core.reports.charts import HeatCell, Mark, heat_map, intervals
 from curation.core.reports.page import Section, html_page
@@ -291,7 +292,11 @@ def _make_cannot_tell(report: AgreementReport, details: Details) -> Section:
 def _make_consistency(people: Iterable[IntraAgreement]) -> Section:
     marks, annotators = [], list(people)
     for row in annotators[:ANNOTATORS]:
-        estimate = Estimate(why=row.why) if row.why else Estimate(row.identical, row.low, row.high)
+        estimate = (
+            Estimate(why=row.unreliable_reason)
+            if row.unreliable_reason
+            else Estimate(row.identical, row.low, row.high)
+        )
         marks.append(Mark(row.annotator, estimate, f"{row.n:,} repeats"))
     sentence = "How often annotators gave the same grade when a pair came again, unmarked and far apart."
     hidden = len(annotators) - len(marks)

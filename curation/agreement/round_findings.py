@@ -12,10 +12,11 @@ from collections import defaultdict
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from curation.agreement.annotator_metrics import compute_metrics
 from curation.agreement.fast_answers import MIN_AT_FLOOR, read_times
 from curation.agreement.grades import read_grades
 from curation.agreement.report import AgreementReport, make_agreement_report
-from curation.agreement.signals import DURING_ROUND, SPEED, Finding, SignalResults, measure_work, run_signals
+from curation.agreement.signals import ROUND_SIGNALS, SPEED, Finding, SignalResults, run_signals
 from curation.agreement.verdict import SLIGHT, TENTATIVE, chance_unknown, judge_alpha
 from curation.core.reports.tables import Table
 from curation.core.text import join_names, pluralize
@@ -114,9 +115,9 @@ def find_early_warnings(store: Store, round_name: str) -> SignalResults:
     """
     with store.reading() as cursor:
         round_id = find_round(cursor, round_name).round_id
-        people = [name for (name,) in cursor.execute(_PEOPLE, [round_id]).fetchall()]
+        annotators = [name for (name,) in cursor.execute(_PEOPLE, [round_id]).fetchall()]
         times, grades = read_times(cursor, round_id), read_grades(cursor, round_id)
-    return run_signals(measure_work(people, grades, times), DURING_ROUND, FALSE_ROUNDS)
+    return run_signals(compute_metrics(annotators, grades, times), ROUND_SIGNALS, FALSE_ROUNDS)
 
 
 def make_unchecked_table(quality: RoundQuality) -> Table:

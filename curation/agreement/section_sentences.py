@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from curation.agreement.breakdowns import AnnotatorPair, Breakdown
+from curation.agreement.annotator_pairs import AnnotatorPair
+from curation.agreement.breakdowns import Breakdown
 from curation.agreement.disagreement_sources import DisagreementSources
 from curation.agreement.evidence_agreement import EvidenceAgreement
 from curation.agreement.inter_annotator import MINIMUM_UNITS, InterAgreement, why_not_shown

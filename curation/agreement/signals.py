@@ -2,7 +2,7 @@
 
 The tests read the metrics of each annotator. A signal accuses nobody. A signal has a name, a label, and a
 function that returns a p value with a sentence and the figures behind the sentence. To add a signal, write
-its function here and add its record to `FEEDBACK`.
+its function and its record in this module, and add the record to `FEEDBACK_SIGNALS`.
 
 Some signals ask similar questions but remain separate:
 
@@ -11,8 +11,8 @@ Some signals ask similar questions but remain separate:
 - `speed` asks whether answers came too quickly for reading the text; this signal needs times and no grades.
 
 Five tests would give five times as many false findings, so all tests that are read together are corrected
-together by the rule of Benjamini and Hochberg. For feedback, all tests of one annotator are corrected
-together at `FALSE_SHARE`. The module `round_findings` corrects the tests of early warnings.
+together by the rule of Benjamini and Hochberg. The module `feedback` corrects all tests of one annotator
+together, and the module `round_findings` corrects the early warnings of a round.
 """
 
 from __future__ import annotations
@@ -22,61 +22,26 @@ from typing import Any, NamedTuple
 
 from scipy.special import bdtrc
 
-from curation.agreement.agreement_with_others import OthersAgreement, compute_agreement_with_others
-from curation.agreement.bias import AnnotatorBias, Decisions, compute_biases, read_decisions
-from curation.agreement.fast_answers import MIN_ANSWERS, AnswerTimes, FastAnswers, count_fast, read_times
-from curation.agreement.grades import Grades, read_grades
-from curation.agreement.intra_annotator import IntraAgreement, read_repeats, score_repeats
-from curation.agreement.modal_grade import ONE_GRADE_SHARE, ModalGrade, find_modes
-from curation.agreement.outliers import find_outliers
-from curation.core.statistics.estimate import Estimate, share_estimate
+from curation.agreement.annotator_metrics import AnnotatorMetrics
+from curation.agreement.fast_answers import MIN_ANSWERS, FastAnswers
+from curation.agreement.modal_grade import ONE_GRADE_SHARE, ModalGrade
 from curation.core.statistics.multiple_tests import find_fdr_threshold
 from curation.core.text import decimal, interval_text, p_text, percent, pluralize
-from curation.labeling.rounds.control_items import ControlResult, read_control_results
 from curation.labeling.rounds.pace import MIN_SECONDS
-from curation.labeling.rounds.rounds import find_round, list_rounds
-from curation.store import Store
 
-FALSE_SHARE = 0.1
-"""Maximum share of annotators without a problem who get feedback, and maximum average share of false
-findings.
-"""
-REMARKABLE = 0.1
+MIN_BIAS = 0.1
 """Minimum bias, in grades, that is worth a conversation."""
-USUAL_FAST = 0.25
+QUICK_READER_SHARE = 0.25
 """Share of fast answers that quick readers do not exceed."""
 NO_OTHERS = "no grades of others to compare with"
 
 
 class Finding(NamedTuple):
-    """A point to discuss: a sentence for people, and the figures behind the sentence, among them `p`."""
+    """A point to discuss: a sentence for people, and the figures behind the sentence, which include `p`."""
 
     about: str
     sentence: str
     evidence: dict[str, Any]
-
-
-class AnnotatorMetrics(NamedTuple):
-    """Metrics of one annotator's work; None for a metric that was not computed.
-
-    Attributes
-    ----------
-    agreement: agreement with the others on the same pairs.
-    bias: difference between the annotator's grades and the others' grades.
-    fast, modal: speed and most frequent grade compared with the others; a sentence if there are too few data.
-    left_out: the reason why others are not compared with this annotator; see `outliers.find_outliers`.
-    feedback: points to discuss with the annotator.
-    """
-
-    annotator: str
-    agreement: OthersAgreement | None = None
-    bias: AnnotatorBias | None = None
-    fast: FastAnswers | str | None = None
-    modal: ModalGrade | str | None = None
-    consistency: IntraAgreement | None = None
-    control_items: Estimate | None = None
-    left_out: str | None = None
-    feedback: tuple[Finding, ...] = ()
 
 
 class Signal(NamedTuple):
@@ -111,24 +76,26 @@ class SignalResults(NamedTuple):
     tests: int = 0
 
 
-def run_signals(people: Sequence[AnnotatorMetrics], signals: Sequence[Signal], share: float) -> SignalResults:
-    """Test each annotator for every signal, and keep the findings that are significant among all these tests.
+def run_signals(
+    annotators: Sequence[AnnotatorMetrics], signals: Sequence[Signal], share: float
+) -> SignalResults:
+    """Test each annotator for every signal, and return the findings that are significant among all tests.
 
     Parameters
     ----------
-    share: accepted share of false findings, `FALSE_SHARE` or `FALSE_ROUNDS`.
+    share: accepted share of false findings among the tests.
     """
     tests: dict[tuple[str, str], Finding] = {}
     not_checked = []
-    for person in people:
+    for metrics in annotators:
         for signal in signals:
-            outcome = signal.test(person)
+            outcome = signal.test(metrics)
             if isinstance(outcome, Finding):
-                tests[person.annotator, signal.name] = outcome
+                tests[metrics.annotator, signal.name] = outcome
             else:
-                not_checked.append((signal.name, person.annotator, outcome))
-    limit = find_fdr_threshold([finding.evidence["p"] for finding in tests.values()], share)
-    significant = {key: finding for key, finding in tests.items() if finding.evidence["p"] <= limit}
+                not_checked.append((signal.name, metrics.annotator, outcome))
+    threshold = find_fdr_threshold([finding.evidence["p"] for finding in tests.values()], share)
+    significant = {key: finding for key, finding in tests.items() if finding.evidence["p"] <= threshold}
     yields_to = {signal.name: signal.yields_to for signal in signals}
     findings = tuple(
         (annotator, finding)
@@ -138,73 +105,9 @@ def run_signals(people: Sequence[AnnotatorMetrics], signals: Sequence[Signal], s
     return SignalResults(findings, tuple(not_checked), len(tests))
 
 
-def find_feedback(person: AnnotatorMetrics) -> tuple[Finding, ...]:
-    """List the points to discuss with one annotator; empty if no test is significant."""
-    return tuple(finding for _, finding in run_signals([person], FEEDBACK, FALSE_SHARE).findings)
-
-
-def compute_annotator_details(
-    store: Store, round_name: str | None = None, seed: int = 0
-) -> list[AnnotatorMetrics]:
-    """Compute each annotator's metrics and feedback, by name, from the project or from one round.
-
-    Raises
-    ------
-    NotFoundError: no round has this name.
-    """
-    with store.reading() as cursor:
-        round_id = find_round(cursor, round_name).round_id if round_name else None
-        all_rounds = [row.round_id for row in list_rounds(cursor) if row.kind in ("labeling", "audit")]
-        repeats, grades = read_repeats(cursor, round_id), read_grades(cursor, round_id)
-        times, decisions = read_times(cursor, round_id), read_decisions(cursor)
-        rounds = [round_id] if round_id else all_rounds
-        control_items = [item for name in rounds for item in read_control_results(cursor, name)]
-    people = [row.annotator for row in repeats]
-    all_metrics = measure_work(people, grades, times, decisions, seed)
-    return [
-        metrics._replace(
-            consistency=score_repeats(row),
-            control_items=compute_control_item_share(control_items, row.annotator),
-            feedback=find_feedback(metrics),
-        )
-        for row, metrics in zip(repeats, all_metrics, strict=True)
-    ]
-
-
-def measure_work(
-    people: Sequence[str],
-    grades: Grades,
-    times: AnswerTimes,
-    decisions: Decisions | None = None,
-    seed: int = 0,
-) -> list[AnnotatorMetrics]:
-    """Compute each annotator's metrics against the others who are no outliers.
-
-    Parameters
-    ----------
-    decisions: decisions of reviewers (see `read_decisions`); without this argument no bias is computed.
-    """
-    outliers = find_outliers(grades)
-    kappas, modes = (compute_agreement_with_others(grades, outliers, seed), find_modes(grades, outliers))
-    bias = {} if decisions is None else compute_biases(grades, decisions, outliers, seed)
-    fast = count_fast(people, times, outliers)
-    return [
-        AnnotatorMetrics(
-            name, kappas.get(name), bias.get(name), fast[name], modes.get(name), left_out=outliers.get(name)
-        )
-        for name in people
-    ]
-
-
-def compute_control_item_share(results: Sequence[ControlResult], annotator: str) -> Estimate:
-    """Compute the share of an annotator's control items that got the expected grade."""
-    answers = [result for result in results if result.annotator == annotator]
-    return share_estimate(sum(row.right for row in answers), sum(row.answered for row in answers))
-
-
-def _test_agreement(person: AnnotatorMetrics) -> Finding | str:
+def _test_agreement(metrics: AnnotatorMetrics) -> Finding | str:
     """Test agreement with the others by Student's t over queries, one-sided; see `OthersAgreement.p`."""
-    agreement = person.agreement
+    agreement = metrics.agreement
     if agreement is None or agreement.p is None or agreement.kappa is None:
         return (agreement and agreement.undefined) or NO_OTHERS
     interval = ""
@@ -226,32 +129,32 @@ def _test_agreement(person: AnnotatorMetrics) -> Finding | str:
     )
 
 
-def _test_one_grade(person: AnnotatorMetrics) -> Finding | str:
+def _test_one_grade(metrics: AnnotatorMetrics) -> Finding | str:
     """Test by an exact permutation of each pair's grades; see `ModalGrade.p`.
 
     An annotator who follows the others' grades gets no finding, even if nearly all pairs have one grade.
     """
-    modal = person.modal
+    modal = metrics.modal
     if not isinstance(modal, ModalGrade):
         return modal or "no grades were read"
-    follows = person.agreement is not None and person.agreement.follows
+    follows = metrics.agreement is not None and metrics.agreement.follows
     return Finding(
         "one grade",
-        f"Look at these together: {person.annotator} gave grade {modal.grade} to {modal.times:,} of "
+        f"Look at these together: {metrics.annotator} gave grade {modal.grade} to {modal.times:,} of "
         f"{pluralize(modal.pairs, 'pair')}; on these others gave it {modal.others_times:,} times of "
         f"{modal.others_grades:,}. A different reading of the guide can be the reason.",
         modal._asdict() | {"p": 1.0 if follows else modal.p},
     )
 
 
-def _test_speed(person: AnnotatorMetrics) -> Finding | str:
-    """Test the share of fast answers by an exact binomial test, one-sided, against `USUAL_FAST`."""
-    fast = person.fast
+def _test_speed(metrics: AnnotatorMetrics) -> Finding | str:
+    """Test the share of fast answers by an exact binomial test, one-sided, against `QUICK_READER_SHARE`."""
+    fast = metrics.fast
     if not isinstance(fast, FastAnswers):
         return fast or "no times were read"
-    limit = f"less than {MIN_SECONDS:g} second; there are too few others to compare with"
+    time_limit = f"less than {MIN_SECONDS:g} second; there are too few others to compare with"
     if fast.compared:
-        limit = (
+        time_limit = (
             f"less than a third of the time that others take over texts as long, {fast.below_second:,} of "
             f"them in less than {MIN_SECONDS:g} second; of the others' answers, {fast.others_fast:,} of "
             f"{fast.others_answers:,} did"
@@ -261,21 +164,21 @@ def _test_speed(person: AnnotatorMetrics) -> Finding | str:
         reason = f"Half of the answers took {fast.median:.1f} seconds or less: nobody reads at this pace."
     return Finding(
         "speed",
-        f"Look at these together: {fast.fast:,} of {pluralize(fast.answers, 'answer')} of {person.annotator} "
-        f"came in {limit}. {reason}",
-        fast._asdict() | {"p": float(bdtrc(fast.fast - 1, fast.answers, USUAL_FAST))},
+        f"Look at these together: {fast.fast:,} of {pluralize(fast.answers, 'answer')} of "
+        f"{metrics.annotator} came in {time_limit}. {reason}",
+        fast._asdict() | {"p": float(bdtrc(fast.fast - 1, fast.answers, QUICK_READER_SHARE))},
     )
 
 
-def _test_bias(person: AnnotatorMetrics) -> Finding | str:
+def _test_bias(metrics: AnnotatorMetrics) -> Finding | str:
     """Test the bias by Student's t over queries; see `mean_p`."""
-    bias = person.bias
+    bias = metrics.bias
     if bias is None or bias.bias is None or bias.bias_p is None:
         return (bias and bias.undefined) or NO_OTHERS
     interval = ""
     if bias.low is not None and bias.high is not None:
         interval = f"{interval_text(bias.low, bias.high, 2, '+')}, "
-    p = bias.bias_p if abs(bias.bias) >= REMARKABLE else 1.0
+    p = bias.bias_p if abs(bias.bias) >= MIN_BIAS else 1.0
     return Finding(
         "bias",
         f"Grades are {abs(bias.bias):.2f} {'higher' if bias.bias > 0 else 'lower'} than the others' or the "
@@ -285,9 +188,9 @@ def _test_bias(person: AnnotatorMetrics) -> Finding | str:
     )
 
 
-def _test_drift(person: AnnotatorMetrics) -> Finding | str:
+def _test_drift(metrics: AnnotatorMetrics) -> Finding | str:
     """Test the drift by a permutation test of the slope over the order of queries."""
-    bias = person.bias
+    bias = metrics.bias
     if bias is None or bias.trend is None or bias.trend_p is None:
         return (bias and bias.no_trend) or NO_OTHERS
     return Finding(
@@ -317,18 +220,18 @@ ONE_GRADE_THROUGHOUT = Signal(
 SPEED = Signal(
     "speed",
     f"answers in less than {MIN_SECONDS:g} second, or a third of the others' median time over texts as long: "
-    f"more than {percent(USUAL_FAST)} of at least {MIN_ANSWERS}",
+    f"more than {percent(QUICK_READER_SHARE)} of at least {MIN_ANSWERS}",
     _test_speed,
 )
 
 
-DURING_ROUND = (AGREEMENT, ONE_GRADE_THROUGHOUT, SPEED)
+ROUND_SIGNALS = (AGREEMENT, ONE_GRADE_THROUGHOUT, SPEED)
 """Signals that are tested while a round is open, because annotators can still correct their work."""
 
 
-FEEDBACK = (
-    *DURING_ROUND,
-    Signal("bias", f"mean difference from others' grades: {REMARKABLE:g} or more, and not 0", _test_bias),
+FEEDBACK_SIGNALS = (
+    *ROUND_SIGNALS,
+    Signal("bias", f"mean difference from others' grades: {MIN_BIAS:g} or more, and not 0", _test_bias),
     Signal("drift", "slope of the bias over the order of queries: not 0", _test_drift),
 )
 """Signals that are tested over all of an annotator's work, the most important first."""

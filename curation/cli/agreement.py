@@ -16,9 +16,9 @@ from curation.cli.program import app
 from curation.core.digests import to_json_value
 
 if TYPE_CHECKING:
+    from curation.agreement.annotator_metrics import AnnotatorMetrics
     from curation.agreement.report import AgreementReport
     from curation.agreement.round_findings import RoundQuality
-    from curation.agreement.signals import AnnotatorMetrics
 
 
 class BreakdownBy(StrEnum):
@@ -61,10 +61,10 @@ def agreement(
       goldgrade agreement --round first --breakdown annotator
       goldgrade agreement --html agreement.html
     """
+    from curation.agreement.feedback import compute_annotator_details
     from curation.agreement.report import make_agreement_report
     from curation.agreement.report_sections import make_agreement_page
     from curation.agreement.round_findings import check_round
-    from curation.agreement.signals import compute_annotator_details
 
     details = breakdown not in (None, BreakdownBy.ANNOTATOR) or page is not None or is_json()
     store = project_store()

@@ -8,13 +8,14 @@ from sklearn.metrics import cohen_kappa_score
 
 from benchmarks import bench_raters
 from curation.agreement.agreement_with_others import NO_VARIATION, NOBODY_ELSE, compute_agreement_with_others
+from curation.agreement.annotator_metrics import compute_metrics
 from curation.agreement.bias import compute_biases
+from curation.agreement.feedback import compute_annotator_details, find_feedback
 from curation.agreement.gate import compute_gate
 from curation.agreement.grades import Grades, make_grades
 from curation.agreement.outliers import find_outliers, find_uninformative
 from curation.agreement.report import make_agreement_report
 from curation.agreement.report_findings import list_findings
-from curation.agreement.signals import compute_annotator_details, find_feedback, measure_work
 from curation.store import Store
 from tests.support.grades import import_grades
 
@@ -78,7 +79,7 @@ def test_all_bad_ones_are_left_out_and_nobody_good_looks_biased_by_them() -> Non
 
     assert len(biased({})) >= 3
     assert biased(dict(left_out)) == []
-    people = measure_work(bench_raters.PEOPLE, grades, times, {})
+    people = compute_metrics(bench_raters.PEOPLE, grades, times, {})
     assert {one.annotator for one in people if find_feedback(one)} >= bad
 
 

@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 import pytest
 
+from curation.agreement.annotator_metrics import AnnotatorMetrics
 from curation.agreement.bias import ONE_TIME, AnnotatorBias, compute_biases
+from curation.agreement.feedback import compute_annotator_details, find_feedback
 from curation.agreement.grades import Grades, make_grades
-from curation.agreement.signals import AnnotatorMetrics, compute_annotator_details, find_feedback
 from curation.store import Store
 from tests.support.grades import import_grades
 

@@ -10,14 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from curation.agreement.breakdowns import (
-    NO_SPREAD,
-    NO_TAG,
-    Breakdown,
-    QueryTypes,
-    compare_annotator_pairs,
-    compute_breakdowns,
-)
+from curation.agreement.annotator_pairs import NO_SPREAD, compare_annotator_pairs
+from curation.agreement.breakdowns import NO_TAG, Breakdown, QueryTypes, compute_breakdowns
 from curation.agreement.coefficients import agreement_weights, compute_cohen
 from curation.agreement.grades import make_grades
 from curation.agreement.inter_annotator import MINIMUM_UNITS, InterAgreement, compute_agreement

@@ -39,9 +39,9 @@ def test_repeats_are_read_of_everybody_in_the_round(repeated: Store) -> None:
     with repeated.reading() as cursor:
         ada, ben = read_repeats(cursor)
         assert read_repeats(cursor, "no such round") == []
-    assert (ada.planted, sum(ada.graded), sum(ada.identical)) == (15, 15, 0)
+    assert (ada.planted, sum(ada.graded_counts), sum(ada.identical_counts)) == (15, 15, 0)
     assert ada.distance == pytest.approx(30, abs=30)
-    assert (ben.annotator, ben.graded, ben.distance) == ("ben", [], None)
+    assert (ben.annotator, ben.graded_counts, ben.distance) == ("ben", [], None)
 
 
 @pytest.mark.slow

@@ -9,14 +9,9 @@ from itertools import count
 import pytest
 
 from curation.agreement.intra_annotator import MINIMUM_REPEATS
-from curation.agreement.own_work import (
-    BLOCK,
-    REVIEWER,
-    WAITING,
-    MyDifferences,
-    find_own_differences,
-    measure_own_work,
-)
+from curation.agreement.own_consistency import estimate_own_consistency
+from curation.agreement.own_differences import REVIEWER, WAITING, OwnDifferences, find_own_differences
+from curation.agreement.released_answers import ANSWERS_PER_BLOCK
 from curation.core.digests import digest
 from curation.core.statistics.estimate import Estimate
 from curation.labeling.consensus.adjudication import decide_pair
@@ -89,7 +84,7 @@ def work_on(store: Store, who: str) -> None:
     name = next(
         f"filler {n}" for n in count() if not rows_of(store, "FROM rounds WHERE name = ?", f"filler {n}")
     )
-    documents = [f"{name} {who} {n}" for n in range(BLOCK)]
+    documents = [f"{name} {who} {n}" for n in range(ANSWERS_PER_BLOCK)]
     with store.transaction() as cursor:
         add_documents(cursor, *documents)
     show(store, name, [(who, document, None) for document in documents])
@@ -113,7 +108,7 @@ def tomorrow() -> datetime:
     return utc_now() + timedelta(days=1)
 
 
-def differences(store: Store, who: str = "ada") -> MyDifferences:
+def differences(store: Store, who: str = "ada") -> OwnDifferences:
     """What the annotator reads on the next day, after a full day of work and with no item left."""
     work_on(store, who)
     take_back(store, who)
@@ -154,7 +149,7 @@ def test_in_a_closed_round_those_who_judged_decide(judged: Store) -> None:
     set_round_state(judged, "first", "closed")
     assert told(judged) == [("one", 0, 2, MAJORITY, None)]
     mine = differences(judged, "ada")
-    assert (mine.compared, mine.alike) == (1, 0), "what only ada judged is graded by nobody else"
+    assert (mine.compared, mine.equal) == (1, 0), "what only ada judged is graded by nobody else"
 
 
 def test_a_dispute_is_not_told_before_the_reviewer_decides_and_then_with_the_reason(judged: Store) -> None:
@@ -229,7 +224,7 @@ def test_a_share_needs_ten_settled_pairs(judged: Store) -> None:
     for document in DOCUMENTS:
         vote(judged, document, 1, 1, 1)
     mine = differences(judged, "ada")
-    assert (mine.alike, mine.compared, mine.share) == (5, 5, Estimate(n=5))
+    assert (mine.equal, mine.compared, mine.share) == (5, 5, Estimate(n=5))
     names = [f"more {n}" for n in range(2)]
     for name in names:
         new = [f"{name} {document}" for document in DOCUMENTS]
@@ -240,12 +235,12 @@ def test_a_share_needs_ten_settled_pairs(judged: Store) -> None:
             for document in new:
                 give(judged, who, document, 2 if (who, name) == ("ada", "more 0") else 1, name)
     mine = differences(judged, "ada")
-    assert (mine.alike, mine.compared, mine.share.value) == (10, 15, pytest.approx(2 / 3))
+    assert (mine.equal, mine.compared, mine.share.value) == (10, 15, pytest.approx(2 / 3))
     assert mine.share.low < 2 / 3
 
 
-def test_somebody_without_items_has_neither_pace_nor_consistency(store: Store) -> None:
-    assert measure_own_work(store, "nobody") == (None, (0, None))
+def test_somebody_without_items_has_no_consistency(store: Store) -> None:
+    assert estimate_own_consistency(store, "nobody") is None
     assert find_own_differences(store, "nobody").compared == 0
 
 
@@ -269,9 +264,9 @@ def repeated(judged: Store) -> Store:
     return judged
 
 
-def page(store: Store, now: datetime) -> tuple[Estimate | None, MyDifferences]:
+def page(store: Store, now: datetime) -> tuple[Estimate | None, OwnDifferences]:
     """What the page says of ada, less her pace."""
-    return measure_own_work(store, "ada", now)[0], find_own_differences(store, "ada", now)
+    return estimate_own_consistency(store, "ada", now), find_own_differences(store, "ada", now)
 
 
 def test_no_answer_changes_what_the_page_says_be_it_a_repeat_or_not(repeated: Store) -> None:

@@ -12,20 +12,13 @@ from scipy.stats import binomtest
 
 from benchmarks import bench_raters
 from curation.agreement.agreement_with_others import OthersAgreement
+from curation.agreement.annotator_metrics import AnnotatorMetrics, compute_metrics
 from curation.agreement.bias import AnnotatorBias
 from curation.agreement.fast_answers import MIN_ANSWERS, AnswerTimes
+from curation.agreement.feedback import FALSE_SHARE, find_feedback
 from curation.agreement.grades import Grades, make_grades
 from curation.agreement.round_findings import FALSE_ROUNDS
-from curation.agreement.signals import (
-    DURING_ROUND,
-    FALSE_SHARE,
-    AnnotatorMetrics,
-    Finding,
-    SignalResults,
-    find_feedback,
-    measure_work,
-    run_signals,
-)
+from curation.agreement.signals import ROUND_SIGNALS, Finding, SignalResults, run_signals
 from curation.core.statistics.intervals import wilson_interval
 from tests.support import examples
 
@@ -36,7 +29,7 @@ Random = np.random.Generator
 
 
 def looked(people: list[str], times: AnswerTimes = NO_TIMES, grades: Grades = NO_GRADES) -> SignalResults:
-    return run_signals(measure_work(people, grades, times), DURING_ROUND, FALSE_ROUNDS)
+    return run_signals(compute_metrics(people, grades, times), ROUND_SIGNALS, FALSE_ROUNDS)
 
 
 def raised(results: SignalResults) -> dict[str, Finding]:

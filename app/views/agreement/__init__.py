@@ -14,8 +14,9 @@ from app.views.agreement import planted_items
 from app.views.agreement.differing_pairs import ask_cell, show_disputed_pairs
 from curation.agreement import report_findings, report_sections, round_findings
 from curation.agreement.disagreement_sources import DisagreementSources
+from curation.agreement.feedback import compute_annotator_details
 from curation.agreement.report import AgreementReport, make_agreement_report
-from curation.agreement.signals import DURING_ROUND, compute_annotator_details
+from curation.agreement.signals import ROUND_SIGNALS
 from curation.agreement.verdict import judge_alpha
 from curation.core.reports.page import Section
 from curation.core.text import percent
@@ -98,7 +99,7 @@ def _show_checks(round_quality: round_findings.RoundQuality) -> None:
     ui.note(round_quality.conclusion)
     with st.expander("Checks of this round"):
         ui.tables(round_findings.make_unchecked_table(round_quality))
-        labels = round_findings.CHECKS | {signal.name: signal.label for signal in DURING_ROUND}
+        labels = round_findings.CHECKS | {signal.name: signal.label for signal in ROUND_SIGNALS}
         ui.sentences(*(f"{name.capitalize()}: {label}." for name, label in labels.items()))
         ui.sentences(
             f"A round in which nothing is wrong shows a signal about a person in at most "

@@ -7,20 +7,23 @@ import streamlit as st
 from app import ui
 from app.components.links import PageLink, page_link
 from app.context import project_store
-from curation.agreement import own_work
 from curation.agreement.intra_annotator import MINIMUM_REPEATS
+from curation.agreement.own_consistency import estimate_own_consistency
+from curation.agreement.own_differences import MIN_COMPARED, Difference, OwnDifferences, find_own_differences
+from curation.agreement.released_answers import ANSWERS_PER_BLOCK
 from curation.core.statistics.estimate import Estimate
 from curation.core.text import decimal, percent, pluralize
 from curation.guides.guide import Guide, current_guide
 from curation.labeling.session.queue import read_queue
+from curation.labeling.session.recent_answers import read_recent_answers
 from curation.people.seal_access import describe_withheld_pairs
-from curation.store import Annotator
+from curation.store import Annotator, utc_now
 
 COLUMNS = ["Query", "Document", "You said", "Consensus", "By", "The reviewer's reason"]
 MAX_ROWS = 50
 UPDATES_SENTENCE = (
-    f"Updated daily, in blocks of {own_work.BLOCK} answers, and when a round is closed, so that the figures "
-    "do not reveal which items were repeats."
+    f"Updated daily, in blocks of {ANSWERS_PER_BLOCK} answers, and when a round is closed, so that the "
+    "figures do not reveal which items were repeats."
 )
 
 
@@ -30,10 +33,14 @@ def show(annotator: Annotator) -> None:
     ui.purpose("Some items come to you twice. This page shows how often your two grades agree.")
     store = project_store()
     queue = read_queue(store, annotator.name, limit=0)
-    consistency, pace = own_work.measure_own_work(store, annotator.name)
+    consistency = estimate_own_consistency(store, annotator.name)
     if not queue.total and consistency is None:
         st.info("You have no items yet. Once a round with you in it is open, your items are under Label.")
         return
+    now = utc_now()
+    with store.reading() as cursor:
+        guide = current_guide(cursor)
+        pace = read_recent_answers(cursor, annotator.name, now).compute_pace(now)
     columns = st.columns(4, gap="large")
     columns[0].metric("Answered", f"{queue.done:,} of {queue.total:,}")
     columns[1].metric("This hour", f"{pace.answers_last_hour:,}")
@@ -42,9 +49,7 @@ def show(annotator: Annotator) -> None:
         ui.note("Median time on screen of your last 50 answers.")
     if consistency is not None:
         _show_share(columns[3], consistency)
-    with store.reading() as cursor:
-        guide = current_guide(cursor)
-    _show_differences(own_work.find_own_differences(store, annotator.name), guide)
+    _show_differences(find_own_differences(store, annotator.name), guide)
 
 
 def _show_share(column: st.delta_generator.DeltaGenerator, consistency: Estimate) -> None:
@@ -61,7 +66,7 @@ def _show_share(column: st.delta_generator.DeltaGenerator, consistency: Estimate
         ui.note(f"{sentence} {UPDATES_SENTENCE}")
 
 
-def _show_differences(report: own_work.MyDifferences, guide: Guide) -> None:
+def _show_differences(report: OwnDifferences, guide: Guide) -> None:
     ui.heading("Pairs whose final grade differs from your grade")
     if report.waits:
         st.info(
@@ -71,13 +76,13 @@ def _show_differences(report: own_work.MyDifferences, guide: Guide) -> None:
         return
     if report.share.value is not None:
         ui.note(
-            f"{report.alike:,} of your {pluralize(report.compared, 'pair')} with a consensus have your "
+            f"{report.equal:,} of your {pluralize(report.compared, 'pair')} with a consensus have your "
             f"grade: {report.share.percent_text()}."
         )
     elif report.compared:
         ui.note(
             f"{report.compared:,} of your pairs have a consensus so far; a share is shown "
-            f"from {own_work.MIN_SETTLED}."
+            f"from {MIN_COMPARED}."
         )
     ui.sentences(describe_withheld_pairs(report.sealed))
     if not report.differences:
@@ -90,7 +95,7 @@ def _show_differences(report: own_work.MyDifferences, guide: Guide) -> None:
     ui.note("A consensus is not always right. The reviewer's reason may explain how to read the guide.")
 
 
-def _make_row(difference: own_work.Difference, names: dict[int, str]) -> tuple[object, ...]:
+def _make_row(difference: Difference, names: dict[int, str]) -> tuple[object, ...]:
     own_grade = "Cannot tell"
     if difference.mine is not None:
         own_grade = names.get(difference.mine, str(difference.mine))

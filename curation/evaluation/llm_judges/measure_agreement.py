@@ -19,7 +19,7 @@ from collections.abc import Collection, Mapping, Sequence
 import numpy as np
 
 from curation.agreement import breakdowns, inter_annotator
-from curation.agreement.breakdowns import AnnotatorPair
+from curation.agreement.annotator_pairs import AnnotatorPair, compare_annotator_pairs
 from curation.agreement.coefficients import COEFFICIENTS, count_confusion
 from curation.agreement.grades import count_values, make_grades
 from curation.core.errors import RefusedError
@@ -106,7 +106,7 @@ def _compare_with_people(
         rows += [(*pair, CONSENSUS, people.consensus[pair]), (*pair, JUDGE, grade)]
     grades = make_grades(rows)
     overall = inter_annotator.compute_agreement(grades, people.scale, seed)
-    annotator_pairs, *_ = breakdowns.compare_annotator_pairs(grades, people.scale, seed)
+    annotator_pairs, *_ = compare_annotator_pairs(grades, people.scale, seed)
     annotator_pair = annotator_pairs[0] if annotator_pairs else None
     types, boundaries = breakdowns.compute_breakdowns(grades, people.scale, people.types, seed)
     return JudgeAgreement(

@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 
 from curation.agreement.intra_annotator import read_repeats
-from curation.agreement.own_work import find_own_differences, measure_own_work
+from curation.agreement.own_consistency import estimate_own_consistency
+from curation.agreement.own_differences import find_own_differences
 from curation.core.errors import RefusedError
 from curation.labeling.consensus.case_views import read_case_view
 from curation.labeling.consensus.queue import read_case_queue, read_recent_cases
@@ -42,7 +43,7 @@ def session(store: Store, put_off: str) -> Iterator[tuple[str, list[Any]]]:
             read_history_page(store, "ada", HistoryFilter(text=title)),
             read_previous_answer(store, "ada"),
             len(read_skipped_items(store, "ada")),
-            measure_own_work(store, "ada", day),
+            estimate_own_consistency(store, "ada", day),
             str(find_own_differences(store, "ada", day)),
         ]
         key = f"{step:03}-of-the-session"
@@ -169,7 +170,7 @@ def test_consistency_counts_the_first_answer_as_it_was_when_the_repeat_came(tmp_
     submit_judgments(store, "ada", [Submission(item, 1, "grade", f"copied-{item}", 3) for item in first])
     with store.reading() as cursor:
         [ada] = read_repeats(cursor)
-    assert (sum(ada.graded), sum(ada.identical)) == (len(first), 0)
+    assert (sum(ada.graded_counts), sum(ada.identical_counts)) == (len(first), 0)
 
 
 def test_a_reviewer_gets_no_opinions_on_what_they_have_still_to_grade(store: Store) -> None:

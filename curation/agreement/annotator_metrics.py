@@ -1,0 +1,74 @@
+"""Metrics of each annotator's work, compared with the other annotators."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+from curation.agreement.agreement_with_others import OthersAgreement, compute_agreement_with_others
+from curation.agreement.bias import AnnotatorBias, Decisions, compute_biases
+from curation.agreement.fast_answers import AnswerTimes, FastAnswers, count_fast
+from curation.agreement.grades import Grades
+from curation.agreement.intra_annotator import IntraAgreement
+from curation.agreement.modal_grade import ModalGrade, find_modes
+from curation.agreement.outliers import find_outliers
+from curation.core.statistics.estimate import Estimate
+
+if TYPE_CHECKING:
+    from curation.agreement.signals import Finding
+
+
+class AnnotatorMetrics(NamedTuple):
+    """Metrics of one annotator's work; None for a metric that was not computed.
+
+    Attributes
+    ----------
+    agreement: agreement with the others on the same pairs.
+    bias: difference between the annotator's grades and the others' grades.
+    fast, modal: speed and most frequent grade compared with the others; a sentence if there are too few data.
+    left_out: the reason why others are not compared with this annotator; see `outliers.find_outliers`.
+    feedback: points to discuss with the annotator.
+    """
+
+    annotator: str
+    agreement: OthersAgreement | None = None
+    bias: AnnotatorBias | None = None
+    fast: FastAnswers | str | None = None
+    modal: ModalGrade | str | None = None
+    consistency: IntraAgreement | None = None
+    control_items: Estimate | None = None
+    left_out: str | None = None
+    feedback: tuple[Finding, ...] = ()
+
+
+def compute_metrics(
+    annotators: Sequence[str],
+    grades: Grades,
+    times: AnswerTimes,
+    decisions: Decisions | None = None,
+    seed: int = 0,
+) -> list[AnnotatorMetrics]:
+    """Compute the metrics of these annotators, each compared with the other annotators who are no outliers.
+
+    Consistency, control items and feedback are not computed.
+
+    Parameters
+    ----------
+    decisions: decisions of reviewers (see `read_decisions`); without this argument no bias is computed.
+    """
+    outliers = find_outliers(grades)
+    agreements = compute_agreement_with_others(grades, outliers, seed)
+    biases = {} if decisions is None else compute_biases(grades, decisions, outliers, seed)
+    fast_answers = count_fast(annotators, times, outliers)
+    modal_grades = find_modes(grades, outliers)
+    return [
+        AnnotatorMetrics(
+            name,
+            agreement=agreements.get(name),
+            bias=biases.get(name),
+            fast=fast_answers[name],
+            modal=modal_grades.get(name),
+            left_out=outliers.get(name),
+        )
+        for name in annotators
+    ]
