@@ -23,7 +23,7 @@ from curation.agreement.intra_annotator import IntraAgreement
 from curation.agreement.report import AgreementReport, Details
 from curation.agreement.report_findings import list_findings
 from curation.agreement.verdict import READING, RELIABLE, TENTATIVE
-from curation.core.reports.charts import HeatCell, Mark, heat_map, intervals
+from curation.core.reports.charts import HeatCell, Mark, draw_heat_map, draw_intervals
 from curation.core.reports.page import Section, html_page
 from curation.core.reports.tables import QueryName, Table
 from curation.core.statistics.estimate import Estimate
@@ -144,7 +144,7 @@ def _drop_empty(table: Table) -> tuple[Table, ...]:
 
 
 def _draw_chart(title: str, marks: Sequence[Mark], overall: float | None = None) -> Chart:
-    return intervals(title, marks, overall, (TENTATIVE, RELIABLE)), _make_figure_table(title, marks)
+    return draw_intervals(title, marks, overall, (TENTATIVE, RELIABLE)), _make_figure_table(title, marks)
 
 
 def _make_figure_table(title: str, marks: Sequence[Mark]) -> Table:
@@ -197,7 +197,7 @@ def _draw_confusion(table: GradeConfusion, names: Sequence[str]) -> list[Chart]:
     title, heading = "Which grades met", "Another annotator said"
     rows = [[_cell(table, names, row, column) for column in range(len(names))] for row in range(len(names))]
     counts = tuple((name, *pairs) for name, pairs in zip(names, table.pairs, strict=True))
-    return [(heat_map(title, heading, names, rows), Table(title, (heading, *names), counts))]
+    return [(draw_heat_map(title, heading, names, rows), Table(title, (heading, *names), counts))]
 
 
 def _cell(table: GradeConfusion, names: Sequence[str], row: int, column: int) -> HeatCell:

@@ -76,7 +76,7 @@ def write_files(
     ------
     InputError: a file cannot be written.
     """
-    from curation.core.reports.table_files import csv_table, writer_for
+    from curation.core.reports.table_files import find_table_format, format_csv
     from curation.evaluation.report import condition_results, system_tables, trec_lines
 
     for path in select_by_ending(files, ".html"):
@@ -86,8 +86,8 @@ def write_files(
     for path in select_by_ending(files, ".xml"):
         write_file(path, condition_results.write_junit(page.title, checks), OUT)
     for path in select_by_ending(files, ".csv", ".tex"):
-        writer = writer_for(path, OUT)
-        is_csv = writer is csv_table
+        writer = find_table_format(path, OUT)
+        is_csv = writer is format_csv
         make_table = system_tables.make_figures_table if is_csv else system_tables.make_system_table
         write_file(path, writer(make_table(evaluation)), OUT)
     for path in select_by_ending(files, ".txt"):

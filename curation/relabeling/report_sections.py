@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from curation.core.reports.charts import HeatCell, heat_map
+from curation.core.reports.charts import HeatCell, draw_heat_map
 from curation.core.reports.page import Section, html_page
 from curation.core.reports.tables import QueryName, Table
 from curation.core.statistics.estimate import Estimate
@@ -57,7 +57,7 @@ def make_drift_sections(report: DriftReport, limit: int = MAX_ROWS) -> list[Sect
             "Old and new grades",
             "Each row is an old grade. The color of a cell shows how often it became the new grade.",
             (
-                heat_map(
+                draw_heat_map(
                     "Old grades (rows) and new grades (columns)", "new grade", names, _make_heat_cells(report)
                 ),
             )

@@ -14,7 +14,7 @@ from app.context import BY_PATH
 from app.send_documents import show_send_form
 from app.views.evaluate.ranked_lists import RankedLists, describe_values, show_chunks, show_lists
 from curation.core.errors import NotFoundError
-from curation.core.reports.plots import PlotPoint, scatter
+from curation.core.reports.plots import PlotPoint, draw_scatter_plot
 from curation.core.text import decimal, pluralize
 from curation.evaluation import by_query, result_lists
 from curation.evaluation.report.query_sections import QUERY_BY_QUERY, QUERY_RESULTS, QueryValues
@@ -109,7 +109,11 @@ def _ask_query(values: by_query.ByQuery, rows: Sequence[QueryValues], names: Seq
         for row in shown_rows
     ]
     is_plottable = has_two and all(max(row.first, row.second) <= 1 for row in shown_rows)
-    svg = scatter(f"{values.measure}, query by query", names[0], names[1], points) if is_plottable else ""
+    svg = (
+        draw_scatter_plot(f"{values.measure}, query by query", names[0], names[1], points)
+        if is_plottable
+        else ""
+    )
     figure = partial(decimal, sign="+" if has_two else "")
     largest = max(1.0, *(abs(row.difference) for row in shown_rows))
     bars = [

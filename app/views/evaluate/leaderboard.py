@@ -6,7 +6,7 @@ import streamlit as st
 
 from app import ui
 from app.components.widgets import show_drawing
-from curation.core.reports.charts import weeks
+from curation.core.reports.charts import draw_weeks
 from curation.core.text import decimal, pluralize
 from curation.evaluation import leaderboard
 from curation.evaluation.evaluable_release import EvaluableRelease
@@ -60,7 +60,9 @@ def _show_history(store: Store, annotator: Annotator, part: str, measure: str) -
     if series:
         ui.heading("History")
         show_drawing(
-            weeks(f"{measure} of {part}, evaluation by evaluation", series[:MAX_CHARTED_SYSTEMS], joined=True)
+            draw_weeks(
+                f"{measure} of {part}, evaluation by evaluation", series[:MAX_CHARTED_SYSTEMS], joined=True
+            )
         )
 
 

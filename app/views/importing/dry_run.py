@@ -12,7 +12,7 @@ from app.page_context import PageContext
 from app.uploads import StoredUpload, hand_over_upload, read_if_small
 from app.views.importing.import_form import make_layout_form
 from curation.core.errors import CurationError, InputError
-from curation.core.reports.table_files import csv_table
+from curation.core.reports.table_files import format_csv
 from curation.core.reports.tables import Table
 from curation.core.text import pluralize_label
 from curation.ingest.outcome import ImportOutcome
@@ -115,4 +115,4 @@ def _show_problems(findings: DryRun, file: StoredUpload, request: ImportRequest)
     ui.table(caption, ["Where", "What"], shown_rows, words=True)
     if count > 1:
         name = f"{Path(request.source).name}.problems.csv"
-        ui.download("Download the problems", csv_table(Table(caption, ("where", "what"), rows)), name)
+        ui.download("Download the problems", format_csv(Table(caption, ("where", "what"), rows)), name)

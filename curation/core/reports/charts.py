@@ -27,7 +27,7 @@ _TICK = 28  # minimum distance of two labels of an axis, in pixels
 _PLOT = 118  # the height of a panel's plot; its name is above it
 _BARS_BEGIN, _BARS_WIDTH, _BARS_TOP = 220, 720, 28
 _CELL_HEIGHT = 46
-_PANEL, _PANELS, _GAP = 252, 3, 20  # width of a panel of `weeks`, panels in a row, and between them
+_PANEL, _PANELS, _GAP = 252, 3, 20  # width of a panel of `draw_weeks`, panels in a row, and between them
 _LETTERS = 30  # of a name on one line beside the bars
 _LINES = 6  # of a name beside the bars; the tooltip has all of it
 _LABEL = 38  # pixels of a figure below an axis
@@ -80,7 +80,7 @@ class Axis(NamedTuple):
         return self.ticks[:: ceil(_LABEL * (len(self.ticks) - 1) / abs(self.length))]
 
 
-def intervals(
+def draw_intervals(
     title: str, marks: Sequence[Mark], whole: float | None = None, references: Sequence[float] = ()
 ) -> Markup:
     """Draw a row for each mark: name, interval, figure, and sample size.
@@ -92,7 +92,7 @@ def intervals(
     """
     start = max(-1.0, _lowest(marks))
     ticks = [value for value in (-1.0, -0.5, 0.0, 0.5, 1.0) if value >= start]
-    return in_two_sizes(
+    return render_two_sizes(
         "intervals.svg",
         _add_labels(_place_beside(marks, start), ticks, references),
         _add_labels(_place_below(marks, start), ticks, references),
@@ -102,7 +102,7 @@ def intervals(
     )
 
 
-def weeks(title: str, series: Sequence[tuple[str, Sequence[Mark]]], joined: bool = False) -> Markup:
+def draw_weeks(title: str, series: Sequence[tuple[str, Sequence[Mark]]], joined: bool = False) -> Markup:
     """Draw a panel for each series, with a mark for each week, on one scale; a mark's name is an ISO date.
 
     Parameters
@@ -115,12 +115,14 @@ def weeks(title: str, series: Sequence[tuple[str, Sequence[Mark]]], joined: bool
     narrow = {"width": NARROW, "height": len(series) * high, "panel": NARROW, "across": 1}
     y = Axis(start, 1, 26 + _PLOT, -_PLOT)
     both = {"title": title, "y": y, "series": series, "joined": joined, "high": high, "gap": _GAP}
-    return in_two_sizes("weeks.svg", wide, narrow, **both)
+    return render_two_sizes("weeks.svg", wide, narrow, **both)
 
 
-def heat_map(title: str, heading: str, names: Sequence[str], rows: Sequence[Sequence[HeatCell]]) -> Markup:
+def draw_heat_map(
+    title: str, heading: str, names: Sequence[str], rows: Sequence[Sequence[HeatCell]]
+) -> Markup:
     """Draw a square table of shares as a heat map, with `heading` above the columns."""
-    return in_two_sizes(
+    return render_two_sizes(
         "heat_map.svg",
         _place_cells(names, 104, 150, 18),
         _place_cells(names, max(64, (NARROW - 90) // max(1, len(names))), 90, 11),
@@ -131,9 +133,9 @@ def heat_map(title: str, heading: str, names: Sequence[str], rows: Sequence[Sequ
     )
 
 
-def bars(title: str, description: str, legend: tuple[str, str], rows: Sequence[BarGroup]) -> Markup:
+def draw_bars(title: str, description: str, legend: tuple[str, str], rows: Sequence[BarGroup]) -> Markup:
     """Draw two bars for each row; the longest bar has the full width."""
-    return in_two_sizes(
+    return render_two_sizes(
         "bars.svg",
         _place_bars_beside(rows),
         _place_bars_below(rows),
@@ -145,7 +147,7 @@ def bars(title: str, description: str, legend: tuple[str, str], rows: Sequence[B
     )
 
 
-def in_two_sizes(
+def render_two_sizes(
     template: str, wide: Mapping[str, object], narrow: Mapping[str, object], **both: object
 ) -> Markup:
     """Render a chart's template twice: for wide and for narrow containers."""
@@ -153,7 +155,7 @@ def in_two_sizes(
     return Markup("").join(render(template, size=name, **both, **values) for name, values in sizes)
 
 
-def lines(text: str, letters: int, most: int) -> list[str]:
+def wrap_text(text: str, letters: int, most: int) -> list[str]:
     """Wrap a text into at most `most` lines of `letters` letters; wide East Asian characters count twice."""
     wrapped = [""]
     for word in text.split():
@@ -199,8 +201,8 @@ def _place_below(marks: Sequence[Mark], start: float) -> dict[str, object]:
     """Place intervals below their names and figures."""
     rows, spans, top = [], [], LINE
     for mark in marks:
-        name = lines(mark.name, NARROW_LETTERS, 3)
-        notes = lines(mark.estimate.why or "", NARROW_LETTERS + 4, 4)
+        name = wrap_text(mark.name, NARROW_LETTERS, 3)
+        notes = wrap_text(mark.estimate.why or "", NARROW_LETTERS + 4, 4)
         figure = top + LINE * len(name)
         bar = figure + LINE
         text = {"lines": name, "notes": notes}
@@ -217,11 +219,11 @@ def _place_below(marks: Sequence[Mark], start: float) -> dict[str, object]:
 
 def _place_cells(names: Sequence[str], width: int, left: int, letters: int) -> dict[str, object]:
     """Place the cells of a heat map, and its names above and next to the cells."""
-    above = [lines(name, (width - 4) // 7, 3) for name in names]
+    above = [wrap_text(name, (width - 4) // 7, 3) for name in names]
     top = 32 + LINE * max(map(len, above), default=1)
     return {
         "above": above,
-        "beside": [lines(name, letters, 2) for name in names],
+        "beside": [wrap_text(name, letters, 2) for name in names],
         "width": left + len(names) * width,
         "height": top + len(names) * _CELL_HEIGHT + 6,
         "left": left,
@@ -233,7 +235,7 @@ def _place_cells(names: Sequence[str], width: int, left: int, letters: int) -> d
 def _place_bars_beside(rows: Sequence[BarGroup]) -> dict[str, object]:
     placed, top = [], _BARS_TOP
     for name, shares in rows:
-        wrapped = lines(name, _LETTERS, _LINES)
+        wrapped = wrap_text(name, _LETTERS, _LINES)
         text = top + (16 if len(wrapped) == 1 else 11)
         placed.append({"name": name, "lines": wrapped, "text": text, "shares": shares, "top": top})
         top += max(40, LINE * len(wrapped) + 8)
@@ -243,7 +245,7 @@ def _place_bars_beside(rows: Sequence[BarGroup]) -> dict[str, object]:
 def _place_bars_below(rows: Sequence[BarGroup]) -> dict[str, object]:
     placed, top = [], _BARS_TOP
     for name, shares in rows:
-        wrapped = lines(name, NARROW_LETTERS, 3)
+        wrapped = wrap_text(name, NARROW_LETTERS, 3)
         bar = top + LINE * len(wrapped) + 2
         placed.append({"name": name, "lines": wrapped, "text": top + 11, "shares": shares, "top": bar})
         top = bar + 13 * len(shares) + 12

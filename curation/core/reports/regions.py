@@ -14,7 +14,7 @@ from typing import NamedTuple
 from markupsafe import Markup
 
 from curation.core.characters import isolate
-from curation.core.reports.charts import NARROW, in_two_sizes
+from curation.core.reports.charts import NARROW, render_two_sizes
 from curation.core.text import decimal, pluralize
 
 STEPS = 5
@@ -72,7 +72,7 @@ def region_map(title: str, measure: str, marks: Sequence[RegionMark], proportion
     ----------
     proportion: average number of queries for each document of all regions; the diagonal marks this average.
     """
-    return in_two_sizes(
+    return render_two_sizes(
         "region_map.svg",
         _place_on_map(marks, proportion, _WIDTH),
         _place_on_map(marks, proportion, NARROW),
@@ -99,7 +99,7 @@ def region_graph(
     places: x and y of each region, from 0 to 1.
     edges: two regions by their place in `marks`, and a weight from 0 to 1.
     """
-    return in_two_sizes(
+    return render_two_sizes(
         "region_graph.svg",
         _lay_out(marks, places, edges, _WIDTH, _GRAPH),
         _lay_out(marks, places, edges, NARROW, _NARROW_GRAPH),

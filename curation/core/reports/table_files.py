@@ -1,4 +1,4 @@
-"""Tables written as CSV, Markdown or LaTeX."""
+"""File formats of tables: a table as the text of a CSV, Markdown or LaTeX file."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from curation.core.characters import quote_formula, show_controls
 from curation.core.errors import InputError
 from curation.core.reports.tables import Table, cell_text
 
-_MARKDOWN = re.compile(r"([\\`*_{}\[\]<>|#~$&!])")
+_MARKDOWN_SYNTAX = re.compile(r"([\\`*_{}\[\]<>|#~$&!])")
 
 
-_LATEX = {
+_LATEX_ESCAPES = {
     **{sign: f"\\{sign}" for sign in "&%$#_{}"},
     **{"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"},
     **{"<": "$<$", ">": "$>$", "|": r"\textbar{}", '"': r"\char34{}"},
@@ -25,71 +25,78 @@ _LATEX = {
 }
 
 
-def csv_table(table: Table) -> str:
-    """Write a table as CSV with a header (RFC 4180), line feeds, and cells that no spreadsheet reads as
-    formulas.
-    """
+def format_csv(table: Table) -> str:
+    """Format a table as CSV (RFC 4180) with a header, line feeds, and cells that no spreadsheet runs."""
     text = StringIO()
     writer = csv.writer(text, lineterminator="\n")
     rows = [table.columns, *table.rows]
-    writer.writerows([quote_formula(c) if isinstance(c, str) else c for c in row] for row in rows)
+    for row in rows:
+        writer.writerow([quote_formula(cell) if isinstance(cell, str) else cell for cell in row])
     return text.getvalue()
 
 
-def markdown_table(table: Table) -> str:
-    """Write a table in GitHub Flavored Markdown, with right-aligned figures and the caption below."""
-    rules = ["---:" if figures else "---" for figures in _figures(table)]
-    lines = [_markdown_line(map(markdown_text, table.columns)), _markdown_line(rules)]
-    lines += [_markdown_line(markdown_text(cell_text(value)) for value in row) for row in table.rows]
-    return "\n".join([*lines, "", markdown_text(table.caption), ""])
+def format_markdown(table: Table) -> str:
+    """Format a table in GitHub Flavored Markdown, with right-aligned figures and the caption below."""
+    rules = ["---:" if is_numeric else "---" for is_numeric in _find_numeric_columns(table)]
+    lines = [_format_markdown_row(map(escape_markdown, table.columns)), _format_markdown_row(rules)]
+    lines += [_format_markdown_row(escape_markdown(cell_text(value)) for value in row) for row in table.rows]
+    return "\n".join([*lines, "", escape_markdown(table.caption), ""])
 
 
-def latex_table(table: Table) -> str:
-    """Write a table in LaTeX that needs no package."""
-    places = "".join("r" if figures else "l" for figures in _figures(table))
-    rows = [[_latex(cell_text(value)) for value in row] for row in table.rows]
-    head = [_latex(column) for column in table.columns]
-    lines = [r"\begin{table}", r"\centering", f"\\caption{{{_latex(table.caption)}}}"]
-    lines += [f"\\begin{{tabular}}{{{places}}}", r"\hline", _latex_line(head), r"\hline"]
-    lines += [*map(_latex_line, rows), r"\hline", r"\end{tabular}", r"\end{table}", ""]
+def format_latex(table: Table) -> str:
+    """Format a table in LaTeX that needs no package."""
+    alignment = "".join("r" if is_numeric else "l" for is_numeric in _find_numeric_columns(table))
+    rows = [[_escape_latex(cell_text(value)) for value in row] for row in table.rows]
+    head = [_escape_latex(column) for column in table.columns]
+    lines = [r"\begin{table}", r"\centering", f"\\caption{{{_escape_latex(table.caption)}}}"]
+    lines += [f"\\begin{{tabular}}{{{alignment}}}", r"\hline", _format_latex_row(head), r"\hline"]
+    lines += [*map(_format_latex_row, rows), r"\hline", r"\end{tabular}", r"\end{table}", ""]
     return "\n".join(lines)
 
 
-# Extension of a file name → the function that writes a table
-WRITERS: dict[str, Callable[[Table], str]] = {".csv": csv_table, ".md": markdown_table, ".tex": latex_table}
+TABLE_FORMATS: dict[str, Callable[[Table], str]] = {
+    ".csv": format_csv,
+    ".md": format_markdown,
+    ".tex": format_latex,
+}
+"""Extension of a file name → the function that formats a table as the text of the file."""
 
 
-def writer_for(path: Path, option: str) -> Callable[[Table], str]:
-    """Find the function that writes a table to this path.
+def find_table_format(path: Path, option: str) -> Callable[[Table], str]:
+    """Find the function that formats a table as the text of the file at this path.
 
-        Raises
-        ------
-    InputError: the extension is unknown; the message names the option.
+    Parameters
+    ----------
+    option: the option that gave the path, for the message of the error.
+
+    Raises
+    ------
+    InputError: the extension of the path is unknown.
     """
-    writer = WRITERS.get(path.suffix.lower())
-    if writer is None:
-        raise InputError(f"{option} {path}: expected a name that ends in one of {', '.join(WRITERS)}.")
-    return writer
+    table_format = TABLE_FORMATS.get(path.suffix.lower())
+    if table_format is None:
+        raise InputError(f"{option} {path}: expected a name that ends in one of {', '.join(TABLE_FORMATS)}.")
+    return table_format
 
 
-def markdown_text(text: str) -> str:
-    """Escape Markdown, and join lines."""
-    return _MARKDOWN.sub(r"\\\1", " ".join(show_controls(text).splitlines()))
+def escape_markdown(text: str) -> str:
+    """Escape the syntax of Markdown in a text, and join the lines of the text."""
+    return _MARKDOWN_SYNTAX.sub(r"\\\1", " ".join(show_controls(text).splitlines()))
 
 
-def _figures(table: Table) -> list[bool]:
-    """Mark the columns that hold only figures."""
+def _find_numeric_columns(table: Table) -> list[bool]:
+    """Return for each column whether all its cells are numbers or missing."""
     columns = zip(*table.rows, strict=True) if table.rows else ([""] for _ in table.columns)
     return [all(value is None or isinstance(value, int | float) for value in column) for column in columns]
 
 
-def _markdown_line(cells: Iterable[str]) -> str:
+def _format_markdown_row(cells: Iterable[str]) -> str:
     return f"| {' | '.join(cells)} |"
 
 
-def _latex(text: str) -> str:
-    return "".join(_LATEX.get(sign, sign) for sign in show_controls(text))
+def _escape_latex(text: str) -> str:
+    return "".join(_LATEX_ESCAPES.get(character, character) for character in show_controls(text))
 
 
-def _latex_line(cells: Sequence[str]) -> str:
+def _format_latex_row(cells: Sequence[str]) -> str:
     return f"{' & '.join(cells)} \\\\"

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from markupsafe import Markup
 
 from curation.core.reports.page import Section
-from curation.core.reports.plots import MAX_SERIES, DotRow, dot_plot
+from curation.core.reports.plots import MAX_SERIES, DotRow, draw_dot_plot
 from curation.core.reports.tables import Table
 from curation.core.text import pluralize
 from curation.evaluation.answers.citations import CITATION_SCORES
@@ -154,4 +154,4 @@ def _draw_measures(evaluation: AnswerEvaluation) -> Markup:
         DotRow(system.name, "", [make_mark("", system.overall[measure], "no figure") for measure in measures])
         for system in evaluation.systems[:MAX_DRAWN]
     ]
-    return dot_plot("Answers of each system", measures, rows)
+    return draw_dot_plot("Answers of each system", measures, rows)

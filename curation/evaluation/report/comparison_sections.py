@@ -9,7 +9,7 @@ from markupsafe import Markup
 
 from curation.core.reports.charts import Mark
 from curation.core.reports.page import Section
-from curation.core.reports.plots import MAX_SERIES, DotRow, dot_plot
+from curation.core.reports.plots import MAX_SERIES, DotRow, draw_dot_plot
 from curation.core.reports.tables import Table
 from curation.core.statistics.estimate import Estimate
 from curation.core.text import p_cell, pluralize
@@ -85,7 +85,7 @@ def _draw_differences(title: str, compared: Sequence[Comparison]) -> tuple[Marku
         if row.difference is not None:
             difference = Estimate(row.difference, row.low, row.high)
             rows.append(DotRow(_pair_name(row), "", [Mark("", difference)]))
-    return (dot_plot(title, [""], rows, line=0.0),) if rows else ()
+    return (draw_dot_plot(title, [""], rows, line=0.0),) if rows else ()
 
 
 def _pair_name(pair: Comparison) -> str:
@@ -150,7 +150,7 @@ def _write_facet(evaluation: Evaluation, facet: str) -> Section:
             dot_rows.append(DotRow(value, pluralize(queries, "query", "queries"), marks))
         cells = ["–" if figure is None else format_with_n(figure, queries) for figure in figures]
         rows.append((value, queries, *cells, next(filter(None, left_out), "")))
-    drawings = (dot_plot(title, systems[:MAX_SERIES], dot_rows),) if dot_rows else ()
+    drawings = (draw_dot_plot(title, systems[:MAX_SERIES], dot_rows),) if dot_rows else ()
     table = Table(title, (facet, "queries", *systems, "note"), tuple(rows))
     return Section(f"By {facet}", sentence, drawings, (table,))
 

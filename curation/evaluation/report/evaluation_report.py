@@ -10,7 +10,7 @@ from typing import Any
 from markupsafe import Markup
 
 from curation.core.reports.page import Section, html_page
-from curation.core.reports.table_files import markdown_table
+from curation.core.reports.table_files import format_markdown
 from curation.core.reports.tables import QueryName, Table
 from curation.core.text import pluralize
 from curation.evaluation.evaluation import AnswerEvaluation, Evaluation
@@ -71,7 +71,7 @@ class EvaluationReport:
     def markdown(self) -> str:
         """All tables in Markdown, each below the heading of its section."""
         tables = [(section.heading, table) for section in self.sections for table in section.tables]
-        return "\n".join(f"## {heading}\n\n{markdown_table(table)}" for heading, table in tables)
+        return "\n".join(f"## {heading}\n\n{format_markdown(table)}" for heading, table in tables)
 
 
 def write_sections(evaluation: Evaluation) -> list[Section]:

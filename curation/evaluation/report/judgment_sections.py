@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from curation.core.reports.charts import Mark
 from curation.core.reports.page import Section
-from curation.core.reports.plots import MAX_SERIES, PlotCurve, curves, shares
+from curation.core.reports.plots import MAX_SERIES, PlotCurve, draw_curves, draw_share_bars
 from curation.core.reports.tables import Table
 from curation.core.statistics.estimate import Estimate
 from curation.core.text import percent, pluralize
@@ -52,7 +52,7 @@ def write_judged(evaluation: Evaluation) -> list[Section]:
     if unjudged is not None:
         pool = f"{percent(unjudged)} of the pairs that systems proposed for the pool have no grade."
     sentence = "Unjudged documents count as not relevant. The fewer are judged, the less a figure says."
-    drawing = shares(f"Judged documents that {headline} looks at", ("judged", "not judged"), rows)
+    drawing = draw_share_bars(f"Judged documents that {headline} looks at", ("judged", "not judged"), rows)
     return [Section("What was judged", f"{sentence} {pool}", (drawing,), tuple(tables))]
 
 
@@ -122,7 +122,7 @@ def write_abstention(evaluation: Evaluation) -> list[Section]:
     if not drawn_curves:
         return [Section("Unanswerable queries", sentence, (), (table,))]
     axes = ("share of unanswerable that are answered", "share of answerable kept")
-    drawing = curves("Queries that a threshold keeps and lets through", *axes, drawn_curves)
+    drawing = draw_curves("Queries that a threshold keeps and lets through", *axes, drawn_curves)
     remark = "The marker on a line shows the threshold that keeps 95 % of the answerable queries."
     return [Section("Unanswerable queries", sentence, (drawing,), (table,), remark)]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from curation.core.reports.page import Section
-from curation.core.reports.plots import PlotPoint, scatter
+from curation.core.reports.plots import PlotPoint, draw_scatter_plot
 from curation.core.reports.tables import QueryName, Table
 from curation.core.text import pluralize
 from curation.evaluation.evaluation import Evaluation
@@ -77,7 +77,7 @@ def _compare_two_systems(evaluation: Evaluation) -> Section:
             for row in named_rows
         ]
         tables += [Table(caption, columns, tuple(cells))] if cells else []
-    drawing = scatter(f"{headline}, query by query", first, second, points)
+    drawing = draw_scatter_plot(f"{headline}, query by query", first, second, points)
     return Section(QUERY_BY_QUERY, sentence, (drawing,), tuple(tables))
 
 

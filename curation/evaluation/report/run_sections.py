@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from statistics import mean, median, stdev
 
-from curation.core.reports.charts import intervals
+from curation.core.reports.charts import draw_intervals
 from curation.core.reports.page import Section
-from curation.core.reports.plots import MAX_SERIES, PlotCurve, curves
+from curation.core.reports.plots import MAX_SERIES, PlotCurve, draw_curves
 from curation.core.reports.tables import Table
 from curation.core.text import pluralize
 from curation.evaluation.evaluation import Evaluation
@@ -52,7 +52,7 @@ def write_systems(evaluation: Evaluation) -> list[Section]:
     )
     warning = warn_of_few_queries(figure.n for run in evaluation.runs for figure in run.overall.values())
     remark = "The interval says how far the mean would differ on other queries of the same kind."
-    drawing = intervals(f"{headline} of each system", marks)
+    drawing = draw_intervals(f"{headline} of each system", marks)
     return [Section("Systems", sentence, (drawing,), tables, f"{remark} {warning}".rstrip())]
 
 
@@ -114,7 +114,9 @@ def write_context(evaluation: Evaluation) -> list[Section]:
     remark = "Words are counted in the stored text; in scripts without spaces, each character counts."
     if len(drawn_curves) > MAX_SERIES:
         remark += f" The chart shows the first {MAX_SERIES} systems."
-    drawing = curves("Recall of evidence", "words of context", "recall", drawn_curves[:MAX_SERIES], widest)
+    drawing = draw_curves(
+        "Recall of evidence", "words of context", "recall", drawn_curves[:MAX_SERIES], widest
+    )
     table = Table("Recall of evidence by number of chunks", columns, rows)
     return [Section("Recall against context", sentence, (drawing,), (table,), remark)]
 

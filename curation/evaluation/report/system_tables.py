@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from curation.core.reports.table_files import markdown_table, markdown_text
+from curation.core.reports.table_files import escape_markdown, format_markdown
 from curation.core.reports.tables import Table
 from curation.core.text import pluralize
 from curation.evaluation.condition_checks import CheckedCondition
@@ -81,11 +81,11 @@ def _mark_comparisons(evaluation: Evaluation) -> tuple[dict[tuple[str, str], str
 
 def write_markdown(page: EvaluationReport, evaluation: Evaluation, checks: Sequence[CheckedCondition]) -> str:
     """Write the outcomes of conditions, then the findings and the figures of all systems, as Markdown."""
-    lines = [f"## {markdown_text(page.title)}", "", markdown_text(page.lead), ""]
+    lines = [f"## {escape_markdown(page.title)}", "", escape_markdown(page.lead), ""]
     for check in checks:
-        lines.append(f"- **{check.outcome}**: {markdown_text(check.condition)}")
-        lines += [f"  - {markdown_text(sentence)}" for sentence in list_sentences(check)]
+        lines.append(f"- **{check.outcome}**: {escape_markdown(check.condition)}")
+        lines += [f"  - {escape_markdown(sentence)}" for sentence in list_sentences(check)]
     lines += [""] if checks else []
-    lines += [f"- {markdown_text(sentence)}" for sentence in page.findings]
-    table = markdown_table(make_system_table(evaluation))
-    return "\n".join([*lines, "", table, markdown_text(page.remark), ""])
+    lines += [f"- {escape_markdown(sentence)}" for sentence in page.findings]
+    table = format_markdown(make_system_table(evaluation))
+    return "\n".join([*lines, "", table, escape_markdown(page.remark), ""])

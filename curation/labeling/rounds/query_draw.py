@@ -18,7 +18,7 @@ from typing import Any
 
 from curation.core.digests import sort_by_seed
 from curation.core.errors import InputError, RefusedError
-from curation.core.reports.table_files import csv_table
+from curation.core.reports.table_files import format_csv
 from curation.core.reports.tables import Table
 from curation.core.statistics.stratified_sampling import allocate
 from curation.core.text import pluralize
@@ -77,7 +77,7 @@ class QueryDraw:
             (query_id, self.strata[query_id], int(query_id in self.drawn), f"{probability:.6g}")
             for query_id, probability in self.probabilities.items()
         )
-        return csv_table(Table("", columns, tuple(rows)))
+        return format_csv(Table("", columns, tuple(rows)))
 
 
 def draw_candidates(

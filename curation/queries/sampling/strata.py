@@ -16,7 +16,7 @@ from markupsafe import Markup
 from numpy.typing import NDArray
 
 from curation.core.errors import InputError
-from curation.core.reports.charts import bars
+from curation.core.reports.charts import draw_bars
 from curation.core.reports.tables import Table
 from curation.core.statistics.arrays import Ints
 from curation.core.text import pluralize
@@ -99,7 +99,7 @@ def make_sample_chart(strata: Sequence[Stratum]) -> Markup:
     traffic = sum(stratum.traffic for stratum in strata) or 1
     drawn = sum(stratum.drawn for stratum in strata) or 1
     rows = [(stratum.name, (stratum.traffic / traffic, stratum.drawn / drawn)) for stratum in strata]
-    return bars(
+    return draw_bars(
         "Share of traffic and share of the sample by stratum",
         "Two bars for each stratum. The table has the same figures.",
         ("share of traffic", "share of sample"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from curation.core.reports.charts import Mark, intervals
+from curation.core.reports.charts import Mark, draw_intervals
 from curation.core.reports.page import Section, html_page
 from curation.core.reports.tables import Table
 from curation.core.statistics.estimate import Estimate
@@ -15,7 +15,10 @@ HOSTILE = "</p><script>alert(1)</script>"
 def page() -> str:
     table = Table(HOSTILE, (HOSTILE, "n"), ((HOSTILE, 1_234), (None, 0.5)))
     section = Section(
-        HOSTILE, f"{HOSTILE}\nSecond line.", (intervals("t", [Mark("a", Estimate(0.5, 0, 1))]),), (table,)
+        HOSTILE,
+        f"{HOSTILE}\nSecond line.",
+        (draw_intervals("t", [Mark("a", Estimate(0.5, 0, 1))]),),
+        (table,),
     )
     return html_page(
         HOSTILE, [HOSTILE], [section, Section("Empty", "Nothing.", remark=HOSTILE)], HOSTILE, HOSTILE

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from curation.core.errors import InputError
-from curation.core.reports.table_files import csv_table, latex_table, markdown_table, writer_for
+from curation.core.reports.table_files import find_table_format, format_csv, format_latex, format_markdown
 from curation.core.reports.tables import Table
 
 HOSTILE = 'a|b_c*d`e<f>&g%h$i#j{k}l\\m~n^o"p\nq'
@@ -17,12 +17,12 @@ TABLE = Table("1 of 2 | 95 %", ("system", "map", "queries"), ((HOSTILE, 1 / 3, 1
 
 
 def test_csv_has_every_digit_and_nothing_for_the_unknown() -> None:
-    rows = list(csv.reader(StringIO(csv_table(TABLE), newline="")))
+    rows = list(csv.reader(StringIO(format_csv(TABLE), newline="")))
     assert rows == [["system", "map", "queries"], [HOSTILE, repr(1 / 3), "12"], ["ä, é", "", "3"]]
 
 
 def test_markdown_shows_names_as_they_are() -> None:
-    head, rule, first, second, empty, caption = markdown_table(TABLE).splitlines()
+    head, rule, first, second, empty, caption = format_markdown(TABLE).splitlines()
     assert (head, rule) == ("| system | map | queries |", "| --- | ---: | ---: |")
     name = 'a\\|b\\_c\\*d\\`e\\<f\\>\\&g%h\\$i\\#j\\{k\\}l\\\\m\\~n^o"p q'
     assert first == f"| {name} | 0.333 | 12 |"
@@ -31,7 +31,7 @@ def test_markdown_shows_names_as_they_are() -> None:
 
 
 def test_latex_runs_no_command_that_a_name_holds() -> None:
-    lines = latex_table(TABLE).splitlines()
+    lines = format_latex(TABLE).splitlines()
     name = (
         r"a\textbar{}b\_c{*}d`e$<$f$>$\&g\%h\$i\#j\{k\}l\textbackslash{}m\textasciitilde{}n\textasciicircum{}o"
         r"\char34{}p q"
@@ -43,11 +43,11 @@ def test_latex_runs_no_command_that_a_name_holds() -> None:
 
 
 def test_a_latex_row_that_begins_with_a_bracket_is_no_argument_of_the_row_above() -> None:
-    lines = latex_table(Table("", ("system",), (("[a]",), ("*b",)))).splitlines()
+    lines = format_latex(Table("", ("system",), (("[a]",), ("*b",)))).splitlines()
     assert lines[-5:-3] == [r"{[}a] \\", r"{*}b \\"]
 
 
 def test_another_ending_is_refused() -> None:
-    assert writer_for(Path("a.TEX"), "--table") is latex_table
+    assert find_table_format(Path("a.TEX"), "--table") is format_latex
     with pytest.raises(InputError, match=r"a\.xlsx: expected a name that ends in one of .csv, .md, .tex"):
-        writer_for(Path("a.xlsx"), "--table")
+        find_table_format(Path("a.xlsx"), "--table")

@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from curation.core.characters import quote_formula, unquote_formula
-from curation.core.reports.table_files import csv_table
+from curation.core.reports.table_files import format_csv
 from curation.core.reports.tables import Table
 from curation.ingest.readers.records import Records
 
@@ -40,7 +40,7 @@ def test_a_table_that_we_wrote_is_read_unchanged_by_row_and_by_column(
     tmp_path: Path, cells: list[str]
 ) -> None:
     path = tmp_path / "a.csv"
-    path.write_text(csv_table(Table("", ("id", "text"), tuple((cell, f"x{cell}") for cell in cells))))
+    path.write_text(format_csv(Table("", ("id", "text"), tuple((cell, f"x{cell}") for cell in cells))))
     read = [tuple(record.fields.values()) for record in Records(path)]
     assert read == [(cell, f"x{cell}") for cell in cells]
     columns = [block.columns["id"].to_pylist() for block in Records(path).blocks(["id"])]
