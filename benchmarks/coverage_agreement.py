@@ -22,7 +22,8 @@ import numpy as np
 from curation.agreement.coefficients import COEFFICIENTS
 from curation.agreement.inter_annotator import estimate_coefficients, find_overlap
 from curation.core.statistics.arrays import Floats, Ints
-from curation.core.statistics.intervals import RESAMPLES, wilson_interval
+from curation.core.statistics.bootstrap import RESAMPLES
+from curation.core.statistics.intervals import wilson_interval
 
 SCALE = (0, 1, 2, 3)
 DOCUMENTS = 10

@@ -23,7 +23,8 @@ import numpy as np
 from scipy.stats import norm
 
 from curation.core.statistics.arrays import Floats
-from curation.core.statistics.intervals import Z95, percentile_interval, resample_sums, wilson_interval
+from curation.core.statistics.bootstrap import percentile_interval, resample_sums
+from curation.core.statistics.intervals import Z95, wilson_interval
 from curation.core.statistics.multiple_tests import correct_by_holm
 from curation.core.statistics.paired_differences import compute_moments, paired_t_p
 from curation.core.statistics.paired_intervals import paired_intervals

@@ -32,12 +32,8 @@ from scipy.special import expit, logit, stdtrit
 
 from benchmarks.coverage_evaluation import drawn_estimates
 from curation.core.statistics.arrays import Floats
-from curation.core.statistics.intervals import (
-    find_most_common,
-    percentile_interval,
-    resample_sums,
-    wilson_interval,
-)
+from curation.core.statistics.bootstrap import percentile_interval, resample_sums
+from curation.core.statistics.intervals import find_most_common, wilson_interval
 from curation.core.statistics.paired_intervals import MIN_DIFFERING
 from curation.evaluation.figures.means import estimate_means
 from curation.evaluation.scoring.measure_names import choose_measures

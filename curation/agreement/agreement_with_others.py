@@ -16,7 +16,8 @@ import numpy as np
 
 from curation.agreement.grades import MINIMUM_GRADES, Grades
 from curation.core.statistics.arrays import Floats, Ints, Mask
-from curation.core.statistics.intervals import MINIMUM_QUERIES, percentile_interval, resample_sums
+from curation.core.statistics.bootstrap import percentile_interval, resample_sums
+from curation.core.statistics.intervals import MINIMUM_QUERIES
 from curation.core.statistics.p_values import mean_t_p
 from curation.core.text import pluralize
 

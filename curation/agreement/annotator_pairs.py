@@ -18,8 +18,9 @@ from curation.agreement.coefficients import compare_raters
 from curation.agreement.grades import Grades, count_values
 from curation.agreement.inter_annotator import MINIMUM_UNITS, Overlap, find_overlap, make_estimate
 from curation.core.statistics.arrays import Floats, Ints
+from curation.core.statistics.bootstrap import RESAMPLES, Sums, resample_figures
 from curation.core.statistics.estimate import Estimate
-from curation.core.statistics.intervals import MINIMUM_QUERIES, RESAMPLES, Sums, resample_figures
+from curation.core.statistics.intervals import MINIMUM_QUERIES
 
 NO_SPREAD = "no variation: both gave the same grade to every pair they share"
 _FIGURE_COUNT = 3

@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 
 from curation.agreement.grades import MINIMUM_GRADES, Grades
 from curation.core.statistics.arrays import Floats, Ints
-from curation.core.statistics.intervals import MINIMUM_QUERIES, percentile_interval, resample_sums
+from curation.core.statistics.bootstrap import percentile_interval, resample_sums
+from curation.core.statistics.intervals import MINIMUM_QUERIES
 from curation.core.statistics.p_values import mean_t_p, permutation_p
 from curation.core.text import pluralize
 from curation.store import Cursor

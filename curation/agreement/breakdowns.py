@@ -17,8 +17,8 @@ from curation.agreement.coefficients import compute_alpha, compute_raw, count_co
 from curation.agreement.grades import Grades, count_values
 from curation.agreement.inter_annotator import Overlap, find_overlap, make_estimate
 from curation.core.statistics.arrays import Floats, Ints, Mask
+from curation.core.statistics.bootstrap import RESAMPLES, Sums, resample_figures
 from curation.core.statistics.estimate import Estimate
-from curation.core.statistics.intervals import RESAMPLES, Sums, resample_figures
 from curation.store import Cursor, get_setting
 
 NO_TAG = "no tag"

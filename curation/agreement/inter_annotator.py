@@ -17,10 +17,10 @@ import numpy as np
 
 from curation.agreement.coefficients import COEFFICIENTS, Coefficient, Coincidences, count_coincidences
 from curation.agreement.grades import Grades, count_values
-from curation.core.statistics import intervals
 from curation.core.statistics.arrays import Floats, Ints
+from curation.core.statistics.bootstrap import RESAMPLES, Sums, percentile_interval, resample_figures
 from curation.core.statistics.estimate import Estimate
-from curation.core.statistics.intervals import MINIMUM_QUERIES, RESAMPLES
+from curation.core.statistics.intervals import MINIMUM_QUERIES
 
 MINIMUM_UNITS = 10
 """Minimum number of doubly judged units for a figure that is shown."""
@@ -205,8 +205,8 @@ def estimate_coefficients(
     points = compute(rows.sum(axis=0, keepdims=True))[0]
     drawn = np.empty((0, len(coefficients)))
     if queries >= MINIMUM_QUERIES:
-        sums = intervals.Sums(np.arange(queries), rows, compute)
-        (drawn,) = intervals.resample_figures([sums], queries, seed, resamples)
+        sums = Sums(np.arange(queries), rows, compute)
+        (drawn,) = resample_figures([sums], queries, seed, resamples)
     for index, coefficient in enumerate(coefficients):
         # The package fails where a coefficient is undefined, so our formula decides whether to ask it.
         if coefficient.level is not None and not np.isnan(points[index]):
@@ -232,7 +232,7 @@ def make_estimate(
         return Estimate(n=units, why=undefined if units else NO_UNITS)
     if queries < MINIMUM_QUERIES:
         return Estimate(float(value), n=units, why=FEW_QUERIES)
-    interval = intervals.percentile_interval(resampled_values, queries)
+    interval = percentile_interval(resampled_values, queries)
     low, high = interval or (None, None)
     return Estimate(float(value), low, high, units, None if interval else RARE_VARIATION)
 
@@ -256,6 +256,6 @@ def _estimate_cannot_tell(counts: Ints, unit_queries: Ints, seed: int, resamples
         return Estimate(why="nothing was judged")
     resampled_values = np.empty(0)
     if queries >= MINIMUM_QUERIES:
-        shares = intervals.Sums(np.arange(queries), by_query, lambda drawn: drawn[:, :1] / drawn[:, 1:])
-        resampled_values = intervals.resample_figures([shares], queries, seed, resamples)[0][:, 0]
+        shares = Sums(np.arange(queries), by_query, lambda drawn: drawn[:, :1] / drawn[:, 1:])
+        resampled_values = resample_figures([shares], queries, seed, resamples)[0][:, 0]
     return make_estimate(float(counts[:, 1].sum() / judgments), resampled_values, judgments, queries)

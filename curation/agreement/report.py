@@ -14,7 +14,7 @@ from curation.agreement.grades import Grades, count_values, read_grades
 from curation.agreement.inter_annotator import InterAgreement, compute_agreement, find_overlap
 from curation.agreement.intra_annotator import IntraAgreement, read_repeats, score_repeats
 from curation.agreement.outliers import find_uninformative
-from curation.core.statistics.intervals import RESAMPLES
+from curation.core.statistics.bootstrap import RESAMPLES
 from curation.guides.guide import current_guide, load_guide
 from curation.labeling.consensus.consensus import ConsensusCounts, compute_consensus
 from curation.labeling.consensus.marks import read_marks

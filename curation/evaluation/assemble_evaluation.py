@@ -12,7 +12,7 @@ import numpy as np
 
 from curation import __version__
 from curation.core.statistics.arrays import Mask
-from curation.core.statistics.intervals import RESAMPLES
+from curation.core.statistics.bootstrap import RESAMPLES
 from curation.evaluation.evaluation import EvaluatedSystem, Evaluation, convert_to_values
 from curation.evaluation.figures.aggregations import StrataSummary, summarize_strata
 from curation.evaluation.figures.candidate_lists import measure_hard_negatives

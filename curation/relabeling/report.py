@@ -15,8 +15,9 @@ import numpy as np
 
 from curation.agreement.coefficients import agreement_weights, compare_raters, compute_cohen, count_confusion
 from curation.core.statistics.arrays import Floats
+from curation.core.statistics.bootstrap import Sums, percentile_interval, resample_figures
 from curation.core.statistics.estimate import Estimate
-from curation.core.statistics.intervals import MINIMUM_QUERIES, Sums, percentile_interval, resample_figures
+from curation.core.statistics.intervals import MINIMUM_QUERIES
 from curation.guides.guide import current_guide
 from curation.people.seal_access import read_sealed_queries
 from curation.relabeling import regraded_pairs, wrong_labels

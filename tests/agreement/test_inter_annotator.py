@@ -25,7 +25,7 @@ from curation.agreement.inter_annotator import (
     why_not_shown,
 )
 from curation.core.errors import RefusedError
-from curation.core.statistics.intervals import resample_sums
+from curation.core.statistics.bootstrap import resample_sums
 from tests.support import examples
 from tests.support.icecat import given_grades
 

@@ -1,3 +1,3 @@
-"""Statistics without a database: intervals, paired comparisons, p values, power, and allocation of
-samples.
+"""Statistics without a database: intervals, the bootstrap, paired comparisons, p values, power, and
+allocation of samples.
 """

@@ -18,7 +18,8 @@ from __future__ import annotations
 import numpy as np
 
 from curation.core.statistics.arrays import Floats
-from curation.core.statistics.intervals import find_most_common, percentile_interval, resample_sums
+from curation.core.statistics.bootstrap import percentile_interval, resample_sums
+from curation.core.statistics.intervals import find_most_common
 from curation.core.statistics.paired_differences import TIED_WITHIN
 
 MIN_DIFFERING = 8  # number of queries with an uncommon difference below which Gaffke's bound is used

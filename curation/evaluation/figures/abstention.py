@@ -22,8 +22,9 @@ import numpy as np
 
 from curation.core.statistics import intervals
 from curation.core.statistics.arrays import Floats, Ints, Mask
+from curation.core.statistics.bootstrap import RESAMPLES, percentile_interval
 from curation.core.statistics.estimate import Estimate, share_estimate
-from curation.core.statistics.intervals import MINIMUM_QUERIES, RESAMPLES
+from curation.core.statistics.intervals import MINIMUM_QUERIES
 from curation.core.statistics.roc import roc_area, roc_curve
 from curation.evaluation.scoring.facets import Facet
 from curation.evaluation.scoring.qrels import Qrels
@@ -185,7 +186,7 @@ def _estimate_refusal_rate(answerable: Floats, unanswerable: Floats, threshold: 
     thresholds = resampled_answerable[:, [_find_threshold_index(len(answerable), KEPT_SHARE)]]
     is_refused = random.choice(unanswerable, (RESAMPLES, len(unanswerable))) < thresholds
     value = float((unanswerable < threshold).mean())
-    low, high = intervals.percentile_interval(is_refused.mean(axis=1), len(unanswerable)) or (None, None)
+    low, high = percentile_interval(is_refused.mean(axis=1), len(unanswerable)) or (None, None)
     if value in (0.0, 1.0):  # resamples of the unanswerable queries alone would have no width
         low, high = intervals.wilson_interval(round(value * len(unanswerable)), len(unanswerable))
     return Estimate(value, low, high, len(unanswerable))

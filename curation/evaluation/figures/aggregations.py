@@ -23,8 +23,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from curation.core.statistics.arrays import Floats, Ints, Mask, ratio
+from curation.core.statistics.bootstrap import RESAMPLES, Sums, percentile_interval, resample_figures
 from curation.core.statistics.estimate import Estimate
-from curation.core.statistics.intervals import RESAMPLES, Sums, percentile_interval, resample_figures
 from curation.core.text import pluralize
 from curation.evaluation.figures.means import TOO_FEW_QUERIES, find_suppressed_strata
 from curation.evaluation.figures.paired_comparisons import pair_systems

@@ -24,8 +24,9 @@ from curation.agreement.coefficients import COEFFICIENTS, count_confusion
 from curation.agreement.grades import count_values, make_grades
 from curation.core.errors import RefusedError
 from curation.core.statistics.arrays import Floats, Ints, ratio
+from curation.core.statistics.bootstrap import RESAMPLES, Sums, resample_figures
 from curation.core.statistics.estimate import Estimate
-from curation.core.statistics.intervals import MINIMUM_QUERIES, RESAMPLES, Sums, resample_figures
+from curation.core.statistics.intervals import MINIMUM_QUERIES
 from curation.core.text import pluralize
 from curation.evaluation.llm_judges import human_grades
 from curation.evaluation.llm_judges.human_grades import HumanGrades

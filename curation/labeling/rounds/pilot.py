@@ -15,8 +15,8 @@ import numpy as np
 
 from curation.core.errors import RefusedError
 from curation.core.reports.tables import QueryName, Table, figure_row, figure_table
+from curation.core.statistics.bootstrap import percentile_interval, resample_sums
 from curation.core.statistics.estimate import Estimate
-from curation.core.statistics.intervals import percentile_interval, resample_sums
 from curation.core.text import pluralize
 from curation.guides.guide import load_guide
 from curation.labeling.rounds.round_states import read_round_state

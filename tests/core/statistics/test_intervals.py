@@ -5,13 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from curation.core.statistics.bootstrap import Sums, percentile_interval, resample_figures, resample_sums
 from curation.core.statistics.intervals import (
-    Sums,
     clustered_share_interval,
     effective_sample_size,
-    percentile_interval,
-    resample_figures,
-    resample_sums,
     wilson_interval,
 )
 
