@@ -21,7 +21,7 @@ from curation.core.statistics.estimate import Estimate, share_estimate
 from curation.labeling.consensus.consensus import PairConsensus, compute_consensus
 from curation.labeling.consensus.votes import Votes, read_votes
 from curation.labeling.rounds.withheld_answers import may_see_own_answers
-from curation.people.seal_access import closed_access
+from curation.people.seal_access import read_closed_access
 from curation.store import Store
 from curation.store.documents import VERSION
 
@@ -118,7 +118,7 @@ def find_own_differences(store: Store, annotator: str, now: datetime | None = No
         cursor.execute(_JUDGED_PAIRS, bind_release_parameters(annotator, now))
         rows = [_JudgedPair(*row) for row in cursor.fetchall()]
         votes = read_votes(cursor) if rows else None
-        access = closed_access(cursor)
+        access = read_closed_access(cursor)
     pairs = compute_consensus(_replace_own_votes(votes, annotator, rows)).pairs if votes else ()
     pair_by_ids = {(pair.query_id, pair.document_id): pair for pair in pairs}
     shown: list[Difference] = []
@@ -127,7 +127,7 @@ def find_own_differences(store: Store, annotator: str, now: datetime | None = No
         comparison = _compare_with_consensus(row, pair_by_ids[row.query_id, row.document_id])
         if comparison is None:
             continue
-        if access.shows(row.query_id):
+        if access.can_show(row.query_id):
             shown.append(comparison)
         else:
             sealed_count += 1
