@@ -83,7 +83,7 @@ def build_application(front: bool = True) -> st.App:
 
 def _show_failure(error: Exception) -> bool:
     """Show an unexpected error as a sentence with an id; write the traceback to the log under the same id."""
-    request_id = log.new_failure_id()
+    request_id = log.make_failure_id()
     log.write(logging.ERROR, "A page failed", error=error, request=request_id, path=st.context.url)
     st.error(
         "This page failed because of a mistake in goldgrade. The log of the server has the details under "

@@ -38,7 +38,7 @@ def note_sentence(sentence: str) -> None:
 def current_request_id() -> str:
     """Return the id of the current request, or a new id outside a request."""
     response = _current.get()
-    return response.id if response is not None else log.new_failure_id()
+    return response.id if response is not None else log.make_failure_id()
 
 
 class FailureLog:
@@ -76,7 +76,7 @@ class _LoggedResponse:
     """
 
     def __init__(self, scope: Scope, send: Send) -> None:
-        self.id = log.new_failure_id()
+        self.id = log.make_failure_id()
         self.is_started = False
         self.sentence = ""
         self._scope = scope

@@ -21,12 +21,12 @@ from curation.core.statistics.intervals import MINIMUM_QUERIES
 from curation.core.statistics.p_values import mean_t_p
 from curation.core.text import pluralize
 
-SHARE_OF_OTHERS = 0.5
+MIN_SHARE_OF_OTHERS = 0.5
 """An annotator agrees too little if their kappa is clearly below this share of the kappa among the others."""
 NO_VARIATION = "no variation: all gave one grade, so chance explains all"
 NOBODY_ELSE = f"fewer than {MINIMUM_GRADES} pairs were graded by two other annotators who can be compared"
 OTHERS_BY_CHANCE = "the others agree among themselves no better than chance"
-_NOTHING = 1e-12
+_ROUNDING_ERROR = 1e-12
 
 
 class OthersAgreement(NamedTuple):
@@ -140,7 +140,7 @@ class GradeTotals:
             return None
         pairs, distance, mean, square = moments
         chance = 2 * (square / pairs - (mean / pairs) ** 2)
-        if chance <= _NOTHING:
+        if chance <= _ROUNDING_ERROR:
             return None
         kappa = float(1 - distance / pairs / chance)
         return OthersKappa(float(distance / pairs), kappa, round(pairs))
@@ -172,20 +172,20 @@ def test_kappa(shared: SharedGrades, others: OthersKappa | None) -> tuple[float,
     """Compute kappa and its p value, which is None if the others do not agree; None if grades do not vary."""
     distances, grade, mean = shared.distances, shared.grade.mean(), shared.mean.mean()
     chance = float((shared.grade**2).mean() - 2 * grade * mean + shared.square.mean())
-    if chance <= _NOTHING:
+    if chance <= _ROUNDING_ERROR:
         return None
     kappa = 1 - float(distances.mean()) / chance
     if others is None or others.kappa <= 0:
         return kappa, None
     # What each pair adds to distance less its share of chance, to first order in the two means.
     by_pair = shared.grade**2 + shared.square - 2 * (grade * shared.mean + shared.grade * mean - grade * mean)
-    excess = distances - (1 - SHARE_OF_OTHERS * others.kappa) * by_pair
+    excess = distances - (1 - MIN_SHARE_OF_OTHERS * others.kappa) * by_pair
     return kappa, max(_above_p(excess, shared.query), _above_p(distances - others.distance, shared.query))
 
 
 def follows(kappa: float, others_kappa: float) -> bool:
     """True if an annotator's kappa is at least half of the others' kappa among themselves."""
-    return kappa > 0 and kappa >= SHARE_OF_OTHERS * others_kappa
+    return kappa > 0 and kappa >= MIN_SHARE_OF_OTHERS * others_kappa
 
 
 def test_mean(values: Floats, query: Ints) -> float:
@@ -254,5 +254,5 @@ def _compute_kappas(sums: Floats) -> Floats:
     distance, grade, mean, squares, pairs = sums.T
     with np.errstate(invalid="ignore", divide="ignore"):
         chance = squares / pairs - 2 * grade * mean / pairs**2
-        kappas: Floats = np.where(chance > _NOTHING, 1 - distance / pairs / chance, np.nan)
+        kappas: Floats = np.where(chance > _ROUNDING_ERROR, 1 - distance / pairs / chance, np.nan)
     return kappas

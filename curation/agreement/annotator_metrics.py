@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from curation.agreement.agreement_with_others import OthersAgreement, compute_agreement_with_others
 from curation.agreement.bias import AnnotatorBias, Decisions, compute_biases
-from curation.agreement.fast_answers import AnswerTimes, FastAnswers, count_fast
+from curation.agreement.fast_answers import AnswerTimes, FastAnswers, count_fast_answers
 from curation.agreement.grades import Grades
 from curation.agreement.intra_annotator import IntraAgreement
-from curation.agreement.modal_grade import ModalGrade, find_modes
+from curation.agreement.modal_grade import ModalGrade, find_modal_grades
 from curation.agreement.outliers import find_outliers
 from curation.core.statistics.estimate import Estimate
 
@@ -59,8 +59,8 @@ def compute_metrics(
     outliers = find_outliers(grades)
     agreements = compute_agreement_with_others(grades, outliers, seed)
     biases = {} if decisions is None else compute_biases(grades, decisions, outliers, seed)
-    fast_answers = count_fast(annotators, times, outliers)
-    modal_grades = find_modes(grades, outliers)
+    fast_answers = count_fast_answers(annotators, times, outliers)
+    modal_grades = find_modal_grades(grades, outliers)
     return [
         AnnotatorMetrics(
             name,

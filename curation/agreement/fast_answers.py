@@ -19,7 +19,7 @@ from curation.labeling.rounds.pace import MIN_SECONDS
 from curation.store import Cursor
 from curation.store.documents import LENGTH, VERSION
 
-FAST = 1 / 3
+FAST_TIME_SHARE = 1 / 3
 """Share of the others' median time below which an answer is fast."""
 MIN_AT_FLOOR = 20
 """Minimum number of timed answers before a median below `MIN_SECONDS` is reported. A quick reader gives a
@@ -33,7 +33,7 @@ MIN_OTHERS = 2
 fast.
 """
 # The first answer's time: a grade that is changed later takes a moment only.
-_FIRST = """
+_FIRST_ANSWERS = """
 JOIN live_presentations p USING (presentation_id)
 {}
 JOIN rounds r USING (round_id)
@@ -41,14 +41,14 @@ WHERE (p.round_id = ? OR (?::TEXT IS NULL AND r.kind NOT IN ('pilot', 'practice'
   AND e.kind IN ('grade', 'cannot_tell')
 QUALIFY row_number() OVER (PARTITION BY e.presentation_id ORDER BY e.revision) = 1
 """
-_TIMES = f"""
+_ANSWER_TIMES = f"""
 SELECT p.annotator, e.active_ms / 1000, {LENGTH}
-FROM judgment_events e {_FIRST.format(f"JOIN {VERSION}")} AND e.active_ms IS NOT NULL
+FROM judgment_events e {_FIRST_ANSWERS.format(f"JOIN {VERSION}")} AND e.active_ms IS NOT NULL
 ORDER BY e.submitted_at, p.presentation_id
 """  # noqa: S608
-_PACES = f"""
+_ANSWER_PACES = f"""
 SELECT annotator, count(ms), count(ms) FILTER (ms < {MIN_SECONDS * 1000}), median(ms) / 1000
-FROM (SELECT p.annotator, e.active_ms AS ms FROM judgment_events e {_FIRST.format("")})
+FROM (SELECT p.annotator, e.active_ms AS ms FROM judgment_events e {_FIRST_ANSWERS.format("")})
 GROUP BY annotator ORDER BY annotator
 """  # noqa: S608
 
@@ -108,16 +108,16 @@ class FastAnswers(NamedTuple):
 
 def read_times(cursor: Cursor, round_id: str | None) -> AnswerTimes:
     """Read the times of a round's answers; without a round, of all answers outside pilots and practice."""
-    rows = cursor.execute(_TIMES, [MAX_PASSAGE_LENGTH, round_id, round_id]).fetchall()
+    rows = cursor.execute(_ANSWER_TIMES, [MAX_PASSAGE_LENGTH, round_id, round_id]).fetchall()
     return AnswerTimes(*map(list, zip(*rows, strict=True))) if rows else AnswerTimes([], [], [])
 
 
 def read_paces(cursor: Cursor, round_id: str | None) -> tuple[AnswerPace, ...]:
     """Read the pace of each annotator who answered, by name, in the same rounds as `read_times`."""
-    return tuple(AnswerPace(*row) for row in cursor.execute(_PACES, [round_id, round_id]).fetchall())
+    return tuple(AnswerPace(*row) for row in cursor.execute(_ANSWER_PACES, [round_id, round_id]).fetchall())
 
 
-def count_fast(
+def count_fast_answers(
     annotators: Sequence[str], times: AnswerTimes, outliers: Collection[str] = ()
 ) -> dict[str, FastAnswers | str]:
     """Count fast answers against the others who are no outliers: annotator → counts, or a reason for no
@@ -129,17 +129,18 @@ def count_fast(
     counts: dict[str, FastAnswers | str] = {}
     for name in annotators:
         is_own = names == name
-        is_other, answers = is_compared & ~is_own, int(is_own.sum())
-        median = float(np.median(seconds[is_own])) if answers else 0.0
-        if answers < MIN_ANSWERS and not AnswerPace(name, answers, 0, median).unread:
-            counts[name] = f"{answers:,} timed answers, {MIN_ANSWERS} are needed"
+        is_other = is_compared & ~is_own
+        answer_count = int(is_own.sum())
+        median = float(np.median(seconds[is_own])) if answer_count else 0.0
+        if answer_count < MIN_ANSWERS and not AnswerPace(name, answer_count, 0, median).unread:
+            counts[name] = f"{answer_count:,} timed answers, {MIN_ANSWERS} are needed"
             continue
         compared = len(set(names[is_other])) >= MIN_OTHERS and is_other.sum() >= MIN_ANSWERS
         limits = _compute_limits(seconds, groups, is_other) if compared else np.zeros(len(seconds))
         is_fast = seconds < np.maximum(limits, MIN_SECONDS)
         counts[name] = FastAnswers(
             fast=int(is_fast[is_own].sum()),
-            answers=answers,
+            answers=answer_count,
             others_fast=int(is_fast[is_other].sum()),
             others_answers=int(is_other.sum()),
             below_second=int((seconds[is_own] < MIN_SECONDS).sum()),
@@ -161,9 +162,9 @@ def _compute_limits(seconds: Floats, groups: Ints, is_other: Mask) -> Floats:
 
     If the others answered few texts of a length group, all their answers are compared.
     """
-    limits = np.full(len(seconds), FAST * np.median(seconds[is_other]))
+    limits = np.full(len(seconds), FAST_TIME_SHARE * np.median(seconds[is_other]))
     for group in range(3):
         in_group = is_other & (groups == group)
         if in_group.sum() >= MIN_ANSWERS:
-            limits[groups == group] = FAST * np.median(seconds[in_group])
+            limits[groups == group] = FAST_TIME_SHARE * np.median(seconds[in_group])
     return limits

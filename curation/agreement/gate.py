@@ -30,17 +30,17 @@ from curation.people.annotators import require_author
 from curation.store import COMMAND_LINE, Cursor, Store, get_setting, put_setting, record_event
 
 ALPHA, CONSISTENCY = "ordinal alpha", "consistency"
-NOT_COUNTED = (
+NOT_COUNTED_REMARK = (
     "{repeats:,} repeats of {people:,} of the annotators do not count: their grades agree with nobody's, or "
     "are nearly always the same"
 )
-SINGLE = "the project says that it has one judge, so no agreement can be known"
-IMPORTED = "all judgments were imported, and imported ones have no second showing"
+SINGLE_JUDGE_REASON = "the project says that it has one judge, so no agreement can be known"
+ONLY_IMPORTED_REASON = "all judgments were imported, and imported ones have no second showing"
 
 State = Literal["met", "missed", "undefined", "not asked for"]
 
 # An import fills in no time on screen; the app always does.
-_ALL_IMPORTED = f"""
+_HAS_ONLY_IMPORTS = f"""
 SELECT bool_and(r.kind = 'imported' OR (e.shown_at IS NULL AND e.active_ms IS NULL))
 FROM current_judgments j JOIN rounds r USING (round_id) {LAST_EVENT_JOIN}
 WHERE r.kind NOT IN ('pilot', 'practice')
@@ -113,9 +113,11 @@ class Gate:
     @property
     def sentences(self) -> list[str]:
         """The checks, the note on intervals from few queries, and whether the gate is open."""
-        shut = "The gate is shut: a freeze needs an override with a reason."
-        checks = [check.sentence for check in self.checks]
-        return [*checks, *([self.note] if self.note else []), "The gate is open." if self.open else shut]
+        conclusion = "The gate is open."
+        if not self.open:
+            conclusion = "The gate is shut: a freeze needs an override with a reason."
+        notes = [self.note] if self.note else []
+        return [*(check.sentence for check in self.checks), *notes, conclusion]
 
     @property
     def open(self) -> bool:
@@ -125,7 +127,7 @@ class Gate:
     @property
     def without_agreement(self) -> bool:
         """True if agreement is unknown because one person judges the project."""
-        return any(check.figure == ALPHA and check.why == SINGLE for check in self.checks)
+        return any(check.figure == ALPHA and check.why == SINGLE_JUDGE_REASON for check in self.checks)
 
     @property
     def against(self) -> tuple[GateCheck, ...]:
@@ -152,11 +154,13 @@ def check_gate(
     excluded = [person for person in consistency if person.annotator in uninformative and person.n]
     check = _check_consistency(informative, all_imported, demand.consistency)
     if excluded:
-        remark = NOT_COUNTED.format(repeats=sum(person.n for person in excluded), people=len(excluded))
+        remark = NOT_COUNTED_REMARK.format(repeats=sum(person.n for person in excluded), people=len(excluded))
         check = check._replace(why=f"{check.why}; {remark}" if check.why and informative else remark)
     if demand.single_judge and judges <= 1:
-        single = GateCheck(ALPHA, demand.alpha, None, None, None, 0, "not asked for", SINGLE)
-        return Gate((single, check))
+        alpha_check = GateCheck(
+            ALPHA, demand.alpha, None, None, None, 0, "not asked for", SINGLE_JUDGE_REASON
+        )
+        return Gate((alpha_check, check))
     return Gate((_check_alpha(alpha, demand.alpha), check))
 
 
@@ -195,19 +199,26 @@ def compute_gate(store: Store, seed: int = 0) -> Gate:
     RefusedError: grades are not on the scale of the current guide.
     """
     with store.reading() as cursor:
-        grades, scale = read_grades(cursor), current_guide(cursor).values
-        repeats, imported, demand = read_repeats(cursor), has_only_imports(cursor), read_demand(cursor)
-    people = [score_repeats(row) for row in repeats]
-    agreement, uninformative = compute_agreement(grades, scale, seed), find_uninformative(grades)
-    return replace(
-        check_gate(agreement.ordinal, people, imported, demand, uninformative, agreement.annotators),
-        note=agreement.small_set,
+        grades = read_grades(cursor)
+        scale = current_guide(cursor).values
+        repeats = read_repeats(cursor)
+        all_imported = has_only_imports(cursor)
+        demand = read_demand(cursor)
+    agreement = compute_agreement(grades, scale, seed)
+    gate = check_gate(
+        agreement.ordinal,
+        [score_repeats(row) for row in repeats],
+        all_imported,
+        demand,
+        uninformative=find_uninformative(grades),
+        judges=agreement.annotators,
     )
+    return replace(gate, note=agreement.small_set)
 
 
 def has_only_imports(cursor: Cursor) -> bool:
     """Check whether the project has judgments that count and all these judgments were imported."""
-    return bool(cursor.execute(_ALL_IMPORTED).fetchall()[0][0])
+    return bool(cursor.execute(_HAS_ONLY_IMPORTS).fetchall()[0][0])
 
 
 def _check_alpha(alpha: Estimate, minimum: float) -> GateCheck:
@@ -222,7 +233,7 @@ def _check_alpha(alpha: Estimate, minimum: float) -> GateCheck:
 def _check_consistency(people: Sequence[IntraAgreement], all_imported: bool, minimum: float) -> GateCheck:
     pooled = pool_consistency(people)
     if not pooled.n and all_imported:
-        return GateCheck(CONSISTENCY, minimum, None, None, None, 0, "not asked for", IMPORTED)
+        return GateCheck(CONSISTENCY, minimum, None, None, None, 0, "not asked for", ONLY_IMPORTED_REASON)
     figures = (pooled.identical, pooled.low, pooled.high, pooled.n)
     if pooled.unreliable_reason is not None or pooled.low is None:
         return GateCheck(CONSISTENCY, minimum, *figures, "undefined", pooled.unreliable_reason)

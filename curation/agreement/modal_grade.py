@@ -40,7 +40,7 @@ class ModalGrade(NamedTuple):
     p: float
 
 
-def find_modes(grades: Grades, outliers: Collection[str] = ()) -> dict[str, ModalGrade | str]:
+def find_modal_grades(grades: Grades, outliers: Collection[str] = ()) -> dict[str, ModalGrade | str]:
     """Compare modal grades with the others who are no outliers: annotator → modal grade, or a reason for
     none.
     """

@@ -16,15 +16,15 @@ from curation.agreement.modal_grade import compute_one_grade_p, iterate_shared_g
 from curation.core.statistics.arrays import Mask
 from curation.core.statistics.multiple_tests import find_fdr_threshold
 
-FAR_OFF = 0.25
+OUTLIER_BIAS = 0.25
 """Bias in grades from which an annotator is an outlier."""
-LEVEL = 0.05
+FALSE_OUTLIER_SHARE = 0.05
 """Maximum average share of annotators who are outliers by chance alone."""
-AT_ONCE = 20
+ANNOTATORS_PER_EXCLUSION = 20
 """One in this many annotators is excluded in each step, so that a large group needs few steps."""
 AGREEMENT, ONE_GRADE, BIAS = "agreement", "one grade", "bias"
-_Tests = dict[int, tuple[float, float]]
-"""Annotator → p value, and the figure by which the worst annotator comes first."""
+_TestResults = dict[int, tuple[float, float]]
+"""Index of an annotator → p value, and rank: the annotator with the lowest rank is excluded first."""
 
 
 def find_outliers(grades: Grades) -> dict[str, str]:
@@ -37,13 +37,14 @@ def find_outliers(grades: Grades) -> dict[str, str]:
     graded = grades.graded_by_annotator
     is_compared = np.ones(len(grades.names), dtype=bool)
     outliers: dict[str, str] = {}
-    maximum = (len(np.unique(graded.people)) - 1) // 2
-    while len(outliers) < maximum:
+    max_outliers = (len(np.unique(graded.people)) - 1) // 2
+    while len(outliers) < max_outliers:
         worst = _find_worst(graded, is_compared)
         if worst is None:
             break
         reason, annotators = worst
-        batch = annotators[: min(max(1, int(is_compared.sum()) // AT_ONCE), maximum - len(outliers))]
+        batch_size = max(1, int(is_compared.sum()) // ANNOTATORS_PER_EXCLUSION)
+        batch = annotators[: min(batch_size, max_outliers - len(outliers))]
         is_compared[batch] = False
         outliers |= {grades.names[annotator]: reason for annotator in batch}
     return dict(sorted(outliers.items()))
@@ -64,21 +65,22 @@ def _find_worst(graded: Grades, is_compared: Mask) -> tuple[str, list[int]] | No
     shared_of = {annotator: totals.share(annotator) for annotator in np.flatnonzero(is_compared).tolist()}
     shared_of = {annotator: shared for annotator, shared in shared_of.items() if shared.has_enough}
     agreement, followers = _test_agreement(totals, shared_of)
-    one_grade = {
-        annotator: (p := compute_one_grade_p(*grades), p)
-        for annotator, grades in enumerate(iterate_shared_grades(graded, is_compared))
-        if annotator in shared_of and annotator not in followers
-    }
+    one_grade: _TestResults = {}
+    for annotator, (steps, other_counts) in enumerate(iterate_shared_grades(graded, is_compared)):
+        if annotator in shared_of and annotator not in followers:
+            p = compute_one_grade_p(steps, other_counts)
+            one_grade[annotator] = (p, p)
     for reason, tests in ((AGREEMENT, agreement), (ONE_GRADE, one_grade), (BIAS, _test_bias(shared_of))):
-        ps = [p for p, _ in tests.values()]
-        limit = find_fdr_threshold([*ps, *[1.0] * (len(shared_of) - len(ps))], LEVEL)
-        significant = sorted((figure, annotator) for annotator, (p, figure) in tests.items() if p <= limit)
+        p_values = [p for p, _ in tests.values()]
+        untested_count = len(shared_of) - len(p_values)
+        threshold = find_fdr_threshold([*p_values, *[1.0] * untested_count], FALSE_OUTLIER_SHARE)
+        significant = sorted((rank, annotator) for annotator, (p, rank) in tests.items() if p <= threshold)
         if significant:
             return reason, [annotator for _, annotator in significant]
     return None
 
 
-def _test_agreement(totals: GradeTotals, shared_of: dict[int, SharedGrades]) -> tuple[_Tests, set[int]]:
+def _test_agreement(totals: GradeTotals, shared_of: dict[int, SharedGrades]) -> tuple[_TestResults, set[int]]:
     """Test each annotator's agreement, and find the annotators who follow the others' grades."""
     tests, followers = {}, set()
     for annotator, shared in shared_of.items():
@@ -94,11 +96,11 @@ def _test_agreement(totals: GradeTotals, shared_of: dict[int, SharedGrades]) -> 
     return tests, followers
 
 
-def _test_bias(shared_of: dict[int, SharedGrades]) -> _Tests:
+def _test_bias(shared_of: dict[int, SharedGrades]) -> _TestResults:
     tests = {}
     for annotator, shared in shared_of.items():
         differences = shared.grade - shared.mean
         size = abs(differences.mean())
-        if size >= FAR_OFF:
+        if size >= OUTLIER_BIAS:
             tests[annotator] = (test_mean(differences, shared.query), -size)
     return tests

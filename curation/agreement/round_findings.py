@@ -26,13 +26,12 @@ from curation.store import Store
 
 FALSE_ROUNDS = 0.05
 """Maximum share of rounds without a problem that get an early warning, for any number of annotators."""
-_PEOPLE = "SELECT DISTINCT annotator FROM live_presentations WHERE round_id = ? ORDER BY annotator"
+_ANNOTATORS = "SELECT DISTINCT annotator FROM live_presentations WHERE round_id = ? ORDER BY annotator"
 CHANCE, PACE = "near chance", "pace"
 CHECKS = {
     CHANCE: f"ordinal alpha whose 95 % interval is below {SLIGHT}, or holds 0 and ends below {TENTATIVE}",
     PACE: f"a median below {MIN_SECONDS:g} second over at least {MIN_AT_FLOOR} timed answers",
 }
-
 """Check of the whole round or of a pace → its criterion, besides the signals of annotators."""
 
 
@@ -115,7 +114,7 @@ def find_early_warnings(store: Store, round_name: str) -> SignalResults:
     """
     with store.reading() as cursor:
         round_id = find_round(cursor, round_name).round_id
-        annotators = [name for (name,) in cursor.execute(_PEOPLE, [round_id]).fetchall()]
+        annotators = [name for (name,) in cursor.execute(_ANNOTATORS, [round_id]).fetchall()]
         times, grades = read_times(cursor, round_id), read_grades(cursor, round_id)
     return run_signals(compute_metrics(annotators, grades, times), ROUND_SIGNALS, FALSE_ROUNDS)
 

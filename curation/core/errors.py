@@ -110,8 +110,8 @@ class Named(Protocol):
 def find_named(items: Sequence[Item], name: str, kind: str, more: str = "", command: str = "") -> Item:
     """Find the item with this name.
 
-        Raises
-        ------
+    Raises
+    ------
     NotFoundError: no item has this name; the message lists all names, and ends with `more`.
     """
     for item in items:

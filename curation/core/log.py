@@ -21,11 +21,11 @@ from curation.core.characters import show_controls
 LOG = logging.getLogger("goldgrade")
 # The environment variable that has the value `json` for JSON lines; processes of jobs inherit it
 FORM = "GOLDGRADE_LOG"
-_CONTENT = re.compile(r"'[^']*'|\"[^\"]*\"|“[^”]*”|\d+")
-_TEXT = "%(asctime)s %(levelname)s %(message)s"
+_CONTENT_PATTERN = re.compile(r"'[^']*'|\"[^\"]*\"|“[^”]*”|\d+")
+_LINE_FORMAT = "%(asctime)s %(levelname)s %(message)s"
 
 
-def new_failure_id() -> str:
+def make_failure_id() -> str:
     """Make the id of a failure, which the page and the log show."""
     return secrets.token_hex(4)
 
@@ -33,7 +33,7 @@ def new_failure_id() -> str:
 def configure() -> None:
     """Write the log to standard error, in the form that the environment asks for."""
     handler = logging.StreamHandler()
-    handler.setFormatter(_JsonLines() if os.environ.get(FORM) == "json" else _Text())
+    handler.setFormatter(_JsonFormatter() if os.environ.get(FORM) == "json" else _TextFormatter())
     LOG.handlers = [handler]
     LOG.setLevel(logging.INFO)
     LOG.propagate = False
@@ -49,7 +49,7 @@ def write(level: int, message: str, *, error: BaseException | None = None, **fie
 
 def remove_content(sentence: str) -> str:
     """Remove quotations and numbers from a refusal, because they may be personal data or grades."""
-    return _CONTENT.sub("…", sentence)
+    return _CONTENT_PATTERN.sub("…", sentence)
 
 
 def describe_origin(error: BaseException) -> str:
@@ -59,42 +59,42 @@ def describe_origin(error: BaseException) -> str:
     return f"{type(error).__name__}{position}"
 
 
-class _Text(logging.Formatter):
+class _TextFormatter(logging.Formatter):
     def __init__(self) -> None:
-        super().__init__(_TEXT)
+        super().__init__(_LINE_FORMAT)
 
     def formatMessage(self, record: logging.LogRecord) -> str:  # noqa: N802  logging's name
         record.message = show_controls(" ".join(record.message.splitlines()))
-        context = " ".join(f"{name}={_word(value)}" for name, value in _fields(record).items())
+        context = " ".join(f"{name}={_quote_value(value)}" for name, value in _get_fields(record).items())
         return f"{super().formatMessage(record)}{f' [{context}]' if context else ''}"
 
     def format(self, record: logging.LogRecord) -> str:
-        return _visible(super().format(record))
+        return _escape_unprintable(super().format(record))
 
 
-class _JsonLines(logging.Formatter):
+class _JsonFormatter(logging.Formatter):
     def format(self, record: logging.LogRecord) -> str:
         line = {
             "time": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
             "level": record.levelname.lower(),
             "message": record.getMessage(),
-            **_fields(record),
+            **_get_fields(record),
         }
         if record.exc_info:
             line["traceback"] = self.formatException(record.exc_info)
-        return _visible(json.dumps(line, ensure_ascii=False, default=str))
+        return _escape_unprintable(json.dumps(line, ensure_ascii=False, default=str))
 
 
-def _fields(record: logging.LogRecord) -> dict[str, Any]:
+def _get_fields(record: logging.LogRecord) -> dict[str, Any]:
     return getattr(record, "fields", {})
 
 
-def _visible(text: str) -> str:
+def _escape_unprintable(text: str) -> str:
     """Write JSON's escapes for unprintable characters, such as those that change the direction of text."""
     return "".join(sign if sign.isprintable() or sign == "\n" else json.dumps(sign)[1:-1] for sign in text)
 
 
-def _word(value: Any) -> str:
+def _quote_value(value: Any) -> str:
     """Write a value on one line."""
     text = str(value)
     return text if text.isprintable() and " " not in text and text else json.dumps(text)

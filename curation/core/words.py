@@ -24,17 +24,17 @@ from typing import NamedTuple
 # The name of this tokenization. Results that depend on the tokenization are stored with its name.
 TOKENIZATION = "by script 1"
 
-_ASCII = re.compile(r"\w+", re.ASCII)
-_DOTTED = re.compile("i\u0307+")
-_PLAIN = re.compile(r"\w+")
-_UNSPACED = (
+_ASCII_WORD = re.compile(r"\w+", re.ASCII)
+_DOTTED_I = re.compile("i\u0307+")
+_SIMPLE_WORD = re.compile(r"\w+")
+_UNSPACED_LETTERS = (
     "\u0e01-\u0edf\u1000-\u109f\uaa60-\uaa7f\ua9e0-\ua9fe\u1780-\u17ff"  # Thai, Lao, Burmese, Khmer
     "\u1100-\u11ff\ua960-\ua97c\uac00-\ud7fb"  # Hangul
     "\u2e80-\u2fd5\u3005-\u3007\u3021-\u3029\u3031-\u3035\u3038-\u303c\u3041-\u31bf\u31f0-\u31ff"
     "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uff66-\uff9f"
     "\U0001aff0-\U0001b16f\U00020000-\U0003fffd"  # kana, Bopomofo and Han
 )
-_WITHOUT_MEANING = (
+_IGNORED_CHARACTERS = (
     "\u00ad\u061c\u200c-\u200f\u202a-\u202e\u2060\u2066-\u2069\ufeff\ufe00-\ufe0f\u20e3\U000e0100-\U000e01ef"
     "\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7\ufb1e\u0640\u064b-\u0652\u0670"
 )
@@ -61,25 +61,28 @@ class _Patterns(NamedTuple):
 
 def split_words(text: str) -> list[str]:
     """Cut a text into folded words, in order; scripts without spaces give grams."""
-    whole = split_whole_words(text)
-    if text.isascii() or not any(map(is_unspaced, set(whole))):
-        return whole
-    return [word for run in whole for word in (_grams(run) if is_unspaced(run) else [run])]
+    whole_words = split_whole_words(text)
+    if text.isascii() or not any(map(is_unspaced, set(whole_words))):
+        return whole_words
+    words: list[str] = []
+    for word in whole_words:
+        words += _make_grams(word) if is_unspaced(word) else [word]
+    return words
 
 
 def split_whole_words(text: str) -> list[str]:
     """Cut a text like `split_words`, but keep runs of scripts without spaces whole."""
     if text.isascii():
-        return _ASCII.findall(text.lower())
-    normal = _normal(text)
+        return _ASCII_WORD.findall(text.lower())
+    normal = _normalise(text)
     if not any(map(_is_special, set(normal))):
-        return _PLAIN.findall(normal)
-    return _patterns().run.findall(_without_meaning(normal))
+        return _SIMPLE_WORD.findall(normal)
+    return _compile_patterns().run.findall(_remove_ignored(normal))
 
 
 def split_signs(run: str) -> list[str]:
     """Cut a folded run into signs: letters with their marks."""
-    return _patterns().sign.findall(run) if _patterns().mark.search(run) else list(run)
+    return _compile_patterns().sign.findall(run) if _compile_patterns().mark.search(run) else list(run)
 
 
 def is_unspaced(word: str) -> bool:
@@ -97,12 +100,14 @@ def is_cut_differently(text: str, whole: bool = False) -> bool:
     if text.isascii():
         return False
     text_words = split_whole_words(text)
-    return text_words != _PLAIN.findall(_normal(text)) or (not whole and any(map(is_unspaced, text_words)))
+    return text_words != _SIMPLE_WORD.findall(_normalise(text)) or (
+        not whole and any(map(is_unspaced, text_words))
+    )
 
 
 def fold(word: str) -> str:
     """Fold a word or text as `split_words` does."""
-    return word.lower() if word.isascii() else _without_meaning(_normal(word))
+    return word.lower() if word.isascii() else _remove_ignored(_normalise(word))
 
 
 def locate_words(text: str, select: Callable[[str], bool] = lambda word: True) -> Iterator[LocatedWord]:
@@ -113,12 +118,12 @@ def locate_words(text: str, select: Callable[[str], bool] = lambda word: True) -
     select: function that selects the words; called once for each distinct run of the text.
     """
     folded: dict[str, str] = {}  # run → word, '' where it is not wanted
-    for match in _runs_of(text).finditer(text):
+    for match in _choose_run_pattern(text).finditer(text):
         run = match[0]
         word = folded.get(run)
         if word is None:
             if match.lastgroup == "unspaced":
-                yield from _located_signs(run, match.start(), select)
+                yield from _locate_signs(run, match.start(), select)
                 continue
             word = fold(run)
             folded[run] = word = word if select(word) else ""
@@ -129,18 +134,18 @@ def locate_words(text: str, select: Callable[[str], bool] = lambda word: True) -
 def find_word_starts(text: str) -> list[int]:
     """List the positions of the words of a text, in order; in scripts without spaces each sign is a word."""
     if text.isascii():
-        return [match.start() for match in _ASCII.finditer(text)]
+        return [match.start() for match in _ASCII_WORD.finditer(text)]
     return list(dict.fromkeys(located_word.start for located_word in locate_words(text)))
 
 
-def _runs_of(text: str) -> re.Pattern[str]:
+def _choose_run_pattern(text: str) -> re.Pattern[str]:
     """Choose the fastest pattern that cuts this unfolded text."""
     if text.isascii():
-        return _ASCII
-    return _patterns().raw_run if any(map(_is_special, set(text))) else _PLAIN
+        return _ASCII_WORD
+    return _compile_patterns().raw_run if any(map(_is_special, set(text))) else _SIMPLE_WORD
 
 
-def _located_signs(run: str, start: int, select: Callable[[str], bool]) -> Iterator[LocatedWord]:
+def _locate_signs(run: str, start: int, select: Callable[[str], bool]) -> Iterator[LocatedWord]:
     """Yield the wanted signs and the wanted grams of an unfolded run, with their positions."""
     run_signs, places = _split_unfolded(run)
     grams = list(map(add, run_signs, run_signs[1:]))
@@ -157,67 +162,67 @@ def _located_signs(run: str, start: int, select: Callable[[str], bool]) -> Itera
 
 def _split_unfolded(run: str) -> tuple[list[str], list[tuple[int, int]]]:
     """Cut an unfolded run into folded signs, with the part of the run that each sign comes from."""
-    if _patterns().joining.search(run) is None:
-        letters = list(map(_folded_sign, run))
+    if _compile_patterns().joining.search(run) is None:
+        letters = list(map(_fold_sign, run))
         if all(len(letter) == 1 and _is_unspaced_letter(letter) for letter in set(letters)):
             return letters, list(pairwise(range(len(run) + 1)))
     folded: list[str] = []
     spans_of_letters: list[tuple[int, int]] = []
-    for match in _patterns().raw_sign.finditer(run):
-        sign_text = _folded_sign(match[0])
+    for match in _compile_patterns().raw_sign.finditer(run):
+        sign_text = _fold_sign(match[0])
         folded.append(sign_text)
         spans_of_letters += [match.span()] * len(sign_text)
-    matches = list(_patterns().sign.finditer("".join(folded)))
+    matches = list(_compile_patterns().sign.finditer("".join(folded)))
     spans = [(spans_of_letters[sign.start()][0], spans_of_letters[sign.end() - 1][1]) for sign in matches]
     return [sign[0] for sign in matches], spans
 
 
-def _grams(run: str) -> list[str]:
+def _make_grams(run: str) -> list[str]:
     run_signs = split_signs(run)
     return list(map("".join, pairwise(run_signs))) if len(run_signs) > 1 else run_signs
 
 
 @lru_cache(maxsize=65_536)
-def _folded_sign(letters: str) -> str:
+def _fold_sign(letters: str) -> str:
     return fold(letters)
 
 
-def _normal(text: str) -> str:
+def _normalise(text: str) -> str:
     return unicodedata.normalize("NFKC", text).casefold()
 
 
-def _without_meaning(normal: str) -> str:
-    return _DOTTED.sub("i", _patterns().ignored.sub("", normal))
+def _remove_ignored(normal: str) -> str:
+    return _DOTTED_I.sub("i", _compile_patterns().ignored.sub("", normal))
 
 
 @cache
 def _is_special(letter: str) -> bool:
-    return not letter.isascii() and _patterns().special.match(letter) is not None
+    return not letter.isascii() and _compile_patterns().special.match(letter) is not None
 
 
 @cache
 def _is_unspaced_letter(letter: str) -> bool:
-    return _patterns().sign.match(letter) is not None
+    return _compile_patterns().sign.match(letter) is not None
 
 
 @lru_cache(maxsize=1)
-def _patterns() -> _Patterns:
+def _compile_patterns() -> _Patterns:
     """Compile the patterns at the first text that is not ASCII, because it takes a tenth of a second."""
     near, far = range(0x300, 0x10000), (*range(0x10000, 0x32000), *range(0xE0100, 0xE01F0))
-    marks, far_marks = _character_class(near, _is_mark), _character_class(far, _is_mark)
-    unspaced = re.compile(rf"[{_UNSPACED}]")
+    marks, far_marks = _make_character_class(near, _is_mark), _make_character_class(far, _is_mark)
+    unspaced = re.compile(rf"[{_UNSPACED_LETTERS}]")
     near_signs, far_signs = (
-        _character_class(codes, lambda letter: letter.isalnum() and unspaced.match(letter) is not None)
+        _make_character_class(codes, lambda letter: letter.isalnum() and unspaced.match(letter) is not None)
         for codes in (near, far)
     )
     signs = f"(?:[{near_signs}]|[{far_signs}])"
-    letters = rf"[^\W{_UNSPACED}]+"
+    letters = rf"[^\W{_UNSPACED_LETTERS}]+"
     mark = f"(?:[{marks}]|[{far_marks}])"  # apart: `re` looks up a class without far signs in a table
-    extended = f"(?:[{marks}{_WITHOUT_MEANING}]|[{far_marks}])"
+    extended = f"(?:[{marks}{_IGNORED_CHARACTERS}]|[{far_marks}])"
     return _Patterns(
         mark=re.compile(mark),
-        special=re.compile(rf"{mark}|[{_WITHOUT_MEANING}{_UNSPACED}]"),
-        ignored=re.compile(rf"[{_WITHOUT_MEANING}]"),
+        special=re.compile(rf"{mark}|[{_IGNORED_CHARACTERS}{_UNSPACED_LETTERS}]"),
+        ignored=re.compile(rf"[{_IGNORED_CHARACTERS}]"),
         run=re.compile(
             rf"(?:[{near_signs}]+{mark}*|[{far_signs}]{mark}*)+|{letters}(?:{mark}+(?:{letters})?)*"
         ),
@@ -234,7 +239,7 @@ def _is_mark(letter: str) -> bool:
     return unicodedata.category(letter).startswith("M")
 
 
-def _character_class(codes: Iterable[int], belongs: Callable[[str], bool]) -> str:
+def _make_character_class(codes: Iterable[int], belongs: Callable[[str], bool]) -> str:
     """Write the letters that meet a condition as ranges of a character class."""
     members = [code for code in codes if belongs(chr(code))]
     starts = [code for code, before in zip(members, [0, *members], strict=False) if code != before + 1]

@@ -41,7 +41,7 @@ _REDUCED_TABLES = (
     "(FROM main.snapshot_documents SEMI JOIN documents_of USING (document_id))",
 )
 _VIEW_SQL = "SELECT view_name, sql FROM duckdb_views() WHERE list_contains(?::TEXT[], view_name)"
-_CREATED = re.compile(r"CREATE VIEW \w+ AS ")
+_CREATE_VIEW = re.compile(r"CREATE VIEW \w+ AS ")
 
 
 def read_by_range(cursor: Cursor, sql: str, max_items: int | None, **parameters: Any) -> Iterator[pa.Table]:
@@ -70,7 +70,7 @@ def release_memory(cursor: Cursor) -> None:
 def restrict_to_query(cursor: Cursor, sql: str) -> str:
     """Change the SQL so that all tables and views of judgments contain only the query `$query`."""
     view_texts = dict(cursor.execute(_VIEW_SQL, [list(_JUDGMENT_VIEWS)]).fetchall())
-    views = (f"{name} AS ({_CREATED.sub('', view_texts[name]).rstrip(';')})" for name in _JUDGMENT_VIEWS)
+    views = (f"{name} AS ({_CREATE_VIEW.sub('', view_texts[name]).rstrip(';')})" for name in _JUDGMENT_VIEWS)
     return f"WITH {', '.join([*_REDUCED_TABLES, *views])} FROM ({sql})"
 
 

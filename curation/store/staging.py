@@ -17,7 +17,7 @@ from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
 from tempfile import gettempdir
 
-_NAME = re.compile(r"\.(?P<target>.+)\.(?P<role>new|old)-(?:[0-9a-f]{16}|\d+-\d+)")
+_STAGING_NAME = re.compile(r"\.(?P<target>.+)\.(?P<role>new|old)-(?:[0-9a-f]{16}|\d+-\d+)")
 
 
 @contextmanager
@@ -32,9 +32,8 @@ def staging_folder(target: Path, private: bool = False) -> Iterator[Path]:
     """
     remove_leftovers(target.parent)
     staging = _make_staging_path(target, "new")
-    unlocked = staging.with_name(
-        f"{staging.name}-"
-    )  # not a staging name: nobody removes the folder before it is locked
+    # Not a staging name, so that nobody removes the folder before it is locked
+    unlocked = staging.with_name(f"{staging.name}-")
     unlocked.mkdir(0o700 if private else 0o777, parents=True)
     with _locked(unlocked):
         try:
@@ -65,9 +64,8 @@ def replace_folder(replacement: Path, target: Path) -> None:
         except OSError:
             with suppress(OSError):  # somebody else's came first, or there was nothing to put back
                 former.rename(target)
-            if (
-                target.exists()
-            ):  # else what is moved away is the only one: it is put back later, as after a kill
+            # Without a target, the former folder is the only one: it is restored later, as after a kill
+            if target.exists():
                 shutil.rmtree(former, ignore_errors=True)
             raise
         try:
@@ -84,7 +82,7 @@ def remove_leftovers(folder: Path) -> list[Path]:
     """
     folders = list_leftovers(folder)
     for path in folders:
-        name_match = _NAME.fullmatch(path.name)
+        name_match = _STAGING_NAME.fullmatch(path.name)
         target = folder / name_match["target"] if name_match else path
         if name_match and name_match["role"] == "old" and not target.exists():
             with suppress(OSError):
@@ -144,7 +142,7 @@ def flush_all(folder: Path) -> None:
 
 
 def _is_leftover(path: Path) -> bool:
-    has_name = _NAME.fullmatch(path.name) is not None
+    has_name = _STAGING_NAME.fullmatch(path.name) is not None
     return has_name and not path.is_symlink() and path.is_dir() and not is_locked(path)
 
 

@@ -17,13 +17,13 @@ from curation.core.characters import isolate
 from curation.core.reports.charts import NARROW, render_two_sizes
 from curation.core.text import decimal, pluralize
 
-STEPS = 5
+SHADE_STEPS = 5
 _WIDTH = 800
-_LEFT, _TOP, _LANE, _BOTTOM = 64, 12, 64, 410
-_GRAPH = 560
-_NARROW_GRAPH = 400
-_LABELLED = 14
-_NAME_HIGH, _NAME_WIDE = 24, 185
+_PLOT_LEFT, _PLOT_TOP, _UNASKED_HEIGHT, _PLOT_BOTTOM = 64, 12, 64, 410
+_GRAPH_HEIGHT = 560
+_NARROW_GRAPH_HEIGHT = 400
+_MAX_NAMES = 14
+_NAME_HEIGHT, _NAME_WIDTH = 24, 185
 
 
 class RegionMark(NamedTuple):
@@ -51,7 +51,7 @@ class RegionMark(NamedTuple):
         """The CSS class of the region's colour."""
         if not self.queries:
             return "unasked"
-        return "unknown" if self.value is None else f"v{min(STEPS, 1 + int(self.value * STEPS))}"
+        return "unknown" if self.value is None else f"v{min(SHADE_STEPS, 1 + int(self.value * SHADE_STEPS))}"
 
     def described(self, measure: str) -> str:
         """Describe the region with its documents, queries and value."""
@@ -78,9 +78,9 @@ def region_map(title: str, measure: str, marks: Sequence[RegionMark], proportion
         _place_on_map(marks, proportion, NARROW),
         title=title,
         measure=measure,
-        top=_TOP,
-        floor=_BOTTOM - _LANE,
-        bottom=_BOTTOM,
+        top=_PLOT_TOP,
+        floor=_PLOT_BOTTOM - _UNASKED_HEIGHT,
+        bottom=_PLOT_BOTTOM,
     )
 
 
@@ -101,8 +101,8 @@ def region_graph(
     """
     return render_two_sizes(
         "region_graph.svg",
-        _lay_out(marks, places, edges, _WIDTH, _GRAPH),
-        _lay_out(marks, places, edges, NARROW, _NARROW_GRAPH),
+        _place_on_graph(marks, places, edges, _WIDTH, _GRAPH_HEIGHT),
+        _place_on_graph(marks, places, edges, NARROW, _NARROW_GRAPH_HEIGHT),
         title=title,
         measure=measure,
     )
@@ -111,80 +111,83 @@ def region_graph(
 def _place_on_map(marks: Sequence[RegionMark], proportion: float | None, width: int) -> dict[str, object]:
     most_documents = max((mark.documents for mark in marks), default=1)
     most_queries = max((mark.queries for mark in marks), default=1) or 1
-    floor, left, right = _BOTTOM - _LANE, _LEFT, width - 20
+    floor, left, right = _PLOT_BOTTOM - _UNASKED_HEIGHT, _PLOT_LEFT, width - 20
 
     def across(documents: float) -> float:
-        return left + _log_share(documents, most_documents) * (right - left)
+        return left + _scale_logarithmically(documents, most_documents) * (right - left)
 
     def up(queries: float) -> float:
-        return floor - _log_share(queries, most_queries) * (floor - _TOP)
+        return floor - _scale_logarithmically(queries, most_queries) * (floor - _PLOT_TOP)
 
     placed = [
-        mark._replace(x=across(mark.documents), y=up(mark.queries) if mark.queries else _lane(index))
+        mark._replace(x=across(mark.documents), y=up(mark.queries) if mark.queries else _place_unasked(index))
         for index, mark in enumerate(marks)
     ]
     return {
         "width": width,
         "left": left,
         "right": right,
-        "across": [(value, across(value)) for value in _powers(most_documents)],
-        "up": [(value, up(value)) for value in _powers(most_queries)],
-        "diagonal": _diagonal(proportion, most_documents, most_queries, across, up),
+        "across": [(value, across(value)) for value in _list_axis_values(most_documents)],
+        "up": [(value, up(value)) for value in _list_axis_values(most_queries)],
+        "diagonal": _find_diagonal(proportion, most_documents, most_queries, across, up),
         "placed": placed,
-        **_legend(width, _BOTTOM + 76),
+        **_place_legend(width, _PLOT_BOTTOM + 76),
     }
 
 
-def _lay_out(
+def _place_on_graph(
     marks: Sequence[RegionMark],
     places: Sequence[tuple[float, float]],
     edges: Sequence[tuple[int, int, float]],
     width: int,
     height: int,
 ) -> dict[str, object]:
-    most, largest = max((mark.documents for mark in marks), default=1), 12 if width == _WIDTH else 8
+    most_documents = max((mark.documents for mark in marks), default=1)
+    radius_range = 12 if width == _WIDTH else 8
     placed = [
         mark._replace(
             x=30 + x * (width - 60),
             y=20 + y * (height - 40),
-            radius=4 + largest * sqrt(mark.documents / most),
+            radius=4 + radius_range * sqrt(mark.documents / most_documents),
         )
         for mark, (x, y) in zip(marks, places, strict=True)
     ]
     return {
         "width": width,
         "placed": placed,
-        "named": _choose_named(placed, _NAME_WIDE if width == _WIDTH else width),
+        "named": _choose_named_regions(placed, _NAME_WIDTH if width == _WIDTH else width),
         "edges": [(placed[region], placed[other], weight) for region, other, weight in edges],
-        **_legend(width, height + 24),
+        **_place_legend(width, height + 24),
     }
 
 
-def _choose_named(placed: Sequence[RegionMark], wide: int) -> list[RegionMark]:
-    """Choose the largest regions whose names, `wide` pixels each, do not overlap."""
-    named: list[RegionMark] = []
-    for region in sorted(placed, key=lambda mark: (-mark.documents, mark.name)):
-        free = all(abs(region.y - mark.y) > _NAME_HIGH or abs(region.x - mark.x) > wide for mark in named)
-        if free and len(named) < _LABELLED:
-            named.append(region)
-    return named
+def _choose_named_regions(marks: Sequence[RegionMark], name_width: int) -> list[RegionMark]:
+    """Choose the largest regions whose names, each `name_width` pixels wide, do not overlap."""
+    chosen: list[RegionMark] = []
+    for region in sorted(marks, key=lambda mark: (-mark.documents, mark.name)):
+        has_room = all(
+            abs(region.y - mark.y) > _NAME_HEIGHT or abs(region.x - mark.x) > name_width for mark in chosen
+        )
+        if has_room and len(chosen) < _MAX_NAMES:
+            chosen.append(region)
+    return chosen
 
 
-def _log_share(value: float, most: float) -> float:
+def _scale_logarithmically(value: float, most: float) -> float:
     """Scale a value logarithmically: 0 for 1, and below 1 for `most`, so that the largest value is inside."""
     return log(max(value, 1)) / log(1.15 * max(most, 2))
 
 
-def _lane(index: int) -> float:
+def _place_unasked(index: int) -> float:
     """Place a region without queries in the bottom row, with small vertical steps between neighbors."""
-    return _BOTTOM - _LANE / 2 + 8 + 5 * (index % 5 - 2)
+    return _PLOT_BOTTOM - _UNASKED_HEIGHT / 2 + 8 + 5 * (index % 5 - 2)
 
 
-def _powers(most: float) -> list[int]:
+def _list_axis_values(most: float) -> list[int]:
     return [value for power in range(7) for value in (10**power, 3 * 10**power) if value <= most]
 
 
-def _diagonal(
+def _find_diagonal(
     proportion: float | None,
     most_documents: float,
     most_queries: float,
@@ -202,9 +205,12 @@ def _diagonal(
     return across(first), up(first * proportion), across(last), up(last * proportion)
 
 
-def _legend(width: int, top: int) -> dict[str, object]:
+def _place_legend(width: int, top: int) -> dict[str, object]:
     """Place the legend of shades, and compute the height of the drawing with it."""
-    steps = [(f"v{step}", f"{(step - 1) / STEPS:g}–{step / STEPS:g}") for step in range(1, STEPS + 1)]
+    steps = [
+        (f"v{step}", f"{(step - 1) / SHADE_STEPS:g}–{step / SHADE_STEPS:g}")
+        for step in range(1, SHADE_STEPS + 1)
+    ]
     shades = [*steps, ("unknown", "not evaluated"), ("unasked", "nothing asked")]
     across = max(1, width // 112)
     entries = [

@@ -1,4 +1,4 @@
-"""IdenticalTexts documents: the same title and body under several ids, so that the text is judged once."""
+"""Identical documents: the same title and body under several ids, so that the text is judged once."""
 
 from __future__ import annotations
 

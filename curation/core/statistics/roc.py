@@ -62,38 +62,39 @@ class RocPoint(NamedTuple):
 def roc_area(cases: Floats, controls: Floats) -> RocArea:
     """Compute the area for scores of shape (m,) and (n,), at least one each; infinite scores are allowed."""
     m, n = len(cases), len(controls)
-    joint_ranks = _midranks(np.concatenate([cases, controls]))
-    below = (joint_ranks[:m] - _midranks(cases)) / n
-    above = 1 - (joint_ranks[m:] - _midranks(controls)) / m
+    joint_ranks = _compute_midranks(np.concatenate([cases, controls]))
+    below = (joint_ranks[:m] - _compute_midranks(cases)) / n
+    above = 1 - (joint_ranks[m:] - _compute_midranks(controls)) / m
     value = float(below.mean())
     error = sqrt(below.var(ddof=1) / m + above.var(ddof=1) / n) if min(m, n) > 1 else None
-    return RocArea(value, error, *_newcombe_interval(value, m, n))
+    return RocArea(value, error, *_compute_newcombe_interval(value, m, n))
 
 
 def roc_curve(cases: Floats, controls: Floats) -> list[RocPoint]:
     """List the points from the highest threshold to the lowest, one for each distinct score."""
     thresholds = np.unique(np.concatenate([cases, controls]))[::-1]
-    shares = [_share_at_or_above(scores, thresholds).tolist() for scores in (cases, controls)]
+    shares = [_compute_shares_at_or_above(scores, thresholds).tolist() for scores in (cases, controls)]
     return [RocPoint(*row) for row in zip(thresholds.tolist(), *shares, strict=True)]
 
 
-def _share_at_or_above(scores: Floats, thresholds: Floats) -> Floats:
+def _compute_shares_at_or_above(scores: Floats, thresholds: Floats) -> Floats:
     """Compute the share of scores at or above each threshold."""
     below = np.searchsorted(np.sort(scores), thresholds, side="left")
     share: Floats = (len(scores) - below) / len(scores)
     return share
 
 
-def _midranks(scores: Floats) -> Floats:
+def _compute_midranks(scores: Floats) -> Floats:
     """Rank scores from 1; equal scores share their mean rank."""
     _, index, counts = np.unique(scores, return_inverse=True, return_counts=True)
     ranks: NDArray[np.float64] = (np.cumsum(counts) - (counts - 1) / 2)[index]
     return ranks
 
 
-def _newcombe_interval(value: float, m: int, n: int) -> tuple[float, float]:
+def _compute_newcombe_interval(value: float, m: int, n: int) -> tuple[float, float]:
     low = 0.0 if value == 0 else _find_interval_end(value, 0.0, m, n)
-    return low, 1.0 if value == 1 else _find_interval_end(value, 1.0, m, n)
+    high = 1.0 if value == 1 else _find_interval_end(value, 1.0, m, n)
+    return low, high
 
 
 def _find_interval_end(value: float, limit: float, m: int, n: int) -> float:
@@ -101,14 +102,14 @@ def _find_interval_end(value: float, limit: float, m: int, n: int) -> float:
     inside, outside = value, limit
     for _ in range(60):
         middle = (inside + outside) / 2
-        if abs(middle - value) <= Z95 * sqrt(_newcombe_variance(middle, m, n)):
+        if abs(middle - value) <= Z95 * sqrt(_compute_newcombe_variance(middle, m, n)):
             inside = middle
         else:
             outside = middle
     return inside
 
 
-def _newcombe_variance(area: float, m: int, n: int) -> float:
+def _compute_newcombe_variance(area: float, m: int, n: int) -> float:
     mean = (m + n) / 2 - 1
     spread = 1 + mean * (1 - area) / (2 - area) + mean * area / (1 + area)
     return area * (1 - area) * spread / (m * n)
