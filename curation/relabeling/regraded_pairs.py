@@ -183,26 +183,13 @@ def read_two_rounds(cursor: Cursor, first: str, second: str, closed: Collection[
     find_changes = _make_change_finder(cursor)
     pairs = []
     for key in sorted(before.keys() & after.keys()):
-        query_id, document_id = key
-        pair = RegradedPair(
-            query_id,
-            document_id,
-            type=types.get(query_id, "unknown"),
-            tags=tags.get(query_id, ()),
-            part="",
-            probability=None,
-            before=None,
-            after=None,
-            why=SEALED,
-        )
+        query_id = key[0]
+        kind = (types.get(query_id, "unknown"), tags.get(query_id, ()))
+        pair = RegradedPair(*key, *kind, part="", probability=None, before=None, after=None, why=SEALED)
         if query_id not in closed:
             old, new = before[key], after[key]
-            pair = pair._replace(
-                before=old.grade,
-                after=new.grade,
-                why=_explain_incomparable(old.grade, new),
-                changes=find_changes(old, new),
-            )
+            why = _explain_incomparable(old.grade, new)
+            pair = pair._replace(before=old.grade, after=new.grade, why=why, changes=find_changes(old, new))
         pairs.append(pair)
     return QuarterResult(f"{first} → {second}", 0, tuple(pairs))
 

@@ -27,15 +27,15 @@ if TYPE_CHECKING:
 Item = TypeVar("Item")
 PIECE = 1_000_000  # maximum length of a piece in characters. A longer line is a separate piece.
 
-DAMAGED = "\ufffd\n"  # text that replaces a piece that cannot be unpacked
+DAMAGED_TEXT = "\ufffd\n"  # text that replaces a piece that cannot be unpacked
 
 BATCH = 10_000  # number of rows that are converted at one time
 
-RUN = 50_000  # number of lines that are sorted at one time
+RUN_LINES = 50_000  # number of lines that are sorted at one time
 
-RUN_PIECE = 100_000  # length in characters of the pieces of a sorted run of lines
+RUN_PIECE_LENGTH = 100_000  # length in characters of the pieces of a sorted run of lines
 
-_LEVEL = 3
+_COMPRESSION_LEVEL = 3
 
 
 class PartSum(NamedTuple):
@@ -71,7 +71,7 @@ class PartText:
     def of_rows(cls, rows: Iterable[Any], *, ordered: bool = False) -> PartText:
         """Make the text of a part from rows, which may be an iterator. `ordered` sorts the lines."""
         lines = map(canonical_json, rows)
-        return cls.of_lines(sorted_lines(lines) if ordered else lines)
+        return cls.of_lines(sort_lines(lines) if ordered else lines)
 
     def __len__(self) -> int:
         return self.sums.lines
@@ -125,7 +125,7 @@ class PartText:
 
 def pack(text: str) -> bytes:
     """Compress a piece of text for storage."""
-    return zlib.compress(text.encode("utf-8"), _LEVEL)
+    return zlib.compress(text.encode("utf-8"), _COMPRESSION_LEVEL)
 
 
 def unpack(piece: bytes) -> str:
@@ -134,13 +134,13 @@ def unpack(piece: bytes) -> str:
     try:
         text = decompressor.decompress(piece).decode("utf-8")
     except (zlib.error, UnicodeDecodeError):
-        return DAMAGED
-    return text if decompressor.eof and not decompressor.unused_data else DAMAGED
+        return DAMAGED_TEXT
+    return text if decompressor.eof and not decompressor.unused_data else DAMAGED_TEXT
 
 
-def sorted_lines(lines: Iterable[str]) -> Iterator[str]:
+def sort_lines(lines: Iterable[str]) -> Iterator[str]:
     """Sort lines by code points: sort and compress runs of lines, then merge the runs."""
-    runs = [PartText.of_lines(sorted(run), RUN_PIECE) for run in batched(lines, RUN)]
+    runs = [PartText.of_lines(sorted(run), RUN_PIECE_LENGTH) for run in batched(lines, RUN_LINES)]
     return merge(*(run.lines() for run in runs))
 
 

@@ -11,7 +11,7 @@ import pytest
 from curation.core.digests import ListDigest, canonical_json, digest
 from curation.releases.pair_codes import PairCodes, count_common, count_documents
 from curation.store import release_parts
-from curation.store.release_parts import DAMAGED, PartText, pack, sorted_lines, unpack
+from curation.store.release_parts import DAMAGED_TEXT, PartText, pack, sort_lines, unpack
 from tests.support.stored_parts import part_text, text_of
 
 ROWS = [
@@ -22,7 +22,7 @@ ROWS = [
 @pytest.fixture(autouse=True)
 def _small_batches(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(release_parts, "RUN", 4)
-    monkeypatch.setattr(release_parts, "RUN_PIECE", 30)
+    monkeypatch.setattr(release_parts, "RUN_PIECE_LENGTH", 30)
     monkeypatch.setattr(release_parts, "PIECE", 40)
 
 
@@ -43,7 +43,7 @@ def test_lines_are_sorted_by_code_points_as_python_sorts_texts() -> None:
 
 
 def test_a_tab_and_a_number_after_a_line_leave_the_order_of_the_lines() -> None:
-    numbered = sorted_lines(f"{canonical_json(row)}\t{number}" for number, row in enumerate(ROWS))
+    numbered = sort_lines(f"{canonical_json(row)}\t{number}" for number, row in enumerate(ROWS))
     assert [line.rpartition("\t")[0] for line in numbered] == sorted(map(canonical_json, ROWS))
 
 
@@ -76,7 +76,7 @@ def test_a_text_is_the_same_in_pieces_of_any_size_cut_anywhere(text: str, size: 
     "piece", [b"", b"no piece", pack("text\n")[:-1], pack("text\n") + b"!", zlib.compress(b"\xff")]
 )
 def test_a_piece_that_is_none_is_read_as_what_no_part_holds(piece: bytes) -> None:
-    assert unpack(piece) == DAMAGED
+    assert unpack(piece) == DAMAGED_TEXT
     assert PartText([pack("text\n"), piece]).sums != text_of("text\n").sums
 
 

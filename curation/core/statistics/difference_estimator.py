@@ -73,11 +73,11 @@ class _Sample(NamedTuple):
     """The sampled units as arrays of length n; `figures` and `known` are 0 for a unit without people's
     figure.
 
-    asked: shape (N,), True for a sampled unit. weights: the count of a unit over its probability.
+    is_sampled: shape (N,), True for a sampled unit. weights: the count of a unit over its probability.
     strata: numbers from 0; each stratum has two units or more if the sample has two units.
     """
 
-    asked: Mask
+    is_sampled: Mask
     figures: Floats
     known: Floats
     probabilities: Floats
@@ -100,7 +100,7 @@ class _MeanEstimate(NamedTuple):
 def difference_estimate(
     judge: Floats,
     people: Floats,
-    asked: Mask,
+    is_sampled: Mask,
     probabilities: Floats,
     strata: Sequence[str],
     counts: Floats | None = None,
@@ -114,7 +114,7 @@ def difference_estimate(
     ----------
     judge: shape (N,), the judge's figure of every unit; NaN if the judge finds no figure.
     people: shape (N,), people's figure of each sampled unit; NaN if people find no figure.
-    asked: shape (N,), True for a sampled unit.
+    is_sampled: shape (N,), True for a sampled unit.
     probabilities: shape (N,), the inclusion probability of each unit.
     strata: length N, the stratum of each unit; each stratum was sampled separately.
     counts: shape (N,), the weight of each unit in the mean, such as its traffic; None for equal weights.
@@ -123,14 +123,14 @@ def difference_estimate(
     ------
     ValueError: people's figure of every sampled unit is missing, or a probability is not in (0, 1].
     """
-    if np.isnan(people[asked]).all():
+    if np.isnan(people[is_sampled]).all():
         raise ValueError("a difference estimate needs units with people's figures")
     if ((probabilities <= 0) | (probabilities > 1)).any():
         raise ValueError("inclusion probabilities are above 0 and at most 1")
     counts = np.ones(len(judge)) if counts is None else counts
     is_uncertain = probabilities < 1 if probabilities.min() < 1 else np.ones(len(judge), bool)
-    sample = _build_sample(people, asked, probabilities, strata, counts)
-    graded = sample.figures[(sample.known > 0) & is_uncertain[asked]]
+    sample = _build_sample(people, is_sampled, probabilities, strata, counts)
+    graded = sample.figures[(sample.known > 0) & is_uncertain[is_sampled]]
     no_interval = FEW_SAMPLED if len(graded) < MINIMUM_QUERIES else NO_SPREAD if np.ptp(graded) == 0 else None
     corrected, people_only = (
         _estimate_mean(sample, figures, counts) for figures in (judge, np.full(len(judge), np.nan))
@@ -144,22 +144,22 @@ def difference_estimate(
         everything=int(is_uncertain.sum()),
         saved=None if no_interval else _count_saved_units(corrected, people_only, sample, is_uncertain),
         no_interval=no_interval,
-        doubt=_describe_doubt(sample.figures - np.nan_to_num(judge)[asked], len(graded)),
+        doubt=_describe_doubt(sample.figures - np.nan_to_num(judge)[is_sampled], len(graded)),
     )
 
 
 def _build_sample(
-    people: Floats, asked: Mask, probabilities: Floats, strata: Sequence[str], counts: Floats
+    people: Floats, is_sampled: Mask, probabilities: Floats, strata: Sequence[str], counts: Floats
 ) -> _Sample:
-    figures, inclusion = people[asked], probabilities[asked]
+    figures, inclusion = people[is_sampled], probabilities[is_sampled]
     return _Sample(
-        asked=asked,
+        is_sampled=is_sampled,
         figures=np.nan_to_num(figures),
         known=~np.isnan(figures) * 1.0,
         probabilities=inclusion,
-        weights=counts[asked] / inclusion,
+        weights=counts[is_sampled] / inclusion,
         strata=_join_small_strata(
-            np.unique(np.asarray(strata)[asked], return_inverse=True)[1], inclusion < 1
+            np.unique(np.asarray(strata)[is_sampled], return_inverse=True)[1], inclusion < 1
         ),
     )
 
@@ -179,7 +179,8 @@ def _join_small_strata(strata: Ints, by_chance: Mask) -> Ints:
 
 def _estimate_mean(sample: _Sample, judge: Floats, counts: Floats) -> _MeanEstimate:
     figures, is_known = np.nan_to_num(judge), ~np.isnan(judge) * 1.0
-    errors, missing_errors = sample.figures - figures[sample.asked], sample.known - is_known[sample.asked]
+    errors = sample.figures - figures[sample.is_sampled]
+    missing_errors = sample.known - is_known[sample.is_sampled]
     size = float(np.average(is_known, weights=counts)) + sample.mean(missing_errors)
     if size <= 0:  # the judge finds too many units without a figure
         return _estimate_mean(sample, np.full(len(judge), np.nan), counts)
@@ -204,7 +205,7 @@ def _variance_over_samples(sample: _Sample, residuals: Floats) -> float:
 
 def _variance_over_draws(sample: _Sample, people: Floats, counts: Floats) -> float:
     """Compute the variance of people's mean over all N units, as draws from the population."""
-    deviations = counts[sample.asked] * (people - sample.mean(people)) / counts.sum()
+    deviations = counts[sample.is_sampled] * (people - sample.mean(people)) / counts.sum()
     return float((deviations**2 / sample.probabilities).sum() * len(deviations) / max(len(deviations) - 1, 1))
 
 
@@ -231,7 +232,7 @@ def _count_saved_units(
     """Compute how many more units people would have to grade without a judge; the variance falls with 1/n −
     1/N.
     """
-    n = float(sample.known[by_chance[sample.asked]].sum())
+    n = float(sample.known[by_chance[sample.is_sampled]].sum())
     everything = int(by_chance.sum()) * sample.mean(sample.known)
     if everything <= n or people_only.over_samples <= 0:
         return 0.0

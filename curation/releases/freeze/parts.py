@@ -18,7 +18,7 @@ from curation.releases.freeze.project_rows import ProjectRows, iterate_rows
 from curation.releases.freeze.pseudonyms import assign_pseudonyms, replace_names
 from curation.releases.part_rows import NO_NUMBER, PartRows, Rows
 from curation.store import Round
-from curation.store.release_parts import PartText, sorted_lines, table_rows
+from curation.store.release_parts import PartText, sort_lines, table_rows
 
 
 class JudgmentsPart(NamedTuple):
@@ -236,7 +236,7 @@ def _digest_judgments(judged: Iterable[dict[str, Any]]) -> tuple[dict[tuple[str,
             yield f"{canonical_json(row)}\t{number}"  # a tab is in no such line, and comes before all that is
 
     digests: defaultdict[int, ListDigest] = defaultdict(ListDigest)
-    for numbered in sorted_lines(nameless()):
+    for numbered in sort_lines(nameless()):
         line, _, number = numbered.rpartition("\t")
         digests[int(number)].add(line)
     return {source: digests[number].value() for source, number in numbers.items()}, frozenset(guides)

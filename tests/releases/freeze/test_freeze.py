@@ -85,7 +85,7 @@ SMALL_PIECES = (
     (graded_queries, "MAX_PRESENTATIONS", 7),
     (project_rows, "MAX_PRESENTATIONS", 7),
     (release_parts, "RUN", 5),
-    (release_parts, "RUN_PIECE", 300),
+    (release_parts, "RUN_PIECE_LENGTH", 300),
     (release_parts, "PIECE", 500),
 )
 
