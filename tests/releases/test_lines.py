@@ -21,7 +21,7 @@ ROWS = [
 
 @pytest.fixture(autouse=True)
 def _small_batches(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(release_parts, "RUN", 4)
+    monkeypatch.setattr(release_parts, "RUN_LINES", 4)
     monkeypatch.setattr(release_parts, "RUN_PIECE_LENGTH", 30)
     monkeypatch.setattr(release_parts, "PIECE", 40)
 

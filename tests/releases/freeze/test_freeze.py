@@ -84,7 +84,7 @@ def test_a_project_built_again_in_another_order_freezes_to_the_same_id(tmp_path:
 SMALL_PIECES = (
     (graded_queries, "MAX_PRESENTATIONS", 7),
     (project_rows, "MAX_PRESENTATIONS", 7),
-    (release_parts, "RUN", 5),
+    (release_parts, "RUN_LINES", 5),
     (release_parts, "RUN_PIECE_LENGTH", 300),
     (release_parts, "PIECE", 500),
 )
