@@ -21,12 +21,12 @@ from pathlib import Path
 import numpy as np
 
 from curation.agreement.agreement_with_others import compute_agreement_with_others
-from curation.agreement.annotator_metrics import AnnotatorMetrics, compute_metrics
+from curation.agreement.annotator_metrics import AnnotatorMetrics, Finding, compute_metrics
 from curation.agreement.fast_answers import AnswerTimes
 from curation.agreement.feedback import find_feedback
 from curation.agreement.grades import Grades, make_grades
 from curation.agreement.outliers import find_outliers
-from curation.agreement.signals import AGREEMENT, Finding
+from curation.agreement.signals import AGREEMENT
 from curation.core.statistics.intervals import wilson_interval
 from curation.core.statistics.multiple_tests import find_fdr_threshold
 

@@ -1,9 +1,12 @@
-"""Metrics of each annotator's work, compared with the other annotators."""
+"""Metrics of each annotator's work, compared with the other annotators.
+
+The tests of `signals` read the metrics, and their findings are a part of the metrics.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import Any, NamedTuple
 
 from curation.agreement.agreement_with_others import OthersAgreement, compute_agreement_with_others
 from curation.agreement.bias import AnnotatorBias, Decisions, compute_biases
@@ -14,8 +17,13 @@ from curation.agreement.modal_grade import ModalGrade, find_modal_grades
 from curation.agreement.outliers import find_outliers
 from curation.core.statistics.estimate import Estimate
 
-if TYPE_CHECKING:
-    from curation.agreement.signals import Finding
+
+class Finding(NamedTuple):
+    """A point to discuss: a sentence for people, and the figures behind the sentence, which include `p`."""
+
+    about: str
+    sentence: str
+    evidence: dict[str, Any]
 
 
 class AnnotatorMetrics(NamedTuple):

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from curation.agreement.annotator_metrics import AnnotatorMetrics, compute_metrics
+from curation.agreement.annotator_metrics import AnnotatorMetrics, Finding, compute_metrics
 from curation.agreement.bias import read_decisions
 from curation.agreement.fast_answers import read_times
 from curation.agreement.grades import read_grades
 from curation.agreement.intra_annotator import read_repeats, score_repeats
-from curation.agreement.signals import FEEDBACK_SIGNALS, Finding, run_signals
+from curation.agreement.signals import FEEDBACK_SIGNALS, run_signals
 from curation.core.statistics.estimate import Estimate, share_estimate
 from curation.labeling.rounds.control_items import ControlResult, read_control_results
 from curation.labeling.rounds.rounds import find_round, list_rounds

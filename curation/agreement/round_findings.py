@@ -12,11 +12,11 @@ from collections import defaultdict
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from curation.agreement.annotator_metrics import compute_metrics
+from curation.agreement.annotator_metrics import Finding, compute_metrics
 from curation.agreement.fast_answers import MIN_AT_FLOOR, read_times
 from curation.agreement.grades import read_grades
 from curation.agreement.report import AgreementReport, make_agreement_report
-from curation.agreement.signals import ROUND_SIGNALS, SPEED, Finding, SignalResults, run_signals
+from curation.agreement.signals import ROUND_SIGNALS, SPEED, SignalResults, run_signals
 from curation.agreement.verdict import SLIGHT, TENTATIVE, chance_unknown, judge_alpha
 from curation.core.reports.tables import Table
 from curation.core.text import join_names, pluralize

@@ -18,11 +18,11 @@ together, and the module `round_findings` corrects the early warnings of a round
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from scipy.special import bdtrc
 
-from curation.agreement.annotator_metrics import AnnotatorMetrics
+from curation.agreement.annotator_metrics import AnnotatorMetrics, Finding
 from curation.agreement.fast_answers import MIN_ANSWERS, FastAnswers
 from curation.agreement.modal_grade import ONE_GRADE_SHARE, ModalGrade
 from curation.core.statistics.multiple_tests import find_fdr_threshold
@@ -34,14 +34,6 @@ MIN_BIAS = 0.1
 QUICK_READER_SHARE = 0.25
 """Share of fast answers that quick readers do not exceed."""
 NO_OTHERS = "no grades of others to compare with"
-
-
-class Finding(NamedTuple):
-    """A point to discuss: a sentence for people, and the figures behind the sentence, which include `p`."""
-
-    about: str
-    sentence: str
-    evidence: dict[str, Any]
 
 
 class Signal(NamedTuple):

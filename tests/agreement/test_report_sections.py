@@ -8,7 +8,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from curation.agreement.annotator_metrics import AnnotatorMetrics
+from curation.agreement.annotator_metrics import AnnotatorMetrics, Finding
 from curation.agreement.report import make_agreement_report
 from curation.agreement.report_sections import (
     make_agreement_page,
@@ -18,7 +18,6 @@ from curation.agreement.report_sections import (
     make_section_layers,
     make_sections,
 )
-from curation.agreement.signals import Finding
 from curation.store import Store
 from tests.support.grades import import_grades, noisy
 from tests.support.projects import add_pairs, grid

@@ -12,13 +12,13 @@ from scipy.stats import binomtest
 
 from benchmarks import bench_raters
 from curation.agreement.agreement_with_others import OthersAgreement
-from curation.agreement.annotator_metrics import AnnotatorMetrics, compute_metrics
+from curation.agreement.annotator_metrics import AnnotatorMetrics, Finding, compute_metrics
 from curation.agreement.bias import AnnotatorBias
 from curation.agreement.fast_answers import MIN_ANSWERS, AnswerTimes
 from curation.agreement.feedback import FALSE_SHARE, find_feedback
 from curation.agreement.grades import Grades, make_grades
 from curation.agreement.round_findings import FALSE_ROUNDS
-from curation.agreement.signals import ROUND_SIGNALS, Finding, SignalResults, run_signals
+from curation.agreement.signals import ROUND_SIGNALS, SignalResults, run_signals
 from curation.core.statistics.intervals import wilson_interval
 from tests.support import examples
 
