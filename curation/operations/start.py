@@ -14,13 +14,14 @@ from curation.core.operation import Operation
 from curation.core.progress import Progress, silent
 from curation.core.request import option
 from curation.core.text import join_names, pluralize
-from curation.ingest.importers.queries import read_active_queries
 from curation.labeling.requests import RoundRequest
 from curation.labeling.rounds.create_round import OpenedRound, open_round
+from curation.operations.workflow.preparing import Preparation, read_preparation
 from curation.people.annotators import list_eligible_annotators, require_annotators
 from curation.pooling.pool import build_pool
 from curation.pooling.pool_report import PoolReport
 from curation.pooling.request import PoolRequest
+from curation.pooling.stored_pool import read_last_pool
 from curation.queries.sampling.draw import draw_sample
 from curation.queries.sampling.frame import read_frame
 from curation.queries.sampling.requests import DrawRequest
@@ -64,8 +65,8 @@ class StartReport:
     @property
     def sentences(self) -> list[str]:
         """The numbers of queries and documents, and the round or the way to it."""
-        pooled = f"BM25 found {pluralize(self.pool.candidates, 'document')} to grade"
-        sentences = [f"{pooled} for {pluralize(self.pool.queries, 'query', 'queries')}.", *self.pool.gaps]
+        queries = pluralize(self.pool.queries, "query has", "queries have")
+        sentences = [f"{queries} {pluralize(self.pool.candidates, 'document')} to grade.", *self.pool.gaps]
         if self.round is None:
             return [*sentences, "Nobody can grade yet. Sign in to the app, and open the first round on Home."]
         people, grades = join_names(sorted(self.round.per_annotator)), self.round.presentations
@@ -82,18 +83,24 @@ def start(
 
     Raises
     ------
-    RefusedError: the project lacks documents, queries or annotators, or a round was opened before.
+    RefusedError: the project lacks documents, queries or annotators, a round was opened before, or BM25 found
+        nothing.
     InputError, NotFoundError: see the sample, the pool and the round.
     """
     with store.reading() as cursor:
         check_start(cursor, request)
         annotators = tuple(request.annotators) or _choose_annotators(cursor, author)
-        has_queries = bool(read_active_queries(cursor))
-    if not has_queries:
+        facts = read_preparation(cursor)
+    if not facts.queries:
         available = len(read_frame(store, DrawRequest(), progress=progress).traffic)
         draw_sample(store, DrawRequest(size=min(request.queries, available)), progress, author)
-    pool = PoolRequest(("bm25",), depth=request.depth, random_negatives=0)
-    report = StartReport(build_pool(store, pool, progress, author), None)
+    pool = read_last_pool(store) if _has_pool(facts) else None
+    if pool is None:
+        settings = PoolRequest(("bm25",), depth=request.depth, random_negatives=0)
+        pool = build_pool(store, settings, progress, author)
+    if not pool.candidates:
+        raise RefusedError(" ".join(["BM25 found no document to grade.", *pool.gaps]))
+    report = StartReport(pool, None)
     if not annotators:
         return report
     layout = RoundRequest(request.round, annotators, overlap=len(annotators))
@@ -109,19 +116,35 @@ def check_start(cursor: Cursor, request: StartRequest | None) -> None:
     NotFoundError: the project does not know an annotator.
     """
     current_snapshot(cursor)
-    has_traffic = cursor.execute("SELECT 1 FROM traffic LIMIT 1").fetchone()
-    if not has_traffic and not read_active_queries(cursor):
+    facts = read_preparation(cursor)
+    if not (facts.logs or facts.queries):
         raise RefusedError(
             "The project has no queries. Import a log or a list of queries, or write queries.",
             command="`goldgrade import traffic FILE` imports a log.",
         )
-    if cursor.execute("SELECT 1 FROM rounds LIMIT 1").fetchone():
+    if not is_new(cursor):
         raise RefusedError(
             "The project already has a round; a start is only for a new project.",
             command="`goldgrade round open NAME` opens a further round.",
         )
     if request is not None:
         require_annotators(cursor, request.annotators)
+
+
+def is_new(cursor: Cursor) -> bool:
+    """Return whether a project has no round yet, so that a start can open the first one."""
+    return cursor.execute("SELECT 1 FROM rounds LIMIT 1").fetchone() is None
+
+
+def list_choices(facts: Preparation) -> tuple[str, ...]:
+    """Return the fields of the request that change what a start does in a project with these facts."""
+    return (*([] if facts.queries else ["queries"]), *([] if _has_pool(facts) else ["depth"]), "round")
+
+
+def _has_pool(facts: Preparation) -> bool:
+    """Return whether the project has a pool of all its queries and of its current documents."""
+    pool = facts.pool if facts.pairs and not facts.is_pool_stale else None
+    return pool is not None and facts.queries <= pool.queries
 
 
 def _choose_annotators(cursor: Cursor, author: str) -> tuple[str, ...]:

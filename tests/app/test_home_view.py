@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -14,15 +15,19 @@ from app.views.releases import relabel
 from curation.ingest.requests import REQUESTS
 from curation.labeling.requests import RoundRequest
 from curation.labeling.rounds.create_round import open_round
+from curation.operations.jobs import jobs_of
 from curation.operations.jobs.stored import store_ending, store_job
+from curation.operations.start import POOL_DEPTH
 from curation.operations.workflow.judging import MANAGE, OPEN
 from curation.store import Store
 from curation.store.row_types import Annotator
 from tests.support import page
 from tests.support.gold_project import labelled
 from tests.support.page import LEE
-from tests.support.projects import add_names, add_pairs, grade_next, grid
+from tests.support.projects import add_names, add_pairs, grade_next, grid, import_rows
 from tests.support.stages import read_stages
+
+START_LABEL = "Open the first round"
 
 
 @pytest.fixture(autouse=True)
@@ -95,6 +100,43 @@ def test_every_part_that_a_stage_opens_is_on_its_page(store: Store) -> None:
     assert {"Split", "Gate", "Freeze"} <= set(releases.STAGES)
     opened = {stage.action.page for stage in read_stages(store)}
     assert opened <= {listed.address for listed in all_pages()}
+
+
+def test_an_empty_project_asks_for_documents_queries_and_people(store: Store) -> None:
+    test = run("Home")
+    tiles = [one.proto.body for one in test.get("html") if "gs-tile" in one.proto.body]
+    assert [re.findall("<h2>(\\w+)<", tile) for tile in tiles] == [["Documents"], ["Queries"], ["People"]]
+    assert [label for label, _, _ in links(test)][:5] == [
+        *("Import documents", "Import a log", "Paste or import queries", "Write queries", "Add people")
+    ]
+    assert not [one for one in test.button if one.label == START_LABEL]
+
+
+def test_one_button_opens_the_first_round_and_leads_to_its_first_document(store: Store) -> None:
+    rows = [{"_id": word, "title": word, "text": f"How to {word}."} for word in ("send", "track", "pay")]
+    import_rows(store, rows, [{"_id": "q", "text": "send"}])
+    test = run("Home")
+    assert [one.label for one in test.number_input] == ["Documents for each query"], "no query is drawn"
+    assert page.field(test, "Documents for each query").value == POOL_DEPTH
+    assert "You get up to 10 documents to grade" in page.html(test)
+    page.field(test, "Name of the round").set_value("autumn")
+    page.press(test.run(), START_LABEL)
+    jobs_of(store).wait(30)
+    test = run("Home")
+    assert links(test)[0][:2] == ("Grade the first document", "label")
+    assert "The round autumn is open for lee: 1 grade to give." in page.html(test)
+    grade_next(store, "lee", 1)
+    assert "Grade the first document" not in [label for label, _, _ in links(run("Home"))]
+
+
+def test_a_first_round_takes_the_pool_that_is_there_and_says_why_it_did_not_open(store: Store) -> None:
+    add_pairs(store, grid(2, 3))
+    test = run("Home")
+    assert not test.number_input, "the pool is there: nothing of it is chosen again"
+    assert "You get up to 6 documents to grade" in page.html(test)
+    job = store_job(store, "start", {}, "lee", None)[0]
+    store_ending(store, job.job_id, "refused", "BM25 found no document to grade.")
+    assert "BM25 found no document to grade." in page.words(run("Home").error)
 
 
 def test_who_is_no_lead_is_led_nowhere(store: Store) -> None:

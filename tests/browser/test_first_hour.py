@@ -71,7 +71,7 @@ def set_up(browser: Browser, served: Served) -> Leading:
 def bring_in(lead: Leading, folder: Path) -> None:
     """The corpus, how its documents are shown, and the log; then a sample of it and a pool."""
     page = lead.page
-    lead.follow("Import a corpus")
+    lead.follow("Import documents")
     lead.give("Corpus", corpus(folder))
     expect(page.get_by_role("combobox", name="The text is written in")).to_have_value("HTML")
     lead.bring("The guide shows documents as HTML.")

@@ -13,6 +13,8 @@ from curation.ingest.importers.query_import import import_queries
 from curation.ingest.importers.traffic.traffic_import import import_traffic
 from curation.operations.start import StartRequest, start
 from curation.people.accounts import add_annotator
+from curation.pooling.pool import build_pool
+from curation.pooling.request import PoolRequest
 from curation.store import Store
 
 PAGES = [
@@ -70,6 +72,18 @@ def test_a_start_before_anybody_can_grade_ends_with_the_pool_and_goes_on_later(
     later = start(shop, StartRequest(depth=4), author="lee")
     assert later.round is not None
     assert later.round.candidates == report.pool.candidates
+
+
+def test_a_start_keeps_the_pool_of_a_project_and_says_where_bm25_finds_nothing(
+    shop: Store, write: Callable[..., Path]
+) -> None:
+    import_queries(shop, write("queries.csv", "id,query\n1,zebra\n"))
+    add_annotator(shop, "lee", "lead", "correct horse battery")
+    with pytest.raises(RefusedError, match=r"BM25 found no document to grade\. .*zebra"):
+        start(shop, StartRequest())
+    import_queries(shop, write("queries.csv", "id,query\n2,send a parcel\n"))
+    build_pool(shop, PoolRequest(("bm25",), depth=3, random_negatives=0))
+    assert start(shop, StartRequest(depth=9), author="lee").pool.candidates == 3
 
 
 def test_a_start_without_documents_or_queries_says_what_is_missing(

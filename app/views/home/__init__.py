@@ -16,9 +16,11 @@ from app.components.stage import draw_stage
 from app.context import project_store
 from app.next_stage import show_action_link
 from app.page_context import read_context
+from app.views.home import first_round
 from curation.operations.doctor_content import check_backups
 from curation.operations.jobs import jobs_of
 from curation.operations.jobs.figures import figures_of
+from curation.operations.start import is_new
 from curation.operations.workflow import project_workflow as workflow
 from curation.operations.workflow.stage import Stage, find_next_stage
 from curation.store import Annotator, Store, utc_now
@@ -30,8 +32,14 @@ _DRAWN_STATE, _IS_FOLLOWING = "home", "home follows"
 
 def show(annotator: Annotator) -> None:
     store = project_store()
+    with store.reading() as cursor:
+        has_no_round = is_new(cursor)
+    if has_no_round:
+        _show_new_project(annotator)
+        return
     if jobs_of(store).running_jobs():  # read before the endings: a job that ends now then counts as ended
         read_context(annotator)
+    first_round.show_end(store)
     st.session_state.pop(_IS_FOLLOWING, None)
     st.fragment(_follow_project, run_every=SECONDS_BETWEEN_CHECKS)(store)
     for finding in check_backups(store):
@@ -42,6 +50,15 @@ def show(annotator: Annotator) -> None:
 
 
 PAGE = AppPage(5, "Home", "home", LEADS, show)
+
+
+def _show_new_project(annotator: Annotator) -> None:
+    """Show what a project without a round needs next, and below it all stages of the workflow."""
+    context = read_context(annotator)
+    state = first_round.show(context)
+    stages = workflow.build_stages(state, None, context.running)
+    with st.expander("All steps", expanded=any(stage.state == "needs attention" for stage in stages)):
+        _show_stages(state, stages)
 
 
 def _follow_project(store: Store) -> None:
