@@ -19,6 +19,8 @@ from curation.operations.jobs import jobs_of
 from curation.operations.jobs.stored import store_ending, store_job
 from curation.operations.start import POOL_DEPTH
 from curation.operations.workflow.judging import MANAGE, OPEN
+from curation.pooling.pool import build_pool
+from curation.pooling.request import PoolRequest
 from curation.store import Store
 from curation.store.row_types import Annotator
 from tests.support import page
@@ -38,6 +40,12 @@ def add_the_lead(served: Store) -> None:
 def run(title: str, annotator: Annotator = LEE) -> AppTest:
     """The page as the annotator sees it."""
     return page.run(page.page_at(title.lower(), annotator))
+
+
+def bring_in(store: Store) -> None:
+    """Three documents and a query that finds one of them."""
+    documents = [{"_id": word, "title": word, "text": f"How to {word}."} for word in ("send", "track", "pay")]
+    import_rows(store, documents, [{"_id": "q", "text": "send"}])
 
 
 def rows(test: AppTest) -> list[str]:
@@ -113,8 +121,7 @@ def test_an_empty_project_asks_for_documents_queries_and_people(store: Store) ->
 
 
 def test_one_button_opens_the_first_round_and_leads_to_its_first_document(store: Store) -> None:
-    rows = [{"_id": word, "title": word, "text": f"How to {word}."} for word in ("send", "track", "pay")]
-    import_rows(store, rows, [{"_id": "q", "text": "send"}])
+    bring_in(store)
     test = run("Home")
     assert [one.label for one in test.number_input] == ["Documents for each query"], "no query is drawn"
     assert page.field(test, "Documents for each query").value == POOL_DEPTH
@@ -130,10 +137,11 @@ def test_one_button_opens_the_first_round_and_leads_to_its_first_document(store:
 
 
 def test_a_first_round_takes_the_pool_that_is_there_and_says_why_it_did_not_open(store: Store) -> None:
-    add_pairs(store, grid(2, 3))
+    bring_in(store)
+    build_pool(store, PoolRequest(("bm25",), random_negatives=1))
     test = run("Home")
     assert not test.number_input, "the pool is there: nothing of it is chosen again"
-    assert "You get up to 6 documents to grade" in page.html(test)
+    assert "You get up to 2 documents to grade" in page.html(test)
     job = store_job(store, "start", {}, "lee", None)[0]
     store_ending(store, job.job_id, "refused", "BM25 found no document to grade.")
     assert "BM25 found no document to grade." in page.words(run("Home").error)
