@@ -18,14 +18,7 @@ from curation.guides.guide import Guide
 from curation.ingest.importers.evidence_cells import WAY_OUT, locate_evidence, select_evidence_in_text
 from curation.ingest.importers.imported_judgment import ImportedJudgment, JudgmentKey
 from curation.ingest.request_options import CURRENT, EARLIER
-from curation.labeling.judging import (
-    EvidenceMark,
-    JudgingContext,
-    JudgmentEvent,
-    PresentationState,
-    Submission,
-    judge_submissions,
-)
+from curation.labeling import judging
 from curation.store import Presentation, Query
 
 _Judgments = Mapping[JudgmentKey, ImportedJudgment]
@@ -95,8 +88,8 @@ class ImportPlan:
     annotators: list[str] = field(default_factory=list)
     pairs: list[tuple[str, str]] = field(default_factory=list)
     presentations: list[Presentation] = field(default_factory=list)
-    events: list[JudgmentEvent] = field(default_factory=list)
-    marks: list[EvidenceMark] = field(default_factory=list)
+    events: list[judging.JudgmentEvent] = field(default_factory=list)
+    marks: list[judging.EvidenceMark] = field(default_factory=list)
     counts: Counter[str] = field(default_factory=Counter)
     absent_quotes: int = 0
 
@@ -226,9 +219,9 @@ def _plan_events(
     """Plan the judgment events; refuse a judgment among `unclear` unless the same judgment is already
     stored."""
     marked = [key for key, spans in evidence.items() if spans]
-    context = JudgingContext(
+    context = judging.JudgingContext(
         {
-            target.presentation_id: PresentationState(
+            target.presentation_id: judging.PresentationState(
                 key.annotator, target.guide_hash, target.next_revision, target.answered, target.closed
             )
             for key, target in targets.items()
@@ -238,7 +231,7 @@ def _plan_events(
         {targets[key].presentation_id: inputs.bodies[targets[key].content_hash] for key in marked},
     )
     last_keys = {(name, revision + 1): key for key, (_, name, revision) in context.used_keys.items()}
-    submissions: dict[str, list[Submission]] = defaultdict(list)
+    submissions: dict[str, list[judging.Submission]] = defaultdict(list)
     unclear_keys: list[JudgmentKey] = []
     lines: dict[str, int] = {}
     for key, judgment in judgments.items():
@@ -265,7 +258,7 @@ def _plan_events(
     _refuse_unclear(judgments, unclear_keys)
     problems: list[str] = []
     for annotator, items in submissions.items():
-        outcomes, events, event_marks = judge_submissions(annotator, items, context)
+        outcomes, events, event_marks = judging.judge_submissions(annotator, items, context)
         refused = [outcome for outcome in outcomes if outcome.status != "saved"]
         problems += [f"line {lines[outcome.client_key]}: {outcome.message}" for outcome in refused]
         plan.marks += event_marks
@@ -350,8 +343,10 @@ def _is_imported(target: _Target, last_keys: Mapping[tuple[str, int], str]) -> b
     return target.answered and last_keys.get((target.presentation_id, revision)) in keys
 
 
-def _make_submission(judgment: ImportedJudgment, target: _Target, key: str, spans: Spans) -> Submission:
-    return Submission(
+def _make_submission(
+    judgment: ImportedJudgment, target: _Target, key: str, spans: Spans
+) -> judging.Submission:
+    return judging.Submission(
         presentation_id=target.presentation_id,
         revision=target.next_revision,
         kind="cannot_tell" if judgment.grade is None else "grade",

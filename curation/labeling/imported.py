@@ -43,10 +43,8 @@ from curation.labeling.judging import append_events, read_evidence_marks
 from curation.labeling.rounds.rounds import refuse_taken_name, write_round
 from curation.people.annotators import add_imported_annotator, list_annotators
 from curation.people.seal_access import read_closed_access
-from curation.store import COMMAND_LINE, Cursor, Store, append_rows, record_event
+from curation.store import COMMAND_LINE, Cursor, Query, Store, append_rows, record_event, write_if_unchanged
 from curation.store.documents import current_snapshot, documents_by_hash, snapshot_versions
-from curation.store.planned_writes import write_if_unchanged
-from curation.store.row_types import Query
 
 COUNT_NAMES = ("judgments", "filled", "changed", "unchanged", "superseded", "sealed")
 ABSENT_QUOTE = "an evidence quote that is not in the text"

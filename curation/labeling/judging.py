@@ -188,9 +188,7 @@ def judge_submissions(
     return outcomes, events, marks
 
 
-def append_events(
-    cursor: Cursor, events: Sequence[JudgmentEvent], marks: Sequence[EvidenceMark] = ()
-) -> None:
+def append_events(cursor: Cursor, events: Sequence[JudgmentEvent], marks: Sequence[EvidenceMark]) -> None:
     """Append events and their marks; the primary key rejects a revision that is already written."""
     append_rows(cursor, "evidence_marks", marks, _MARK_COLUMNS)
     if len(events) == 1:  # four times as fast

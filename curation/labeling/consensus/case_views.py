@@ -17,7 +17,7 @@ from curation.labeling.consensus.adjudication import REVIEWERS
 from curation.labeling.consensus.comments import Comment, list_comments
 from curation.labeling.consensus.decisions import Pair, unjudged_error
 from curation.labeling.consensus.disputes import Case, Opinion, read_cases
-from curation.labeling.presentation.drawing import NO_IMAGE_HOSTS, Hosts, draw_body, draw_document
+from curation.labeling.presentation.drawing import NO_IMAGE_HOSTS, Hosts, draw_by_guide
 from curation.labeling.presentation.excerpts import Segment
 from curation.labeling.presentation.markup import Fact, Node
 from curation.labeling.rounds.withheld_answers import read_withheld_pairs
@@ -118,7 +118,7 @@ def draw_whole_case(
     """Draw the whole body of a pair's document with the query's words highlighted; raises as `read_case_view`
     does."""
     case, guide = _read_case(store, reviewer, (query_id, document_id))
-    return draw_body(case.document, case.dispute.query, guide, image_hosts)
+    return draw_by_guide(case.document, case.dispute.query, guide, image_hosts, longest=None).passage
 
 
 def read_case_context(
@@ -147,14 +147,7 @@ def make_pair_id(query_id: str, document_id: str) -> str:
 def draw_case(case: Case, guide: Guide, image_hosts: Hosts = NO_IMAGE_HOSTS) -> CaseView:
     """Draw a judged pair for the reviewer's screen under the current guide."""
     dispute = case.dispute
-    drawing = draw_document(
-        case.document,
-        dispute.query,
-        guide.presentation,
-        longest=MAX_PASSAGE_LENGTH,
-        image_hosts=image_hosts,
-        markable=guide.evidence is not None,
-    )
+    drawing = draw_by_guide(case.document, dispute.query, guide, image_hosts, MAX_PASSAGE_LENGTH)
     decision_view = None
     if dispute.decision is not None:
         decision_view = DecisionView(

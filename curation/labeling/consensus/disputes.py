@@ -15,15 +15,8 @@ from curation.core.reports.tables import Table
 from curation.core.spans import Spans, union
 from curation.core.text import pluralize
 from curation.ingest.filters import NEED
+from curation.labeling.consensus import decisions
 from curation.labeling.consensus.consensus import compute_consensus
-from curation.labeling.consensus.decisions import (
-    Pair,
-    ReviewerDecision,
-    read_counted_decisions,
-    read_current_decisions,
-    read_decision_marks,
-    unjudged_error,
-)
 from curation.labeling.consensus.marks import MarkedEvidence, PairMarks, read_marks
 from curation.labeling.consensus.second_opinions import read_awaited_opinions
 from curation.labeling.consensus.votes import read_votes
@@ -110,13 +103,13 @@ class Dispute:
     grades: tuple[int, ...]
     cannot_tell: int
     opinions: tuple[Opinion, ...]
-    decision: ReviewerDecision | None
+    decision: decisions.ReviewerDecision | None
     weight: float = 0.0
     content_hash: str | None = None
     changed: bool = False
     older: int = 0
     decision_outdated: bool = False
-    decisions: int = 0
+    decision_count: int = 0
     evidence: Spans = ()
 
     @property
@@ -193,7 +186,7 @@ class Case:
     @property
     def revision(self) -> int:
         """The number of decisions on the pair, which `decide` takes as `seen_revision`."""
-        return self.dispute.decisions
+        return self.dispute.decision_count
 
 
 def find_disputes(store: Store, include_settled: bool = False) -> list[Dispute]:
@@ -238,11 +231,11 @@ def read_case(store: Store, query_id: str, document_id: str) -> Case:
     with store.reading() as cursor:
         described = read_cases(cursor, [(query_id, document_id)])
     if not described:
-        raise unjudged_error(query_id, document_id)
+        raise decisions.unjudged_error(query_id, document_id)
     return described[0]
 
 
-def read_cases(cursor: Cursor, pairs: Sequence[Pair]) -> list[Case]:
+def read_cases(cursor: Cursor, pairs: Sequence[decisions.Pair]) -> list[Case]:
     """Read the judged pairs among `pairs` with their information needs and documents, in order."""
     by_pair = {(dispute.query_id, dispute.document_id): dispute for dispute in _read_disputes(cursor, pairs)}
     known_disputes = [by_pair[pair] for pair in pairs if pair in by_pair]
@@ -294,12 +287,12 @@ def _weigh_disputes(unweighed: Sequence[Dispute], traffic: Mapping[str, int]) ->
     ]
 
 
-def _read_disputes(cursor: Cursor, pairs: Sequence[Pair]) -> list[Dispute]:
+def _read_disputes(cursor: Cursor, pairs: Sequence[decisions.Pair]) -> list[Dispute]:
     if not pairs:
         return []
-    newest_decisions = read_current_decisions(cursor, pairs)
-    counted_decisions = read_counted_decisions(cursor, pairs)
-    decision_marks = read_decision_marks(cursor, (newest_decisions | counted_decisions).values())
+    newest_decisions = decisions.read_current_decisions(cursor, pairs)
+    counted_decisions = decisions.read_counted_decisions(cursor, pairs)
+    decision_marks = decisions.read_decision_marks(cursor, (newest_decisions | counted_decisions).values())
     disputes_read = []
     parameters = list(map(list, zip(*pairs, strict=True)))
     rows = cursor.execute(_DESCRIPTION, parameters).fetchall()
@@ -322,7 +315,7 @@ def _read_disputes(cursor: Cursor, pairs: Sequence[Pair]) -> list[Dispute]:
                 changed=not in_force,
                 older=older,
                 decision_outdated=newest is not None and counted is None,
-                decisions=newest.revision + 1 if newest else 0,
+                decision_count=newest.revision + 1 if newest else 0,
                 evidence=decision_marks.get((query_id, document_id), ()),
             )
         )

@@ -91,9 +91,7 @@ class PairMarks(NamedTuple):
         for mark in self._counted_marks:
             for span, quote in zip(mark.spans, mark.quotes, strict=True):
                 characters |= dict(enumerate(quote, span[0]))
-        quoted = [
-            (span, "".join(characters[position] for position in range(*span))) for span in self.consensus
-        ]
+        quoted = [(span, "".join(characters[index] for index in range(*span))) for span in self.consensus]
         if newer is None or newer.content_hash == self.content_hash:
             return quoted
         matches = [relocate_quote(quote, newer.body, span[0]) for span, quote in quoted]

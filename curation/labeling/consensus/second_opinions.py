@@ -114,9 +114,7 @@ def _choose_judge(cursor: Cursor, round_id: str, name: str, pair: Pair, version:
     """Choose the member of the round with the fewest open items who never saw the pair with this text."""
     seen_by = {row[0] for row in cursor.execute(_SEEN_BY, [*pair, version]).fetchall()}
     practising = {status.annotator for status in read_practice_statuses(cursor) if status.open}
-    judges = (
-        {annotator.name for annotator in list_eligible_annotators(cursor)} - seen_by - practising - {reviewer}
-    )
+    judges = {person.name for person in list_eligible_annotators(cursor)} - seen_by - practising - {reviewer}
     eligible = [who for who in read_members(cursor, round_id) if who in judges]
     if not eligible:
         raise RefusedError(

@@ -126,17 +126,29 @@ def _find_markup(document: DocumentText) -> str:
     return markup if markup in (*MARKUPS, "code") else "plain"
 
 
-def draw_body(document: DocumentText, query: str, guide: Guide, hosts: Hosts) -> list[Node]:
-    """Draw the whole body of a document as annotators see it under a guide, with the query's words
-    highlighted.
+def draw_by_guide(
+    document: DocumentText,
+    query: str,
+    guide: Guide,
+    image_hosts: Hosts,
+    longest: int | None = MAX_PASSAGE_LENGTH,
+    matched: Span | None = None,
+) -> DrawnDocument:
+    """Draw a document as people who judge under a guide see the document.
 
     Parameters
     ----------
-    hosts: the hosts from which browsers may fetch images.
+    image_hosts, longest, matched: see `draw_document`.
     """
-    template, markable = guide.presentation, guide.evidence is not None
-    drawn = draw_document(document, query, template, longest=None, image_hosts=hosts, markable=markable)
-    return drawn.passage
+    return draw_document(
+        document,
+        query,
+        guide.presentation,
+        matched=matched,
+        longest=longest,
+        image_hosts=image_hosts,
+        markable=guide.evidence is not None,
+    )
 
 
 def _draw_body(

@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 from curation.core.digests import digest, sort_by_seed
 from curation.labeling.requests import RoundRequest
-from curation.labeling.rounds.candidates import Candidate
+from curation.labeling.rounds.candidates import Candidate, CandidatesByQuery
 from curation.labeling.rounds.control_items import ControlItem, ControlItemPool, add_controls, choose_controls
 from curation.store import Presentation
 
@@ -83,7 +83,7 @@ def assign_queries(
 
 
 def order_items(
-    work: Mapping[str, Sequence[Candidate]], duplicates: float, salt: str, per_day: int | None = None
+    work: CandidatesByQuery, duplicates: float, salt: str, per_day: int | None = None
 ) -> list[Slot]:
     """Order an annotator's items: shuffled queries, kept together, and second visits with blind duplicates.
 
@@ -125,7 +125,7 @@ def measure_distances(slots: Sequence[Slot]) -> list[int]:
 
 def lay_out(
     round_id: str,
-    work: Mapping[str, Mapping[str, Sequence[Candidate]]],
+    work: Mapping[str, CandidatesByQuery],
     layout: RoundRequest,
     pool: ControlItemPool | None,
     judged_pairs: set[tuple[str, str]],
@@ -224,9 +224,7 @@ def _shuffle(candidates: Sequence[Candidate], salt: str, purpose: str) -> list[C
     return sorted(candidates, key=lambda c: digest(salt, purpose, c.query_id, c.document_id))
 
 
-def _count_problems(
-    work: Mapping[str, Sequence[Candidate]], slots: Sequence[Slot], layout: RoundRequest
-) -> dict[str, int]:
+def _count_problems(work: CandidatesByQuery, slots: Sequence[Slot], layout: RoundRequest) -> dict[str, int]:
     repeated = [slot.candidate for slot in slots if slot.again]
     duplicate_count = count_duplicates(layout.duplicates, sum(map(len, work.values())))
     counts = {

@@ -79,6 +79,9 @@ class Candidate(NamedTuple):
         return self.query_id, self.document_id
 
 
+CandidatesByQuery = Mapping[str, Sequence[Candidate]]
+
+
 def read_candidates(cursor: Cursor, pilots: bool = False) -> tuple[list[CandidateRow], set[str]]:
     """Read every candidate, and the ids of the current queries.
 

@@ -9,14 +9,14 @@ is recognised because its query has a single document.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
 from curation.core.digests import digest
 from curation.core.reports.tables import Table, figure_row, figure_table
 from curation.core.statistics.estimate import Estimate, share_estimate
 from curation.guides.guide import current_guide
-from curation.labeling.rounds.candidates import Candidate
+from curation.labeling.rounds.candidates import Candidate, CandidatesByQuery
 from curation.store import Cursor, append_rows
 from curation.store.documents import current_snapshot
 
@@ -116,7 +116,7 @@ def read_control_items(cursor: Cursor) -> ControlItemPool:
 
 
 def choose_controls(
-    work: Mapping[str, Sequence[Candidate]],
+    work: CandidatesByQuery,
     pool: ControlItemPool,
     annotator: str,
     share: float,
@@ -152,9 +152,7 @@ def choose_controls(
     return chosen, {TOO_FEW: max(0, item_count - len(chosen)), SINGLE_DOCUMENT: single_count}
 
 
-def add_controls(
-    work: Mapping[str, Sequence[Candidate]], items: Sequence[ControlItem]
-) -> dict[str, list[Candidate]]:
+def add_controls(work: CandidatesByQuery, items: Sequence[ControlItem]) -> dict[str, list[Candidate]]:
     """Add control items to the work of an annotator."""
     candidates_by_query = {query: list(candidates) for query, candidates in work.items()}
     for item in items:

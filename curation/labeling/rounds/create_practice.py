@@ -39,10 +39,8 @@ from curation.labeling.rounds.practice import draw_practice_queries
 from curation.labeling.rounds.rounds import refuse_taken_name, refuse_unable_annotators, write_round
 from curation.people.annotators import require_annotators, require_author
 from curation.people.seal_access import LEAVES_OUT, SealAccess, unseal
-from curation.store import Cursor, Store, append_rows, record_event
-from curation.store.audit_trail import COMMAND_LINE
+from curation.store import COMMAND_LINE, Cursor, Store, append_rows, record_event, write_if_unchanged
 from curation.store.documents import current_snapshot, snapshot_versions
-from curation.store.planned_writes import write_if_unchanged
 from curation.store.row_types import Presentation
 
 _SEEN_PAIRS = """

@@ -7,20 +7,10 @@ from collections.abc import Mapping, Sequence
 
 from curation.core.errors import RefusedError
 from curation.core.text import pluralize
+from curation.labeling.rounds import transfer
 from curation.labeling.rounds.assignment import assign_queries
 from curation.labeling.rounds.candidates import Candidate
 from curation.labeling.rounds.create_round import PRACTISED_BEFORE
-from curation.labeling.rounds.transfer import (
-    ItemGroup,
-    Transfer,
-    TransferBuilder,
-    TransferInputs,
-    TransferPlan,
-    execute_transfer,
-    group_by_query,
-    plan_transfer,
-    read_transfer_inputs,
-)
 from curation.store import COMMAND_LINE, Cursor, Store
 
 FIXED_ITEMS = 20
@@ -33,7 +23,7 @@ def extend_round(
     annotators: Sequence[str] = (),
     candidates: bool = True,
     author: str = COMMAND_LINE,
-) -> Transfer:
+) -> transfer.Transfer:
     """Extend a round by candidates that no round has shown, and by annotators who share the work.
 
     Each new candidate goes to exactly the round's overlap of annotators. Annotators who join get untouched
@@ -52,10 +42,10 @@ def extend_round(
     """
     joining = list(dict.fromkeys(annotators))
 
-    def read_inputs(cursor: Cursor) -> TransferInputs:
-        return read_transfer_inputs(cursor, round_name, author, joining, joining, extends=candidates)
+    def read_inputs(cursor: Cursor) -> transfer.TransferInputs:
+        return transfer.read_transfer_inputs(cursor, round_name, author, joining, joining, extends=candidates)
 
-    def make_plan(inputs: TransferInputs) -> TransferPlan:
+    def make_plan(inputs: transfer.TransferInputs) -> transfer.TransferPlan:
         if inputs.state.kind == "practice":
             raise RefusedError(
                 f"{round_name} is a practice round: annotators who join need a new practice round.",
@@ -63,16 +53,16 @@ def extend_round(
             )
         return _plan_extension(inputs, [person for person in joining if person not in inputs.members])
 
-    return execute_transfer(store, read_inputs, make_plan, "extend", author)
+    return transfer.execute_transfer(store, read_inputs, make_plan, "extend", author)
 
 
-def _plan_extension(inputs: TransferInputs, joined: Sequence[str]) -> TransferPlan:
+def _plan_extension(inputs: transfer.TransferInputs, joined: Sequence[str]) -> transfer.TransferPlan:
     round_pairs = {item.pair for item in inputs.items}
     unshown = inputs.new_candidates.candidates
     new_candidates = [candidate for candidate in unshown if candidate.pair not in round_pairs]
     unseen_items = [item for item in inputs.items if not item.has_events and item.duplicate_of is None]
     loads = Counter(item.annotator for item in unseen_items)
-    builder = TransferBuilder(inputs, loads)
+    builder = transfer.TransferBuilder(inputs, loads)
     work = _assign_candidates(inputs, new_candidates, [*inputs.able_members, *joined], loads)
     for annotator, candidates in work.items():
         builder.add(annotator, candidates)
@@ -92,13 +82,13 @@ def _plan_extension(inputs: TransferInputs, joined: Sequence[str]) -> TransferPl
         for candidate in candidates
     }
     left_out = Counter({PRACTISED_BEFORE: len(assigned_pairs & inputs.practised_pairs)})
-    return plan_transfer(
+    return transfer.plan_transfer(
         inputs, builder, dropped_items, {"annotators": list(joined)}, left_out, candidates=len(new_candidates)
     )
 
 
 def _assign_candidates(
-    inputs: TransferInputs,
+    inputs: transfer.TransferInputs,
     candidates: Sequence[Candidate],
     annotators: Sequence[str],
     loads: Mapping[str, int],
@@ -119,7 +109,9 @@ def _assign_candidates(
     }
 
 
-def _share_work(builder: TransferBuilder, inputs: TransferInputs, joined: Sequence[str]) -> None:
+def _share_work(
+    builder: transfer.TransferBuilder, inputs: transfer.TransferInputs, joined: Sequence[str]
+) -> None:
     """Transfer whole untouched queries to annotators who joined, until loads are even.
 
     Each query goes from the annotator with the most items to the joining annotator with the fewest items who
@@ -128,7 +120,7 @@ def _share_work(builder: TransferBuilder, inputs: TransferInputs, joined: Sequen
     donors = [*inputs.members, *sorted(inputs.unable_annotators.difference(inputs.members))]
     groups_by_donor = {donor: _find_movable_queries(inputs, donor) for donor in donors}
 
-    def find_offer(donor: str, taker: str) -> ItemGroup | None:
+    def find_offer(donor: str, taker: str) -> transfer.ItemGroup | None:
         """Return the donor's last query that evens the loads and that the taker can judge."""
         surplus = builder.loads[donor] - builder.loads[taker]
         movable = (
@@ -138,23 +130,23 @@ def _share_work(builder: TransferBuilder, inputs: TransferInputs, joined: Sequen
         )
         return next(movable, None)
 
-    def rank_donor(group: ItemGroup) -> tuple[int, str]:
+    def rank_donor(group: transfer.ItemGroup) -> tuple[int, str]:
         return builder.loads[group[0].annotator], group[0].annotator
 
-    def find_transfer() -> tuple[ItemGroup, str] | None:
+    def find_transfer() -> tuple[transfer.ItemGroup, str] | None:
         for taker in sorted(joined, key=lambda name: (builder.loads[name], joined.index(name))):
             offers = [group for donor in groups_by_donor if (group := find_offer(donor, taker))]
             if offers:
                 return max(offers, key=rank_donor), taker
         return None
 
-    while (transfer := find_transfer()) is not None:
-        group, taker = transfer
+    while (next_transfer := find_transfer()) is not None:
+        group, taker = next_transfer
         groups_by_donor[group[0].annotator].remove(group)
         builder.transfer(group, taker)
 
 
-def _find_movable_queries(inputs: TransferInputs, annotator: str) -> list[ItemGroup]:
+def _find_movable_queries(inputs: transfer.TransferInputs, annotator: str) -> list[transfer.ItemGroup]:
     """Return the annotator's queries without a touched or upcoming item, the last queries first.
 
     For an annotator who may no longer judge, return all queries with unanswered items.
@@ -165,15 +157,12 @@ def _find_movable_queries(inputs: TransferInputs, annotator: str) -> list[ItemGr
         fixed_items = [item for item in own_items if not item.answered][:FIXED_ITEMS]
         blocked_queries = {item.query_id for item in own_items if item.has_events or item.is_second_opinion}
         blocked_queries |= {item.query_id for item in fixed_items}
-    movable_items = [
-        item
-        for item in own_items
-        if inputs.is_movable(item) and item.query_id not in blocked_queries and item.is_work
-    ]
-    return list(reversed(group_by_query(movable_items).values()))
+    work_items = [item for item in own_items if item.is_work and inputs.is_movable(item)]
+    movable_items = [item for item in work_items if item.query_id not in blocked_queries]
+    return list(reversed(transfer.group_by_query(movable_items).values()))
 
 
-def _explain_nothing_to_add(inputs: TransferInputs, joined: Sequence[str]) -> str:
+def _explain_nothing_to_add(inputs: transfer.TransferInputs, joined: Sequence[str]) -> str:
     round_name = inputs.state.round
     if joined:
         return (

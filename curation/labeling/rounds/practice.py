@@ -27,10 +27,8 @@ from curation.labeling.rounds.round_states import read_round_state
 from curation.labeling.rounds.rounds import append_event, read_parameters
 from curation.people.annotators import require_annotators, require_author
 from curation.people.seal_access import read_closed_access
-from curation.store import Cursor, Store, append_rows, record_event
-from curation.store.audit_trail import COMMAND_LINE
+from curation.store import COMMAND_LINE, Cursor, Presentation, Store, append_rows, record_event
 from curation.store.documents import current_snapshot
-from curation.store.row_types import Presentation
 
 _FEEDBACK = """
 SELECT p.presentation_id, p.query_id, k.grade, s.grade, k.explanation, r.parameters

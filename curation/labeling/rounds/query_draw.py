@@ -106,9 +106,7 @@ def draw_candidates(
     return replace(chosen, candidates=drawn_candidates, parameters=parameters, left_out=counts)
 
 
-def draw_queries(
-    strata: Mapping[str, str], count: int, seed: int, units: Mapping[str, str] = {}
-) -> QueryDraw:
+def draw_queries(strata: Mapping[str, str], size: int, seed: int, units: Mapping[str, str] = {}) -> QueryDraw:
     """Draw a stratified random sample of queries.
 
     Parameters
@@ -125,9 +123,9 @@ def draw_queries(
     unit_strata = {unit_of.get(query_id, query_id): stratum for query_id, stratum in sorted(strata.items())}
     for unit, stratum in unit_strata.items():
         units_by_stratum[stratum].append(unit)
-    if not len(units_by_stratum) <= count < len(unit_strata):
+    if not len(units_by_stratum) <= size < len(unit_strata):
         raise InputError(
-            f"A draw of {pluralize(count, 'query', 'queries')} was asked for, and "
+            f"A draw of {pluralize(size, 'query', 'queries')} was asked for, and "
             f"{pluralize(len(unit_strata), 'query', 'queries')} of {len(units_by_stratum):,} "
             "strata have a pool: expected at least one a stratum, and fewer than all, because a judge has "
             "nothing to add where people grade everything."
@@ -135,7 +133,7 @@ def draw_queries(
     names = sorted(units_by_stratum)
     limits = [len(units_by_stratum[name]) - 1 for name in names]
     drawn_units: set[str] = set()
-    for name, extra_count in zip(names, allocate(count - len(names), limits, limits), strict=True):
+    for name, extra_count in zip(names, allocate(size - len(names), limits, limits), strict=True):
         shuffled = sort_by_seed(units_by_stratum[name], seed, lambda unit: ["query draw", unit])
         drawn_units.update(shuffled[: extra_count + 1])
     drawn_ids = frozenset(query_id for query_id in strata if unit_of.get(query_id, query_id) in drawn_units)
@@ -171,11 +169,7 @@ def write_draw(draw: QueryDraw, path: Path) -> None:
 
 def read_frame(cursor: Cursor) -> DrawFrame:
     """Read the strata of the sample's queries, and the units of queries that are drawn together."""
-    strata = cursor.execute(
-        "SELECT query_id, stratum FROM sample_queries WHERE sample_id = ?", [get_setting(cursor, "sample")]
-    ).fetchall()
-    units = cursor.execute(
-        "SELECT query_id, metadata->>$unit FROM queries WHERE metadata->>$unit IS NOT NULL",
-        {"unit": UNIT_FIELD},
-    ).fetchall()
-    return dict(strata), dict(units)
+    sql = "SELECT query_id, stratum FROM sample_queries WHERE sample_id = ?"
+    strata = cursor.execute(sql, [get_setting(cursor, "sample")]).fetchall()
+    sql = "SELECT query_id, metadata->>$unit FROM queries WHERE metadata->>$unit IS NOT NULL"
+    return dict(strata), dict(cursor.execute(sql, {"unit": UNIT_FIELD}).fetchall())

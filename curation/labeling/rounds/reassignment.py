@@ -127,11 +127,9 @@ def _transfer_queries(
     return kept_counts
 
 
-def _explain_nothing_to_move(round_name: str, annotator: str, n_seen: int) -> str:
+def _explain_nothing_to_move(round_name: str, person: str, n_seen: int) -> str:
     remark = ""
     if n_seen:
         items = pluralize(n_seen, "item stays", "items stay")
-        remark = (
-            f" {items}, because {annotator} skipped the text or undid the answer, and so has seen the text."
-        )
-    return f"{annotator} has no untouched items in {round_name}, so no items can move.{remark}"
+        remark = f" {items}, because {person} skipped the text or undid the answer, and so has seen the text."
+    return f"{person} has no untouched items in {round_name}, so no items can move.{remark}"

@@ -156,14 +156,11 @@ def _choose_event(old_state: RoundState, state: str) -> str:
         return "reopen" if old_state.closed else "resume"
     if state == "open":
         raise RefusedError(f"{name} is neither paused nor closed.")
+    command = build_state_command(name, "open")
     if old_state.closed:
-        raise RefusedError(
-            f"{name} is closed.", command=f"{build_state_command(name, 'open')} reopens the round."
-        )
+        raise RefusedError(f"{name} is closed.", command=f"{command} reopens the round.")
     if state == "paused" and old_state.paused:
-        raise RefusedError(
-            f"{name} is paused.", command=f"{build_state_command(name, 'open')} resumes the round."
-        )
+        raise RefusedError(f"{name} is paused.", command=f"{command} resumes the round.")
     return "pause" if state == "paused" else "close"
 
 

@@ -20,29 +20,14 @@ from typing import Any, NamedTuple
 from curation.core.reports.tables import Table
 from curation.core.text import describe_left_out, pluralize
 from curation.labeling.requests import RoundRequest
+from curation.labeling.rounds import control_items, rounds
 from curation.labeling.rounds.assignment import RoundAssignment, lay_out
 from curation.labeling.rounds.candidates import Candidate, Selection, choose_candidates, read_candidates
-from curation.labeling.rounds.control_items import (
-    AnnotatorPair,
-    ControlItemPool,
-    read_control_items,
-    read_practised_pairs,
-    write_control_items,
-)
 from curation.labeling.rounds.create_round import read_project_fingerprint
 from curation.labeling.rounds.items import RoundItem, find_near_repeats, read_round_items, withdraw
 from curation.labeling.rounds.round_states import RoundState, read_round_state, refuse_closed
-from curation.labeling.rounds.rounds import (
-    append_event,
-    find_round,
-    read_free_positions,
-    read_members,
-    read_parameters,
-    refuse_unable_annotators,
-)
 from curation.people.annotators import list_eligible_annotators, require_annotators, require_author
-from curation.store import Cursor, Store, append_rows, record_event
-from curation.store.planned_writes import write_if_unchanged
+from curation.store import Cursor, Store, append_rows, record_event, write_if_unchanged
 
 DROPPED_DUPLICATES = "blind duplicates dropped with moved items, and not planned again"
 RECORDED_COUNTS = ("moved", "kept", "candidates", "withdrawn", "presentations")
@@ -69,8 +54,8 @@ class TransferInputs(NamedTuple):
     start_positions: dict[str, int]
     members: list[str]
     unable_annotators: frozenset[str]
-    pool: ControlItemPool | None
-    practised_pairs: set[AnnotatorPair]
+    pool: control_items.ControlItemPool | None
+    practised_pairs: set[control_items.AnnotatorPair]
     new_candidates: Selection
 
     @property
@@ -100,7 +85,7 @@ class TransferBuilder:
         self.work: dict[str, dict[str, list[Candidate]]] = defaultdict(lambda: defaultdict(list))
         self.moved: list[RoundItem] = []
         self.loads = loads
-        self.assigned_pairs: set[AnnotatorPair] = {(item.annotator, *item.pair) for item in inputs.items}
+        self.assigned_pairs = {(item.annotator, *item.pair) for item in inputs.items}
         self._practised_pairs = inputs.practised_pairs
 
     def can_take(self, annotator: str, items: ItemGroup) -> bool:
@@ -234,7 +219,7 @@ def read_transfer_inputs(
     state = read_round_state(cursor, round_name)
     refuse_closed(state)
     named_annotators = require_annotators(cursor, people)
-    refuse_unable_annotators([annotator for annotator in named_annotators if annotator.name in takers])
+    rounds.refuse_unable_annotators([annotator for annotator in named_annotators if annotator.name in takers])
     layout = _read_layout(cursor, state)
     items = read_round_items(cursor, state.round_id)
     round_annotators = {*layout.annotators, *(item.annotator for item in items)}
@@ -244,11 +229,11 @@ def read_transfer_inputs(
         state=state,
         layout=layout,
         items=items,
-        start_positions=read_free_positions(cursor, state.round_id),
+        start_positions=rounds.read_free_positions(cursor, state.round_id),
         members=list(layout.annotators),
         unable_annotators=frozenset(round_annotators - able_annotators),
-        pool=read_control_items(cursor) if layout.control_items else None,
-        practised_pairs=read_practised_pairs(cursor),
+        pool=control_items.read_control_items(cursor) if layout.control_items else None,
+        practised_pairs=control_items.read_practised_pairs(cursor),
         new_candidates=choose_candidates(*candidates, again=False),
     )
 
@@ -297,11 +282,11 @@ def plan_transfer(
 
 def _read_layout(cursor: Cursor, state: RoundState) -> RoundRequest:
     """Read the request with which a round was opened, with the round's current members."""
-    parameters = read_parameters(cursor, state.round_id)
+    parameters = rounds.read_parameters(cursor, state.round_id)
     return RoundRequest(
         name=state.round,
         kind=state.kind,
-        annotators=read_members(cursor, state.round_id),
+        annotators=rounds.read_members(cursor, state.round_id),
         overlap=int(parameters.get("overlap", 1)),
         duplicates=float(parameters.get("duplicates", 0.0)),
         seed=int(parameters.get("seed", 0)),
@@ -323,14 +308,14 @@ def _is_current(cursor: Cursor, plan: TransferPlan) -> bool:
 
 def _write_transfer(cursor: Cursor, plan: TransferPlan, kind: str, author: str) -> None:
     transfer, assignment = plan.transfer, plan.assignment
-    round_id = find_round(cursor, transfer.round).round_id
+    round_id = rounds.find_round(cursor, transfer.round).round_id
     withdraw(cursor, [item.presentation_id for item in plan.withdrawn_items], kind, author)
     append_rows(cursor, "presentations", assignment.rows)
-    write_control_items(cursor, round_id, assignment.items)
+    control_items.write_control_items(cursor, round_id, assignment.items)
     _move_requests(cursor, plan.withdrawn_items, assignment)
     counts = {name: getattr(transfer, name) for name in RECORDED_COUNTS}
     detail = {**plan.event_detail, **counts}
-    append_event(cursor, round_id, kind, detail, author)
+    rounds.append_event(cursor, round_id, kind, detail, author)
     record_event(cursor, f"{kind} round", {"name": transfer.round, **detail}, author)
 
 

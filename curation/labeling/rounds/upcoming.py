@@ -128,6 +128,9 @@ class QueueItem(NamedTuple):
     was_skipped: bool
 
 
+QueueItems = Sequence[QueueItem]
+
+
 class UpcomingWork(NamedTuple):
     """An annotator's work in rounds that are not closed.
 
@@ -235,7 +238,7 @@ def count_events(cursor: Cursor, annotator: str | None = None) -> dict[str, int]
 
 
 def compute_upcoming_work(
-    rounds: Mapping[str, ShownRound], items: Sequence[QueueItem], only_round: str | None = None
+    rounds: Mapping[str, ShownRound], items: QueueItems, only_round: str | None = None
 ) -> UpcomingWork:
     """Compute an annotator's work in `only_round`, or in all rounds except practice rounds.
 
@@ -271,7 +274,7 @@ def count_unshown(cursor: Cursor) -> Counter[tuple[str, str]]:
     return counts
 
 
-def _find_near_ids(items: Sequence[QueueItem]) -> set[str]:
+def _find_near_ids(items: QueueItems) -> set[str]:
     """Find the skipped presentations with too few later answers for a repeat."""
     skipped = [item for item in items if item.was_skipped]
     if not skipped:
@@ -288,9 +291,7 @@ def _find_near_ids(items: Sequence[QueueItem]) -> set[str]:
     }
 
 
-def _sort_open_items(
-    open_items: Sequence[QueueItem], items: Sequence[QueueItem], round_ids: Sequence[str]
-) -> list[QueueItem]:
+def _sort_open_items(open_items: QueueItems, items: QueueItems, round_ids: Sequence[str]) -> list[QueueItem]:
     """Sort open items: items without an event, then skipped items in the order of skipping, then repeats of
     skipped items."""
     skipped_ids = {item.presentation_id for item in items if item.was_skipped}

@@ -22,15 +22,8 @@ from weakref import WeakKeyDictionary
 
 from curation.guides.guide import Guide, load_guide
 from curation.labeling.judging import ANSWER_KINDS, JudgmentEvent
+from curation.labeling.rounds import upcoming
 from curation.labeling.rounds.practice import PracticeStatus, read_practice_statuses
-from curation.labeling.rounds.upcoming import (
-    QueueItem,
-    ShownRound,
-    count_events,
-    read_item_versions,
-    read_items,
-    read_open_rounds,
-)
 from curation.labeling.session.recent_answers import Pace, RecentAnswer, RecentAnswers, read_recent_answers
 from curation.labeling.session.texts import MAX_READ_EARLY_LENGTH, ItemText, read_texts, read_texts_version
 from curation.people.annotators import JUDGING_ROLES, require_author
@@ -62,9 +55,9 @@ class SessionCache:
     def forget(self) -> None:
         """Clear the cache, so that the next request reads all data again."""
         self._data_version = -1
-        self.rounds: dict[str, ShownRound] = {}
+        self.rounds: dict[str, upcoming.ShownRound] = {}
         self.guides: dict[str, Guide] = {}
-        self._items: dict[str, QueueItem] = {}
+        self._items: dict[str, upcoming.QueueItem] = {}
         self._items_version: int | None = None
         self._recent = RecentAnswers([], [])
         self._event_count = 0
@@ -93,18 +86,19 @@ class SessionCache:
         """Read the items and their state with the same cursor, because a different cursor may see a newer
         state."""
         self._items = {}
-        for item in read_items(cursor, self.annotator, self.rounds):
+        for item in upcoming.read_items(cursor, self.annotator, self.rounds):
             round_id, query_id = sys.intern(item.round_id), sys.intern(item.query_id)
             self._items[item.presentation_id] = item._replace(round_id=round_id, query_id=query_id)
-        self._items_version = read_item_versions(cursor, self.rounds, self.annotator).get(self.annotator)
+        versions = upcoming.read_item_versions(cursor, self.rounds, self.annotator)
+        self._items_version = versions.get(self.annotator)
         self._recent = read_recent_answers(cursor, self.annotator, utc_now())
-        self._event_count = count_events(cursor, self.annotator).get(self.annotator, 0)
+        self._event_count = upcoming.count_events(cursor, self.annotator).get(self.annotator, 0)
 
-    def get_item(self, presentation_id: str) -> QueueItem | None:
+    def get_item(self, presentation_id: str) -> upcoming.QueueItem | None:
         """Return an item of the annotator in a round that is not closed; None for all other presentations."""
         return self._items.get(presentation_id)
 
-    def list_items(self) -> list[QueueItem]:
+    def list_items(self) -> list[upcoming.QueueItem]:
         """Return all items of the annotator, by round and position."""
         return list(self._items.values())
 
@@ -115,7 +109,7 @@ class SessionCache:
         return self._practice
 
     def read_texts(
-        self, cursor: Cursor, items: Sequence[QueueItem], queue: Sequence[QueueItem]
+        self, cursor: Cursor, items: upcoming.QueueItems, queue: upcoming.QueueItems
     ) -> list[ItemText]:
         """Return the texts of the needed items; if a text is missing, read the texts of `READ_AHEAD`
         items."""
@@ -145,18 +139,16 @@ class SessionCache:
         for event in events:
             self._event_count += 1
             item = self._items[event.presentation_id]
-            is_answer = event.kind in ANSWER_KINDS
+            number, is_answer = self._event_count, event.kind in ANSWER_KINDS
             self._items[event.presentation_id] = item._replace(
                 revision=event.revision + 1,
-                skip_number=self._event_count if event.kind == "later" else None,
-                answer_number=self._event_count if is_answer else None,
+                skip_number=number if event.kind == "later" else None,
+                answer_number=number if is_answer else None,
                 was_skipped=item.was_skipped or event.kind == "later",
             )
             if is_answer:
                 answers.append(
-                    RecentAnswer(
-                        self._event_count, event.submitted_at, event.presentation_id, event.active_ms
-                    )
+                    RecentAnswer(number, event.submitted_at, event.presentation_id, event.active_ms)
                 )
             if self.rounds[item.round_id].kind == "practice":
                 self._practice = None
@@ -179,7 +171,7 @@ class _SharedState(NamedTuple):
     texts_version: version of the texts.
     """
 
-    rounds: dict[str, ShownRound]
+    rounds: dict[str, upcoming.ShownRound]
     guides: dict[str, Guide]
     item_versions: dict[str, int]
     event_counts: dict[str, int]
@@ -213,17 +205,13 @@ class _ProjectCaches:
         """Read the shared state, once for each version of the data."""
         with self._lock:
             if self._shared_state is None or self._data_version != data_version:
-                rounds = read_open_rounds(cursor)
-                hashes = {
-                    guide_hash
-                    for round_ in rounds.values()
-                    for guide_hash in (round_.guide_hash, *round_.guide_hashes)
-                }
+                rounds = upcoming.read_open_rounds(cursor)
+                hashes = {guide_hash for round_ in rounds.values() for guide_hash in round_.guide_hashes}
                 self._shared_state = _SharedState(
                     rounds=rounds,
                     guides={guide_hash: load_guide(cursor, guide_hash) for guide_hash in sorted(hashes)},
-                    item_versions=read_item_versions(cursor, rounds),
-                    event_counts=count_events(cursor),
+                    item_versions=upcoming.read_item_versions(cursor, rounds),
+                    event_counts=upcoming.count_events(cursor),
                     texts_version=read_texts_version(cursor),
                 )
                 self._data_version = data_version

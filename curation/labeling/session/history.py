@@ -14,7 +14,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from curation.core.errors import RefusedError
 from curation.guides.guide import load_guide
 from curation.ingest.filters import NEED
-from curation.labeling.presentation.drawing import NO_IMAGE_HOSTS
+from curation.labeling.presentation.drawing import NO_IMAGE_HOSTS, Hosts
 from curation.labeling.rounds.assignment import CLOSEST_DUPLICATE
 from curation.labeling.rounds.withheld_answers import may_see_own_answers
 from curation.labeling.session.item_views import AnsweredItem, draw_answers, read_answered
@@ -114,10 +114,7 @@ class HistoryPage(NamedTuple):
 
 
 def read_history_page(
-    store: Store,
-    annotator: str,
-    history_filter: HistoryFilter = NO_FILTER,
-    image_hosts: frozenset[str] = NO_IMAGE_HOSTS,
+    store: Store, annotator: str, filters: HistoryFilter = NO_FILTER, image_hosts: Hosts = NO_IMAGE_HOSTS
 ) -> HistoryPage:
     """Read the annotator's answers that match the filter, newest first, with the revision that a change
     needs.
@@ -132,13 +129,13 @@ def read_history_page(
     """
     with store.reading() as cursor:
         withheld = not may_see_own_answers(cursor, annotator)
-        if withheld and history_filter != HistoryFilter(page=history_filter.page, text=history_filter.text):
+        if withheld and filters != HistoryFilter(page=filters.page, text=filters.text):
             raise RefusedError("You can filter your answers by grade or mark when you have no open items.")
-        parameters = history_filter.model_dump(exclude={"page"})
+        parameters = filters.model_dump(exclude={"page"})
         parameters |= {"who": annotator, "withheld": withheld, "last": LAST_ITEMS}
         ((total,),) = cursor.execute(_COUNT, parameters).fetchall()
         pages = max(1, -(-total // PAGE_SIZE))
-        page = min(history_filter.page, pages - 1)
+        page = min(filters.page, pages - 1)
         limits = {"limit": PAGE_SIZE, "offset": page * PAGE_SIZE}
         rows = read_answered(cursor, _PAGE, {**parameters, **limits}) if total else []
         grades = [] if withheld else _read_grade_choices(cursor, annotator)

@@ -8,7 +8,7 @@ takes long.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
@@ -17,10 +17,10 @@ from curation.core.spans import Spans
 from curation.guides.guide import Guide, load_guide
 from curation.ingest.filters import NEED
 from curation.labeling.judging import read_evidence_marks
-from curation.labeling.presentation.drawing import NO_IMAGE_HOSTS, DocumentText, draw_body, draw_document
+from curation.labeling.presentation.drawing import NO_IMAGE_HOSTS, DocumentText, Hosts, draw_by_guide
 from curation.labeling.presentation.excerpts import Segment
 from curation.labeling.presentation.markup import Fact, Node
-from curation.labeling.rounds.upcoming import QueueItem, UpcomingWork
+from curation.labeling.rounds.upcoming import QueueItem, QueueItems, UpcomingWork
 from curation.labeling.session.cache import SessionCache
 from curation.labeling.session.query_answers import ASKING_KINDS
 from curation.labeling.session.texts import ItemText, find_matched_passages
@@ -128,17 +128,10 @@ class ItemRow(NamedTuple):
     skipped: bool = False
     list_id: str = ""
 
-    def draw(self, image_hosts: frozenset[str]) -> ItemView:
+    def draw(self, image_hosts: Hosts) -> ItemView:
         """Draw the view."""
         text, guide = self.text, self.guide
-        drawing = draw_document(
-            text.document,
-            text.query,
-            guide.presentation,
-            matched=text.matched,
-            image_hosts=image_hosts,
-            markable=guide.evidence is not None,
-        )
+        drawing = draw_by_guide(text.document, text.query, guide, image_hosts, matched=text.matched)
         return ItemView(
             presentation_id=self.presentation_id,
             revision=self.revision,
@@ -159,17 +152,13 @@ AnswerRow = tuple[ItemRow, dict[str, Any]]
 """An answered presentation before drawing, and its answer keyed by the field names of `AnsweredItem`."""
 
 
-def draw_answers(rows: Iterable[AnswerRow], image_hosts: frozenset[str]) -> list[AnsweredItem]:
+def draw_answers(rows: Iterable[AnswerRow], image_hosts: Hosts) -> list[AnsweredItem]:
     """Draw answered presentations."""
     return [AnsweredItem(row.draw(image_hosts), **answer) for row, answer in rows]
 
 
 def read_rows(
-    cursor: Cursor,
-    cache: SessionCache,
-    work: UpcomingWork,
-    items: Sequence[QueueItem],
-    upcoming: Sequence[QueueItem],
+    cursor: Cursor, cache: SessionCache, work: UpcomingWork, items: QueueItems, upcoming: QueueItems
 ) -> list[ItemRow]:
     """Read the rows of open items, which are drawn after the lease, and read ahead the texts of `upcoming`
     items."""
@@ -199,9 +188,7 @@ def read_rows(
     return item_rows
 
 
-def read_previous_answer(
-    store: Store, annotator: str, hosts: frozenset[str] = NO_IMAGE_HOSTS
-) -> AnsweredItem | None:
+def read_previous_answer(store: Store, annotator: str, hosts: Hosts = NO_IMAGE_HOSTS) -> AnsweredItem | None:
     """Read the presentation that the annotator answered last and can undo; None without an answer.
 
     An undone answer is withheld, because the item is open again. Note and flag are still sent.
@@ -242,7 +229,7 @@ def read_answered(cursor: Cursor, sql: str, parameters: list[str] | dict[str, An
 
 
 def draw_whole_document(
-    store: Store, annotator: str, presentation_id: str, image_hosts: frozenset[str] = NO_IMAGE_HOSTS
+    store: Store, annotator: str, presentation_id: str, image_hosts: Hosts = NO_IMAGE_HOSTS
 ) -> list[Node]:
     """Draw the whole document of an annotator's presentation, with the query's words highlighted.
 
@@ -256,11 +243,11 @@ def draw_whole_document(
     if columns is None or guide is None:
         raise NotFoundError("This item is not assigned to you.")
     query, *document, _ = columns
-    return draw_body(DocumentText(*document), query, guide, image_hosts)
+    return draw_by_guide(DocumentText(*document), query, guide, image_hosts, longest=None).passage
 
 
 def _number_items(
-    work: UpcomingWork, items: Sequence[QueueItem], list_starts: Mapping[str, str] = MappingProxyType({})
+    work: UpcomingWork, items: QueueItems, list_starts: Mapping[str, str] = MappingProxyType({})
 ) -> list[tuple[int, int]]:
     """Find each item's number within its list, or within its query and round, and the count of items there.
 
@@ -281,7 +268,7 @@ def _number_items(
     return numbers
 
 
-def _find_asking_ids(cursor: Cursor, author: str, work: UpcomingWork, items: Sequence[QueueItem]) -> set[str]:
+def _find_asking_ids(cursor: Cursor, author: str, work: UpcomingWork, items: QueueItems) -> set[str]:
     """Find the presentations on which the screen asks whether the corpus answers the query.
 
     Repeats count among the items of a query; otherwise a missing question would reveal the repeats.

@@ -156,9 +156,7 @@ def _read_listing(cursor: Cursor, cache: SessionCache, work: UpcomingWork, list_
     list_id = list_starts.get(list_of)
     if last_answered is None or list_id is None or list_starts.get(last_answered.presentation_id) != list_id:
         list_id = next((list_starts.get(item.presentation_id) for item in work.open_items), None)
-    ids = {
-        presentation_id for presentation_id, list_start in list_starts.items() if list_start == list_id
-    } - unlisted_ids
+    ids = {item_id for item_id, list_start in list_starts.items() if list_start == list_id} - unlisted_ids
     items = [item for item in answered_items if item.presentation_id in ids]
     parameters = {"who": cache.annotator, "list": sorted(ids)}
     fresh_rows = cursor.execute(_FRESH_ANSWERS, parameters).fetchall() if items else []

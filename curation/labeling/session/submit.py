@@ -118,9 +118,7 @@ def _read_context(cursor: Cursor, submissions: Sequence[Submission]) -> JudgingC
         round_ = rounds[round_id]
         state = _build_state(round_, annotator, revision + 1, kind in ANSWER_KINDS)
         states[presentation_id] = state._replace(withdrawn=presentation_id in withdrawn)
-    hashes = {
-        guide_hash for state in states.values() for guide_hash in (state.guide_hash, *state.guide_hashes)
-    }
+    hashes = {guide_hash for state in states.values() for guide_hash in state.guide_hashes}
     guides = {guide_hash: load_guide(cursor, guide_hash) for guide_hash in sorted(hashes)}
     bodies = _read_bodies(cursor, submissions, {row[0]: row[-1] for row in presentation_rows})
     return JudgingContext(states, _read_used_keys(cursor, submissions), guides, bodies)

@@ -12,7 +12,7 @@ from typing import NamedTuple
 from curation.core.spans import Span
 from curation.ingest.filters import NEED
 from curation.labeling.presentation.drawing import DocumentText
-from curation.labeling.rounds.upcoming import QueueItem
+from curation.labeling.rounds.upcoming import QueueItems
 from curation.store import Cursor
 from curation.store.documents import version_texts
 
@@ -55,9 +55,7 @@ class ItemText(NamedTuple):
     matched: Span | None
 
 
-def read_texts(
-    cursor: Cursor, needed_items: Sequence[QueueItem], items_ahead: Sequence[QueueItem]
-) -> dict[str, ItemText]:
+def read_texts(cursor: Cursor, needed_items: QueueItems, items_ahead: QueueItems) -> dict[str, ItemText]:
     """Read the texts of the needed items, and of `items_ahead` whose document is not long, by presentation.
 
     Reading twenty texts takes hardly longer than reading three texts.

@@ -38,16 +38,8 @@ from curation.labeling.written_answers.shown_documents import (
 )
 from curation.people.annotators import require_annotators, require_author
 from curation.people.seal_access import SealAccess, describe_withheld_pairs, unseal
-from curation.store import (
-    COMMAND_LINE,
-    Cursor,
-    Store,
-    all_settings,
-    append_rows,
-    record_event,
-    utc_now,
-    write_if_unchanged,
-)
+from curation.store import COMMAND_LINE, Cursor, Store, all_settings, append_rows, record_event, utc_now
+from curation.store.planned_writes import write_if_unchanged
 
 BUSY = "Other people changed the project while the answer task was planned. Try again."
 HAS_REFERENCES = "the query has reference answers"
@@ -205,10 +197,8 @@ def _choose_queries(
         NO_DOCUMENT: reasons.keys() - shown.by_query.keys(),
         IN_QUEUE: inputs.queries_in_queues if request.show == RELEVANT else (),
     }
-    further_reason_by_query = find_first_reasons(reasons, further_reasons)
-    reason_by_query = {
-        query_id: reason or further_reason_by_query[query_id] for query_id, reason in reasons.items()
-    }
+    document_reasons = find_first_reasons(reasons, further_reasons)
+    reason_by_query = {query_id: reason or document_reasons[query_id] for query_id, reason in reasons.items()}
     left_out = Counter(filter(None, reason_by_query.values()))
     chosen = [query_id for query_id, reason in reason_by_query.items() if not reason]
     if request.most is not None and request.most < len(chosen):

@@ -122,15 +122,9 @@ def decide_answers(
             return current_decision
         if current_decision is not None and seen_revision not in (None, current_decision.revision + 1):
             raise RefusedError(describe_answer_overtaking(current_decision))
-        decision = AnswerDecision(
-            query_id,
-            current_decision.revision + 1 if current_decision else 0,
-            ruling.answers,
-            " ".join(ruling.merged.split()) or None,
-            ruling.reason.strip(),
-            reviewer,
-            utc_now(),
-        )
+        revision = current_decision.revision + 1 if current_decision else 0
+        merged, reason = " ".join(ruling.merged.split()) or None, ruling.reason.strip()
+        decision = AnswerDecision(query_id, revision, ruling.answers, merged, reason, reviewer, utc_now())
         with update_references(cursor, task.task_id, reviewer, [query_id]):
             cursor.execute(_INSERT, [task.task_id, *decision])
         detail = {"task": task_name, "query_id": query_id, "answers": len(decision.answers)}

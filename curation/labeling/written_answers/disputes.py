@@ -16,14 +16,7 @@ from curation.core.text import pluralize
 from curation.ingest.importers.reference_answers import StoredReferences, read_references
 from curation.labeling.answer_matching import DISPUTED, AnswerOutcome, find_distinct_answers, normalise_answer
 from curation.labeling.presentation.drawing import DocumentText
-from curation.labeling.written_answers.decisions import (
-    REVIEWERS,
-    AnswerDecision,
-    find_own_queries,
-    read_answer_decision,
-    read_written_answers,
-    unanswered_error,
-)
+from curation.labeling.written_answers import decisions
 from curation.labeling.written_answers.outcomes import compute_outcomes
 from curation.labeling.written_answers.shown_documents import read_query_text, read_shown_documents
 from curation.labeling.written_answers.tasks import find_answer_task, list_answer_tasks
@@ -103,7 +96,7 @@ class AnswerCase:
     documents: tuple[DocumentText, ...]
     cited: tuple[int, ...]
     references: StoredReferences
-    decision: AnswerDecision | None
+    decision: decisions.AnswerDecision | None
 
     @property
     def revision(self) -> int:
@@ -144,9 +137,9 @@ def find_answer_disputes(store: Store, reviewer: str = COMMAND_LINE) -> AnswerDi
     disputed = []
     own_queries = 0
     with store.reading() as cursor:
-        require_author(cursor, reviewer, *REVIEWERS)
+        require_author(cursor, reviewer, *decisions.REVIEWERS)
         for task in list_answer_tasks(cursor):
-            assigned_queries = find_own_queries(cursor, task.task_id, reviewer)
+            assigned_queries = decisions.find_own_queries(cursor, task.task_id, reviewer)
             for query_id, outcome in compute_outcomes(cursor, task.task_id).items():
                 if outcome.how != DISPUTED:
                     continue
@@ -154,7 +147,7 @@ def find_answer_disputes(store: Store, reviewer: str = COMMAND_LINE) -> AnswerDi
                     own_queries += 1
                     continue
                 text, _ = read_query_text(cursor, query_id)
-                answers = read_written_answers(cursor, task.task_id, query_id)
+                answers = decisions.read_written_answers(cursor, task.task_id, query_id)
                 disputed.append(DisputedAnswers(task.name, query_id, text, len(answers), outcome.why))
     return AnswerDisputes(tuple(disputed), own_queries)
 
@@ -174,32 +167,26 @@ def read_answer_case(
     RefusedError: the person is not a reviewer, or was asked to answer the query, or the query is sealed.
     """
     with store.reading() as cursor:
-        require_author(cursor, reviewer, *REVIEWERS)
+        require_author(cursor, reviewer, *decisions.REVIEWERS)
         resolve_access(cursor, access).require_open(query_id)
         task = find_answer_task(cursor, task_name)
         outcome = compute_outcomes(cursor, task.task_id, [query_id]).get(query_id)
-        answers = read_written_answers(cursor, task.task_id, query_id)
+        answers = decisions.read_written_answers(cursor, task.task_id, query_id)
         if outcome is None or not answers:
-            raise unanswered_error(query_id, task_name)
-        find_own_queries(cursor, task.task_id, reviewer, own_query=query_id)
+            raise decisions.unanswered_error(query_id, task_name)
+        decisions.find_own_queries(cursor, task.task_id, reviewer, own_query=query_id)
         query, information_need = read_query_text(cursor, query_id)
         documents = read_shown_documents(cursor, task.task_id, query_id)
         references = read_references(cursor, query_id)
-        decision = read_answer_decision(cursor, task.task_id, query_id)
+        decision = decisions.read_answer_decision(cursor, task.task_id, query_id)
     citation_counts = Counter(document for _, documents in answers for document in documents)
     document_ids = sorted(documents, key=lambda name: (-citation_counts[name], name))
     indexes = {name: index for index, name in enumerate(document_ids)}
+    voices = _count_distinct_answers(answers, indexes)
+    shown = tuple(documents[name] for name in document_ids)
+    cited = tuple(citation_counts[name] for name in document_ids)
     return AnswerCase(
-        task_name,
-        query_id,
-        query,
-        information_need,
-        outcome,
-        _count_distinct_answers(answers, indexes),
-        tuple(documents[name] for name in document_ids),
-        tuple(citation_counts[name] for name in document_ids),
-        references,
-        decision,
+        task_name, query_id, query, information_need, outcome, voices, shown, cited, references, decision
     )
 
 

@@ -69,7 +69,7 @@ def update_references(
         old_outcome = old_outcomes[query_id]
         is_changed = _get_settled_answers(new_outcome) != _get_settled_answers(old_outcome)
         if is_changed and query_id in newest_queries:
-            _write_references(cursor, task_id, query_id, old_outcome, new_outcome, author)
+            _write_references(cursor, task_id, query_id, new_outcome, old_outcome.is_unanswerable, author)
 
 
 def _get_settled_answers(outcome: AnswerOutcome) -> tuple[str, ...] | None:
@@ -78,16 +78,11 @@ def _get_settled_answers(outcome: AnswerOutcome) -> tuple[str, ...] | None:
 
 
 def _write_references(
-    cursor: Cursor,
-    task_id: str,
-    query_id: str,
-    old_outcome: AnswerOutcome,
-    new_outcome: AnswerOutcome,
-    author: str,
+    cursor: Cursor, task_id: str, query_id: str, outcome: AnswerOutcome, was_unanswerable: bool, author: str
 ) -> None:
     current_references = read_references(cursor, query_id)
-    if new_outcome.is_settled:
-        append_answers(cursor, {query_id: new_outcome.answers}, PEOPLE)
+    if outcome.is_settled:
+        append_answers(cursor, {query_id: outcome.answers}, PEOPLE)
     elif current_references.source in (PEOPLE, None):
         [(revision,)] = cursor.execute(_EARLIER, [task_id, query_id]).fetchall()
         if revision is None:
@@ -96,7 +91,7 @@ def _write_references(
             references = read_references(cursor, query_id, revision)
             append_answers(cursor, {query_id: references.answers}, references.source or PEOPLE)
     is_tagged = cursor.execute(_TAGGED, [query_id, TAG]).fetchone() is not None
-    if is_tagged != new_outcome.is_unanswerable and (new_outcome.is_settled or old_outcome.is_unanswerable):
-        write_persons_tags(cursor, [TagStatement(query_id, TAG, new_outcome.is_unanswerable)], author)
-    detail = {"query_id": query_id, "how": new_outcome.how, "answers": len(new_outcome.answers)}
+    if is_tagged != outcome.is_unanswerable and (outcome.is_settled or was_unanswerable):
+        write_persons_tags(cursor, [TagStatement(query_id, TAG, outcome.is_unanswerable)], author)
+    detail = {"query_id": query_id, "how": outcome.how, "answers": len(outcome.answers)}
     record_event(cursor, "settle answers", detail, author)

@@ -20,12 +20,7 @@ from curation.labeling.answer_matching import token_f1
 from curation.labeling.consensus.marks import ProjectMarks, read_marks
 from curation.labeling.requests import DEFAULT_DOCUMENTS, RELEVANT
 from curation.labeling.rounds.candidates import Candidate
-from curation.labeling.written_answers.query_choice import (
-    IN_QUEUE,
-    NOT_CURRENT,
-    find_first_reasons,
-    find_named_queries,
-)
+from curation.labeling.written_answers import query_choice
 from curation.labeling.written_answers.shown_documents import choose_shown_documents, read_document_inputs
 from curation.people.annotators import require_author
 from curation.people.seal_access import LEAVES_OUT, read_closed_access
@@ -144,28 +139,25 @@ def build_proposal_calls(
     with store.reading() as cursor:
         require_author(cursor, author, *WRITERS)
         inputs = read_document_inputs(cursor, read_closed_access(cursor))
-        query_ids = (
-            find_named_queries(KnownQueries.read(cursor), names) if names else sorted(inputs.active_queries)
-        )
+        named_ids = query_choice.find_named_queries(KnownQueries.read(cursor), names)
+        query_ids = named_ids if names else sorted(inputs.active_queries)
         reviewed = {proposal.query_id: proposal.written is not None for proposal in read_proposals(cursor)}
         with_nuggets = read_nuggets(cursor).keys() | reviewed.keys()
         marks = read_marks(cursor)
     shown = choose_shown_documents(inputs, RELEVANT, DEFAULT_DOCUMENTS)
     reasons = {
-        NOT_CURRENT: set(query_ids) - inputs.active_queries,
+        query_choice.NOT_CURRENT: set(query_ids) - inputs.active_queries,
         LEAVES_OUT: inputs.access.closed,
         REVIEWED: {query_id for query_id, is_reviewed in reviewed.items() if is_reviewed},
         HAS_NUGGETS: set() if names else with_nuggets,
-        IN_QUEUE: inputs.queries_in_queues,
+        query_choice.IN_QUEUE: inputs.queries_in_queues,
         NONE_RELEVANT: set(query_ids) - shown.queries_with_relevant,
     }
-    reason_by_query = find_first_reasons(query_ids, reasons)
-    chosen = {
-        query_id: shown.by_query[query_id] for query_id, reason in reason_by_query.items() if not reason
-    }
+    first_reasons = query_choice.find_first_reasons(query_ids, reasons)
+    chosen = {query_id: shown.by_query[query_id] for query_id, reason in first_reasons.items() if not reason}
     with store.reading() as cursor:
         calls, omitted_characters = _build_calls(cursor, model, chosen, marks)
-    return calls, omitted_characters, dict(Counter(filter(None, reason_by_query.values())))
+    return calls, omitted_characters, dict(Counter(filter(None, first_reasons.values())))
 
 
 def parse_nuggets(answer: str) -> list[Nugget]:

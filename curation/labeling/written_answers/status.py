@@ -10,15 +10,7 @@ from typing import Any, NamedTuple
 from curation.core.reports.tables import BarCell, Table
 from curation.core.statistics.estimate import Estimate, share_estimate
 from curation.core.text import pluralize
-from curation.labeling.answer_matching import (
-    AGREED,
-    DECIDED,
-    DISPUTED,
-    OUTCOMES,
-    UNANSWERABLE,
-    AnswerOutcome,
-    decide_outcome,
-)
+from curation.labeling import answer_matching
 from curation.labeling.written_answers.outcomes import compute_outcomes
 from curation.labeling.written_answers.tasks import find_answer_task
 from curation.people.seal_access import LEAVES_OUT, SEALED, read_closed_access
@@ -44,8 +36,8 @@ STATES = {
     "agreed": "Writers agree",
     "single": "One writer",
     "unanswerable": "The corpus does not answer the query",
-    DISPUTED: "Waiting for a reviewer",
-    DECIDED: "Decided",
+    answer_matching.DISPUTED: "Waiting for a reviewer",
+    answer_matching.DECIDED: "Decided",
     SEALED: "Done, and sealed",
 }
 """State of a query → the words that people read."""
@@ -131,36 +123,29 @@ def read_answer_task_status(store: Store, name: str) -> AnswerTaskStatus:
         outcomes = compute_outcomes(cursor, task.task_id)
         texts = dict(cursor.execute(_TEXTS, [task.task_id]).fetchall())
         writers = [WriterProgress(*row) for row in cursor.execute(_WRITERS, [task.task_id]).fetchall()]
-        answers_to_compare = cursor.execute(_ANSWERS_TO_COMPARE, [task.task_id]).fetchall()
+        rows = cursor.execute(_ANSWERS_TO_COMPARE, [task.task_id]).fetchall()
         access = read_closed_access(cursor)
     outcome_counts = Counter(outcome.how for outcome in outcomes.values())
     bound = task.parameters["bound"]
-    agreeing = sum(
-        decide_outcome(answers, len(answers), bound=bound).how in (AGREED, UNANSWERABLE)
-        for _, answers in answers_to_compare
-    )
+    comparisons = [answer_matching.decide_outcome(answers, len(answers), bound=bound) for _, answers in rows]
+    agreeing = sum(outcome.is_settled for outcome in comparisons)
+    shown_outcomes = {
+        query_id: outcome if access.can_show(query_id) else _hide_sealed_outcome(outcome)
+        for query_id, outcome in outcomes.items()
+    }
     return AnswerTaskStatus(
         name,
         task.opened_at,
         task.closed,
         task.parameters,
-        {how: outcome_counts[how] for how in OUTCOMES},
+        {how: outcome_counts[how] for how in answer_matching.OUTCOMES},
         tuple(writers),
-        share_estimate(
-            agreeing, len(answers_to_compare), MIN_QUERIES, f"A share needs at least {MIN_QUERIES} queries."
-        ),
+        share_estimate(agreeing, len(rows), MIN_QUERIES, f"A share needs at least {MIN_QUERIES} queries."),
         agreeing,
-        tuple(
-            TaskQuery(
-                query_id,
-                texts[query_id],
-                *(outcome if access.can_show(query_id) else _hide_sealed_outcome(outcome)),
-            )
-            for query_id, outcome in outcomes.items()
-        ),
+        tuple(TaskQuery(query_id, texts[query_id], *outcome) for query_id, outcome in shown_outcomes.items()),
     )
 
 
-def _hide_sealed_outcome(outcome: AnswerOutcome) -> AnswerOutcome:
+def _hide_sealed_outcome(outcome: answer_matching.AnswerOutcome) -> answer_matching.AnswerOutcome:
     """Hide the settled outcome of a sealed query."""
-    return AnswerOutcome(SEALED, (), LEAVES_OUT) if outcome.is_settled else outcome
+    return answer_matching.AnswerOutcome(SEALED, (), LEAVES_OUT) if outcome.is_settled else outcome

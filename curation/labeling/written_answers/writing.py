@@ -22,7 +22,13 @@ from curation.guides.guide import current_guide
 from curation.ingest.importers.personal_data import redact
 from curation.ingest.readers.lines import clean_text
 from curation.labeling.answer_matching import tokenize_answer
-from curation.labeling.presentation.drawing import NO_IMAGE_HOSTS, DocumentText, DrawnDocument, draw_document
+from curation.labeling.presentation.drawing import (
+    NO_IMAGE_HOSTS,
+    DocumentText,
+    DrawnDocument,
+    Hosts,
+    draw_document,
+)
 from curation.labeling.presentation.markup import Node
 from curation.labeling.written_answers.outcomes import update_references
 from curation.labeling.written_answers.shown_documents import read_query_text, read_shown_documents
@@ -135,7 +141,7 @@ def read_writing_queue(store: Store, writer: str) -> tuple[list[str], int]:
 
 
 def read_writing_item(
-    store: Store, writer: str, assignment_id: str, image_hosts: frozenset[str] = NO_IMAGE_HOSTS
+    store: Store, writer: str, assignment_id: str, image_hosts: Hosts = NO_IMAGE_HOSTS
 ) -> WritingItem:
     """Read the data of an assignment for the writer's screen.
 
@@ -150,23 +156,16 @@ def read_writing_item(
         draft = cursor.execute(_DRAFT, [assignment_id, assignment.revision]).fetchone()
         template = current_guide(cursor).presentation
     ticked_ids = set(draft[0] if draft else assignment.documents)
-    drawn = [
-        draw_document(document, query, template, image_hosts=image_hosts) for document in documents.values()
-    ]
+    drawn = [draw_document(text, query, template, image_hosts=image_hosts) for text in documents.values()]
+    ticked = tuple(index for index, document_id in enumerate(documents) if document_id in ticked_ids)
+    revision, answer = assignment.revision, assignment.answer or ""
     return WritingItem(
-        assignment_id,
-        assignment.revision,
-        query,
-        information_need,
-        tuple(drawn),
-        assignment.answer or "",
-        tuple(index for index, document_id in enumerate(documents) if document_id in ticked_ids),
-        assignment.written,
+        assignment_id, revision, query, information_need, tuple(drawn), answer, ticked, assignment.written
     )
 
 
 def draw_shown_document(
-    store: Store, writer: str, assignment_id: str, index: int, image_hosts: frozenset[str] = NO_IMAGE_HOSTS
+    store: Store, writer: str, assignment_id: str, index: int, image_hosts: Hosts = NO_IMAGE_HOSTS
 ) -> list[Node]:
     """Draw the whole body of a document on the writer's screen, with the query's words highlighted.
 

@@ -27,9 +27,8 @@ from curation.queries.coverage.state import CoverageState, read_state
 from curation.queries.coverage.stored_map import read_current_map_id
 from curation.queries.coverage.writing.coverage_queries import GAP, PURPOSES
 from curation.queries.coverage.writing.styles import draw_styles
-from curation.store import COMMAND_LINE, Cursor, Store, append_rows, record_event, utc_now
+from curation.store import COMMAND_LINE, Cursor, Store, append_rows, record_event, utc_now, write_if_unchanged
 from curation.store.documents import snapshot_versions
-from curation.store.planned_writes import write_if_unchanged
 
 BUSY = "Coverage kept changing, and no task was opened. Try again."
 MAX_AT_ONCE = 1_000
