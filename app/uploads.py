@@ -109,7 +109,9 @@ def read_small_text(file: UploadedFile, max_bytes: int) -> str:
     InputError: the file is too large or is not UTF-8.
     """
     if file.size > max_bytes:
-        raise InputError(f"The file has {file.size:,} bytes. Expected {max_bytes:,} at most; choose another.")
+        raise InputError(
+            f"The file has {file.size:,} bytes. Expected {max_bytes:,} at most; choose a smaller file."
+        )
     file.seek(0)
     try:
         return file.read().decode("utf-8-sig").replace("\r\n", "\n")

@@ -86,7 +86,7 @@ export class Context {
     box.scrollTop = 0;
     this.root.setAttribute("data-comparing", "");
     this.#mark();
-    this.status.announce(`Next to it: a document decided as ${this.guide.grade(grade).name}.`);
+    this.status.announce(`The document beside it was decided as ${this.guide.grade(grade).name}.`);
   }
 
   #draw({ anchors, comments }) {

@@ -188,8 +188,8 @@ class Deciding extends Loop {
   showNothing() {
     const { claimed, waiting } = this.counts;
     const parts = [
-      claimed ? `Pairs that a different reviewer decides now: ${thousands(claimed)}.` : "",
-      waiting ? `Sent back, to return with one more opinion: ${thousands(waiting)}.` : "",
+      claimed ? `Pairs that another reviewer is deciding now: ${thousands(claimed)}.` : "",
+      waiting ? `Pairs sent back for one more opinion: ${thousands(waiting)}.` : "",
     ].filter(Boolean);
     this.root.querySelector(".nothing h1").textContent = parts.length ? "No pair waits for you" : "No pair is disputed";
     this.root.querySelector(".nothing .why").textContent =

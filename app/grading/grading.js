@@ -206,7 +206,7 @@ class Grading extends Loop {
     const answers = batch.filter(({ client_key }) => keys.includes(client_key));
     const ids = answers.map(({ presentation_id }) => presentation_id);
     const refused = failed.find(({ status }) => status === "refused");
-    const known = refused?.request ? ` In the server's log it is ${refused.request}.` : "";
+    const known = refused?.request ? ` The server's log lists this error as ${refused.request}.` : "";
     this.status.notice(refused
       ? `An answer was not taken: ${refused.message}.${known}`
       : "You answered this item in another tab or window; that answer counts.");
@@ -272,7 +272,7 @@ class Grading extends Loop {
 
   #banner(showing, answered = false) {
     const practice = showing.kind === "practice" && this.state.practice;
-    const before = showing.withheld ? ". It is not shown while items are open to you; what you answer now replaces it, with its note." : showing.wasReason ? `: you could not tell. ${showing.wasReason}.` : ".";
+    const before = showing.withheld ? ". Your earlier answer stays hidden while you have open items; a new answer replaces the earlier answer and its note." : showing.wasReason ? `: you could not tell. ${showing.wasReason}.` : ".";
     const changing = showing.changing && !showing.list_id ? `You are changing an earlier answer${before}` : "";
     put(this.root.querySelector(".banner span"), practice ? this.practice.banner(practice, answered) : changing);
     this.root.querySelector(".banner").hidden = !practice && !changing;

@@ -55,7 +55,7 @@ export class Keymap {
   // The sentences about chosen keys that this guide has given to its grades, or ''.
   get displaced() {
     const moved = this.entries.filter(([name, , key]) => name in this.own && this.own[name] !== key);
-    return moved.map(([name, words, key]) => `This guide uses “${this.own[name]}”, so your key of ${words} is “${key}”.`).join(" ");
+    return moved.map(([name, words, key]) => `This guide uses the key “${this.own[name]}”, so your key for ${words} is “${key}”.`).join(" ");
   }
 
   // Give something a key; the sentence that refuses it, or ''.

@@ -18,7 +18,7 @@ from curation.people.invitations import make_invitation_link
 BY_LINK = """\
 No lead can sign in yet. Open this link to make the first account; it works once, until the app is stopped:
   {link}
-If people reach the app at another address, replace {address} in the link by this address."""
+If people reach the app at another address, put that address in place of {address} in the link."""
 BY_COMMAND = "No lead can sign in yet. Make a lead: goldgrade people add NAME --role lead --email ADDRESS"
 
 

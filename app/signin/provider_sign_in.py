@@ -52,7 +52,9 @@ async def _complete_sign_in(request: Request, pending: oidc.PendingSignIn) -> Re
     if identity is None:
         return build_sign_in_page(pending.target, problem="The sign-in was not completed. Try again.")
     if not (identity.email and identity.is_email_verified):
-        problem = "Your provider did not say that it verified your e-mail address. You need a verified one."
+        problem = (
+            "Your provider did not say that it verified your e-mail address. Use a verified e-mail address."
+        )
         return build_sign_in_page(pending.target, status=403, problem=problem)
     try:
         sign_in = partial(

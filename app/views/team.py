@@ -102,7 +102,10 @@ def get_form(acts: Acts) -> FormState:
 def show_account(store: Store, acts: Acts, account: accounts.Account, open_items: int) -> None:
     """Show an account with the forms by which a lead changes it."""
     if account.imported:
-        ui.note("Imported judgments name this person. An invitation by this name transfers the judgments.")
+        ui.note(
+            "Imported judgments name this person. If you invite somebody under this name, "
+            "the judgments become theirs."
+        )
         return
     if account.name == acts.by:
         ui.note("This is you. Another lead can change your role. Your password is under Account.")

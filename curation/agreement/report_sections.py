@@ -332,5 +332,7 @@ def _feedback_sentence(people: Sequence[AnnotatorMetrics]) -> str:
         return "Nobody has items here."
     named = sum(bool(person.feedback) for person in people)
     finding = f"There are points to discuss with {named:,} of" if named else "No findings about the work of"
-    by_chance = f"If all annotators work well, at most {percent(FALSE_SHARE)} are named by chance."
+    by_chance = (
+        f"If all annotators work well, at most {percent(FALSE_SHARE)} of annotators are named by chance."
+    )
     return f"{finding} {pluralize(len(people), 'annotator')}. {by_chance}"

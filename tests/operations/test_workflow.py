@@ -70,7 +70,7 @@ def test_documents_wait_for_traffic_which_waits_to_be_drawn(store: Store, tmp_pa
     write_log(store, tmp_path, "may", {"shoes": 3, "boots": 2})
     assert (next_of(path_of(store)), step(store, "sample").line) == (
         "sample",
-        "Nothing is drawn from the 2 rows of traffic yet.",
+        "No query is drawn from the 2 rows of traffic yet.",
     )
     draw_sample(store, DrawRequest(2, 0))
     found = path_of(store)

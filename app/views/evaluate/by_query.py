@@ -64,7 +64,7 @@ def show(
     rows = [row for row in rows if result in (ALL, row.result)]
     ui.sentences(values.remark)
     if not rows:
-        ui.note("No query is of this kind with this result.")
+        ui.note("No query of this kind has this result.")
         return
     names = [systems[run] for run in runs]
     query = _ask_query(values, rows, names)

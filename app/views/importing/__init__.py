@@ -128,7 +128,10 @@ def _follow_address(default: str) -> None:
 def _hint_at_other_kind(request: ImportRequest) -> None:
     likely = guess_kind(request)
     if likely is not None and likely != request.what:
-        st.info(f"This looks like a different kind of file. If so, choose {REQUESTS[likely].title} above.")
+        st.info(
+            "This looks like a different kind of file. If this is right, choose "
+            f"{REQUESTS[likely].title} above."
+        )
 
 
 def _show_last_import(context: PageContext) -> None:

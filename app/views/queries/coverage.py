@@ -130,11 +130,14 @@ def _ask_measuring(context: PageContext, state: CoverageState | None) -> None:
         with context.store.reading() as cursor:
             forecast = None if state else forecast_embedding(cursor)
         if forecast is not None:
-            ui.note(f"This first embeds the corpus: {forecast}.")
+            ui.note(f"The measurement first embeds the corpus: {forecast}.")
         submitted = context.submit_button("Measure again" if state else "Measure coverage", MEASURE_JOB)
     context.show_result(MEASURE_JOB)
     if state and (settings["extractor"]["name"] != "phrases" or "model" in settings["matching"]):
-        ui.note("A language model helped to make the current map. This page measures without one.")
+        ui.note(
+            "A language model helped to make the current map. This page measures the map "
+            "without a language model."
+        )
     if submitted:
         context.request_job(MEASURE_JOB, form.request())
 

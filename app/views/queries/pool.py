@@ -90,14 +90,18 @@ def _offer_dense(context: PageContext, last: Job) -> None:
     reason = context.find_problem("pool", request)
     if st.button("Add dense and hybrid", key=f"add dense {context.last_job_id}", disabled=reason is not None):
         context.request_job("pool", request)
-    ui.note(reason or "They also find documents without a word of the query. People can judge meanwhile.")
+    ui.note(
+        reason
+        or "Dense and hybrid also find documents that share no word with the query. "
+        "People can judge meanwhile."
+    )
 
 
 def _show_contributions(contributions: Contributions) -> None:
     ui.tables(replace(build_contribution_table(contributions), words=True))
     candidates = pluralize(contributions.candidates, "candidate")
     ui.sentences(
-        "Alone: found by no other system.",
+        "Only here: found by no other system.",
         f"{contributions.graded:,} of the systems' {candidates} have a grade; "
         f"{contributions.relevant:,} are relevant: their grade is above the scale's lowest grade.",
         contributions.withheld,

@@ -87,7 +87,7 @@ def _confirm_replacement(context: PageContext, sample: SampleReport) -> None:
         ui.sentences(
             f"The sample has {pluralize(sample.size, 'query', 'queries')}, and people have judged "
             f"{judged:,} of them.",
-            "Judgments and queries that a round shows stay. Other queries leave the set unless the "
+            "Judgments stay, and so do the queries of rounds. Other queries leave the set unless the "
             "new sample has them too.",
         )
         with st.container(horizontal=True):
@@ -115,7 +115,12 @@ def _ask_top_up(context: PageContext, sample: SampleReport, strata: Sequence[str
 
 def _ask_quotas(label: str, strata: Sequence[str]) -> str:
     example = "\n".join(f"{name}=40" for name in strata[:2]) or "head=40\ntail=60"
-    return st.text_area(label, placeholder=example, height=88, help="A quota a line: tail=40 or tail=30%.")
+    return st.text_area(
+        label,
+        placeholder=example,
+        height=88,
+        help="Write one quota on each line, such as tail=40 or tail=30%.",
+    )
 
 
 def _make_request(form: Form[Request], text: str) -> Request | None:

@@ -67,7 +67,7 @@ def _make_form(release: ShownRelease, format_name: str) -> Form[ExportRequest]:
 
 def _start_export(context: PageContext, request: ExportRequest, is_sealed: bool) -> Job:
     if is_sealed and request.reason is None:
-        refuse_problems(["The export has sealed grades: say why you take sealed grades."])
+        refuse_problems(["The export contains sealed grades. Give a reason for exporting sealed grades."])
     return context.start_job_with_folder(
         EXPORT_JOB, request, context.read_own_job(EXPORT_JOB, name=request.name)
     )

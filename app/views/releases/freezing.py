@@ -117,6 +117,6 @@ def _start_freeze(context: PageContext, request: FreezeRequest, is_open: bool) -
     """Start the job that freezes a release, unless the form lacks a name or a reason."""
     problems = [] if request.name else ["The release has no name: enter a name."]
     if not is_open and request.override is None:
-        problems.append("The gate is shut: say why you freeze against the gate.")
+        problems.append("The gate is shut. Give a reason for freezing the release anyway.")
     refuse_problems(problems)
     return context.start_job(FREEZE_JOB, request)

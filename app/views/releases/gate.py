@@ -26,9 +26,12 @@ NAMES = {
 }
 OVERRIDE_HELP = (
     "If a threshold is missed or could not be checked, freezing a release needs a reason. The release keeps "
-    "the reason, the author of the reason and the missed figures. Its card and its page show all three."
+    "the reason, the author of the reason and the missed figures. The card and the page of the "
+    "release show all three facts."
 )
-SINGLE_HELP = "With one annotator there is no agreement. The gate then requires none, and releases say so."
+SINGLE_HELP = (
+    "With one annotator there is no agreement. The gate then requires no agreement, and each release says so."
+)
 FORM = "gate"
 
 

@@ -24,9 +24,10 @@ MAX_ROWS = 50
 """Maximum number of rows of each table; the command line shows all rows."""
 PLAN_JOB = "plan re-labeling"
 STATE_SENTENCES = {
-    OPEN: "is open as round {}. Its progress is under Rounds.",
-    DONE: "was judged as the round {}: everything is answered. Its figures are under Report.",
-    UNFINISHED: "was closed as the round {} before everything was answered. Its figures are under Report.",
+    OPEN: "is open as round {}. The progress of the round is under Rounds.",
+    DONE: "was judged as the round {}: everything is answered. The figures of the plan are under Report.",
+    UNFINISHED: "was closed as the round {} before everything was answered. The figures of the "
+    "plan are under Report.",
 }
 """State of an opened plan → the second half of the sentence about the plan."""
 OPEN_ROUND_JOB = "relabel"

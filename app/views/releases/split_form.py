@@ -116,7 +116,8 @@ def _ask_cuts(rules: Rules, cuts: Mapping[tuple[str, str], str], key: str) -> di
         default=list(rules.cut),
         key=f"cut {key}",
         format_func=lambda pair: cuts.get(pair, " ~ ".join(pair)),
-        help="Ties that you do not count as leakage. The certificate reports them as residual leakage.",
+        help="Ties that you do not count as leakage. The certificate reports ties that were cut "
+        "as residual leakage.",
     )
     return {"cut": tuple(ties)}
 

@@ -31,7 +31,8 @@ ACTIONS = {
     "Close": ("closed", "Annotators see no more items of “{}”. Late answers are kept and marked."),
     "Delete": (
         "deleted",
-        "“{}” and its assignments are deleted. Nobody has answered its items; queries and pools stay.",
+        "“{}” and its assignments are deleted. Nobody has answered an item of this round. "
+        "Queries and pools stay.",
     ),
     "Reopen": ("open", "“{}” opens again with its unanswered items."),
 }

@@ -47,7 +47,7 @@ def _ask_snapshot(context: PageContext) -> None:
 
 def _start_snapshot(context: PageContext, reason: str) -> Job:
     if not reason.strip():
-        raise InputError("Say why you take a snapshot: the snapshot holds sealed grades.")
+        raise InputError("Give a reason for the snapshot, because it holds sealed grades.")
     return context.start_job_with_folder(
         backup_schedule.JOB_KIND,
         backup_schedule.BackupRequest(reason=reason.strip()),

@@ -35,7 +35,7 @@ def show(store: Store, acts: Acts, editor: GuideEditor | None) -> None:
     with store.reading() as cursor:
         guide, documents = current_guide(cursor), first_documents(cursor, MAX_DOCUMENTS)
     if not documents:
-        st.info("Import a corpus. Then choose here the fields of a document that annotators see.")
+        st.info("Import a corpus. Then choose the fields of a document that annotators see.")
         return
     if editor is not None and editor.valid:
         guide = parse_guide(editor.valid)

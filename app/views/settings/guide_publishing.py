@@ -40,7 +40,8 @@ def show(store: Store, acts: Acts, editor: GuideEditor | None) -> None:
             same_grades = st.checkbox(
                 "The meaning of the grades is unchanged",
                 key=f"same grades {acts.form(GUIDE_FORM).key}",
-                help="For example, after typing errors. Labels stay fresh: no new judgments are needed.",
+                help="Example: you only corrected typing errors. Labels stay fresh: no new "
+                "judgments are needed.",
             )
             effects = compute_guide_effects(store, guide, same_grades)
         ui.sentences(*effects.sentences)
@@ -81,7 +82,7 @@ def ask_to_publish(
         )
         submitted = st.form_submit_button("Publish", type="primary")
     if submitted and not reason.strip():
-        st.error("Say why: the list of versions and the record show the reason.", icon=":material/error:")
+        st.error("Give a reason; the list of versions and the audit trail show it.", icon=":material/error:")
     elif submitted:
         guide_hash, same_grades = effects.difference.before.guide_hash, effects.same_grades
 

@@ -69,7 +69,8 @@ def _ask_answer(store: Store, acts: Acts, question: GuideQuestion) -> None:
         everyone = st.checkbox(
             "Show question and answer to everyone",
             is_shared,
-            help="Otherwise only the author of the question reads the answer. Nobody sees the author's name. "
+            help="By default, only the person who asked reads the answer. Nobody sees who asked "
+            "the question. "
             "An answer about a pair can reveal its grade to people who will still judge the pair.",
         )
         submitted = st.form_submit_button("Answer" if question.answer is None else "Change")

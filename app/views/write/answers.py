@@ -168,7 +168,10 @@ def _show_own_answer(own_answer: writing.OwnAnswer, acts: Acts, desk: Desk) -> N
 
     def retract() -> None:
         writing.retract_answer(project_store(), acts.by, own_answer.assignment_id, own_answer.revision)
-        desk.open((own_answer.assignment_id,), "The answer is taken back. Its text is in the field again.")
+        desk.open(
+            (own_answer.assignment_id,),
+            "The answer is taken back. The text of the answer is in the field again.",
+        )
 
     if retract_clicked:
         acts.do(acts.form("write answer"), retract)

@@ -58,7 +58,7 @@ def write_support_findings(evaluation: AnswerEvaluation) -> list[str]:
 
 
 def write_answers(evaluation: AnswerEvaluation | None) -> list[Section]:
-    """Show exact match, F1 and people's grades by system; no section where no answers were named."""
+    """Show exact match, F1 and people's grades by system; no section where no answers were given."""
     if evaluation is None:
         return []
     measures = choose_shown_measures(evaluation)

@@ -51,7 +51,9 @@ def write_judged(evaluation: Evaluation) -> list[Section]:
     pool = "The release has no pool."
     if unjudged is not None:
         pool = f"{percent(unjudged)} of the pairs that systems proposed for the pool have no grade."
-    sentence = "Unjudged documents count as not relevant. The fewer are judged, the less a figure says."
+    sentence = (
+        "Unjudged documents count as not relevant. The fewer documents are judged, the less a figure says."
+    )
     drawing = draw_share_bars(f"Judged documents that {headline} looks at", ("judged", "not judged"), rows)
     return [Section("What was judged", f"{sentence} {pool}", (drawing,), tuple(tables))]
 
