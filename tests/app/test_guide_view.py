@@ -106,7 +106,7 @@ def test_before_a_guide_is_put_in_force_its_effects_are_said_and_a_reason_asked_
     assert "Rounds that are open" in said
     assert "1 judgment was given under the current guide" in said
     assert shown.radio[0].options == list(guide_publishing.CHOICES.values())
-    assert "Say why" in words(press(shown, "Publish").error)
+    assert "Give a reason" in words(press(shown, "Publish").error)
     shown.radio[0].set_value("switch")
     field(shown, "Why").set_value("Clearer.")
     shown = press(shown, "Publish")

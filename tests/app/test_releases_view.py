@@ -116,7 +116,7 @@ def test_a_freeze_that_must_fail_is_off_with_its_reason(project: Store) -> None:
     page = field(page, "Leave disputed pairs out").check().run()
     field(page, "Name of the release").input("v1")
     page = button(page, "Freeze the release").click().run()
-    assert "say why you freeze against the gate" in page.error[0].value
+    assert "Give a reason for freezing the release anyway" in page.error[0].value
     assert count_rows(project, "jobs") == 0
 
 
@@ -132,7 +132,7 @@ def test_a_lead_freezes_and_exports_with_a_reason_that_is_logged(project: Store,
     assert page.session_state["stage"] == "Releases"
     page = shown("Export")
     refused = button(page, "Prepare the export").click().run()
-    assert "say why you take sealed grades" in refused.error[0].value
+    assert "Give a reason for exporting sealed grades" in refused.error[0].value
     field(refused, "Reason for opening the test grades").input("evaluation of May")
     press(project, refused, "Prepare the export", "Releases")
     page = shown("Export")
