@@ -15,7 +15,7 @@ PILOT_QUERIES = 10
 PASS_MARK = 0.8
 _ANNOTATORS = ("Annotators", "Names of the annotators, separated by commas.")
 RELEVANT, POOL = SHOW_CHOICES = ("relevant", "pool")
-DEFAULT_DOCUMENTS = 10
+DOCUMENTS_SHOWN = 10
 """Default number of documents shown with a query in an answer task."""
 
 
@@ -242,10 +242,7 @@ class AnswerTaskRequest:
         },
     )
     documents: int = option(
-        DEFAULT_DOCUMENTS,
-        "Documents of a query, at most",
-        "Documents shown with a query, at most.",
-        minimum=1,
+        DOCUMENTS_SHOWN, "Documents of a query, at most", "Documents shown with a query, at most.", minimum=1
     )
     bound: float = option(
         MIN_TOKEN_F1,

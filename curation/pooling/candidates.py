@@ -35,8 +35,8 @@ class CandidateSource(NamedTuple):
     query_id: str
     document_id: str
     system: str
-    rank: int | None
-    score: float | None
+    rank: int | None = None
+    score: float | None = None
     passage_start: int | None = None
     passage_end: int | None = None
 

@@ -23,14 +23,10 @@ from curation.pooling.random_negatives import REACH, RandomOrder
 from curation.pooling.request import PoolRequest
 from curation.pooling.systems import ENGINE_PREFIX, list_engine_notices
 from curation.retrieval import RUN_PREFIX
+from curation.retrieval.engines import stored_lists
 from curation.retrieval.engines.client import EngineClient, EngineList
 from curation.retrieval.engines.documents import fetch_missing_documents
 from curation.retrieval.engines.stored_engines import find_engine, find_run_engines
-from curation.retrieval.engines.stored_lists import (
-    RequestedLists,
-    read_requested_lists,
-    request_missing_lists,
-)
 from curation.retrieval.engines.template import Engine
 from curation.store import Cursor, Query, Store, get_setting
 from curation.store.documents import is_held
@@ -83,7 +79,7 @@ def draw_by_engine(store: Store, request: PoolRequest, progress: Progress) -> Ma
         stored_orders = _read_orders(cursor, engines[0], count, seed)
     client = EngineClient(engines[0], request.rate)
     if request.ids is None:
-        lists = request_missing_lists(
+        lists = stored_lists.request_missing_lists(
             store, client, stored_orders, lambda query: _request_order(client, query, count, seed), progress
         )
         ids_of_query = {query_list.query_id: query_list.document_ids for query_list in lists}
@@ -104,9 +100,8 @@ def _select_names(systems: Sequence[str], prefix: str) -> list[str]:
 
 
 def _find_engines_of_runs(cursor: Cursor, systems: Sequence[str]) -> list[Engine]:
-    return [
-        find_engine(cursor, name) for name in find_run_engines(cursor, _select_names(systems, RUN_PREFIX))
-    ]
+    names = find_run_engines(cursor, _select_names(systems, RUN_PREFIX))
+    return [find_engine(cursor, name) for name in names]
 
 
 def _read_ranked_documents(cursor: Cursor, systems: Sequence[str]) -> Mapping[str, set[str]]:
@@ -118,11 +113,11 @@ def _read_ranked_documents(cursor: Cursor, systems: Sequence[str]) -> Mapping[st
     return ranked
 
 
-def _read_orders(cursor: Cursor, engine: Engine, count: int, seed: int) -> RequestedLists:
+def _read_orders(cursor: Cursor, engine: Engine, count: int, seed: int) -> stored_lists.RequestedLists:
     """Read the engine's stored random order for each query, and the queries without a stored order."""
     template = engine.template.template_hash
     request_id = digest("engine draw", engine.name, template, count + REACH, seed)
-    return read_requested_lists(cursor, request_id, read_active_queries(cursor))
+    return stored_lists.read_requested_lists(cursor, request_id, read_active_queries(cursor))
 
 
 def _request_order(client: EngineClient, query: Query, count: int, seed: int) -> EngineList:

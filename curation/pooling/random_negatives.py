@@ -56,11 +56,8 @@ def draw_negatives(
     proposals, left_out = [], Counter[str]()
     for index, query in enumerate(queries):
         for reach in _halve_reach(depth):
-            ranked = {
-                document_id
-                for hits in lists.values()
-                for document_id in list_document_ids(hits[index][:reach])
-            }
+            rankings = [hits[index][:reach] for hits in lists.values()]
+            ranked = {document_id for ranking in rankings for document_id in list_document_ids(ranking)}
             document_ids = draw(count, query.query_id, identical.all_ids(ranked))
             if len(document_ids) == count:
                 break
@@ -69,9 +66,7 @@ def draw_negatives(
         reason = "random negatives are missing: no more documents lie outside the systems' reach"
         left_out[reason] += count - len(document_ids)
         judged_ids = [stand_ins.of(query.query_id, document_id) for document_id in document_ids]
-        proposals += [
-            CandidateSource(query.query_id, document_id, RANDOM, None, None) for document_id in judged_ids
-        ]
+        proposals += [CandidateSource(query.query_id, document_id, RANDOM) for document_id in judged_ids]
     return proposals, +left_out
 
 
@@ -95,10 +90,8 @@ def make_random_order(
     drawable_ids = set(drawable)
 
     def draw(count: int, query_id: str, excluded: Collection[str]) -> list[str]:
-        ids = [
-            name for name in engine_draws.get(query_id, ()) if name in drawable_ids and name not in excluded
-        ]
-        return ids[:count]
+        drawn_ids = engine_draws.get(query_id, ())
+        return [name for name in drawn_ids if name in drawable_ids and name not in excluded][:count]
 
     return draw
 

@@ -105,10 +105,8 @@ def list_engine_notices(cursor: Cursor, request: PoolRequest) -> list[str]:
     """Write a notice for each engine that a pool is going to ask for missing lists."""
     systems = [name for name in request.systems if name.startswith(ENGINE_PREFIX)]
     plans = [plan_run(cursor, _make_run_request(name, request)) for name in systems]
-    missing_lists = [(plan.engine, len(plan.lists.missing)) for plan in plans if plan.lists.missing]
-    return [
-        EngineClient(engine, request.rate).describe_list_requests(count) for engine, count in missing_lists
-    ]
+    list_counts = [(plan.engine, len(plan.lists.missing)) for plan in plans if plan.lists.missing]
+    return [EngineClient(engine, request.rate).describe_list_requests(count) for engine, count in list_counts]
 
 
 def _make_run_request(system: str, request: PoolRequest) -> EngineRunRequest:

@@ -71,11 +71,7 @@ def set_tags(
         check_tags(cursor, [*add, *remove])
         query_ids = _find_query_ids(cursor, [queries] if isinstance(queries, str) else queries)
         presence_of = dict.fromkeys(add, True) | dict.fromkeys(remove, False)
-        statements = [
-            TagStatement(query_id, tag, is_present)
-            for query_id in query_ids
-            for tag, is_present in presence_of.items()
-        ]
+        statements = [TagStatement(query_id, *tag) for query_id in query_ids for tag in presence_of.items()]
         return write_persons_tags(cursor, statements, author)
 
 

@@ -121,7 +121,5 @@ def count_unanswerable(cursor: Cursor) -> tuple[int, int] | None:
     if sample.isdisjoint(answers) and not any(tag in FAILURE_MODES for _, tag in sample_tags):
         return None
     majority = find_unanswered(cursor)
-    unanswerable_ids = (
-        query_id for query_id in sample if sample_tags.get((query_id, UNANSWERABLE), query_id in majority)
-    )
-    return sum(1 for _ in unanswerable_ids), len(sample)
+    n_tagged = sum(sample_tags.get((query_id, UNANSWERABLE), query_id in majority) for query_id in sample)
+    return n_tagged, len(sample)

@@ -56,31 +56,29 @@ def compare_with_rank_bm25(
         if len(corpus.ids) > MAX_DOCUMENTS:
             corpus_sample = corpus.part(random.sample(corpus.ids, MAX_DOCUMENTS))
             bm25 = Bm25.from_store(store, corpus_sample, stemmer)
-        terms_of = {
+        terms = {
             document.document_id: indexed_terms(document.text, stemmer)
             for document in StoredDocuments(store, corpus_sample.hashes)
         }
         lists = bm25.search(compared_queries, DEPTH)
         for done, (query, hits) in enumerate(zip(compared_queries, lists, strict=True), 1):
-            scores = _score_by_rank_bm25(terms_of, searched_terms(query.text, stemmer))
+            scores = _score_by_rank_bm25(terms, searched_terms(query.text, stemmer))
             _refuse_difference(query, hits, scores, store)
             progress("bm25: compare with rank-bm25", done, len(compared_queries))
     return {"queries": len(compared_queries), "documents": len(corpus_sample.ids), "corpus": len(corpus.ids)}
 
 
-def _score_by_rank_bm25(
-    terms_of: Mapping[str, Sequence[str]], query_terms: Collection[str]
-) -> dict[str, float]:
+def _score_by_rank_bm25(terms: Mapping[str, Sequence[str]], query_terms: Collection[str]) -> dict[str, float]:
     """Compute document id → rank-bm25's score, in the order of the ids."""
     from rank_bm25 import BM25Okapi
 
-    ids = sorted(terms_of)
+    ids = sorted(terms)
     scores = np.zeros(len(ids))
     for is_gram_field in (False, True):
         field = [
             [
                 term if term in query_terms else ""
-                for term in terms_of[document_id]
+                for term in terms[document_id]
                 if is_gram(term) is is_gram_field
             ]
             for document_id in ids

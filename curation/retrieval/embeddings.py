@@ -108,14 +108,12 @@ def longest_first(encoder: Any, texts: Sequence[HashedText]) -> list[HashedText]
     """Sort texts by their number of word pieces, the longest first, because batches are padded to word
     pieces.
     """
-    lengths_of = [len(text) for _, text in texts]
+    sizes = [len(text) for _, text in texts]
     if getattr(encoder.tokenizer, "is_fast", False):
         chunks = (texts[start : start + CHUNK] for start in range(0, len(texts), CHUNK))
         batches = ([text for _, text in chunk] for chunk in chunks)
-        lengths_of = [
-            len(tokens) for chunk in batches for tokens in encoder.tokenizer(chunk, verbose=False).input_ids
-        ]
-    lengths = dict(zip(texts, lengths_of, strict=True))
+        sizes = [len(ids) for batch in batches for ids in encoder.tokenizer(batch, verbose=False).input_ids]
+    lengths = dict(zip(texts, sizes, strict=True))
     return sorted(texts, key=lambda text: (-lengths[text], text[0]))
 
 
@@ -210,9 +208,8 @@ def _refuse_another_model(store: Store, name: str, encoder: Any) -> None:
     probe = encode(encoder, [_PROBE], "document")
     text_hash = digest("probe", _PROBE)
     with store.transaction(appends=True) as cursor:
-        stored = cursor.execute(
-            "SELECT max(len(vector)) FROM embeddings WHERE model = ? HAVING count(*) > 0", [name]
-        ).fetchall()
+        sql = "SELECT max(len(vector)) FROM embeddings WHERE model = ? HAVING count(*) > 0"
+        stored = cursor.execute(sql, [name]).fetchall()
         if stored and stored[0][0] != probe.shape[1]:
             raise RefusedError(_mixed(name, stored[0][0], probe.shape[1]))
         _append(cursor, name, [text_hash], probe)

@@ -15,7 +15,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from curation.core.progress import Progress, silent
-from curation.retrieval.retriever import Hit, Retriever
+from curation.retrieval.retriever import Hit, HitLists, Retriever
 from curation.store import Query
 
 RRF_K = 60
@@ -53,21 +53,15 @@ class Hybrid:
         settings = {retriever.name: dict(retriever.settings) for retriever in self._retrievers}
         return {"formula": "rrf", "k": RRF_K, "list_depth": LIST_DEPTH, "parts": settings}
 
-    def search(
-        self, queries: Sequence[Query], depth: int, progress: Progress = silent
-    ) -> Sequence[Sequence[Hit]]:
+    def search(self, queries: Sequence[Query], depth: int, progress: Progress = silent) -> HitLists:
         """See `Retriever.search`."""
         lists = [retriever.search(queries, LIST_DEPTH, progress) for retriever in self._retrievers]
         return self.fuse_lists(lists, depth)
 
-    def fuse_lists(
-        self, lists_by_retriever: Sequence[Sequence[Sequence[Hit]]], depth: int
-    ) -> list[list[Hit]]:
+    def fuse_lists(self, lists_by_retriever: Sequence[HitLists], depth: int) -> list[list[Hit]]:
         """Fuse the lists of depth `LIST_DEPTH` that the retrievers have found for the same queries."""
         return [fuse(lists)[:depth] for lists in zip(*lists_by_retriever, strict=True)]
 
     def explain_no_hits(self, query: Query) -> str:
         """See `Retriever.explain_no_hits`."""
-        return "; ".join(
-            f"{retriever.name}: {retriever.explain_no_hits(query)}" for retriever in self._retrievers
-        )
+        return "; ".join(f"{system.name}: {system.explain_no_hits(query)}" for system in self._retrievers)

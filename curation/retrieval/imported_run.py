@@ -8,7 +8,7 @@ from typing import Any
 
 from curation.core.progress import Progress, silent
 from curation.ingest.stored_runs import Run, RunEntry
-from curation.retrieval.retriever import Hit
+from curation.retrieval.retriever import Hit, HitLists
 from curation.store import Query
 
 RUN_PREFIX = "run:"
@@ -37,9 +37,7 @@ class ImportedRun:
             else:
                 self.outside += 1
 
-    def search(
-        self, queries: Sequence[Query], depth: int, progress: Progress = silent
-    ) -> Sequence[Sequence[Hit]]:
+    def search(self, queries: Sequence[Query], depth: int, progress: Progress = silent) -> HitLists:
         """See `Retriever.search`."""
         return [self._hits.get(query.query_id, [])[:depth] for query in queries]
 

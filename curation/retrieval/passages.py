@@ -175,8 +175,7 @@ def _pieces(tokenizer: Any, texts: Sequence[str]) -> list[list[Span]]:
         offsets = tokenizer(list(texts), verbose=False, **options)["offset_mapping"]
         return [[(int(start), int(end)) for start, end in offset] for offset in offsets]
     return [
-        [word.span() for word in _WORD.finditer(text) for _ in tokenizer.tokenize(word.group())]
-        for text in texts
+        [word.span() for word in _WORD.finditer(text) for _ in tokenizer.tokenize(word[0])] for text in texts
     ]
 
 

@@ -20,9 +20,8 @@ from numpy.typing import NDArray
 from curation.retrieval.retriever import find_best_rows
 
 K1 = 1.5
-MAX_NUMPY_POSTINGS = (
-    20_000_000  # number of postings that numpy reads in about the time that loading numba takes
-)
+MAX_NUMPY_POSTINGS = 20_000_000
+"""Number of postings that numpy reads in about the time that loading numba takes."""
 # Rows of the best documents for a query and their scores, the best first
 BestRows = tuple[NDArray[np.int32], NDArray[np.float64]]
 

@@ -27,6 +27,9 @@ class Hit(NamedTuple):
     passage: tuple[int, int] | None = None
 
 
+HitLists = Sequence[Sequence[Hit]]
+
+
 class Hits(Sequence[Hit]):
     """One query's hits as arrays, the best hit first. A `Hit` object is made only when the hit is read.
 
@@ -98,9 +101,7 @@ class Retriever(Protocol):
     @property
     def settings(self) -> Mapping[str, Any]: ...
 
-    def search(
-        self, queries: Sequence[Query], depth: int, progress: Progress = silent
-    ) -> Sequence[Sequence[Hit]]:
+    def search(self, queries: Sequence[Query], depth: int, progress: Progress = silent) -> HitLists:
         """Find at most `depth` hits for each query, the best first, with scores above zero and ties by
         document id.
 

@@ -52,12 +52,9 @@ def strip_ending(word: str) -> str:
     """
     word = fold(word)
     for ending, replacement in (("ies", "y"), ("ing", ""), ("ed", ""), ("es", "e"), ("s", "")):
-        if (
-            word.endswith(ending)
-            and len(word) - len(ending) + len(replacement) >= 3
-            and not word.endswith("ss")
-        ):
-            return _undouble_last_letter(word.removesuffix(ending) + replacement).removesuffix("e")
+        stem = word.removesuffix(ending) + replacement
+        if word.endswith(ending) and len(stem) >= 3 and not word.endswith("ss"):
+            return _undouble_last_letter(stem).removesuffix("e")
     return word.removesuffix("e") if len(word) > 3 else word
 
 

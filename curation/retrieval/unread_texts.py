@@ -42,9 +42,7 @@ def find_unread_texts(texts: Sequence[str], vectors: Vectors, model: str) -> lis
     rows = [row for row, text in enumerate(texts) if not text.isascii()]
     if not rows:
         return []
-    unread = {
-        rows[index] for index in _find_equal_embeddings([texts[index] for index in rows], vectors[rows])
-    }
+    unread = {rows[index] for index in _find_equal_embeddings([texts[row] for row in rows], vectors[rows])}
     file = model_file(find_model(model).location, "tokenizer.json")
     if file is not None:
         tokenizer = _Tokenizer(file)

@@ -51,13 +51,13 @@ def hash_word_rules(stemmer: str | None = None) -> str:
 
 def count_words(texts: pa.ChunkedArray, stemmer: str | None = None) -> WordCounts:
     """Count the words of texts that each end with a line break."""
-    number_of_word: dict[str, int] = {}
+    word_numbers: dict[str, int] = {}
     lengths, numbers, counts = [np.zeros(1, np.int64)], [np.zeros(0, np.int32)], [np.zeros(0, np.int64)]
     for chunk in texts.chunks:
         step = max(1, len(chunk) * _MAX_CHARACTERS // max(1, chunk.nbytes))
         for start in range(0, len(chunk), step):
             batch = chunk.slice(start, step)
-            occurrences = np.sort(_find_occurrences(batch, number_of_word, stemmer))
+            occurrences = np.sort(_find_occurrences(batch, word_numbers, stemmer))
             firsts = np.flatnonzero(np.diff(occurrences, prepend=-1))
             lengths.append(np.bincount(occurrences[firsts] >> 32, minlength=len(batch)))
             numbers.append(occurrences[firsts].astype(np.int32))  # the lower half
@@ -65,30 +65,28 @@ def count_words(texts: pa.ChunkedArray, stemmer: str | None = None) -> WordCount
     starts = np.cumsum(np.concatenate(lengths), dtype=np.int32)
     all_counts = np.concatenate(counts)
     count_type = np.uint16 if all_counts.max(initial=0) < 2**16 else np.uint32
-    words = pa.array(list(number_of_word), pa.string())
+    words = pa.array(list(word_numbers), pa.string())
     return WordCounts(words, starts, np.concatenate(numbers), all_counts.astype(count_type))
 
 
-def _find_occurrences(
-    texts: pa.StringArray, number_of_word: dict[str, int], stemmer: str | None
-) -> Positions:
+def _find_occurrences(texts: pa.StringArray, word_numbers: dict[str, int], stemmer: str | None) -> Positions:
     """Compute (position of the text) · 2³² + (number of the word) for each occurrence of a content word."""
     is_ascii = pc.string_is_ascii(texts)
     rows, encoded = _split_ascii_texts(texts.filter(is_ascii))
     content = [None if word in STOP_WORDS else word for word in encoded.dictionary.to_pylist()]
     if stemmer is not None:
         content = [word and stem_word(stemmer, word) for word in content]
-    numbers = _number_words(content, number_of_word)[encoded.indices.to_numpy()]
+    numbers = _number_words(content, word_numbers)[encoded.indices.to_numpy()]
     occurrences = [(np.flatnonzero(is_ascii)[rows] << 32 | numbers)[numbers >= 0]]
     others = np.flatnonzero(pc.invert(is_ascii))
     for row, text in zip(others, texts.take(pa.array(others)).to_pylist(), strict=True):
-        occurrences.append(row << 32 | _number_words(indexed_terms(text, stemmer), number_of_word))
+        occurrences.append(row << 32 | _number_words(indexed_terms(text, stemmer), word_numbers))
     return np.concatenate(occurrences)
 
 
-def _number_words(words: Iterable[str | None], number_of_word: dict[str, int]) -> Positions:
+def _number_words(words: Iterable[str | None], word_numbers: dict[str, int]) -> Positions:
     """Give each word its number: a new word gets a new number, and None gets -1."""
-    numbers = [-1 if word is None else number_of_word.setdefault(word, len(number_of_word)) for word in words]
+    numbers = [-1 if word is None else word_numbers.setdefault(word, len(word_numbers)) for word in words]
     return np.array(numbers, np.int64)
 
 

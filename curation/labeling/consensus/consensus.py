@@ -198,7 +198,8 @@ def grade_pairs(pairs: VotesByPair, rule: ConsensusRule) -> Consensus:
         grade_indexes, confidence = _find_most_probable(pairs, rule)
         sources = np.full(len(vote_counts), RULED)
     else:
-        grade_indexes = _find_median(pairs.tally) if rule.name == MEDIAN else _find_majority(pairs.tally)
+        find_grades = _find_median if rule.name == MEDIAN else _find_majority
+        grade_indexes = find_grades(pairs.tally) if pairs.tally.size else np.full(len(pairs.tally), -1)
         confidence = _compute_vote_shares(pairs.tally, grade_indexes)
         confidence[vote_counts == 1] = np.nan
         rule_source = SOURCES.index(MAJORITY) if rule.name == MAJORITY else RULED
@@ -287,16 +288,12 @@ def _count_judgments(pairs: VotesByPair) -> Ints:
 
 
 def _find_majority(tally: Ints) -> Ints:
-    if not tally.size:
-        return np.full(len(tally), -1)
     has_majority = 2 * tally.max(axis=1) > tally.sum(axis=1)
     grade_indexes: Ints = np.where(has_majority, tally.argmax(axis=1), -1)
     return grade_indexes
 
 
 def _find_median(tally: Ints) -> Ints:
-    if not tally.size:
-        return np.full(len(tally), -1)
     below, total = 2 * tally.cumsum(axis=1), tally.sum(axis=1, keepdims=True)
     lower, upper = (below >= total).argmax(axis=1), (below > total).argmax(axis=1)
     grade_indexes: Ints = np.where((lower == upper) & (total[:, 0] > 0), lower, -1)

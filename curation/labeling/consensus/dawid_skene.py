@@ -165,10 +165,8 @@ def estimate_errors(votes: Votes) -> AnnotatorErrors | None:
     accuracies = np.einsum("k,akk->a", shares, fit.confusion)
     biases = np.einsum("k,akl,kl->a", shares, fit.confusion, differences.astype(np.float64))
     annotators = [
-        AnnotatorConfusion(
-            name, grade_count, _round(accuracy), _round(bias_of_annotator), tuple(map(_round_all, matrix))
-        )
-        for name, grade_count, accuracy, bias_of_annotator, matrix in zip(
+        AnnotatorConfusion(name, grade_count, _round(accuracy), _round(bias), tuple(map(_round_all, matrix)))
+        for name, grade_count, accuracy, bias, matrix in zip(
             pairs.names, grade_counts, accuracies, biases, fit.confusion, strict=True
         )
     ]

@@ -41,11 +41,7 @@ class CaseQueue(NamedTuple):
 
 
 def read_case_queue(
-    store: Store,
-    reviewer: str,
-    limit: int = 6,
-    after: Sequence[str] = (),
-    image_hosts: Hosts = NO_IMAGE_HOSTS,
+    store: Store, reviewer: str, limit: int = 6, after: Sequence[str] = (), hosts: Hosts = NO_IMAGE_HOSTS
 ) -> CaseQueue:
     """Read the next disputed pairs, without the pairs already on screen (pair ids in `after`).
 
@@ -69,14 +65,14 @@ def read_case_queue(
         guide = current_guide(cursor)
         n_awaited = len(read_awaited_opinions(cursor))
     return CaseQueue(
-        cases=[draw_case(case, guide, image_hosts) for case in cases],
+        cases=[draw_case(case, guide, hosts) for case in cases],
         disputed=len(open_pairs),
         claimed=len(open_pairs) - len(free_ids),
         waiting=n_awaited + len(disputes) - len(open_pairs),
     )
 
 
-def read_recent_cases(store: Store, reviewer: str, image_hosts: Hosts = NO_IMAGE_HOSTS) -> list[CaseView]:
+def read_recent_cases(store: Store, reviewer: str, hosts: Hosts = NO_IMAGE_HOSTS) -> list[CaseView]:
     """Read the pairs that the reviewer decided last, newest first, with which the reviewer can change a
     decision.
 
@@ -93,4 +89,4 @@ def read_recent_cases(store: Store, reviewer: str, image_hosts: Hosts = NO_IMAGE
     with store.reading() as cursor:
         guide = current_guide(cursor)
         cases = read_cases(cursor, pairs)
-    return [draw_case(case, guide, image_hosts) for case in cases]
+    return [draw_case(case, guide, hosts) for case in cases]

@@ -78,8 +78,11 @@ def ask_opinion(
         (round_id, name), version = _find_open_round(cursor, pair), read_judged_versions(cursor, [pair])[pair]
         annotator = _choose_judge(cursor, round_id, name, pair, version, reviewer)
         asked_at = utc_now()
-        presentation_id = _add_presentation(cursor, round_id, Candidate(*pair, version), annotator)
-        request_row = [presentation_id, *pair, reviewer, asked_at]
+        start = read_free_positions(cursor, round_id).get(annotator, 0)
+        slot = Slot(Candidate(*pair, version), again=False)
+        rows = make_presentations(round_id, annotator, [slot], start)
+        append_rows(cursor, "presentations", rows)
+        request_row = [rows[0].presentation_id, *pair, reviewer, asked_at]
         cursor.execute("INSERT INTO opinion_requests VALUES (?, ?, ?, ?, ?)", request_row)
         detail = {"query_id": query_id, "document_id": document_id, "round": name}
         record_event(cursor, "ask for one more opinion", detail, reviewer)
@@ -123,11 +126,3 @@ def _choose_judge(cursor: Cursor, round_id: str, name: str, pair: Pair, version:
         )
     loads = count_workloads(cursor)
     return min(eligible, key=lambda who: (loads.get(who, (0, 0))[1], digest("opinion", *pair, who)))
-
-
-def _add_presentation(cursor: Cursor, round_id: str, candidate: Candidate, annotator: str) -> str:
-    """Add a pair to the end of an annotator's queue, and return the id of the new presentation."""
-    start = read_free_positions(cursor, round_id).get(annotator, 0)
-    rows = make_presentations(round_id, annotator, [Slot(candidate, again=False)], start)
-    append_rows(cursor, "presentations", rows)
-    return rows[0].presentation_id

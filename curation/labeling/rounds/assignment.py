@@ -82,15 +82,13 @@ def assign_queries(
     return work
 
 
-def order_items(
-    work: CandidatesByQuery, duplicates: float, salt: str, per_day: int | None = None
-) -> list[Slot]:
+def order_items(work: CandidatesByQuery, share: float, salt: str, per_day: int | None = None) -> list[Slot]:
     """Order an annotator's items: shuffled queries, kept together, and second visits with blind duplicates.
 
     Parameters
     ----------
     work: query id → candidates.
-    duplicates: share of the candidates to show again; fewer are shown again if there are too few items for
+    share: share of the candidates to show again; fewer are shown again if there are too few items for
         the distance.
     salt: the seed, and parts that make this order differ from other orders with the same seed.
     per_day: answers expected per day; duplicates then come back at least this number of presentations later,
@@ -99,7 +97,7 @@ def order_items(
     queries = sorted(work, key=lambda query_id: digest(salt, "query", query_id))
     visits = [_shuffle(work[query], salt, "document") for query in queries]
     min_distance = max(CLOSEST_DUPLICATE, per_day or 0)
-    count = count_duplicates(duplicates, sum(map(len, visits)))
+    count = count_duplicates(share, sum(map(len, visits)))
     duplicated = set(_choose_duplicates(visits, count, min_distance, salt))
     first_visits, second_visits = [], []
     for visit in visits:

@@ -67,7 +67,7 @@ class ControlItem(NamedTuple):
     @property
     def pair(self) -> tuple[str, str]:
         """Query id and document id."""
-        return self.candidate.query_id, self.candidate.document_id
+        return self.candidate.pair
 
 
 class ControlItemPool(NamedTuple):
@@ -101,9 +101,8 @@ def read_control_items(cursor: Cursor) -> ControlItemPool:
     """
     scale = current_guide(cursor).values
     items, left_out = [], defaultdict[str, int](int)
-    for query_id, document_id, grade, reason, content_hash, same_text in cursor.execute(
-        _DECIDED, [current_snapshot(cursor)]
-    ).fetchall():
+    rows = cursor.execute(_DECIDED, [current_snapshot(cursor)]).fetchall()
+    for query_id, document_id, grade, reason, content_hash, same_text in rows:
         if grade is None:
             left_out["decided to have no grade"] += 1
         elif not same_text:

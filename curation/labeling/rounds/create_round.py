@@ -13,15 +13,9 @@ from curation.core.reports.tables import Table
 from curation.core.text import describe_left_out, pluralize
 from curation.ingest.importers.external_corpus import store_linked_texts
 from curation.labeling.requests import RoundRequest
+from curation.labeling.rounds import control_items
 from curation.labeling.rounds.assignment import RoundAssignment, assign_queries, lay_out
 from curation.labeling.rounds.candidates import CandidateRow, Selection, choose_candidates, read_candidates
-from curation.labeling.rounds.control_items import (
-    AnnotatorPair,
-    ControlItemPool,
-    read_control_items,
-    read_practised_pairs,
-    write_control_items,
-)
 from curation.labeling.rounds.query_draw import DrawFrame, QueryDraw, draw_candidates, load_draw, read_frame
 from curation.labeling.rounds.rounds import refuse_taken_name, refuse_unable_annotators, write_round
 from curation.labeling.rounds.spacing import build_spacing_table, compute_quantiles
@@ -34,7 +28,7 @@ BUSY = "Other commands changed the project while the round was planned. Try agai
 NO_CANDIDATES = "There are no candidates to judge yet. Build a pool."
 PRACTISED_BEFORE = "assigned to people who know the expected grade from practice, as nobody else is free"
 Inputs = TypeVar("Inputs")
-_Project = tuple[str, ControlItemPool | None, set[AnnotatorPair]]
+_Project = tuple[str, control_items.ControlItemPool | None, set[control_items.AnnotatorPair]]
 """The current guide, the pairs that can be control items, and the pairs whose grade practice has shown."""
 
 
@@ -187,8 +181,9 @@ def open_round_over(
         require_author(cursor, author, "lead")
         refuse_unable_annotators(require_annotators(cursor, layout.annotators))
         refuse_taken_name(cursor, layout.name)
-        pool = read_control_items(cursor) if layout.control_items else None
-        return (get_setting(cursor, "guide") or "", pool, read_practised_pairs(cursor)), read(cursor)
+        pool = control_items.read_control_items(cursor) if layout.control_items else None
+        project = (get_setting(cursor, "guide") or "", pool, control_items.read_practised_pairs(cursor))
+        return project, read(cursor)
 
     def plan(inputs: tuple[_Project, Inputs]) -> tuple[_Plan, Selection]:
         project, further_inputs = inputs
@@ -202,7 +197,7 @@ def open_round_over(
         write_round(cursor, opened.round_id, opened.round, layout.kind, opened.guide_hash, parameters)
         _write_sources(cursor, opened.round_id, choice.sources)
         append_rows(cursor, "presentations", assignment.rows)
-        write_control_items(cursor, opened.round_id, assignment.items)
+        control_items.write_control_items(cursor, opened.round_id, assignment.items)
         detail = {"name": opened.round, **parameters, "presentations": opened.presentations}
         record_event(cursor, "open round", detail, author)
         also(cursor, opened)
@@ -241,8 +236,8 @@ def _choose_queries(chosen: Selection, count: int, seed: int) -> Selection:
 def _plan_round(
     layout: RoundRequest,
     guide_hash: str,
-    pool: ControlItemPool | None,
-    practised_pairs: set[AnnotatorPair],
+    pool: control_items.ControlItemPool | None,
+    practised_pairs: set[control_items.AnnotatorPair],
     choice: Selection,
 ) -> _Plan:
     if not choice.candidates:

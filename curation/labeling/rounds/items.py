@@ -12,7 +12,6 @@ from curation.labeling.rounds.candidates import OUTSIDE_FILTER, Candidate
 from curation.labeling.rounds.rounds import list_rounds
 from curation.store import Cursor, append_rows, fetch, utc_now
 
-Pair = tuple[str, str]
 _ITEMS = """
 SELECT p.presentation_id, p.annotator, p.query_id, p.document_id, p.content_hash, p.position, p.duplicate_of,
        s.presentation_id IS NOT NULL, coalesce(s.answered, false), k.query_id IS NOT NULL,
@@ -50,7 +49,7 @@ class RoundItem(NamedTuple):
     is_second_opinion: bool
 
     @property
-    def pair(self) -> Pair:
+    def pair(self) -> tuple[str, str]:
         return self.query_id, self.document_id
 
     @property

@@ -18,7 +18,7 @@ from curation.ingest.importers.known_queries import KnownQueries
 from curation.ingest.importers.nuggets import OKAY, VITAL, WRITERS, Nugget, find_nugget_problems, read_nuggets
 from curation.labeling.answer_matching import token_f1
 from curation.labeling.consensus.marks import ProjectMarks, read_marks
-from curation.labeling.requests import DEFAULT_DOCUMENTS, RELEVANT
+from curation.labeling.requests import DOCUMENTS_SHOWN, RELEVANT
 from curation.labeling.rounds.candidates import Candidate
 from curation.labeling.written_answers import query_choice
 from curation.labeling.written_answers.shown_documents import choose_shown_documents, read_document_inputs
@@ -144,7 +144,7 @@ def build_proposal_calls(
         reviewed = {proposal.query_id: proposal.written is not None for proposal in read_proposals(cursor)}
         with_nuggets = read_nuggets(cursor).keys() | reviewed.keys()
         marks = read_marks(cursor)
-    shown = choose_shown_documents(inputs, RELEVANT, DEFAULT_DOCUMENTS)
+    shown = choose_shown_documents(inputs, RELEVANT, DOCUMENTS_SHOWN)
     reasons = {
         query_choice.NOT_CURRENT: set(query_ids) - inputs.active_queries,
         LEAVES_OUT: inputs.access.closed,

@@ -31,9 +31,8 @@ class AnswerTask(NamedTuple):
 
 def list_answer_tasks(cursor: Cursor) -> list[AnswerTask]:
     """List all answer tasks, oldest first."""
-    rows = cursor.execute(
-        "SELECT task_id, name, parameters, opened_at, closed FROM answer_task_states ORDER BY sequence"
-    ).fetchall()
+    sql = "SELECT task_id, name, parameters, opened_at, closed FROM answer_task_states ORDER BY sequence"
+    rows = cursor.execute(sql).fetchall()
     return [AnswerTask(row[0], row[1], json.loads(row[2]), row[3], row[4]) for row in rows]
 
 

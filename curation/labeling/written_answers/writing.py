@@ -289,10 +289,9 @@ def _append_event(
             return
         _refuse_late_event(assignment, kind, seen_revision)
         with update_references(cursor, assignment.task_id, writer, [assignment.query_id]):
-            cursor.execute(
-                "INSERT INTO answer_events VALUES (?, ?, ?, ?, ?, ?, ?)",
-                [assignment_id, assignment.revision, kind, text, document_ids, assignment.closed, utc_now()],
-            )
+            answer = [kind, text, document_ids, assignment.closed, utc_now()]
+            row = [assignment_id, assignment.revision, *answer]
+            cursor.execute("INSERT INTO answer_events VALUES (?, ?, ?, ?, ?, ?, ?)", row)
 
 
 def _refuse_late_event(assignment: _Assignment, kind: str, seen_revision: int) -> None:

@@ -12,7 +12,7 @@ from functools import cached_property
 from typing import Any
 
 from curation.core.digests import digest
-from curation.core.progress import Progress, silent
+from curation.core.progress import Progress
 from curation.queries.coverage import matching, partitions
 from curation.queries.coverage.clusters import Cluster, make_clusters
 from curation.queries.coverage.entities import EXTRACTOR, NO_ENTITY, Entity, find_entities
@@ -117,9 +117,7 @@ def compute_map_id(snapshot_id: str, parameters: Mapping[str, Any]) -> str:
     return digest("coverage map", snapshot_id, parameters)
 
 
-def make_map(
-    store: Store, snapshot_id: str, request: CoverageRequest, progress: Progress = silent
-) -> CoverageMap:
+def make_map(store: Store, snapshot_id: str, request: CoverageRequest, progress: Progress) -> CoverageMap:
     """Make the coverage map of the current corpus and its snapshot. Stores only embeddings.
 
     Raises

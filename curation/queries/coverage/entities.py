@@ -105,6 +105,7 @@ class Entity(NamedTuple):
         return f"{self.name}: {self.description}" if self.description else self.name
 
 
+ExtractedEntities = tuple[list[Entity], DocumentEntities]
 Mentions = dict[Entity, float]
 """Entity as mentioned by a document → weight of the entity in the document."""
 
@@ -126,9 +127,7 @@ def normalise_singular(name: str) -> str:
     return " ".join(map(make_singular, split_words(name)))
 
 
-def find_entities(
-    documents: Iterable[Document], progress: Progress = silent
-) -> tuple[list[Entity], DocumentEntities]:
+def find_entities(documents: Iterable[Document], progress: Progress = silent) -> ExtractedEntities:
     """Find the entities of documents, ordered by name, and the entities of each document.
 
     Parameters
@@ -143,9 +142,7 @@ def find_entities(
     return unite_mentions([document.document_id for document in documents], mentions)
 
 
-def unite_mentions(
-    document_ids: Sequence[str], mentions: Sequence[Mentions]
-) -> tuple[list[Entity], DocumentEntities]:
+def unite_mentions(document_ids: Sequence[str], mentions: Sequence[Mentions]) -> ExtractedEntities:
     """Unite the mentions of documents whose names have the same normalized singular form into entities."""
     ordered = sorted(zip(document_ids, mentions, strict=True), key=itemgetter(0))
     rows = [

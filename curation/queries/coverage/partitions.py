@@ -44,6 +44,10 @@ DRAWN = 0.8
 """Share of the corpus's documents that are in a draw."""
 
 
+DrawnGraphs = list[tuple[Ints, EntityGraph]]
+"""The entities of each draw of documents, and the graph of these entities."""
+
+
 class Partitions(NamedTuple):
     """The partitions of one graph at one resolution.
 
@@ -160,9 +164,7 @@ def choose_resolution(partitions: Sequence[Partitions]) -> float:
     return max(candidate.resolution for candidate in candidates if fmean(candidate.recovered) >= lower_bound)
 
 
-def draw_graphs(
-    graph: EntityGraph, entities_of: Mapping[str, Sequence[int]], seed: int
-) -> list[tuple[Ints, EntityGraph]]:
+def draw_graphs(graph: EntityGraph, entities_of: Mapping[str, Sequence[int]], seed: int) -> DrawnGraphs:
     """Draw documents several times, and return the entities (ascending) and the entity graph of each draw.
 
     Node i of a graph is the i-th entity of the draw. Documents without an entity do not count, and fewer than
@@ -190,11 +192,7 @@ def compute_entity_masses(entities: int, document_entities: Mapping[str, Sequenc
 
 
 def compute_recovered_shares(
-    labels: Ints,
-    is_region: Mask,
-    masses: Floats,
-    draws: Sequence[tuple[Ints, EntityGraph]],
-    partitions: Sequence[Ints],
+    labels: Ints, is_region: Mask, masses: Floats, draws: DrawnGraphs, partitions: Sequence[Ints]
 ) -> list[float]:
     """Compute the recovered share of each draw, between 0 and 1.
 

@@ -97,7 +97,7 @@ def list_possible_cells(cells: Collection[Cell]) -> list[Cell]:
     """List the possible cells of the grid: all nine cells, or only the thirds of one figure."""
     thirds = range(3)
     grids: list[list[Cell]] = [
-        list(product(thirds, thirds)),
+        [*product(thirds, thirds)],
         [(None, third) for third in thirds],
         [(third, None) for third in thirds],
     ]

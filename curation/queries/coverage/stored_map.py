@@ -25,18 +25,9 @@ from curation.queries.coverage.coverage_map import CoverageMap, compute_map_id, 
 from curation.queries.coverage.entities import Entity
 from curation.queries.coverage.partitions import Partitions
 from curation.queries.requests import CoverageRequest
-from curation.store import (
-    COMMAND_LINE,
-    Cursor,
-    Store,
-    append_rows,
-    fetch,
-    get_setting,
-    put_setting,
-    record_event,
-    utc_now,
-)
+from curation.store import COMMAND_LINE, Cursor, Store, append_rows, fetch, get_setting, record_event, utc_now
 from curation.store.documents import current_snapshot, refuse_held
+from curation.store.settings import put_setting
 
 CURRENT_MAP = "coverage"
 """Name of the setting with the id of the current coverage map."""
@@ -107,15 +98,14 @@ def read_current_map_id(cursor: Cursor) -> str:
     """
     snapshot = current_snapshot(cursor)
     map_id = get_setting(cursor, CURRENT_MAP)
+    command = "`goldgrade coverage` makes the map."
     if map_id is None:
-        command = "`goldgrade coverage` makes the map."
         raise RefusedError("The project has no coverage map yet.", command=command)
     sql = "SELECT snapshot_id FROM coverage_maps WHERE map_id = ?"
     [(map_snapshot,)] = cursor.execute(sql, [map_id]).fetchall()
     if map_snapshot != snapshot:
         raise RefusedError(
-            "The coverage map is of an older corpus. Make a map of the current corpus.",
-            command="`goldgrade coverage` makes the map.",
+            "The coverage map is of an older corpus. Make a map of the current corpus.", command=command
         )
     return map_id
 
@@ -127,9 +117,8 @@ def read_map(cursor: Cursor, map_id: str, all_partitions: bool = True) -> Covera
     ----------
     all_partitions: read the partitions of all resolutions; reading only the map's resolution is faster.
     """
-    [(snapshot_id, parameters, left_out)] = cursor.execute(
-        "SELECT snapshot_id, parameters, left_out FROM coverage_maps WHERE map_id = ?", [map_id]
-    ).fetchall()
+    sql = "SELECT snapshot_id, parameters, left_out FROM coverage_maps WHERE map_id = ?"
+    [(snapshot_id, parameters, left_out)] = cursor.execute(sql, [map_id]).fetchall()
     settings = json.loads(parameters)
     entities = _read_rows(cursor, "name, description, neighbours", "coverage_entities", "place", map_id)
     documents = _read_rows(cursor, "document_id, entities", "coverage_documents", "document_id", map_id)
@@ -222,10 +211,8 @@ def _check_name(name: str, cluster_of_name: Mapping[str, int]) -> None:
 def _append_map(cursor: Cursor, coverage_map: CoverageMap) -> None:
     map_id = coverage_map.map_id
     parameters, left_out = canonical_json(coverage_map.parameters), canonical_json(coverage_map.left_out)
-    cursor.execute(
-        "INSERT INTO coverage_maps VALUES (?, ?, ?, ?, ?)",
-        [map_id, coverage_map.snapshot_id, parameters, left_out, utc_now()],
-    )
+    row = [map_id, coverage_map.snapshot_id, parameters, left_out, utc_now()]
+    cursor.execute("INSERT INTO coverage_maps VALUES (?, ?, ?, ?, ?)", row)
     entities = zip(coverage_map.entities, coverage_map.neighbours, strict=True)
     entity_rows = [(index, *entity, neighbours) for index, (entity, neighbours) in enumerate(entities)]
     columns: tuple[str, ...] = ("place", "name", "description", "neighbours")

@@ -40,11 +40,7 @@ class Drawing(NamedTuple):
 
 
 def draw_stratified(
-    traffic: Ints,
-    strata: Labels,
-    size: int,
-    allocation: str = "equal",
-    quotas: Mapping[str, int] | None = None,
+    traffic: Ints, strata: Labels, size: int, allocation: str = "equal", quotas: Mapping[str, int] = {}
 ) -> Drawing:
     """Draw the first queries of each stratum. The queries of the frame are in random order.
 
@@ -54,7 +50,7 @@ def draw_stratified(
     """
     populations, stratum_traffic = count_strata(traffic, strata)
     weights = stratified_sampling.compute_weights(allocation, stratum_traffic)
-    sizes = allocate_with_quotas(size, strata.names, populations, weights, quotas or {})
+    sizes = allocate_with_quotas(size, strata.names, populations, weights, quotas)
     order = np.argsort(strata.codes, kind="stable")
     starts = np.cumsum([0, *populations[:-1]])
     rows = np.concatenate([order[start : start + count] for start, count in zip(starts, sizes, strict=True)])

@@ -22,16 +22,7 @@ from curation.core.digests import json_pointer
 from curation.core.errors import RefusedError, refuse_problems
 from curation.core.progress import Progress, silent
 from curation.core.statistics.arrays import Ints, Mask
-from curation.queries.sampling.dimensions import (
-    CLUSTER,
-    FIELD,
-    TAG,
-    check_dimensions,
-    label_by_cluster,
-    label_by_log,
-    label_by_tag,
-    list_names,
-)
+from curation.queries.sampling import dimensions
 from curation.queries.sampling.requests import DrawRequest, check_limits
 from curation.queries.sampling.spellings import group_spellings
 from curation.queries.sampling.stored_sample import SampleReport, read_frame_state
@@ -124,9 +115,8 @@ def read_frame(
     RefusedError: a release is missing in `released`, there is no map of the current corpus, or the model of
         the map cannot be loaded.
     """
-    dimensions = request.strata
     map_id = earlier.parameters.get("coverage_map") if earlier else None
-    check_dimensions(dimensions)
+    dimensions.check_dimensions(request.strata)
     check_limits(request)
     with store.reading() as cursor:
         window = {"since": request.since, "until": request.until}
@@ -138,17 +128,21 @@ def read_frame(
     traffic = table["traffic"].to_numpy()
     is_drawable, left_out = _find_drawable(table, traffic, request.min_count, left_out_rows)
     queries, grouped = table["normalised"], spellings - len(table)
-    log_dimensions = [name for name in dimensions if name != CLUSTER and not name.startswith(TAG)]
-    labels = {name: label_by_log(name, table, traffic) for name in log_dimensions}
+    log_dimensions = [
+        name for name in request.strata if name != dimensions.CLUSTER and not name.startswith(dimensions.TAG)
+    ]
+    labels = {name: dimensions.label_by_log(name, table, traffic) for name in log_dimensions}
     if not is_drawable.all():
         queries, traffic = queries.filter(pa.array(is_drawable)), traffic[is_drawable]
         labels = {name: Labels(label.codes[is_drawable], label.names) for name, label in labels.items()}
-    for tag in list_names(TAG, dimensions):
-        labels[f"{TAG}{tag}"] = label_by_tag(store, tag, queries)
-    if CLUSTER in dimensions:
+    for tag in dimensions.list_names(dimensions.TAG, request.strata):
+        labels[f"{dimensions.TAG}{tag}"] = dimensions.label_by_tag(store, tag, queries)
+    if dimensions.CLUSTER in request.strata:
         texts = queries.to_pylist()
-        labels[CLUSTER], map_id = label_by_cluster(store, texts, map_id, request.model, progress)
-    stratum_labels = cross_dimensions([labels[name] for name in dimensions])
+        labels[dimensions.CLUSTER], map_id = dimensions.label_by_cluster(
+            store, texts, map_id, request.model, progress
+        )
+    stratum_labels = cross_dimensions([labels[name] for name in request.strata])
     return Frame(queries, traffic, stratum_labels, left_out, state, grouped, map_id)
 
 
@@ -164,10 +158,10 @@ def _read_rows(cursor: Cursor, request: DrawRequest, released: ReleasedQueries, 
     if "segment" in request.strata:
         segments = cursor.sql(_SEGMENTS, params=values).to_arrow_table()["value"]
         table = table.append_column("segment", segments)
-    for field in list_names(FIELD, request.strata):
+    for field in dimensions.list_names(dimensions.FIELD, request.strata):
         field_values = {**values, "pointer": json_pointer(field)}
         column = cursor.sql(_FIELDS, params=field_values).to_arrow_table()["value"]
-        table = table.append_column(f"{FIELD}{field}", column)
+        table = table.append_column(f"{dimensions.FIELD}{field}", column)
     _refuse_unknown_fields(cursor, table)
     if request.exclude_judged or request.exclude_released:
         _refuse_newer_releases(cursor, released)
@@ -196,9 +190,9 @@ def _refuse_newer_releases(cursor: Cursor, released: ReleasedQueries) -> None:
 def _refuse_unknown_fields(cursor: Cursor, table: Any) -> None:
     """Refuse fields that are in no row of the traffic."""
     empty_fields = [
-        name.removeprefix(FIELD)
+        name.removeprefix(dimensions.FIELD)
         for name in table.column_names
-        if name.startswith(FIELD) and len(table) and table[name].null_count == len(table)
+        if name.startswith(dimensions.FIELD) and len(table) and table[name].null_count == len(table)
     ]
     if not empty_fields:
         return

@@ -144,9 +144,8 @@ def _find_candidate_pairs(texts: Sequence[str], progress: Progress) -> Ints:
     codes: dict[tuple[str, ...], int] = {}
     cache = _Essentials()
     codes_of = np.array([codes.setdefault(cache.of(text), len(codes)) for text in texts], np.uint64)
-    positions = np.flatnonzero(
-        np.bincount(codes_of.astype(np.int64))[codes_of] > 1
-    )  # no other text has a pair
+    # a text whose code no other text has is in no pair
+    positions = np.flatnonzero(np.bincount(codes_of.astype(np.int64))[codes_of] > 1)
     squeezed = {position: _squeeze_text(texts[position]) for position in positions.tolist()}
     by_length: dict[int, list[int]] = defaultdict(list)
     for position, text in squeezed.items():

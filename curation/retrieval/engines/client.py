@@ -27,14 +27,7 @@ from curation.core.text import pluralize
 from curation.core.web import RequestFailure, RetryPolicy, WebAnswer
 from curation.ingest.importers.personal_data import redact
 from curation.ingest.readers.values import to_text
-from curation.retrieval.engines import RATE
-from curation.retrieval.engines.json_paths import (
-    MISSING,
-    describe_difference,
-    get_value,
-    list_paths,
-    require_value,
-)
+from curation.retrieval.engines import RATE, json_paths
 from curation.retrieval.engines.template import Engine, EngineRequest, WebCall
 
 MAX_ANSWER_BYTES = 64_000_000
@@ -94,9 +87,8 @@ class EngineClient:
         problems = [] if url else [f"{self.url_name} is not set; expected the address of the engine."]
         if url:
             problems += web.find_address_problems(self.url_name, url, self._key_name, example)
-        refuse_problems(
-            [*problems, *web.find_key_problems(self._key_name, key)], way_out=f"Such as {example}."
-        )
+        problems += web.find_key_problems(self._key_name, key)
+        refuse_problems(problems, way_out=f"Such as {example}.")
         refuse_problems([] if rate > 0 else [f"Rate {rate:g}: expected more than 0 requests a second."])
         self.engine = engine
         self._patience = patience
@@ -170,14 +162,16 @@ class EngineClient:
             call = self.engine.template.make_call(request, ids=batch_ids, id=batch_ids[0])
             answer = self._request_json(call, is_single)
             hits = [answer] if is_single else self._read_hits(answer, request)
-            difference = describe_difference(answer, request.whole)
-            if request.failed and any(get_value(hit, request.failed) is not MISSING for hit in hits):
+            difference = json_paths.describe_difference(answer, request.whole)
+            if request.failed and any(
+                json_paths.get_value(hit, request.failed) is not json_paths.MISSING for hit in hits
+            ):
                 difference = difference or "a document failed"
             if difference:
                 raise RefusedError(f"{self._label} gave an incomplete answer for documents: {difference}.")
             for hit in hits:
-                document_id = batch_ids[0] if is_single else to_text(get_value(hit, request.id))
-                source = get_value(hit, request.source)
+                document_id = batch_ids[0] if is_single else to_text(json_paths.get_value(hit, request.id))
+                source = json_paths.get_value(hit, request.source)
                 if document_id in batch_ids and isinstance(source, dict):
                     yield document_id, source
 
@@ -191,13 +185,13 @@ class EngineClient:
         incomplete = ""
         for _ in range(self._patience.attempts):
             answer = self._request_json(call)
-            incomplete = describe_difference(answer, request.whole)
+            incomplete = json_paths.describe_difference(answer, request.whole)
             if not incomplete:
                 break
         else:
             return EngineList([], None, self._seconds, INCOMPLETE.format(incomplete))
         hits = self._read_hits(answer, request)[:depth]
-        ids = [to_text(require_value(hit, request.id, f"A hit for {about}")) for hit in hits]
+        ids = [to_text(json_paths.require_value(hit, request.id, f"A hit for {about}")) for hit in hits]
         self._refuse_bad_ids(ids, about)
         if request.score is None:
             return EngineList(ids, None, self._seconds)
@@ -205,13 +199,13 @@ class EngineClient:
 
     def _read_hits(self, answer: Any, request: EngineRequest) -> list[Any]:
         """Read the hits of an answer, and refuse an answer without a list at the template's path."""
-        if request.empty and not describe_difference(answer, request.empty):
+        if request.empty and not json_paths.describe_difference(answer, request.empty):
             return []
-        hits = require_value(answer, request.hits, f"The answer of the engine {self.engine.name!r}")
+        subject = f"The answer of the engine {self.engine.name!r}"
+        hits = json_paths.require_value(answer, request.hits, subject)
         if not isinstance(hits, list):
-            raise InputError(
-                f"{self._label} has no list at {request.hits!r}. Found: {', '.join(list_paths(answer))}."
-            )
+            paths = ", ".join(json_paths.list_paths(answer))
+            raise InputError(f"{self._label} has no list at {request.hits!r}. Found: {paths}.")
         return hits
 
     def _refuse_bad_ids(self, ids: Sequence[str], about: str) -> None:
@@ -229,7 +223,7 @@ class EngineClient:
             rank_of[document_id] = rank
 
     def _read_score(self, hit: Any, path: str, about: str) -> float:
-        score = require_value(hit, path, f"A hit for {about}")
+        score = json_paths.require_value(hit, path, f"A hit for {about}")
         if isinstance(score, bool) or not isinstance(score, int | float) or not math.isfinite(score):
             raise InputError(
                 f"{self._label} has the score {score!r:.60} at {path!r} for {about}; expected a "

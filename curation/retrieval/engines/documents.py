@@ -185,14 +185,9 @@ def refresh_documents(
         )
     gone_ids = set(ids) - documents.keys()
     versions = before.versions | _list_versions(documents)
-    versions = {
-        document_id: version for document_id, version in versions.items() if document_id not in gone_ids
-    }
-    changed = [
-        document
-        for document_id, document in documents.items()
-        if before.versions[document_id] != document.content_hash
-    ]
+    for document_id in gone_ids:
+        del versions[document_id]
+    changed = [version for key, version in documents.items() if before.versions[key] != version.content_hash]
     snapshot = before.snapshot or ""
     if gone_ids or changed:
         with store.transaction(appends=True) as cursor:
@@ -238,11 +233,8 @@ def _make_document(document_id: str, source: Mapping[str, Any], fields: Document
     corpus_fields = {field.name: field for field in file_fields(CorpusFields)}
     id_names = corpus_fields.pop("id").usual_names
     repeated_ids = {name for name in id_names if name in source and to_text(source[name]) == document_id}
-    values = {
-        name: value
-        for name, value in source.items()
-        if name not in repeated_ids and name not in fields.leave_out
-    }
+    left_out = repeated_ids.union(fields.leave_out)
+    values = {name: value for name, value in source.items() if name not in left_out}
     columns: dict[str, Any] = {"id": _ID}
     for field in corpus_fields.values():
         paths = getattr(fields, field.name) or find_column(field, list(values)) or ()

@@ -22,17 +22,10 @@ from curation.core.text import pluralize
 from curation.ingest.importers.queries import read_active_queries
 from curation.ingest.stored_runs import Run, RunEntry, check_run_name, read_stored_runs, store_run
 from curation.people.annotators import require_author
-from curation.retrieval.engines import RATE
+from curation.retrieval.engines import RATE, stored_lists
 from curation.retrieval.engines.client import EngineClient
 from curation.retrieval.engines.documents import fetch_missing_documents
 from curation.retrieval.engines.stored_engines import find_engine
-from curation.retrieval.engines.stored_lists import (
-    RequestedLists,
-    StoredList,
-    append_lists,
-    read_requested_lists,
-    request_missing_lists,
-)
 from curation.retrieval.engines.template import Engine
 from curation.store import COMMAND_LINE, Cursor, Store, utc_now
 
@@ -118,7 +111,7 @@ class EngineRunPlan(NamedTuple):
     request: EngineRunRequest
     engine: Engine
     name: str
-    lists: RequestedLists
+    lists: stored_lists.RequestedLists
     run: Run | None
 
 
@@ -142,7 +135,7 @@ def plan_run(cursor: Cursor, request: EngineRunRequest) -> EngineRunPlan:
     for name in request.names:
         check_run_name(name)
         request_id = digest("engine run", name, engine.name, engine.template.template_hash, request.depth)
-        lists = read_requested_lists(cursor, request_id, queries)
+        lists = stored_lists.read_requested_lists(cursor, request_id, queries)
         run = runs.get(name)
         if run is None or not lists.missing:
             return EngineRunPlan(request, engine, name, lists, run)
@@ -179,7 +172,7 @@ def import_engine_run(
     n_requested = len(plan.lists.missing)
     if n_requested:
         say(client.describe_list_requests(n_requested))
-    lists = request_missing_lists(
+    lists = stored_lists.request_missing_lists(
         store, client, plan.lists, lambda query: client.search(query.text, request.depth), progress
     )
     is_new = plan.run is None
@@ -197,7 +190,7 @@ def _store_run(
     store: Store,
     client: EngineClient,
     plan: EngineRunPlan,
-    lists: Sequence[StoredList],
+    lists: Sequence[stored_lists.StoredList],
     author: str,
     progress: Progress,
 ) -> int:
@@ -210,7 +203,7 @@ def _store_run(
         raise RefusedError(f"The engine {engine.name!r} has no list for any query; no run is stored.")
     left_out = {**Counter(row.left_out for row in lists if row.left_out), **fetched.left_out}
     with store.transaction(appends=True) as cursor:
-        append_lists(cursor, lists)
+        stored_lists.append_lists(cursor, lists)
         run, is_new = store_run(cursor, plan.name, f"engine {engine.name}", entries, left_out, author)
         if is_new:
             template = engine.template.as_json
@@ -219,10 +212,10 @@ def _store_run(
     return fetched.documents
 
 
-def _make_entries(lists: Sequence[StoredList], corpus_ids: Collection[str]) -> Iterator[RunEntry]:
+def _make_entries(lists: Sequence[stored_lists.StoredList], known_ids: Collection[str]) -> Iterator[RunEntry]:
     """Yield the entries of lists, by query id and rank. Missing documents leave gaps in the ranks."""
     for row in sorted(lists, key=lambda row: row.query_id):
         for rank, document_id in enumerate(row.document_ids, 1):
-            if document_id in corpus_ids:
+            if document_id in known_ids:
                 score = None if row.scores is None else row.scores[rank - 1]
                 yield RunEntry(row.query_id, document_id, rank, score)

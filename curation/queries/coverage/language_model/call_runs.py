@@ -84,18 +84,15 @@ class ModelSpending:
     left_out: dict[str, int] = field(default_factory=dict)
 
 
-def plan_calls(
-    store: Store, calls: Sequence[ModelCall], prices: endpoint.TokenPrices | None = None
-) -> ModelWork:
+def plan_calls(store: Store, calls: Sequence[ModelCall], prices: endpoint.TokenPrices | None) -> ModelWork:
     """Estimate the calls, tokens and price of `send_calls`. Nothing is sent."""
     with store.reading() as cursor:
         stored = read_answers(cursor, calls)
     distinct = {call.call_id: call for call in calls}.values()
     missing = [call for call in distinct if stored.is_open(call)]
     tokens = ceil(sum(call.characters for call in missing) / CHARACTERS_PER_TOKEN)
-    return ModelWork(
-        len(missing), len(distinct) - len(missing), tokens, endpoint.compute_price(prices, tokens)
-    )
+    price = endpoint.compute_price(prices, tokens)
+    return ModelWork(len(missing), len(distinct) - len(missing), tokens, price)
 
 
 class CallLimits(NamedTuple):
@@ -234,6 +231,7 @@ def _count_spending(
     new_replies = [reply for replies in replies_of.values() for reply in replies]
     read = sum(reply.read or 0 for reply in new_replies)
     written = sum(reply.written or 0 for reply in new_replies)
+    without_counts = [reply for reply in new_replies if None in (reply.read, reply.written)]
     left_out: Counter[str] = Counter()
     for call_id, call in calls.items():
         if stored.find_answer(call) is None:
@@ -247,10 +245,7 @@ def _count_spending(
         requests=sum(reply.requests for reply in new_replies),
         tokens_read=read,
         tokens_written=written,
-        uncounted=sum(
-            reply.kind not in ("none", "rejected") and None in (reply.read, reply.written)
-            for reply in new_replies
-        ),
+        uncounted=sum(reply.kind not in ("none", "rejected") for reply in without_counts),
         price=endpoint.compute_price(prices, read, written),
         left_out=dict(sorted(left_out.items())),
     )

@@ -21,14 +21,9 @@ from curation.core.request import DEFAULT_MODEL
 from curation.core.text import pluralize
 from curation.queries.coverage.coverage_map import CoverageMap
 from curation.queries.coverage.gaps import CoverageGap, count_clusters, list_gaps
+from curation.queries.coverage.language_model import writing_calls
 from curation.queries.coverage.language_model.call_runs import CHARACTERS_PER_TOKEN
 from curation.queries.coverage.language_model.endpoint import TokenPrices, compute_price
-from curation.queries.coverage.language_model.writing_calls import (
-    NO_DOCUMENT,
-    QueryAim,
-    make_candidates_call,
-    make_verification_call,
-)
 from curation.queries.coverage.matched_queries import match_queries
 from curation.queries.coverage.stored_map import read_current_map_id, read_map
 from curation.queries.coverage.writing.coverage_queries import list_queries
@@ -114,11 +109,7 @@ class WritingInputs(NamedTuple):
 
 
 def estimate_writing(
-    store: Store,
-    request: WritingRequest,
-    model: str,
-    prices: TokenPrices | None = None,
-    progress: Progress = silent,
+    store: Store, request: WritingRequest, model: str, prices: TokenPrices | None, progress: Progress = silent
 ) -> WritingWork:
     """Estimate the calls of a run that writes synthetic queries. Nothing is sent.
 
@@ -129,22 +120,22 @@ def estimate_writing(
     """
     check_request(request)
     inputs = read_inputs(store, request, progress)
-    quote_call = [make_verification_call("", NO_DOCUMENT, model).characters]
+    quote_call = [writing_calls.make_verification_call("", writing_calls.NO_DOCUMENT, model).characters]
     least: list[int] = []
     most: list[int] = []
     remaining = request.queries
     for gap in inputs.gaps:
         count = min(gap.missing, remaining)
         aims = list(islice(list_aims(inputs, gap, request.seed), TRIES * request.candidates * count))
-        candidates = [make_candidates_call(aim, model).characters for aim in aims]
-        verifications = [make_verification_call("", aim.document, model).characters for aim in aims]
+        candidates = [writing_calls.make_candidates_call(aim, model).characters for aim in aims]
+        checks = [writing_calls.make_verification_call("", aim.document, model).characters for aim in aims]
         if count:
             least += (
                 candidates[: request.candidates + count - 1]
-                + verifications[:count]
-                + quote_call * len(verifications[:count])
+                + checks[:count]
+                + quote_call * len(checks[:count])
             )
-        most += candidates + verifications + verifications
+        most += candidates + checks + checks
         remaining -= count
     min_tokens = ceil(sum(least) / CHARACTERS_PER_TOKEN)
     max_tokens = ceil(sum(most) / CHARACTERS_PER_TOKEN)
@@ -189,21 +180,20 @@ def read_inputs(store: Store, request: WritingRequest, progress: Progress) -> Wr
         cluster._replace(queries=cluster.queries + withheld[cluster.number])
         for cluster in count_clusters(coverage_map, matched)
     ]
+    gaps = list_gaps(coverage_map, counts, request.fill)
     written_regions = set() if request.fill else {row.cluster for row in written}
     return WritingInputs(
         store=store,
         corpus=corpus,
         map=coverage_map,
-        gaps=[
-            gap for gap in list_gaps(coverage_map, counts, request.fill) if gap.number not in written_regions
-        ],
+        gaps=[gap for gap in gaps if gap.number not in written_regions],
         queries=queries,
         written_for=frozenset(row.document_id for row in written),
         alignments=[json.loads(row.detail).get("alignment") for row in written],
     )
 
 
-def list_aims(inputs: WritingInputs, gap: CoverageGap, seed: int) -> Iterator[QueryAim]:
+def list_aims(inputs: WritingInputs, gap: CoverageGap, seed: int) -> Iterator[writing_calls.QueryAim]:
     """Yield an aim for each document of a gap without a written query, in an order by seed."""
     unused = [name for name in gap.documents if name not in inputs.written_for]
     for document_id in sort_by_seed(unused, seed, lambda name: ["synthetic", gap.number, name]):
@@ -211,4 +201,4 @@ def list_aims(inputs: WritingInputs, gap: CoverageGap, seed: int) -> Iterator[Qu
         names_of = {inputs.map.entities[entity].name for entity in inputs.map.document_entities[document_id]}
         entities = tuple(name for name in gap.entities if name in names_of)
         [style, *_] = sort_by_seed(STYLES, seed, lambda name, drawn=document_id: ["style", drawn, name])  # type: ignore[misc]
-        yield QueryAim(gap.number, entities or gap.entities, document, STYLES[style])
+        yield writing_calls.QueryAim(gap.number, entities or gap.entities, document, STYLES[style])

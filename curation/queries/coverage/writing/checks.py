@@ -40,9 +40,8 @@ PERSONAL = "candidates with personal data"
 
 def shares_words(text: str, document: str) -> bool:
     """Tell whether a query and a document share a word or gram with the same strip_ending."""
-    return not set(map(strip_ending, searched_terms(text))).isdisjoint(
-        map(strip_ending, searched_terms(document))
-    )
+    document_stems = map(strip_ending, searched_terms(document))
+    return not set(map(strip_ending, searched_terms(text))).isdisjoint(document_stems)
 
 
 class TextWarnings(NamedTuple):

@@ -136,10 +136,8 @@ def read_judged_origins(store: Store) -> list[JudgedOrigins]:
         relevant = current_guide(cursor).values[1]
         rows = cursor.execute(_COUNTS_BY_MODEL, {"relevant": relevant}).fetchall()
     return [
-        JudgedOrigins(
-            model, queries, withheld, judged, relevant_count, share_estimate(relevant_count, judged)
-        )
-        for model, queries, withheld, judged, relevant_count in rows
+        JudgedOrigins(model, queries, withheld, judged, n_relevant, share_estimate(n_relevant, judged))
+        for model, queries, withheld, judged, n_relevant in rows
     ]
 
 

@@ -135,6 +135,7 @@ def open_tasks(
         row: list[Any] = [batch_id, kind, the_map.map_id, queries, list(writers), seed, author, utc_now()]
         cursor.execute("INSERT INTO writing_batches VALUES (?, ?, ?, ?, ?, ?, ?, ?)", row)
         versions = snapshot_versions(cursor, the_map.snapshot_id, list(tasks))
+        styled_tasks = zip(tasks.items(), draw_styles(len(tasks), seed), strict=True)
         rows = [
             (
                 compute_task_id(batch_id, at),
@@ -145,9 +146,7 @@ def open_tasks(
                 versions[name],
                 style,
             )
-            for at, ((name, cluster), style) in enumerate(
-                zip(tasks.items(), draw_styles(len(tasks), seed), strict=True)
-            )
+            for at, ((name, cluster), style) in enumerate(styled_tasks)
         ]
         names = ("task_id", "position", "writer", "cluster", "document_id", "content_hash", "style")
         append_rows(cursor, "writing_tasks", rows, names, batch_id=batch_id)

@@ -211,10 +211,8 @@ def _append_task(cursor: Cursor, task: _StoredTask, document_id: str, content_ha
     sql = "SELECT max(position) + 1 FROM writing_tasks WHERE batch_id = ?"
     [(position,)] = cursor.execute(sql, [task.batch_id]).fetchall()
     row = [compute_task_id(task.batch_id, position), task.batch_id, position, task.writer, task.cluster]
-    cursor.execute(
-        "INSERT INTO writing_tasks VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-        [*row, document_id, content_hash, task.style],
-    )
+    row += [document_id, content_hash, task.style]
+    cursor.execute("INSERT INTO writing_tasks VALUES (?, ?, ?, ?, ?, ?, ?, ?)", row)
 
 
 def _end_task(cursor: Cursor, task_id: str, outcome: str, query_id: str | None) -> None:

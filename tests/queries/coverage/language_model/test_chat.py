@@ -82,7 +82,7 @@ def test_an_answer_is_paid_once(store: Store, model: ServedModel) -> None:
     assert (first.tokens_read, first.tokens_written, first.left_out) == (600, 120, {})
     again = asked(store, model, [*of, *of])
     assert (again.answered, again.stored, again.requests, model.sent) == (6, 6, 0, 6)
-    assert plan_calls(store, of).calls == 0
+    assert plan_calls(store, of, None).calls == 0
 
 
 def test_another_model_prompt_or_text_is_another_call(store: Store, model: ServedModel) -> None:
@@ -92,7 +92,7 @@ def test_another_model_prompt_or_text_is_another_call(store: Store, model: Serve
         ModelCall(MODEL, "Say OK.", {"text": "text 0"}),
         ModelCall(MODEL, PROMPT, {"text": "text 0 "}),
     ]
-    assert plan_calls(store, [*calls(1), *others])[:2] == (3, 1)
+    assert plan_calls(store, [*calls(1), *others], None)[:2] == (3, 1)
 
 
 @pytest.mark.parametrize("status", [408, 429, 500, 503])
