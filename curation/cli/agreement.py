@@ -181,8 +181,7 @@ def gate(
     from curation.agreement.gate import compute_gate, read_demand, set_demand
 
     store = project_store()
-    with store.reading() as cursor:
-        demand = read_demand(cursor)
+    demand = store.read(read_demand)
     options = {"alpha": alpha, "consistency": consistency, "single_judge": single_annotator}
     changes: dict[str, Any] = {name: value for name, value in options.items() if value is not None}
     if changes:

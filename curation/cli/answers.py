@@ -83,8 +83,7 @@ def answers_status(
     if name is None:
         if query is not None:
             raise InputError("--query would change nothing: a query has answers in a task; name the TASK.")
-        with store.reading() as cursor:
-            tasks = answer_tasks.list_answer_tasks(cursor)
+        tasks = store.read(answer_tasks.list_answer_tasks)
         show(PlainResult((), (answer_tasks.build_task_table(tasks),)), as_json={"tasks": tasks})
     elif query is None:
         show(read_answer_task_status(store, name))
@@ -161,8 +160,7 @@ def answers_nuggets(
 def _print_proposals() -> None:
     from curation.labeling.written_answers.proposals import describe_reviews, read_proposals
 
-    with project_store().reading() as cursor:
-        proposals = read_proposals(cursor)
+    proposals = project_store().read(read_proposals)
     waiting = [proposal for proposal in proposals if proposal.written is None]
     rows = tuple((proposal.query_id, proposal.model, len(proposal.proposed)) for proposal in waiting)
     table = Table("Proposals that nobody has reviewed", ("query", "model", "nuggets"), rows)

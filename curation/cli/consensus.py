@@ -81,8 +81,7 @@ def _change_rule(store: Store, request: ConsensusRule, context: typer.Context) -
     """Store the settings of the rule that the command line gives; the other settings stay."""
     from curation.labeling.consensus.rule import read_rule, set_rule
 
-    with store.reading() as cursor:
-        rule = read_rule(cursor)
+    rule = store.read(read_rule)
     changes = {name: getattr(request, name) for name in vars(request).keys() & find_given_flags(context)}
     if changes:
         set_rule(store, replace(rule, **changes), actor())

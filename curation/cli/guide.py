@@ -76,8 +76,7 @@ def guide_use(
         return
     refuse_unused(context, "a dry run changes nothing", "open_rounds", "reason")
     effects = compute_guide_effects(store, guide, same_grades)
-    with store.reading() as cursor:
-        uses, _ = describe_fields(cursor, guide.presentation)
+    uses, _ = store.read(describe_fields, guide.presentation)
     sentences = [*effects.difference.summary, "", *effects.sentences, _describe_evidence(guide), *uses]
     if effects.rounds:
         sentences += [f"{choice}: {effects.describe(choice)}" for choice in ("keep", "switch")]
@@ -158,8 +157,7 @@ def guide_answer(
 def _print_versions(store: Store) -> None:
     from curation.guides.versions import build_version_table, list_versions
 
-    with store.reading() as cursor:
-        versions = list_versions(cursor)
+    versions = store.read(list_versions)
     then = "To compare two versions: goldgrade guide show NEW --against OLD"
     show(PlainResult((then,), (build_version_table(versions),)), as_json={"versions": versions})
 
@@ -167,8 +165,7 @@ def _print_versions(store: Store) -> None:
 def _print_questions(store: Store) -> None:
     from curation.guides.questions import build_question_table, list_questions
 
-    with store.reading() as cursor:
-        questions = list_questions(cursor)
+    questions = store.read(list_questions)
     table = build_question_table("Questions about the guide", questions)
     show(PlainResult((), (table,)), as_json={"questions": questions})
 

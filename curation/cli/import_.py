@@ -322,8 +322,7 @@ def _list_logs() -> None:
     def format_days(log: StoredLog) -> list[str]:
         return [f"{time:%Y-%m-%d}" if time else "" for time in (log.first, log.last)]
 
-    with project_store().reading() as cursor:
-        logs = read_stored_logs(cursor)
+    logs = project_store().read(read_stored_logs)
     columns = ["log", "file", "rows", "queries asked", "from", "to", "samples"]
     rows = [
         (log.import_id[:8], log.source, log.rows, log.traffic, *format_days(log), log.samples) for log in logs

@@ -57,8 +57,7 @@ def _make_project(path: Path | None) -> None:
     from curation.operations.project import init_project
 
     store = init_project(project_path(), path)
-    with store.reading() as cursor:
-        guide = current_guide(cursor)
+    guide = store.read(current_guide)
     scale = [grade.model_dump() for grade in guide.scale]
     result = {"project": store.path, "guide": guide.title, "guide_hash": guide.guide_hash, "scale": scale}
     rows = tuple((grade.value, grade.name, grade.key, grade.definition) for grade in guide.scale)

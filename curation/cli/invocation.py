@@ -121,8 +121,7 @@ def find_query_id(store: Store, name: str) -> str:
     """Find the id of a query from its id or its text."""
     from curation.ingest.importers.known_queries import find_query_id
 
-    with store.reading() as cursor:
-        return find_query_id(cursor, name)
+    return store.read(find_query_id, name)
 
 
 def _read_option(option: str) -> str | None:

@@ -52,8 +52,7 @@ def judge(
     store = project_store()
     if name is None:
         refuse_unused(context, "judges are listed; name a judge", "release", "part", "reason", "seed")
-        with store.reading() as cursor:
-            judges = list_judges(cursor)
+        judges = store.read(list_judges)
         columns = ("judge", "pairs", "cannot tell", "queries", "guides", "last import (UTC)")
         table = Table("Judges", columns, tuple(map(tuple, judges)))
         sentences = () if judges else (f"The project has no judge. {NO_JUDGE}",)

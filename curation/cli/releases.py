@@ -106,8 +106,7 @@ def _list_releases() -> None:
 
     store = project_store(with_arrow=False)
     listed = all_releases(store)
-    with store.reading() as cursor:
-        limit = read_monthly_limit(cursor)
+    limit = store.read(read_monthly_limit)
     sentence = "Nothing is frozen yet. Next: goldgrade freeze NAME"
     if listed:
         sentence = _describe_limit(limit)

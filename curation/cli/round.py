@@ -82,8 +82,7 @@ def round_status_command(
     store = project_store()
     if name is None:
         refuse_unused(context, "only a round's disagreement can be sealed; name a round", "reason")
-        with store.reading() as cursor:
-            states = read_round_states(cursor)
+        states = store.read(read_round_states)
         columns = ["name", "kind", "opened (UTC)", "state", "open items"]
         rows = [(row.round, row.kind, row.opened_at, row.state, row.open_items) for row in states]
         emit({"rounds": states}, lambda: print_table("Rounds", columns, rows))

@@ -75,8 +75,7 @@ def _show_certificate(release: str | None, page: Path | None) -> None:
     from curation.splits.certificate import read_visible_certificate
     from curation.splits.certificate_page import make_certificate_page
 
-    with project_store().reading() as cursor:
-        certificate = read_visible_certificate(cursor, release)
+    certificate = project_store().read(read_visible_certificate, release)
     if page is not None:
         write_file(page, make_certificate_page(certificate, release))
     emit(certificate, lambda: _print_certificate(certificate, page))

@@ -196,8 +196,7 @@ def list_readable_questions(store: Store, annotator: str) -> list[ReadableQuesti
     """Return the questions that an annotator asked, and questions with answers for everyone, the newest
     answers first.
     """
-    with store.reading() as cursor:
-        return fetch(cursor, ReadableQuestion, _READABLE, [annotator] * 3)
+    return store.read(fetch, ReadableQuestion, _READABLE, [annotator] * 3)
 
 
 def build_question_table(caption: str, questions: Sequence[GuideQuestion]) -> Table:

@@ -213,8 +213,7 @@ def find_population(
     store: Store, inputs: AuditInputs, request: AuditRequest, progress: Progress
 ) -> tuple[Population, list[str]]:
     systems = sort_systems(list(inputs.systems) if request.systems is None else request.systems)
-    with store.reading() as cursor:
-        require_corpus(cursor, systems)
+    store.read(require_corpus, systems)
     searches = Systems(store, systems, inputs.corpus, request.model)
     if request.systems is None:
         _refuse_changed(inputs, searches.settings)

@@ -72,8 +72,7 @@ def take_backup(store: Store, request: BackupRequest, _progress: Progress, autho
         raise InputError("A snapshot holds sealed grades: give a reason for the snapshot.")
     if not folder.is_dir():
         raise InputError(f"{folder}: there is no such folder; expected a folder for backups.")
-    with store.reading() as cursor:
-        require_author(cursor, author, "lead")
+    store.read(require_author, author, "lead")
     if request.keep is None:
         return back_up(store, folder, author, SNAPSHOT, {"reason": request.reason.strip()})
     backup = back_up(store, folder, author, detail={"scheduled": True})

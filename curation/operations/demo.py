@@ -136,8 +136,7 @@ def _evaluate_chunk_sizes(store: Store, folder: Path, progress: Progress) -> Non
 
 def _ask_for_evidence(store: Store) -> None:
     """Change the guide so that it invites annotators to mark evidence for high grades."""
-    with store.reading() as cursor:
-        guide = current_guide(cursor)
+    guide = store.read(current_guide)
     rule = {"evidence": {"ask": "optional", "from_grade": guide.values[-2]}}
     use_guide(store, parse_guide(replace_values(guide.source, rule, guide.body)))
 

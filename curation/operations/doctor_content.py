@@ -37,8 +37,7 @@ SELECT max(happened_at) FILTER (
 
 def check_rows(store: Store) -> Iterator[DoctorFinding]:
     """Read all rows, and check the blocks of the file."""
-    with store.reading() as cursor:
-        rows = read_all_rows(cursor)
+    rows = store.read(read_all_rows)
     damage = describe_damaged_blocks(store.damaged_blocks)
     if damage:
         yield DoctorFinding("problem", "file", damage, "goldgrade --project NEW restore FILE")
@@ -137,8 +136,7 @@ def check_clock(store: Store) -> Iterator[DoctorFinding]:
 
 def check_cookie_key(store: Store) -> Iterator[DoctorFinding]:
     """Check that the project has the key that signs the cookies of people."""
-    with store.reading() as cursor:
-        key = get_setting(cursor, "cookie_key")
+    key = store.read(get_setting, "cookie_key")
     if key is None:
         yield DoctorFinding("problem", "file", "The key that signs cookies is missing: nobody can sign in.")
 

@@ -89,8 +89,7 @@ def _make_job_notices(jobs: Iterable[Job]) -> dict[str, str]:
 @lru_cache(maxsize=2)
 def _count_waiting_disputes(project: Path, _version: str) -> int:
     """Count the pairs that wait for a decision, once for each state of the judgments."""
-    with open_store(project).reading() as cursor:
-        grades = read_grade_counts(cursor)
+    grades = open_store(project).read(read_grade_counts)
     return grades.disputed - grades.awaiting_opinion
 
 

@@ -81,8 +81,7 @@ def import_collection(
         refused; nothing is written then.
     NotFoundError, RefusedError: the author is no lead, or the judgments have no corpus.
     """
-    with store.reading() as cursor:
-        require_author(cursor, author, "lead")
+    store.read(require_author, author, "lead")
     with files.open_collection(path) as root:
         collection = CollectionImport(*files.find_collection(root, options.format, options.encoding))
         judgments = [file for file in collection.files if file.kind == JUDGMENTS]

@@ -104,8 +104,7 @@ def _set_markup(
     text_markup: the markup that the text looks like.
     template: the presentation of a guide that has none yet.
     """
-    with store.reading() as cursor:
-        guide = current_guide(cursor)
+    guide = store.read(current_guide)
     presentation = guide.presentation
     new_markup: BodyKind = markup or (text_markup if presentation is None else presentation.body)
     if new_markup != (presentation or PresentationTemplate()).body:

@@ -36,8 +36,7 @@ def import_for_page(
     NotFoundError, RefusedError: `by` is no lead.
     InputError: the file or an option of the request cannot be taken.
     """
-    with store.reading() as cursor:
-        require_author(cursor, by, "lead")
+    store.read(require_author, by, "lead")
     try:
         outcome: ImportOutcome = import_file(store, request, progress, by).outcome
     except (InputError, RefusedError) as error:
@@ -58,8 +57,7 @@ def dry_run(store: Store, request: ImportRequest, by: str, progress: Progress = 
     ------
     NotFoundError, RefusedError: `by` is no lead.
     """
-    with store.reading() as cursor:
-        require_author(cursor, by, "lead")
+    store.read(require_author, by, "lead")
     try:
         outcome = import_file(Rehearsal(store), request, progress, by).outcome
     except (InputError, NotFoundError, RefusedError) as error:

@@ -56,8 +56,7 @@ def send_due(store: Store, environment: Mapping[str, str] | None = None, now: da
     InputError: the environment names a webhook that cannot be used.
     """
     now = now or utc_now()
-    with store.reading() as cursor:
-        kinds = read_kinds(cursor)
+    kinds = store.read(read_kinds)
     if kinds == NoticeKinds():
         return 0
     webhook = read_webhook(environment)

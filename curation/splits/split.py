@@ -98,8 +98,7 @@ def make_split(
         available; a group is too large; carried-over queries of different parts are tied; a part would stay
         empty; the split is not the split that was expected.
     """
-    with store.reading() as cursor:
-        require_author(cursor, actor, "lead")
+    store.read(require_author, actor, "lead")
     prepared = prepare_split(store, request, progress)
     prepared.refuse_unfit()
     report, checked = prepared.report, prepared.checked

@@ -7,6 +7,7 @@ the app is serving. Do long computations, and wait for people, only outside of l
 
     store = open_store(path)
     with store.reading() as cursor: ...        # a consistent view, cannot write
+    guide = store.read(current_guide)          # the same for one function that takes the cursor
     with store.transaction() as cursor: ...    # all or nothing; one at a time within the process
 
 Data read from the file may be cached in memory as long as `Store.data_version` stays the same. The data
@@ -23,6 +24,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager, nullcontext
 from pathlib import Path
+from typing import Concatenate, ParamSpec, TypeVar
 from weakref import WeakSet
 
 import duckdb
@@ -43,6 +45,8 @@ GAP = 4 * RETRY
 OWNER_ONLY = 0o600  # a project holds hashes of passwords, sealed grades and the key that signs cookies
 COPY_KEPT = "goldgrade migrates %s to a newer schema (%s). A copy of the old project is kept: %s"
 ENGINE_IDLE = 5.0  # seconds for which the engine waits for work, without the file
+Parameters = ParamSpec("Parameters")
+Value = TypeVar("Value")
 _stores_lock = threading.RLock()
 _all_stores: WeakSet[Store] = WeakSet()
 
@@ -74,6 +78,16 @@ class Store:
         """Open a read-only lease with a consistent view of the database."""
         with self._lease() as cursor, run_transaction(cursor, "BEGIN TRANSACTION READ ONLY"):
             yield cursor
+
+    def read(
+        self,
+        function: Callable[Concatenate[Cursor, Parameters], Value],
+        *arguments: Parameters.args,
+        **options: Parameters.kwargs,
+    ) -> Value:
+        """Call a function with a cursor of a read-only lease, and return its value."""
+        with self.reading() as cursor:
+            return function(cursor, *arguments, **options)
 
     @contextmanager
     def transaction(

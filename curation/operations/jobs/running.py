@@ -231,8 +231,7 @@ class _RunningJob:
             self._log_failure()
 
     def _log_failure(self) -> None:
-        with self._store.reading() as cursor:
-            job = stored.find_job(cursor, self.job.job_id)
+        job = self._store.read(stored.find_job, self.job.job_id)
         if job.outcome not in (None, "done"):
             level = logging.ERROR if job.outcome == "failed" else logging.WARNING
             why = "its page says why" if job.outcome == "refused" else job.message  # no words of a file
@@ -273,8 +272,7 @@ def find_problem(store: Store, kind: str, parameters: Mapping[str, Any] | None =
     parameters: the parameters of `Jobs.start`; None stands for any parameters.
     """
     try:
-        with store.reading() as cursor:
-            OPERATIONS[kind].refuse(cursor, parameters)
+        store.read(OPERATIONS[kind].refuse, parameters)
     except CurationError as error:
         return error.found
     return None

@@ -58,8 +58,7 @@ def main(project: Path, job_ids: SimpleQueue[str], report: Callable[[str], None]
         report(json.dumps(["", 0, 0]))
     job_id = job_ids.get()
     store = open_store(project)
-    with store.reading() as cursor:
-        job = find_job(cursor, job_id)
+    job = store.read(find_job, job_id)
     if job.kind in LIMITED_KINDS:
         _limit_resources(MAX_MEMORY, MAX_CPU_SECONDS)
     listen = _progress_listener(report)

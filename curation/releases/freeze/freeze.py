@@ -138,8 +138,7 @@ def prepare_draft(store: Store, request: FreezeRequest) -> ReleaseDraft:
     RefusedError: there is no corpus or no split.
     """
     filters = read_filters(store)
-    with store.reading() as cursor:
-        rows = read_rows(cursor)
+    rows = store.read(read_rows)
     draft = make_draft(rows, request, filters)
     _finish_draft(store, draft, filters)
     draft.tables.clear()
