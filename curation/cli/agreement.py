@@ -7,7 +7,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
+from typer import Option
 
 from curation.cli.invocation import actor, is_json, open_seal, project_store
 from curation.cli.options import Page, Seed
@@ -33,11 +33,11 @@ class BreakdownBy(StrEnum):
 @app.command()
 def agreement(
     round_name: Annotated[
-        str | None, typer.Option("--round", help="Report this round, with checks.", show_default="all rounds")
+        str | None, Option("--round", help="Report this round, with checks.", show_default="all rounds")
     ] = None,
     breakdown: Annotated[
         BreakdownBy | None,
-        typer.Option(
+        Option(
             help="Also report figures broken down by groups. The groups are query types, grade boundaries, "
             "pairs of annotators, or annotators with bias, consistency and feedback.",
             show_default="all in --json and --html, none else",
@@ -144,21 +144,21 @@ def _print_report(
 def gate(
     alpha: Annotated[
         float | None,
-        typer.Option(
+        Option(
             help="Minimum of the lower end of ordinal alpha's 95 % interval.",
             show_default="0.667, or the current minimum",
         ),
     ] = None,
     consistency: Annotated[
         float | None,
-        typer.Option(
+        Option(
             help="Minimum of the lower end of consistency's 95 % interval.",
             show_default="0.8, or the current minimum",
         ),
     ] = None,
     single_annotator: Annotated[
         bool | None,
-        typer.Option(
+        Option(
             "--single-annotator/--several-annotators",
             help="Declare that one person judges. With one annotator a freeze needs no agreement.",
             show_default="several, or the current setting",

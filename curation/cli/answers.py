@@ -6,15 +6,14 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
-import typer
+from typer import Argument, Context, Option
 
 from curation.cli.file_options import Encoding, Format, make_layout
 from curation.cli.invocation import actor, find_query_id, open_seal, project_store, refuse_unused, seal_reason
 from curation.cli.language_model import CallSender, MaxCalls, Parallel, Send
-from curation.cli.options import ReleaseName, switch
+from curation.cli.options import ReleaseName, switch, with_options_of
 from curation.cli.output import emit, note, show
 from curation.cli.program import command_group
-from curation.cli.request_options import with_options_of
 from curation.core.errors import InputError
 from curation.core.operation import PlainResult
 from curation.core.reports.tables import Table
@@ -22,14 +21,14 @@ from curation.core.text import describe_left_out, pluralize
 from curation.labeling.requests import AnswerTaskRequest
 
 answers = command_group("answers", "Let people write reference answers, or grade answers.")
-TaskName = Annotated[str, typer.Argument(metavar="TASK", help="Name of the answer task, such as faq.")]
+TaskName = Annotated[str, Argument(metavar="TASK", help="Name of the answer task, such as faq.")]
 
 
 @answers.command("open")
 @with_options_of(AnswerTaskRequest, except_fields=("name",))
 def answers_open(
     request: AnswerTaskRequest,
-    context: typer.Context,
+    context: Context,
     name: TaskName,
     reopen: Annotated[bool, switch("--reopen", "Open this closed task again, unchanged.")] = False,
 ) -> None:
@@ -59,9 +58,9 @@ def answers_open(
 @answers.command("status")
 def answers_status(
     name: Annotated[
-        str | None, typer.Argument(metavar="TASK", help="Name of an answer task. Without a name, list all.")
+        str | None, Argument(metavar="TASK", help="Name of an answer task. Without a name, list all.")
     ] = None,
-    query: Annotated[str | None, typer.Option(help="Show the answers to a query, by id or text.")] = None,
+    query: Annotated[str | None, Option(help="Show the answers to a query, by id or text.")] = None,
 ) -> None:
     """Show the progress of answer tasks.
 
@@ -107,10 +106,10 @@ def answers_close(name: TaskName) -> None:
 
 @answers.command("nuggets")
 def answers_nuggets(
-    context: typer.Context,
+    context: Context,
     query: Annotated[
         list[str] | None,
-        typer.Option(help="A query, by id or text. Repeatable.", show_default="every query without nuggets"),
+        Option(help="A query, by id or text. Repeatable.", show_default="every query without nuggets"),
     ] = None,
     send: Send = False,
     calls: MaxCalls = None,
@@ -175,11 +174,11 @@ def _print_proposals() -> None:
 @answers.command("to-grade")
 def answers_to_grade(
     name: ReleaseName,
-    answers: Annotated[list[str], typer.Option(help="A file of answers, or NAME=FILE. Repeatable.")],
-    out: Annotated[Path, typer.Option(help="Folder to write.")],
-    aspect: Annotated[str, typer.Option("--for", help="Aspect: correctness, faithfulness or support.")],
+    answers: Annotated[list[str], Option(help="A file of answers, or NAME=FILE. Repeatable.")],
+    out: Annotated[Path, Option(help="Folder to write.")],
+    aspect: Annotated[str, Option("--for", help="Aspect: correctness, faithfulness or support.")],
     part: Annotated[
-        str | None, typer.Option(help="A part of the release.", show_default="all parts that are not sealed")
+        str | None, Option(help="A part of the release.", show_default="all parts that are not sealed")
     ] = None,
     format: Format = None,
     encoding: Encoding = "utf-8",

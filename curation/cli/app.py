@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
-import typer
+from typer import Option
 
 from curation.cli.invocation import project_path
 from curation.cli.options import switch
@@ -19,7 +19,7 @@ from curation.core import default_paths, log
 
 BACKUP_VARIABLE = "GOLDGRADE_BACKUP_TO"
 
-Port = Annotated[int, typer.Option(help="Port to listen on; 0 takes any free one.", min=0, max=65535)]
+Port = Annotated[int, Option(help="Port to listen on; 0 takes any free one.", min=0, max=65535)]
 
 
 def serve_project(
@@ -43,12 +43,12 @@ def serve_project(
 def serve_app(
     port: Port = 8501,
     host: Annotated[
-        str, typer.Option(help="Address to listen on; 0.0.0.0 lets other machines connect.")
+        str, Option(help="Address to listen on; 0.0.0.0 lets other machines connect.")
     ] = "127.0.0.1",
     browser: Annotated[bool, switch("--browser", "Open the page in this machine's browser.")] = False,
     images_from: Annotated[
         list[str] | None,
-        typer.Option(
+        Option(
             metavar="HOST",
             help="Host from which browsers may fetch images of documents. Repeatable. They are fetched "
             "by https. The host learns who loads an image, and when. Default: no images.",
@@ -56,7 +56,7 @@ def serve_app(
     ] = None,
     backup_to: Annotated[
         Path | None,
-        typer.Option(
+        Option(
             envvar=BACKUP_VARIABLE,
             file_okay=False,
             exists=True,

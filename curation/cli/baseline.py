@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-import typer
+from typer import Context, Option
 
 from curation.cli.invocation import refuse_unused, release_store
 from curation.cli.options import AnyRelease, split_list, switch
@@ -17,25 +17,25 @@ from curation.retrieval.engines import RATE
 
 @app.command()
 def baseline(
-    context: typer.Context,
+    context: Context,
     name: AnyRelease,
-    out: Annotated[Path, typer.Option(help="Folder to write the run files to.")],
-    systems: Annotated[str, typer.Option(help="Systems, separated by commas: bm25, dense, hybrid.")] = "bm25",
-    depth: Annotated[int, typer.Option(help="Documents for each query at most.")] = 1000,
-    part: Annotated[str, typer.Option(help="The part of the split whose queries are run, or all.")] = "all",
+    out: Annotated[Path, Option(help="Folder to write the run files to.")],
+    systems: Annotated[str, Option(help="Systems, separated by commas: bm25, dense, hybrid.")] = "bm25",
+    depth: Annotated[int, Option(help="Documents for each query at most.")] = 1000,
+    part: Annotated[str, Option(help="The part of the split whose queries are run, or all.")] = "all",
     model: Annotated[
-        str, typer.Option(help="Embedding model of dense and hybrid: a name or a folder.")
+        str, Option(help="Embedding model of dense and hybrid: a name or a folder.")
     ] = "all-MiniLM-L6-v2",
     chunks: Annotated[
         str | None,
-        typer.Option(
+        Option(
             help="Splitters whose chunks are searched, separated by commas. 200/50 is 200 words with 50 "
             "overlapping; sentence splits by sentences, heading splits Markdown by headings.",
             show_default="whole documents",
         ),
     ] = None,
-    engine: Annotated[str | None, typer.Option(help="Engine to ask instead of systems.")] = None,
-    rate: Annotated[float, typer.Option(help="Requests a second to the engine, at most.")] = RATE,
+    engine: Annotated[str | None, Option(help="Engine to ask instead of systems.")] = None,
+    rate: Annotated[float, Option(help="Requests a second to the engine, at most.")] = RATE,
     overwrite: Annotated[bool, switch("--overwrite", "Overwrite files with the same names.")] = False,
 ) -> None:
     """Search a release's corpus for its queries. The ranked lists of each system are written as a TREC run

@@ -6,13 +6,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
+from typer import Context, Option
 
 from curation.cli.invocation import actor, find_given_flags, open_seal, project_store, refuse_unused
-from curation.cli.options import switch
+from curation.cli.options import switch, with_options_of
 from curation.cli.output import emit, print_table, print_tables, say, say_withheld
 from curation.cli.program import app
-from curation.cli.request_options import with_options_of
 from curation.labeling.consensus.rule import ConsensusRule
 
 if TYPE_CHECKING:
@@ -24,7 +23,7 @@ if TYPE_CHECKING:
 PAIR_FIELDS = ("query_id", "document_id", "grade", "votes", "cannot_tell", "confidence", "how", "changed")
 """The fields of a pair in the JSON of --pairs."""
 CountedRound = Annotated[
-    str | None, typer.Option("--round", help="Count only the pairs of this round.", show_default="all")
+    str | None, Option("--round", help="Count only the pairs of this round.", show_default="all")
 ]
 ListPairs = Annotated[bool, switch("--pairs", "Also list every pair with its grade and its votes.")]
 
@@ -32,7 +31,7 @@ ListPairs = Annotated[bool, switch("--pairs", "Also list every pair with its gra
 @app.command()
 @with_options_of(ConsensusRule)
 def consensus(
-    request: ConsensusRule, context: typer.Context, round_name: CountedRound = None, pairs: ListPairs = False
+    request: ConsensusRule, context: Context, round_name: CountedRound = None, pairs: ListPairs = False
 ) -> None:
     """Show or set the rule by which votes become a grade. The command also shows the estimated errors of
     annotators.
@@ -77,7 +76,7 @@ def consensus(
     emit(result, lambda: _print_consensus(counts, errors, replaced_rule, listed))
 
 
-def _change_rule(store: Store, request: ConsensusRule, context: typer.Context) -> None:
+def _change_rule(store: Store, request: ConsensusRule, context: Context) -> None:
     """Store the settings of the rule that the command line gives; the other settings stay."""
     from curation.labeling.consensus.rule import read_rule, set_rule
 

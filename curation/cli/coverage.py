@@ -5,15 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
+from typer import Context, Option, Typer
 
 from curation.cli.coverage_write import write_command
 from curation.cli.invocation import actor, project_store, refuse_unused
-from curation.cli.options import Limit
+from curation.cli.options import Limit, with_options_of
 from curation.cli.output import emit, say, show, write_file
 from curation.cli.program import app
 from curation.cli.progress import progress_bar, run_operation
-from curation.cli.request_options import with_options_of
 from curation.core.errors import InputError
 from curation.core.operation import PlainResult
 from curation.queries.requests import CoverageRequest
@@ -22,7 +21,7 @@ if TYPE_CHECKING:
     from curation.core.progress import Progress
     from curation.evaluation.by_query import EvaluatedValues
 
-coverage = typer.Typer()
+coverage = Typer()
 app.add_typer(coverage, name="coverage")
 
 
@@ -30,18 +29,18 @@ app.add_typer(coverage, name="coverage")
 @with_options_of(CoverageRequest)
 def coverage_command(
     request: CoverageRequest,
-    context: typer.Context,
+    context: Context,
     gaps: Annotated[
-        bool, typer.Option("--gaps", help="List the regions without a query, with their documents.")
+        bool, Option("--gaps", help="List the regions without a query, with their documents.")
     ] = False,
     rename: Annotated[
-        str | None, typer.Option(help="Give a region a name, such as '4=USB hubs'.", metavar="NUMBER=NAME")
+        str | None, Option(help="Give a region a name, such as '4=USB hubs'.", metavar="NUMBER=NAME")
     ] = None,
-    html: Annotated[Path | None, typer.Option(help="Draw the map of the regions as one HTML file.")] = None,
-    release: Annotated[str | None, typer.Option(help="Release on which --html evaluates runs.")] = None,
+    html: Annotated[Path | None, Option(help="Draw the map of the regions as one HTML file.")] = None,
+    release: Annotated[str | None, Option(help="Release on which --html evaluates runs.")] = None,
     run: Annotated[
         list[str] | None,
-        typer.Option(help="A run file, or NAME=FILE, for --html. Repeatable. The first run colors the map."),
+        Option(help="A run file, or NAME=FILE, for --html. Repeatable. The first run colors the map."),
     ] = None,
     limit: Limit = 20,
 ) -> None:
@@ -81,9 +80,7 @@ def coverage_command(
     elif html is not None:
         _draw_map(html, release, run or [], request.seed)
     else:
-        from curation.operations.registry import OPERATIONS
-
-        report = run_operation(OPERATIONS["coverage"], request)
+        report = run_operation("coverage", request)
         show(report, *report.details, limit=limit)
 
 

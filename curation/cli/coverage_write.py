@@ -6,14 +6,13 @@ import json
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated
 
-import typer
+from typer import Context, Option
 
 from curation.cli.invocation import actor, find_given_flags, project_store, refuse_unused
 from curation.cli.language_model import NOT_SENT, MaxCalls, Send, describe_spending
-from curation.cli.options import Seed, split_list
+from curation.cli.options import Seed, option, split_list
 from curation.cli.output import emit, note, show
 from curation.cli.progress import progress_bar
-from curation.cli.request_options import option
 from curation.core.errors import InputError
 from curation.core.operation import PlainResult
 from curation.core.request import DEFAULT_MODEL
@@ -22,15 +21,14 @@ from curation.queries.requests import CoverageRequest
 if TYPE_CHECKING:
     from curation.queries.coverage.language_model.writing_plan import WritingRequest
 
-QueryCount = Annotated[int, typer.Option(min=1, help="Number of queries to write in total.")]
+QueryCount = Annotated[int, Option(min=1, help="Number of queries to write in total.")]
 Writers = Annotated[
-    str | None, typer.Option(help="Annotators who write, on the page Write. Separate them by commas.")
+    str | None, Option(help="Annotators who write, on the page Write. Separate them by commas.")
 ]
 JudgedShare = Annotated[
-    float | None,
-    typer.Option(help="Share of a language model's queries that people judge. Above 0, at most 1."),
+    float | None, Option(help="Share of a language model's queries that people judge. Above 0, at most 1.")
 ]
-RegionNumber = Annotated[int | None, typer.Option(help="Number of the only region to write for.")]
+RegionNumber = Annotated[int | None, Option(help="Number of the only region to write for.")]
 EmbeddingModel = Annotated[str, option(CoverageRequest, "model")]
 
 
@@ -46,7 +44,7 @@ class Purpose(StrEnum):
 
 PurposeOption = Annotated[
     Purpose,
-    typer.Option(
+    Option(
         help="Purpose: gaps, few or unanswerable. Few are regions with 1 to 4 queries, which get "
         "5. Unanswerable queries have no answer in the corpus; only people write such queries."
     ),
@@ -54,7 +52,7 @@ PurposeOption = Annotated[
 
 
 def write_command(
-    context: typer.Context,
+    context: Context,
     queries: QueryCount = 20,
     annotators: Writers = None,
     share: JudgedShare = None,
@@ -107,7 +105,7 @@ def write_command(
 
 
 def _refuse_unused_options(
-    context: typer.Context, annotators: str | None, share: float | None, purpose: Purpose
+    context: Context, annotators: str | None, share: float | None, purpose: Purpose
 ) -> None:
     """Refuse options that do not fit the writer: people with --annotators, a model with --share."""
     if share is None:

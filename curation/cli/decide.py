@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
+from typer import Argument, BadParameter, Context, Option
 
 from curation.cli.file_options import map_option, open_target, read_columns
 from curation.cli.invocation import (
@@ -41,24 +41,24 @@ OPTIONS_OF = {
 """The options of each kind of decision, by the option that names the kind; '' is the decision of one pair."""
 
 
-QueryArgument = Annotated[str | None, typer.Argument(help="The query's id or its text.")]
-DocumentArgument = Annotated[str | None, typer.Argument(help="The document's id.")]
-GradeOption = Annotated[int | None, typer.Option(help="The grade, one of the guide's scale.")]
+QueryArgument = Annotated[str | None, Argument(help="The query's id or its text.")]
+DocumentArgument = Annotated[str | None, Argument(help="The document's id.")]
+GradeOption = Annotated[int | None, Option(help="The grade, one of the guide's scale.")]
 Unjudgeable = Annotated[bool, switch("--unjudgeable", "Decide that no grade fits.")]
-EvidenceWords = Annotated[list[str] | None, typer.Option(help="Words that show the grade. Repeatable.")]
+EvidenceWords = Annotated[list[str] | None, Option(help="Words that show the grade. Repeatable.")]
 SecondOpinion = Annotated[
     bool, switch("--second-opinion", "Ask one more annotator instead, and decide later.")
 ]
-GuideQuestion = Annotated[str | None, typer.Option(help="Note a question that the guide leaves open.")]
-DecisionFile = Annotated[Path | None, typer.Option(help="Decide the disputed pairs of this file.")]
+GuideQuestion = Annotated[str | None, Option(help="Note a question that the guide leaves open.")]
+DecisionFile = Annotated[Path | None, Option(help="Decide the disputed pairs of this file.")]
 ColumnMap = Annotated[list[str] | None, map_option(*FIELDS)]
 EveryPair = Annotated[bool, switch("--all", "With --file: decide all its judged pairs, disputed or not.")]
 DryRun = Annotated[bool, switch("--dry-run", "With --file: say what would be decided.")]
-AnswerTask = Annotated[str | None, typer.Option(help="Decide the answers of QUERY in this answer task.")]
+AnswerTask = Annotated[str | None, Option(help="Decide the answers of QUERY in this answer task.")]
 PickedAnswers = Annotated[
-    list[str] | None, typer.Option(help="With --task: a written answer to accept. Repeatable.")
+    list[str] | None, Option(help="With --task: a written answer to accept. Repeatable.")
 ]
-MergedAnswer = Annotated[str, typer.Option(help="With --task: one more answer, in the reviewer's words.")]
+MergedAnswer = Annotated[str, Option(help="With --task: one more answer, in the reviewer's words.")]
 Unanswerable = Annotated[bool, switch("--unanswerable", "With --task: the corpus has no answer.")]
 
 
@@ -96,7 +96,7 @@ def disputes(
 
 @app.command("decide")
 def decide(
-    context: typer.Context,
+    context: Context,
     query: QueryArgument = None,
     document: DocumentArgument = None,
     grade: GradeOption = None,
@@ -149,12 +149,12 @@ def decide(
     elif unclear is not None:
         _ask_about_guide(store, query_id, document_id, unclear)
     elif (grade is None) != unjudgeable:
-        raise typer.BadParameter("give one of them.", param_hint="--grade, --unjudgeable")
+        raise BadParameter("give one of them.", param_hint="--grade, --unjudgeable")
     else:
         _decide_pair(store, query_id, document_id, grade, evidence or ())
 
 
-def _find_decision_kind(context: typer.Context) -> str:
+def _find_decision_kind(context: Context) -> str:
     """Return the option that names the kind of decision; '' for the decision of one pair.
 
     Raises
@@ -179,9 +179,9 @@ def _check_arguments(kind: str, query: str | None, document: str | None) -> None
     """Refuse a QUERY or a DOCUMENT that the kind of decision does not take, or that the kind lacks."""
     if kind == "file":
         if query is not None:
-            raise typer.BadParameter("decides a file; leave QUERY and DOCUMENT out.", param_hint="--file")
+            raise BadParameter("decides a file; leave QUERY and DOCUMENT out.", param_hint="--file")
     elif query is None or (document is None) != (kind == "task"):
-        raise typer.BadParameter(
+        raise BadParameter(
             "name a query with --task, the pair without, or a file with --file.", param_hint="QUERY DOCUMENT"
         )
 

@@ -11,17 +11,16 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Annotated, Any, ParamSpec
 
-import typer
+from typer import Exit, Option
 
 from curation.cli import evaluate_output
 from curation.cli.evaluate_files import OUT, check_endings, refuse_unwritable, select_by_ending
 from curation.cli.file_options import map_option, read_columns
 from curation.cli.invocation import actor, release_store
-from curation.cli.options import AnyRelease
+from curation.cli.options import AnyRelease, with_options_of
 from curation.cli.output import note
 from curation.cli.program import app
 from curation.cli.progress import progress_bar
-from curation.cli.request_options import with_options_of
 from curation.core.errors import CurationError, InputError, refuse_problems
 from curation.evaluation.request import ABOUT_ANSWERS, EvaluateRequest
 
@@ -48,7 +47,7 @@ Parameters = ParamSpec("Parameters")
 
 RunFiles = Annotated[
     list[str] | None,
-    typer.Option(
+    Option(
         help="A run file, or NAME=FILE. Repeatable; files of one NAME are several runs "
         "of one system, such as seeds.",
         show_default="none, with --answers",
@@ -56,7 +55,7 @@ RunFiles = Annotated[
 ]
 AnswerFiles = Annotated[
     list[str] | None,
-    typer.Option(
+    Option(
         help="A file of answers, or NAME=FILE. Repeatable. Each line has query, answer, contexts "
         "and citations. Exact match and F1 compare with the reference answers.",
         show_default="none",
@@ -64,7 +63,7 @@ AnswerFiles = Annotated[
 ]
 FailConditions = Annotated[
     list[str] | None,
-    typer.Option(
+    Option(
         help="Exit with 1 if this holds. 'MEASURE drops', 'drops significantly', 'drops by 0.02', "
         "or 'below 0.8', also 'in any stratum' and 'with n>=30', against "
         "--baseline or the first run. Repeatable. The exit code is 2 if nothing could be checked.",
@@ -73,7 +72,7 @@ FailConditions = Annotated[
 ]
 OutFiles = Annotated[
     list[Path] | None,
-    typer.Option(
+    Option(
         help="File to write. The file extension sets the format: html is the report with charts, "
         "md a summary for a comment, xml JUnit test cases. A csv or tex file has a row for each system. "
         "A txt file has each system's values of queries in trec_eval's format. Repeatable.",
@@ -82,7 +81,7 @@ OutFiles = Annotated[
 ]
 GradedAnswers = Annotated[
     list[str] | None,
-    typer.Option(
+    Option(
         metavar="KIND=PROJECT=RELEASE",
         help="Project and release in which people graded the answers. KIND is correctness, faithfulness "
         "or support; `answers to-grade` makes such a project. Repeatable.",
@@ -103,7 +102,7 @@ def _with_exit_codes(command: Callable[Parameters, None]) -> Callable[Parameters
             if not options.get("fail_if"):
                 raise
             print(f"goldgrade: {error}", file=sys.stderr)
-            raise typer.Exit(NOT_CHECKED) from error
+            raise Exit(NOT_CHECKED) from error
 
     return call_with_exit_codes
 
@@ -305,6 +304,6 @@ def _exit_by_checks(checks: Sequence[CheckedCondition]) -> None:
     """End with 1 if a condition failed, and with `NOT_CHECKED` if a condition could not be checked."""
     outcomes = {check.outcome for check in checks}
     if "failed" in outcomes:
-        raise typer.Exit(1)
+        raise Exit(1)
     if "not checked" in outcomes:
-        raise typer.Exit(NOT_CHECKED)
+        raise Exit(NOT_CHECKED)

@@ -6,14 +6,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
-import typer
+from typer import Context, Option
 
 from curation.cli.invocation import actor, project_store, refuse_unused, release_store, seal_reason
-from curation.cli.options import AnyRelease
+from curation.cli.options import AnyRelease, with_options_of
 from curation.cli.output import NO_FORMULAS, show
 from curation.cli.program import app
 from curation.cli.progress import progress_bar
-from curation.cli.request_options import with_options_of
 from curation.releases.export.formats import FORMATS
 from curation.releases.requests import ExportRequest
 
@@ -22,20 +21,17 @@ from curation.releases.requests import ExportRequest
 @with_options_of(ExportRequest)
 def export(
     request: ExportRequest,
-    context: typer.Context,
+    context: Context,
     name: AnyRelease,
     out: Annotated[
         Path,
-        typer.Option(
+        Option(
             help="Folder to write. The folder is new, empty, or an earlier export of the release. "
             "NAME.goldgrade packs the release into that file."
         ),
     ],
     format: Annotated[
-        str,
-        typer.Option(
-            help=f"Format to write. One of {', '.join(format.help for format in FORMATS.values())}."
-        ),
+        str, Option(help=f"Format to write. One of {', '.join(format.help for format in FORMATS.values())}.")
     ] = "beir",
 ) -> None:
     """Write a release for other tools, with checksums.
@@ -52,7 +48,6 @@ def export(
       goldgrade export v1 --format triplets --negatives 7 --part train --out exports/v1-train
       goldgrade export v1 --out v1.goldgrade
     """
-    from curation.operations.registry import OPERATIONS
     from curation.releases.export.export import export as export_release
     from curation.releases.packed import SUFFIX
 
@@ -64,7 +59,7 @@ def export(
     if format in FORMATS and not FORMATS[format].takes_negatives:
         formats = " and ".join(other.name for other in FORMATS.values() if other.takes_negatives)
         refuse_unused(context, f"only {formats} have negatives", "negatives")
-    with progress_bar(OPERATIONS["export"]) as progress:
+    with progress_bar("export") as progress:
         request = replace(request, name=name, format=format)
         exported = export_release(release_store(), request, out, actor(), progress)
     sentences = [f"The export is in {exported.out}. release id: {exported.release_id}"]

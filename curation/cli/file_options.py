@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Annotated, Any
 
-import typer
+from typer import Option
 
 from curation.cli.invocation import project_store
-from curation.cli.options import switch
-from curation.cli.request_options import option
+from curation.cli.options import option, switch
 from curation.ingest.option_maps import parse_column_map
 from curation.ingest.readers.fields import FileField
 from curation.ingest.readers.formats import FileLayout
@@ -33,7 +32,7 @@ def make_layout(
 def map_option(*fields: str) -> Any:
     """Make the option --map of a command that reads these fields of a file."""
     help = f"Column of a field, as in {fields[0]}=name. Repeatable. Fields: {', '.join(fields)}."
-    return typer.Option("--map", metavar="FIELD=COLUMN", help=help)
+    return Option("--map", metavar="FIELD=COLUMN", help=help)
 
 
 def read_columns(pairs: Sequence[str] | None, *fields: str) -> list[str | None]:

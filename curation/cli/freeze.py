@@ -9,11 +9,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from curation.cli.invocation import project_store, refuse_unused
-from curation.cli.options import ReleaseName, switch
+from curation.cli.options import ReleaseName, switch, with_options_of
 from curation.cli.output import show
 from curation.cli.program import app
 from curation.cli.progress import run_operation
-from curation.cli.request_options import with_options_of
 from curation.core.operation import PlainResult
 from curation.releases.requests import FreezeRequest
 
@@ -44,7 +43,6 @@ def freeze(
       goldgrade freeze v1 --only-complete --dry-run
       goldgrade freeze v1 --seal holdout
     """
-    from curation.operations.registry import OPERATIONS
     from curation.releases.freeze.checklist import check_table, checklist
     from curation.releases.freeze.freeze import prepare_draft
 
@@ -53,7 +51,7 @@ def freeze(
         checks = checklist(prepare_draft(project_store(), request))
         show(PlainResult((), (check_table(checks),)), as_json={"checks": checks})
         return
-    frozen = run_operation(OPERATIONS["freeze"], replace(request, name=name))
+    frozen = run_operation("freeze", replace(request, name=name))
     show(frozen, *_list_next_steps(frozen))
 
 

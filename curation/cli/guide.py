@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from typer import Argument, Context, Option
 
 from curation.cli.invocation import actor, is_json, project_store, refuse_unused, stated_reason
 from curation.cli.options import switch
@@ -30,14 +31,13 @@ guides = command_group("guide", "See and change the labeling guide.")
 
 @guides.command("use")
 def guide_use(
-    context: typer.Context,
+    context: Context,
     file: Annotated[
-        Path,
-        typer.Argument(help="Markdown with the scale in its front matter, or a guide of goldgrade by name."),
+        Path, Argument(help="Markdown with the scale in its front matter, or a guide of goldgrade by name.")
     ],
     open_rounds: Annotated[
         str | None,
-        typer.Option(
+        Option(
             help="Whether open rounds keep their guide or switch to this. A switch is refused if "
             "grades were given on a different scale."
         ),
@@ -85,13 +85,13 @@ def guide_use(
 
 @guides.command("show")
 def guide_show(
-    context: typer.Context,
+    context: Context,
     version: Annotated[
         str | None,
-        typer.Argument(help="A version, by the beginning of its hash, or a file; else the current guide."),
+        Argument(help="A version, by the beginning of its hash, or a file; else the current guide."),
     ] = None,
     source: Annotated[bool, switch("--source", "Print the guide as a file, to be edited.")] = False,
-    against: Annotated[str | None, typer.Option(help="Show differences from this version or file.")] = None,
+    against: Annotated[str | None, Option(help="Show differences from this version or file.")] = None,
     versions: Annotated[bool, switch("--versions", "List all versions instead.")] = False,
     questions: Annotated[bool, switch("--questions", "List people's questions about the guide.")] = False,
 ) -> None:
@@ -136,8 +136,8 @@ def guide_show(
 
 @guides.command("answer")
 def guide_answer(
-    question: Annotated[str, typer.Argument(help="The question, by the beginning of its id.")],
-    words: Annotated[str, typer.Argument(help="The answer.")],
+    question: Annotated[str, Argument(help="The question, by the beginning of its id.")],
+    words: Annotated[str, Argument(help="The answer.")],
     asker_only: Annotated[bool, switch("--asker-only", "Show the answer to the asker only.")] = False,
 ) -> None:
     """Answer a question about the guide, or change its answer. Annotators read the answer next to the guide.

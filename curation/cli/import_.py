@@ -6,17 +6,16 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
+from typer import Argument, BadParameter, Context, Option
 
 from curation.cli import import_engine
 from curation.cli.file_options import DryRun, open_target
 from curation.cli.import_engine import Rate, is_from_engine
 from curation.cli.invocation import actor, project_store, refuse_others, stated_reason
-from curation.cli.options import switch
+from curation.cli.options import option, switch, with_options_of
 from curation.cli.output import emit, print_table, say, say_dry_run, show
 from curation.cli.program import command_group
 from curation.cli.progress import progress_bar
-from curation.cli.request_options import option, with_options_of
 from curation.core.digests import to_json_value
 from curation.core.operation import PlainResult
 from curation.core.reports.tables import Table
@@ -30,7 +29,7 @@ if TYPE_CHECKING:
 
 
 RECORDS = "JSON, CSV, TSV, Parquet or xlsx (.gz too)"
-RecordsFile = Annotated[str, typer.Argument(help=f"{RECORDS}.")]
+RecordsFile = Annotated[str, Argument(help=f"{RECORDS}.")]
 imports = command_group(
     "import", "Bring a corpus, a log, queries, runs or judgments in. Answers, collections and engines, too."
 )
@@ -40,16 +39,16 @@ imports = command_group(
 @with_options_of(requests.CorpusRequest)
 def import_corpus_command(
     request: requests.CorpusRequest,
-    context: typer.Context,
+    context: Context,
     path: Annotated[
         str | None,
-        typer.Argument(
+        Argument(
             help=f"{RECORDS}; or a folder, zip or tar of Markdown, HTML, text, PDF and Word files; or a BEIR "
             "folder. None with --refresh.",
             show_default=False,
         ),
     ] = None,
-    refresh: Annotated[str | None, typer.Option(help="Engine whose documents are fetched again.")] = None,
+    refresh: Annotated[str | None, Option(help="Engine whose documents are fetched again.")] = None,
     rate: Rate = RATE,
     dry_run: DryRun = False,
 ) -> None:
@@ -85,17 +84,17 @@ def import_corpus_command(
 @with_options_of(requests.TrafficRequest)
 def import_traffic_command(
     request: requests.TrafficRequest,
-    context: typer.Context,
+    context: Context,
     path: Annotated[
         str | None,
-        typer.Argument(
+        Argument(
             help=f"A log of queries: {RECORDS}, or UBI. A folder of log files counts as one log.",
             show_default=False,
         ),
     ] = None,
     list_logs: Annotated[bool, switch("--list", "List the logs of the project.")] = False,
     delete: Annotated[
-        str | None, typer.Option(metavar="LOG", help="Delete a log and its rows. LOG is the start of its id.")
+        str | None, Option(metavar="LOG", help="Delete a log and its rows. LOG is the start of its id.")
     ] = None,
     dry_run: DryRun = False,
 ) -> None:
@@ -135,7 +134,7 @@ def import_traffic_command(
         refuse_others(context, "--list reads no file", "list_logs")
         _list_logs()
     elif path is None:
-        raise typer.BadParameter("name a file, or look at the logs with --list")
+        raise BadParameter("name a file, or look at the logs with --list")
     else:
         _import_file(request, path, dry_run)
 
@@ -144,7 +143,7 @@ def import_traffic_command(
 @with_options_of(requests.QueriesRequest)
 def import_queries_command(
     request: requests.QueriesRequest,
-    path: Annotated[str, typer.Argument(help=f"{RECORDS}, or a BEIR folder.")],
+    path: Annotated[str, Argument(help=f"{RECORDS}, or a BEIR folder.")],
     dry_run: DryRun = False,
 ) -> None:
     """Import queries to judge, besides the sample. Importing the same file again changes nothing.
@@ -165,7 +164,7 @@ def import_queries_command(
 @with_options_of(requests.JudgmentsRequest)
 def import_judgments_command(
     request: requests.JudgmentsRequest,
-    path: Annotated[str, typer.Argument(help=f"Judgments: {RECORDS}, qrels, or as other tools export them.")],
+    path: Annotated[str, Argument(help=f"Judgments: {RECORDS}, qrels, or as other tools export them.")],
     dry_run: DryRun = False,
 ) -> None:
     """Import judgments that people gave elsewhere. The judgments answer open presentations of the same pairs.
@@ -197,17 +196,17 @@ def import_judgments_command(
 @with_options_of(requests.RunRequest, ["name"])
 def import_run_command(
     request: requests.RunRequest,
-    context: typer.Context,
+    context: Context,
     name: Annotated[str, option(requests.RunRequest, "name")],
     path: Annotated[
         str | None,
-        typer.Argument(
+        Argument(
             help="A TREC run, a table (TSV, CSV, JSON lines) or ranx's file. None with --engine.",
             show_default=False,
         ),
     ] = None,
-    engine: Annotated[str | None, typer.Option(help="Engine to ask for all active queries.")] = None,
-    depth: Annotated[int, typer.Option(help="Documents to ask an engine for, for each query.")] = 100,
+    engine: Annotated[str | None, Option(help="Engine to ask for all active queries.")] = None,
+    depth: Annotated[int, Option(help="Documents to ask an engine for, for each query.")] = 100,
     rate: Rate = RATE,
     dry_run: DryRun = False,
 ) -> None:
@@ -266,7 +265,7 @@ def import_answers_command(
 @with_options_of(requests.CollectionRequest)
 def import_collection_command(
     request: requests.CollectionRequest,
-    path: Annotated[Path, typer.Argument(help="A folder with the collection's files, a zip, or one file.")],
+    path: Annotated[Path, Argument(help="A folder with the collection's files, a zip, or one file.")],
     dry_run: Annotated[bool, switch("--dry-run", "Say what each file is. Import nothing.")] = False,
 ) -> None:
     """Import a test collection. A collection has documents, queries with information needs, and judgments.
@@ -295,10 +294,9 @@ imports.command("engine")(import_engine.import_engine_command)
 
 def _import_file(request: requests.ImportRequest, path: str | None, dry_run: bool) -> None:
     from curation.operations.import_file import import_file
-    from curation.operations.registry import OPERATIONS
 
     request = requests.set_file(request, path or "")
-    with progress_bar(OPERATIONS["import"]) as progress:
+    with progress_bar("import") as progress:
         imported = import_file(open_target(dry_run), request, progress, actor())
     outcome = imported.outcome
     figures = Table("", tuple(outcome.figures), (tuple(outcome.figures.values()),))

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
+from typer import Argument, BadParameter, Context, Option
 
 from curation.cli.invocation import project_store, refuse_others, refuse_unused
 from curation.cli.output import emit, note, show
@@ -18,27 +18,27 @@ if TYPE_CHECKING:
     from curation.retrieval.engines.trial import EngineTrial
     from curation.store import Document
 
-Rate = Annotated[float, typer.Option(help="Requests a second to the engine, at most.")]
+Rate = Annotated[float, Option(help="Requests a second to the engine, at most.")]
 MAX_SHOWN = 60
 """Characters that a trial of an engine prints of each field of a document."""
 
 
 def import_engine_command(
-    context: typer.Context,
-    name: Annotated[str, typer.Argument(help="Name of the engine, such as shop.")],
+    context: Context,
+    name: Annotated[str, Argument(help="Name of the engine, such as shop.")],
     file: Annotated[
         Path | None,
-        typer.Argument(
+        Argument(
             help="YAML file that changes the template of this engine. None with --try.", show_default=False
         ),
     ] = None,
     kind: Annotated[
-        str | None, typer.Option(help="Kind: opensearch, solr, vespa, typesense, or http (other).")
+        str | None, Option(help="Kind: opensearch, solr, vespa, typesense, or http (other).")
     ] = None,
     query: Annotated[
-        str | None, typer.Option("--try", help="Ask for this text once, redacted, and show the answer.")
+        str | None, Option("--try", help="Ask for this text once, redacted, and show the answer.")
     ] = None,
-    depth: Annotated[int, typer.Option(min=1, help="Number of documents that --try asks for.")] = 10,
+    depth: Annotated[int, Option(min=1, help="Number of documents that --try asks for.")] = 10,
 ) -> None:
     """Add an engine, or replace its template. The template says how the engine is asked, and where its
     answers have ids, scores and fields. Nothing is sent.
@@ -62,7 +62,7 @@ def import_engine_command(
         return
     refuse_unused(context, "the engine is not asked; name a text with --try", "depth")
     if file is None or kind is None:
-        raise typer.BadParameter("name the engine's file and its --kind, or a text with --try")
+        raise BadParameter("name the engine's file and its --kind, or a text with --try")
     _add_engine(name, kind, file)
 
 
@@ -108,7 +108,7 @@ def _build_document_table(document: Document) -> Table:
 
 
 def is_from_engine(
-    context: typer.Context, option: str, engine: str | None, path: str | None, *engine_options: str
+    context: Context, option: str, engine: str | None, path: str | None, *engine_options: str
 ) -> bool:
     """Tell whether the command imports from an engine instead of a file; refuse the options that do not fit.
 
@@ -123,7 +123,7 @@ def is_from_engine(
         return True
     refuse_unused(context, f"no engine is named with {flag}", *engine_options)
     if path is None:
-        raise typer.BadParameter(f"name a file, or an engine with {flag}")
+        raise BadParameter(f"name a file, or an engine with {flag}")
     return False
 
 

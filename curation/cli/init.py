@@ -7,7 +7,7 @@ import time
 from pathlib import Path
 from typing import Annotated
 
-import typer
+from typer import Context, Option
 
 from curation.cli.invocation import project_path, refuse_others
 from curation.cli.output import emit, note, show
@@ -21,17 +21,16 @@ from curation.core.text import pluralize
 
 @app.command()
 def init(
-    context: typer.Context,
+    context: Context,
     guide: Annotated[
         Path | None,
-        typer.Option(help="Labeling guide: a file or a shipped guide's name.", show_default="grades 0 to 3"),
+        Option(help="Labeling guide: a file or a shipped guide's name.", show_default="grades 0 to 3"),
     ] = None,
     demo: Annotated[
-        Path | None, typer.Option(metavar="FOLDER", help="Build the demo there, such as in data/demo.")
+        Path | None, Option(metavar="FOLDER", help="Build the demo there, such as in data/demo.")
     ] = None,
     demo_files: Annotated[
-        Path | None,
-        typer.Option(metavar="FOLDER", help="Only write the demo's corpus, log and grades there."),
+        Path | None, Option(metavar="FOLDER", help="Only write the demo's corpus, log and grades there.")
     ] = None,
 ) -> None:
     """Make a project with a labeling guide's grade scale.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
-import typer
+from typer import Argument, Context, Option
 
 from curation.cli.invocation import actor, project_store, refuse_unused, seal_reason
 from curation.cli.options import Seed
@@ -16,18 +16,18 @@ from curation.core.reports.tables import Table
 
 @app.command()
 def judge(
-    context: typer.Context,
+    context: Context,
     name: Annotated[
         str | None,
-        typer.Argument(metavar="JUDGE", help="The name of the judge. Without a name the judges are listed."),
+        Argument(metavar="JUDGE", help="The name of the judge. Without a name the judges are listed."),
     ] = None,
     release: Annotated[
         str | None,
-        typer.Option(help="Compare with this release's grades.", show_default="the live project's consensus"),
+        Option(help="Compare with this release's grades.", show_default="the live project's consensus"),
     ] = None,
     part: Annotated[
         str | None,
-        typer.Option(help="A part of the release, or all.", show_default="all parts that are not sealed"),
+        Option(help="A part of the release, or all.", show_default="all parts that are not sealed"),
     ] = None,
     seed: Seed = 0,
 ) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated
 
-import typer
+from typer import Option
 
 from curation.cli.output import emit, note
 from curation.cli.progress import progress_bar
@@ -18,15 +18,15 @@ if TYPE_CHECKING:
 
 Send = Annotated[
     bool,
-    typer.Option(
+    Option(
         "--send",
         help="Send texts to the language model of GOLDGRADE_LLM_URL. Without this option nothing is sent.",
     ),
 ]
 MaxCalls = Annotated[
-    int | None, typer.Option("--calls", min=1, help="Maximum number of requests to send.", show_default="all")
+    int | None, Option("--calls", min=1, help="Maximum number of requests to send.", show_default="all")
 ]
-Parallel = Annotated[int, typer.Option(min=1, max=64, help="Number of calls that are sent at the same time.")]
+Parallel = Annotated[int, Option(min=1, max=64, help="Number of calls that are sent at the same time.")]
 NOT_SENT = "Nothing was sent: add --send to send the calls."
 
 

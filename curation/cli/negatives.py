@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-import typer
+from typer import Context, Typer
 
 from curation.cli.invocation import open_seal, project_store, refuse_unused
-from curation.cli.options import Limit
+from curation.cli.options import Limit, with_options_of
 from curation.cli.output import show
 from curation.cli.program import app
 from curation.cli.progress import progress_bar
-from curation.cli.request_options import with_options_of
 from curation.negatives.requests import AuditRequest, HardNegativesRequest
 
-negatives = typer.Typer()
+negatives = Typer()
 app.add_typer(negatives, name="negatives")
 
 
 @negatives.callback(invoke_without_command=True)
 @with_options_of(HardNegativesRequest)
-def negatives_command(request: HardNegativesRequest, context: typer.Context, limit: Limit = 20) -> None:
+def negatives_command(request: HardNegativesRequest, context: Context, limit: Limit = 20) -> None:
     """List hard negatives. Hard negatives rank high and were judged not relevant.
 
     The margin is the number of ranks from the system's best relevant document down to the hard negative; it
@@ -45,7 +44,7 @@ def negatives_command(request: HardNegativesRequest, context: typer.Context, lim
 
 @negatives.command("audit")
 @with_options_of(AuditRequest)
-def negatives_audit(request: AuditRequest, context: typer.Context) -> None:
+def negatives_audit(request: AuditRequest, context: Context) -> None:
     """Measure on a sample how many assumed negatives are relevant.
 
     With --annotators the command opens a blind round over pairs that count as not relevant although nobody

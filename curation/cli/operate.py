@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-import typer
+from typer import Argument, Exit, Option
 
 from curation.cli.invocation import project_path, project_store
 from curation.cli.options import switch
@@ -15,7 +15,7 @@ from curation.cli.program import app
 
 @app.command()
 def doctor(
-    folder: Annotated[list[Path] | None, typer.Option(help="A folder of exports. Repeatable.")] = None,
+    folder: Annotated[list[Path] | None, Option(help="A folder of exports. Repeatable.")] = None,
     clean: Annotated[bool, switch("--clean", "Remove leftovers of killed processes.")] = False,
 ) -> None:
     """Examine the project while it is in use. The exit code is 1 if you must act.
@@ -34,14 +34,14 @@ def doctor(
     examination = examine(project_path(), folder or [], clean=clean)
     show(examination)
     if examination.problems:
-        raise typer.Exit(1)
+        raise Exit(1)
 
 
 @app.command()
 def backup(
     file: Annotated[
         str,
-        typer.Argument(
+        Argument(
             help="The new file, or a folder. In a folder the file's name has the time. A folder with / "
             "at its end is made."
         ),
@@ -67,7 +67,7 @@ def backup(
 
 @app.command()
 def restore(
-    file: Annotated[Path, typer.Argument(help="A backup.")],
+    file: Annotated[Path, Argument(help="A backup.")],
     replace: Annotated[bool, switch("--replace", "Move an existing project aside, and keep it.")] = False,
 ) -> None:
     """Restore a backup as the project. The backup is compared with its sums and read whole first.

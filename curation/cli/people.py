@@ -6,6 +6,7 @@ import sys
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from typer import Argument, Context, Option
 
 from curation.cli.invocation import find_given_flags, project_store, refuse_unused
 from curation.cli.options import switch
@@ -17,26 +18,26 @@ from curation.core.text import pluralize
 if TYPE_CHECKING:
     from curation.store import Store
 
-NewName = Annotated[str, typer.Argument(help="Name to sign in with: letters, digits and . @ + - _")]
+NewName = Annotated[str, Argument(help="Name to sign in with: letters, digits and . @ + - _")]
 Link = Annotated[bool, switch("--link", "Make a link by which they choose a password.")]
-Address = Annotated[str, typer.Option(help="Address of the app, as people open it.")]
+Address = Annotated[str, Option(help="Address of the app, as people open it.")]
 LOCAL_ADDRESS = "http://localhost:8501"
 people = command_group("people", "List, add and change the people of the project.")
 
 
-PersonName = Annotated[str, typer.Argument(help="The person whose account changes.")]
-NewRole = Annotated[str | None, typer.Option(help="What they may do now, on open pages too.")]
+PersonName = Annotated[str, Argument(help="The person whose account changes.")]
+NewRole = Annotated[str | None, Option(help="What they may do now, on open pages too.")]
 Deactivate = Annotated[bool, switch("--deactivate", "End access at once. Their judgments stay.")]
 Activate = Annotated[bool, switch("--activate", "Allow the person to sign in again.")]
 NewAddress = Annotated[
-    str | None, typer.Option(help="Let the person sign in with this address. The provider confirms it.")
+    str | None, Option(help="Let the person sign in with this address. The provider confirms it.")
 ]
 RemovedAddress = Annotated[
-    str | None, typer.Option(help="Remove this address. Sign-ins with this address end within seconds.")
+    str | None, Option(help="Remove this address. Sign-ins with this address end within seconds.")
 ]
 WithdrawLink = Annotated[bool, switch("--no-link", "Withdraw the link.")]
 EndedSignIns = Annotated[
-    str | None, typer.Option("--end-sign-ins", help="End the sign-in with this id, or 'all' sign-ins.")
+    str | None, Option("--end-sign-ins", help="End the sign-in with this id, or 'all' sign-ins.")
 ]
 
 
@@ -76,14 +77,13 @@ def people_list(
 
 @people.command("add")
 def people_add(
-    context: typer.Context,
+    context: Context,
     name: NewName,
     role: Annotated[
-        str, typer.Option(help="What they may do: annotator, reviewer, lead or evaluator.")
+        str, Option(help="What they may do: annotator, reviewer, lead or evaluator.")
     ] = "annotator",
     email: Annotated[
-        str | None,
-        typer.Option(help="Address for sign-in through an identity provider. No password is asked for."),
+        str | None, Option(help="Address for sign-in through an identity provider. No password is asked for.")
     ] = None,
     password_stdin: Annotated[
         bool, switch("--password-stdin", "Read the password from standard input, its first line.")
@@ -118,7 +118,7 @@ def people_add(
 
 @people.command("set")
 def people_set(
-    context: typer.Context,
+    context: Context,
     name: PersonName,
     role: NewRole = None,
     deactivate: Deactivate = False,
@@ -159,7 +159,7 @@ def people_set(
         _change_access(store, name, activate, ended_sign_ins)
 
 
-def _require_one_change(context: typer.Context) -> None:
+def _require_one_change(context: Context) -> None:
     changes = [
         flag for option, flag in find_given_flags(context).items() if option not in ("name", "address")
     ]

@@ -7,13 +7,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
+from typer import Context, Option
 
 from curation.cli.invocation import find_given_flags, project_store, refuse_others, refuse_unused
+from curation.cli.options import with_options_of
 from curation.cli.output import NO_FORMULAS, note, show
 from curation.cli.program import app
 from curation.cli.progress import run_operation
-from curation.cli.request_options import with_options_of
 from curation.core.digests import to_json_value
 from curation.core.operation import PlainResult
 from curation.core.text import describe_left_out, pluralize
@@ -28,18 +28,18 @@ _EXPORT_OPTIONS = frozenset({"out", "text", "seed"})
 """If only these options are given, the command writes pairs and builds no pool."""
 PairsFile = Annotated[
     Path | None,
-    typer.Option(
+    Option(
         help="File to write the pairs to be judged to, .csv or .jsonl. "
         "Without other options no pool is built."
     ),
 ]
 TextLength = Annotated[
-    str, typer.Option(help="Texts in --out: whole or excerpt. An excerpt is what the grading screen shows.")
+    str, Option(help="Texts in --out: whole or excerpt. An excerpt is what the grading screen shows.")
 ]
-EngineIds = Annotated[Path | None, typer.Option(help="File of an engine's ids, for random negatives.")]
+EngineIds = Annotated[Path | None, Option(help="File of an engine's ids, for random negatives.")]
 ContributionsPool = Annotated[
     str | None,
-    typer.Option(
+    Option(
         "--contributions",
         metavar="POOL",
         help="Show what each system added to this pool. Build no pool. POOL is the beginning of an "
@@ -52,7 +52,7 @@ ContributionsPool = Annotated[
 @with_options_of(PoolRequest)
 def pool(
     request: PoolRequest,
-    context: typer.Context,
+    context: Context,
     out: PairsFile = None,
     text: TextLength = "whole",
     ids: EngineIds = None,
@@ -115,12 +115,11 @@ def _show_contributions(store: Store, pool_id: str) -> None:
 
 
 def _build_pool(store: Store, request: PoolRequest) -> PoolReport:
-    from curation.operations.registry import OPERATIONS
     from curation.pooling.engine_negatives import list_notices
 
     with store.reading() as cursor:
         note(*list_notices(cursor, request))
-    report: PoolReport = run_operation(OPERATIONS["pool"], request)
+    report: PoolReport = run_operation("pool", request)
     return report
 
 

@@ -6,15 +6,14 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
-import typer
+from typer import Context, Option
 
 from curation.cli import invocation
 from curation.cli.file_options import map_option, read_columns
 from curation.cli.invocation import actor, project_store, refuse_others, refuse_unused, seal_reason
-from curation.cli.options import RoundName
+from curation.cli.options import RoundName, with_options_of
 from curation.cli.output import show
 from curation.cli.program import app
-from curation.cli.request_options import with_options_of
 from curation.core.operation import PlainResult
 from curation.labeling.requests import PracticeRequest
 
@@ -26,16 +25,16 @@ FIELDS = ("query", "document", "grade", "explanation")
 @with_options_of(PracticeRequest)
 def practice(
     request: PracticeRequest,
-    context: typer.Context,
+    context: Context,
     name: RoundName,
     file: Annotated[
         Path | None,
-        typer.Option(help="File of known pairs with explanations. Default: pairs that reviewers decided."),
+        Option(help="File of known pairs with explanations. Default: pairs that reviewers decided."),
     ] = None,
     map: Annotated[list[str] | None, map_option(*FIELDS)] = None,
-    retry: Annotated[str | None, typer.Option(help="Annotator who failed and tries other queries.")] = None,
+    retry: Annotated[str | None, Option(help="Annotator who failed and tries other queries.")] = None,
     pass_: Annotated[
-        str | None, typer.Option("--pass", help="Annotator who gets real items without having passed.")
+        str | None, Option("--pass", help="Annotator who gets real items without having passed.")
     ] = None,
 ) -> None:
     """Let annotators practise on known pairs, or show results.

@@ -6,13 +6,11 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from curation.cli.invocation import actor, interruption_note, is_quiet, project_store
 from curation.core.progress import Progress, silent
-
-if TYPE_CHECKING:
-    from curation.core.operation import Operation
+from curation.operations.registry import OPERATIONS
 
 REPORT_SECONDS = 30
 """Seconds between two lines about the progress of work where no terminal shows a bar."""
@@ -20,21 +18,21 @@ LONG_WORK = "Finished parts, such as embeddings, are kept: the same command goes
 """The sentence on interrupted work that is no `Operation`."""
 
 
-def run_operation(operation: Operation, request: Any) -> Any:
-    """Run an operation on the project for a request, show the progress, and return the result."""
-    with progress_bar(operation) as progress:
-        return operation.run(project_store(), request, progress, actor())
+def run_operation(name: str, request: Any) -> Any:
+    """Run the operation with this name for a request, show the progress, and return the result."""
+    with progress_bar(name) as progress:
+        return OPERATIONS[name].run(project_store(), request, progress, actor())
 
 
 @contextmanager
-def progress_bar(operation: Operation | None = None) -> Iterator[Progress]:
+def progress_bar(operation: str = "") -> Iterator[Progress]:
     """Make a listener for long work, which shows a bar on a terminal, lines elsewhere, nothing with --quiet.
 
     Parameters
     ----------
-    operation: the operation whose `on_interrupt` is the sentence after Ctrl+C; None for other work.
+    operation: name of the operation whose `on_interrupt` is the sentence after Ctrl+C; '' for other work.
     """
-    token = interruption_note.set(LONG_WORK if operation is None else operation.on_interrupt)
+    token = interruption_note.set(OPERATIONS[operation].on_interrupt if operation else LONG_WORK)
     try:
         with _open_listener() as progress:
             yield progress

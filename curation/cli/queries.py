@@ -5,14 +5,13 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Annotated
 
-import typer
+from typer import Argument, Context, Option
 
 from curation.cli.invocation import actor, project_store, refuse_others
-from curation.cli.options import switch
+from curation.cli.options import option, switch, with_options_of
 from curation.cli.output import emit, show
 from curation.cli.program import app, command_group
 from curation.cli.progress import run_operation
-from curation.cli.request_options import option, with_options_of
 from curation.core.errors import InputError
 from curation.queries.sampling.requests import DrawRequest, TopUpRequest
 
@@ -21,10 +20,10 @@ query = command_group("query", "Write queries by hand.")
 
 @query.command("add")
 def query_add(
-    text: Annotated[str, typer.Argument(help="The query, as a user would type it.")],
-    id: Annotated[str | None, typer.Option(help="Its id.", show_default="made from the text")] = None,
-    information_need: Annotated[str | None, typer.Option(help="Information need, for annotators.")] = None,
-    tag: Annotated[list[str] | None, typer.Option(help="A tag of the query. Repeatable.")] = None,
+    text: Annotated[str, Argument(help="The query, as a user would type it.")],
+    id: Annotated[str | None, Option(help="Its id.", show_default="made from the text")] = None,
+    information_need: Annotated[str | None, Option(help="Information need, for annotators.")] = None,
+    tag: Annotated[list[str] | None, Option(help="A tag of the query. Repeatable.")] = None,
 ) -> None:
     """Add a query that is not in the log. People judge it like a query of the sample.
 
@@ -46,7 +45,7 @@ def query_add(
 @with_options_of(DrawRequest, except_fields=("size", "quotas"))
 def sample(
     request: DrawRequest,
-    context: typer.Context,
+    context: Context,
     size: Annotated[
         int | None, option(DrawRequest, "size", show_default="needed unless topping up to quotas")
     ] = None,
@@ -88,7 +87,6 @@ def sample(
       goldgrade sample --top-up --size 300
       goldgrade sample --size 50 --seed 8 --min-count 2 --exclude-judged --exclude-released
     """
-    from curation.operations.registry import OPERATIONS
     from curation.queries.sampling.requests import read_quotas
 
     if top_up:
@@ -98,7 +96,7 @@ def sample(
         raise InputError("No --size was given; expected how many queries to draw, for instance --size 200.")
     quotas = read_quotas(quota or [], size)
     if size is None or top_up:
-        report = run_operation(OPERATIONS["top up"], TopUpRequest(size, quotas))
+        report = run_operation("top up", TopUpRequest(size, quotas))
     else:
-        report = run_operation(OPERATIONS["sample"], replace(request, size=size, quotas=quotas))
+        report = run_operation("sample", replace(request, size=size, quotas=quotas))
     show(report, *report.warnings)

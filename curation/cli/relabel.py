@@ -6,14 +6,13 @@ from dataclasses import replace
 from datetime import date, datetime
 from typing import Annotated
 
-import typer
+from typer import Argument, Context, Exit, Option
 
 from curation.cli.invocation import actor, project_store, refuse_unused
-from curation.cli.options import Page, switch
+from curation.cli.options import Page, switch, with_options_of
 from curation.cli.output import emit, say, show, write_file
 from curation.cli.program import command_group
 from curation.cli.progress import progress_bar, run_operation
-from curation.cli.request_options import with_options_of
 from curation.core.errors import InputError
 from curation.relabeling.request import PlanRequest, QuarterRequest
 
@@ -23,7 +22,7 @@ EXIT_DUE = 3
 """The exit code of `relabel plan --due` where re-labeling is due."""
 
 PlanName = Annotated[
-    str | None, typer.Argument(help="A quarter such as 2026-Q4, or a plan's id.", show_default="the newest")
+    str | None, Argument(help="A quarter such as 2026-Q4, or a plan's id.", show_default="the newest")
 ]
 
 
@@ -31,16 +30,16 @@ PlanName = Annotated[
 @with_options_of(PlanRequest)
 def relabel_plan(
     request: PlanRequest,
-    context: typer.Context,
+    context: Context,
     today: Annotated[
         datetime | None,
-        typer.Option(formats=["%Y-%m-%d"], help="A day of the quarter.", show_default="the clock's"),
+        Option(formats=["%Y-%m-%d"], help="A day of the quarter.", show_default="the clock's"),
     ] = None,
     dry_run: Annotated[bool, switch("--dry-run", "Say what the plan would be. Store nothing.")] = False,
     due: Annotated[bool, switch("--due", "Show what is stale and what is due. Plan nothing.")] = False,
     stored: Annotated[
         str | None,
-        typer.Option(
+        Option(
             "--stored",
             metavar="PLAN",
             help="Show a stored plan, by its quarter or id. Plan nothing.",
@@ -90,7 +89,7 @@ def _print_due(today: date | None) -> None:
     set_staleness = compute_staleness(project_store(), today)
     show(describe_due(set_staleness), as_json=set_staleness)
     if set_staleness.calendar.is_due:
-        raise typer.Exit(EXIT_DUE)
+        raise Exit(EXIT_DUE)
 
 
 @relabeling.command("open")
@@ -104,11 +103,9 @@ def relabel_open(request: QuarterRequest, plan: PlanName = None) -> None:
       goldgrade relabel open --annotators ada,grace,joan --systems bm25,dense --depth 10
       goldgrade relabel open 2026-Q4 --annotators ada,grace --round autumn
     """
-    from curation.operations.registry import OPERATIONS
-
     if not request.annotators:
         raise InputError("No --annotators were given; expected names with commas between.")
-    opened = run_operation(OPERATIONS["relabel"], replace(request, plan=plan))
+    opened = run_operation("relabel", replace(request, plan=plan))
     next_steps = [] if request.dry_run else ["Next: goldgrade app, then goldgrade relabel report"]
     show(opened, *next_steps)
 
@@ -118,7 +115,7 @@ def relabel_report(
     plan: PlanName = None,
     rounds: Annotated[
         tuple[str, str] | None,
-        typer.Option(
+        Option(
             metavar="OLD NEW",
             help="Compare two rounds instead of a plan. The old round comes first.",
             show_default="none",

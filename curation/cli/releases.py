@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated, Any
 
-import typer
+from typer import Argument, BadParameter, Context, Exit, Option
 
 from curation.cli.invocation import actor, project_store, refuse_unused, release_store, seal_reason
 from curation.cli.options import AnyRelease, Limit, switch
@@ -15,14 +15,14 @@ from curation.cli.progress import progress_bar
 from curation.core.operation import PlainResult
 from curation.core.text import pluralize
 
-Licence = Annotated[str, typer.Option("--license", help="Licence of the data set, as its owner names it.")]
+Licence = Annotated[str, Option("--license", help="Licence of the data set, as its owner names it.")]
 
 
 @app.command()
 def verify(
-    name: Annotated[str | None, typer.Argument(metavar="RELEASE", help="The release, such as v1.")] = None,
+    name: Annotated[str | None, Argument(metavar="RELEASE", help="The release, such as v1.")] = None,
     folder: Annotated[
-        Path | None, typer.Option(help="An exported folder to check instead.", show_default="the release")
+        Path | None, Option(help="An exported folder to check instead.", show_default="the release")
     ] = None,
 ) -> None:
     """Check every byte of a release or an exported folder. The exit code is 1 if a byte was altered.
@@ -37,7 +37,7 @@ def verify(
       goldgrade verify v1 --json
     """
     if (name is None) == (folder is None):
-        raise typer.BadParameter("give either the name of a RELEASE or --folder DIR")
+        raise BadParameter("give either the name of a RELEASE or --folder DIR")
     from curation.releases.verify import verify as verify_release
     from curation.releases.verify import verify_export
 
@@ -48,21 +48,19 @@ def verify(
             verified = verify_release(release_store(), str(name), progress)
     show(verified)
     if not verified.intact:
-        raise typer.Exit(1)
+        raise Exit(1)
 
 
 @app.command()
 def releases(
-    context: typer.Context,
+    context: Context,
     name: Annotated[
-        str | None,
-        typer.Argument(metavar="RELEASE", help="A release. For --card also an id or a packed file."),
+        str | None, Argument(metavar="RELEASE", help="A release. For --card also an id or a packed file.")
     ] = None,
     card: Annotated[bool, switch("--card", "Print the release's data-set card (Markdown) instead.")] = False,
     licence: Licence = "unknown",
     sealed_limit: Annotated[
-        int | None,
-        typer.Option(help="Set an evaluator's sealed evaluations a month.", show_default="as it is"),
+        int | None, Option(help="Set an evaluator's sealed evaluations a month.", show_default="as it is")
     ] = None,
 ) -> None:
     """List the releases, oldest first. With a name the command shows the parts of a release and the uses of

@@ -6,13 +6,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
-import typer
+from typer import Argument, Context, Option
 
 from curation.cli.invocation import actor, open_seal, project_store, refuse_unused, stated_reason
-from curation.cli.options import RoundName, switch
+from curation.cli.options import RoundName, switch, with_options_of
 from curation.cli.output import emit, print_table, show
 from curation.cli.program import command_group
-from curation.cli.request_options import with_options_of
 from curation.core.digests import to_json_value
 from curation.core.errors import InputError
 from curation.core.operation import PlainResult, get_tables
@@ -29,7 +28,7 @@ def round_open(
     request: RoundRequest,
     name: RoundName,
     dry_run: Annotated[bool, switch("--dry-run", "Say what each annotator would get. Open nothing.")] = False,
-    out: Annotated[Path | None, typer.Option(help="Write each query's inclusion probability as CSV.")] = None,
+    out: Annotated[Path | None, Option(help="Write each query's inclusion probability as CSV.")] = None,
 ) -> None:
     """Open a round of labeling.
 
@@ -60,9 +59,9 @@ def round_open(
 
 @rounds.command("status")
 def round_status_command(
-    context: typer.Context,
+    context: Context,
     name: Annotated[
-        str | None, typer.Argument(metavar="ROUND", help="Name of the round. Without a name, show all.")
+        str | None, Argument(metavar="ROUND", help="Name of the round. Without a name, show all.")
     ] = None,
 ) -> None:
     """Show the rounds, or one round's progress.
@@ -101,7 +100,7 @@ def round_status_command(
 
 @rounds.command("set")
 def round_set(
-    name: RoundName, state: Annotated[str, typer.Argument(help="open, paused, closed or deleted.")]
+    name: RoundName, state: Annotated[str, Argument(help="open, paused, closed or deleted.")]
 ) -> None:
     """Pause or close a round, open it again, or delete it.
 

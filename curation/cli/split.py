@@ -5,14 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
+from typer import Context, Option
 
 from curation.cli.invocation import is_json, project_store, refuse_others, refuse_unused
-from curation.cli.options import Page, switch
+from curation.cli.options import Page, switch, with_options_of
 from curation.cli.output import emit, say, show, write_file
 from curation.cli.program import app
 from curation.cli.progress import progress_bar, run_operation
-from curation.cli.request_options import with_options_of
 from curation.splits.request import SplitRequest
 
 if TYPE_CHECKING:
@@ -23,7 +22,7 @@ if TYPE_CHECKING:
 @with_options_of(SplitRequest)
 def split(
     request: SplitRequest,
-    context: typer.Context,
+    context: Context,
     dry_run: Annotated[
         bool, switch("--dry-run", "Say what the split would be, with its largest groups. Store nothing.")
     ] = False,
@@ -32,7 +31,7 @@ def split(
     ] = False,
     release: Annotated[
         str | None,
-        typer.Option(help="With --certificate: the split of a release.", show_default="the current split"),
+        Option(help="With --certificate: the split of a release.", show_default="the current split"),
     ] = None,
     page: Page = None,
 ) -> None:
@@ -51,7 +50,6 @@ def split(
       goldgrade split --by-time --same session
       goldgrade split --certificate --release v1 --html certificate.html
     """
-    from curation.operations.registry import OPERATIONS
     from curation.splits.preview import preview_split
 
     if certificate:
@@ -61,11 +59,11 @@ def split(
         return
     refuse_unused(context, "a stored split has a certificate; add --certificate", "release", "page")
     if dry_run:
-        with progress_bar(OPERATIONS["split preview"]) as progress:
+        with progress_bar("split preview") as progress:
             preview = preview_split(project_store(), request, progress)
         show(preview, *preview.details)
         return
-    report = run_operation(OPERATIONS["split"], request)
+    report = run_operation("split", request)
     if not is_json():
         _print_certificate(report.certificate)
     show(report, *report.details, "Next: goldgrade freeze NAME")

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Annotated
 
-import typer
+from typer import Argument
 
 from curation.cli.invocation import actor, project_path, project_store
+from curation.cli.options import with_options_of
 from curation.cli.output import note, show
 from curation.cli.program import app
 from curation.cli.progress import progress_bar, run_operation
-from curation.cli.request_options import with_options_of
 from curation.ingest import requests
 from curation.operations.start import StartRequest
 
@@ -21,7 +21,7 @@ def start(
     request: StartRequest,
     corpus: Annotated[
         str | None,
-        typer.Argument(
+        Argument(
             help="Documents: a folder, zip or tar of Markdown, HTML, text, PDF or Word; or JSON, CSV or "
             "Parquet. None for the documents that the project has.",
             show_default=False,
@@ -29,9 +29,7 @@ def start(
     ] = None,
     log: Annotated[
         str | None,
-        typer.Argument(
-            help="A log of queries. None for the queries that the project has.", show_default=False
-        ),
+        Argument(help="A log of queries. None for the queries that the project has.", show_default=False),
     ] = None,
 ) -> None:
     """Import documents and a log, and open a first round.
@@ -49,14 +47,13 @@ def start(
     """
     from curation.operations.import_file import import_file
     from curation.operations.project import init_project
-    from curation.operations.registry import OPERATIONS
 
     if not project_path().exists():
         init_project(project_path(), None)
     for request_type, path in ((requests.CorpusRequest, corpus), (requests.TrafficRequest, log)):
         if path is not None:
-            with progress_bar(OPERATIONS["import"]) as progress:
+            with progress_bar("import") as progress:
                 file = requests.set_file(request_type(), path)
                 imported = import_file(project_store(), file, progress, actor())
             note(*imported.outcome.sentences)
-    show(run_operation(OPERATIONS["start"], request), "Next: goldgrade app --browser")
+    show(run_operation("start", request), "Next: goldgrade app --browser")

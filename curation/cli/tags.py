@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
-import typer
+from typer import Argument, Context, Option
 
 from curation.cli.file_options import (
     Columns,
@@ -29,25 +29,23 @@ from curation.ingest.readers.formats import FileLayout
 from curation.queries.requests import TagsRequest
 
 QueryNames = Annotated[
-    list[str] | None, typer.Argument(help="Queries whose tags --set and --unset change: ids or texts.")
+    list[str] | None, Argument(help="Queries whose tags --set and --unset change: ids or texts.")
 ]
 FindByRule = Annotated[bool, switch("--find", "Tag all current queries by rule.")]
-SetTags = Annotated[list[str] | None, typer.Option("--set", help="A tag that the queries have. Repeatable.")]
-UnsetTags = Annotated[list[str] | None, typer.Option(help="A tag that the queries lack. Repeatable.")]
+SetTags = Annotated[list[str] | None, Option("--set", help="A tag that the queries have. Repeatable.")]
+UnsetTags = Annotated[list[str] | None, Option(help="A tag that the queries lack. Repeatable.")]
 DeclaredTags = Annotated[
     list[str] | None,
-    typer.Option(help="Add a tag to the project. Lower-case letters, digits and hyphens. Repeatable."),
+    Option(help="Add a tag to the project. Lower-case letters, digits and hyphens. Repeatable."),
 ]
-TagFile = Annotated[
-    Path | None, typer.Option(help="File with queries and tags: CSV, TSV, JSON lines or Parquet.")
-]
+TagFile = Annotated[Path | None, Option(help="File with queries and tags: CSV, TSV, JSON lines or Parquet.")]
 ColumnMap = Annotated[list[str] | None, map_option("query", "tag")]
-ListedTag = Annotated[str | None, typer.Option(help="List only queries with this tag.")]
+ListedTag = Annotated[str | None, Option(help="List only queries with this tag.")]
 
 
 @app.command()
 def tags(
-    context: typer.Context,
+    context: Context,
     queries: QueryNames = None,
     find: FindByRule = False,
     set_: SetTags = None,
@@ -95,9 +93,7 @@ def tags(
     if find or sets_tags or declare or file is not None:
         refuse_unused(context, "no queries are listed", "tag")
     if find:
-        from curation.operations.registry import OPERATIONS
-
-        show(run_operation(OPERATIONS["tags"], TagsRequest()))
+        show(run_operation("tags", TagsRequest()))
     elif declare:
         _declare_tags(declare)
     elif file is not None:

@@ -1,7 +1,7 @@
 """Requests: dataclasses whose fields become a command's options, a page's form and a job's parameters.
 
 A request is a frozen dataclass. A field that people choose has an `Option` with label and help. These options
-determine the command's options (`cli.request_options`), the page's form (`app.components.forms`) and the
+determine the command's options (`cli.options`), the page's form (`app.components.forms`) and the
 parameters of a job. A field whose type is a dataclass adds the options of this dataclass. The program fills
 in a field without an `Option`.
 """

@@ -163,7 +163,7 @@ def test_whoever_presses_ctrl_c_reads_what_was_kept(tmp_path: Path) -> None:
 
 def test_work_that_is_interrupted_says_what_its_step_keeps() -> None:
     said = []
-    for step in (None, OPERATIONS["pool"], OPERATIONS["import"]):
+    for step in ("", "pool", "import"):
         with progress_bar(step):
             said.append(interruption_note.get())
     assert said == [LONG_WORK, OPERATIONS["pool"].on_interrupt, OPERATIONS["import"].on_interrupt]
