@@ -8,7 +8,7 @@ from typing import Annotated
 
 from typer import Argument, Context, Option
 
-from curation.cli.file_options import Encoding, Format, make_layout
+from curation.cli.file_options import Encoding, Format, get_layout
 from curation.cli.invocation import actor, find_query_id, open_seal, project_store, refuse_unused, seal_reason
 from curation.cli.language_model import CallSender, MaxCalls, Parallel, Send
 from curation.cli.options import ReleaseName, switch, with_options_of
@@ -198,7 +198,7 @@ def answers_to_grade(
     from curation.evaluation.answers.answers_to_grade import write_answers_to_grade
     from curation.evaluation.scoring.system_files import parse_answer_files
 
-    layout = make_layout(format, encoding)
+    layout = get_layout(format, encoding)
     sources = parse_answer_files(answers)
     written = write_answers_to_grade(project_store(), name, sources, aspect, out, part, layout)
     sentences = (

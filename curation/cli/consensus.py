@@ -10,7 +10,7 @@ from typer import Context, Option
 
 from curation.cli.invocation import actor, find_given_flags, open_seal, project_store, refuse_unused
 from curation.cli.options import switch, with_options_of
-from curation.cli.output import emit, print_table, print_tables, say, say_withheld
+from curation.cli.output import emit, print_table, print_tables, say
 from curation.cli.program import app
 from curation.labeling.consensus.rule import ConsensusRule
 
@@ -102,23 +102,22 @@ def _count_sealed_pairs(pairs: Iterable[PairConsensus]) -> int:
 
 
 def _print_consensus(
-    counts: ConsensusCounts,
-    errors: AnnotatorErrors | None,
-    replaced_rule: str,
-    pairs: Sequence[PairConsensus],
+    counts: ConsensusCounts, errors: AnnotatorErrors | None, replaced: str, pairs: Sequence[PairConsensus]
 ) -> None:
     from curation.core.reports.terminal import show_sections
     from curation.labeling.consensus.dawid_skene import build_error_section
+    from curation.people.seal_access import describe_withheld_pairs
 
-    if replaced_rule:
-        say(replaced_rule)
+    if replaced:
+        say(replaced)
     print_tables(counts.table)
     if errors is not None:
         show_sections([build_error_section(errors)])
     if pairs:
         columns = ["query", "document", "grade", "votes", "cannot tell", "confidence", "how", "about"]
         print_table("Pairs", columns, [_build_pair_row(pair) for pair in pairs])
-        say_withheld(_count_sealed_pairs(pairs))
+        if sealed := _count_sealed_pairs(pairs):
+            say(describe_withheld_pairs(sealed) + ' --reason "why" names them, and is logged.')
 
 
 def _build_pair_row(pair: PairConsensus) -> tuple[object, ...]:

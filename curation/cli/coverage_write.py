@@ -88,7 +88,7 @@ def write_command(
       goldgrade coverage write --queries 30 --share 0.5 --send --calls 300
       goldgrade coverage write --share 1
     """
-    _refuse_unused_options(context, annotators, share, purpose)
+    _check_options(context, annotators, share, purpose)
     if annotators is not None:
         _open_tasks(queries, annotators, purpose, region, seed)
     elif share is None:
@@ -104,9 +104,7 @@ def write_command(
         show(draw_queries(project_store(), share, seed, actor()))
 
 
-def _refuse_unused_options(
-    context: Context, annotators: str | None, share: float | None, purpose: Purpose
-) -> None:
+def _check_options(context: Context, annotators: str | None, share: float | None, purpose: Purpose) -> None:
     """Refuse options that do not fit the writer: people with --annotators, a model with --share."""
     if share is None:
         refuse_unused(context, "no language model writes; add --share", "send", "calls", "model")

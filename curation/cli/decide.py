@@ -8,16 +8,9 @@ from typing import TYPE_CHECKING, Annotated
 
 from typer import Argument, BadParameter, Context, Option
 
-from curation.cli.file_options import map_option, open_target, read_columns
-from curation.cli.invocation import (
-    actor,
-    find_given_flags,
-    find_query_id,
-    open_seal,
-    project_store,
-    refuse_unused,
-    stated_reason,
-)
+from curation.cli import invocation
+from curation.cli.file_options import get_columns, map_option, open_target
+from curation.cli.invocation import actor, find_given_flags, project_store, stated_reason
 from curation.cli.options import Limit, switch
 from curation.cli.output import emit, say_dry_run, show
 from curation.cli.program import app
@@ -89,7 +82,7 @@ def disputes(
         then = "Next: goldgrade answers status TASK --query QUERY_ID, goldgrade decide QUERY_ID --task TASK"
         show(find_answer_disputes(store, actor()), then, limit=limit)
         return
-    access = open_seal(store, "list disputes")
+    access = invocation.open_seal(store, "list disputes")
     then = 'Next: goldgrade decide QUERY_ID DOCUMENT_ID --grade G --reason "..."'
     show(list_disputes(store, decided, access), then, limit=limit)
 
@@ -135,10 +128,10 @@ def decide(
     kind = _find_decision_kind(context)
     _check_arguments(kind, query, document)
     if file is not None:
-        _decide_file(file, read_columns(map, *FIELDS), every_pair, dry_run)
+        _decide_file(file, get_columns(map, *FIELDS), every_pair, dry_run)
         return
     store = project_store()
-    query_id, document_id = find_query_id(store, query or ""), document or ""
+    query_id, document_id = invocation.find_query_id(store, query or ""), document or ""
     if task is not None:
         from curation.labeling.written_answers.decisions import AnswerRuling
 
@@ -151,7 +144,7 @@ def decide(
     elif (grade is None) != unjudgeable:
         raise BadParameter("give one of them.", param_hint="--grade, --unjudgeable")
     else:
-        _decide_pair(store, query_id, document_id, grade, evidence or ())
+        _decide_pair(store, query_id, document_id, grade, evidence or [])
 
 
 def _find_decision_kind(context: Context) -> str:
@@ -171,7 +164,7 @@ def _find_decision_kind(context: Context) -> str:
             reason = "they are of a decided pair"
             if other:
                 reason = f"no {other} is decided; name it with --{other}"
-            refuse_unused(context, reason, *options)
+            invocation.refuse_unused(context, reason, *options)
     return kind
 
 
@@ -210,12 +203,10 @@ def _ask_about_guide(store: Store, query_id: str, document_id: str, question: st
     emit({"question_id": question_id}, "Noted. All questions: goldgrade guide show --questions")
 
 
-def _decide_pair(
-    store: Store, query_id: str, document_id: str, grade: int | None, quotes: Sequence[str]
-) -> None:
+def _decide_pair(store: Store, query_id: str, document_id: str, grade: int | None, quotes: list[str]) -> None:
     from curation.labeling.consensus.adjudication import decide_pair
 
-    content_hash, spans = _locate_evidence(store, query_id, document_id, quotes) if quotes else (None, ())
+    content_hash, spans = _locate_quotes(store, query_id, document_id, quotes) if quotes else (None, ())
     judgment = (grade, stated_reason(), actor(), None)
     decision = decide_pair(store, query_id, document_id, *judgment, content_hash, spans)
     decided = "unjudgeable" if decision.grade is None else f"grade {decision.grade}"
@@ -234,8 +225,8 @@ def _decide_file(file: Path, columns: Sequence[str | None], every_pair: bool, dr
     show(decided)
 
 
-def _locate_evidence(
-    store: Store, query_id: str, document_id: str, quotes: Sequence[str]
+def _locate_quotes(
+    store: Store, query_id: str, document_id: str, quotes: list[str]
 ) -> tuple[str | None, Spans]:
     """Find the version of a document that a reviewer reads, by its hash, and the spans of quotes in it."""
     from curation.ingest.importers.evidence_cells import StatedEvidence, locate_evidence

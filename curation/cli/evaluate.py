@@ -15,7 +15,7 @@ from typer import Exit, Option
 
 from curation.cli import evaluate_output
 from curation.cli.evaluate_files import OUT, check_endings, refuse_unwritable, select_by_ending
-from curation.cli.file_options import map_option, read_columns
+from curation.cli.file_options import get_columns, map_option
 from curation.cli.invocation import actor, release_store
 from curation.cli.options import AnyRelease, with_options_of
 from curation.cli.output import note
@@ -238,7 +238,7 @@ def _read_columns(pairs: Sequence[str] | None, request: EvaluateRequest) -> dict
     InputError: a column of queries could be about the runs or about the answers.
     """
     fields = (*RUN_FIELDS, *ANSWER_FIELDS)
-    columns = dict(zip(fields, read_columns(pairs, *fields), strict=True))
+    columns = dict(zip(fields, get_columns(pairs, *fields), strict=True))
     if request.answers and request.runs and columns["query"] is not None:
         refuse_problems(
             ["--map query could be about the runs or about the answers, because both are given"],

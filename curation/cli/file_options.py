@@ -22,10 +22,10 @@ Format = Annotated[str | None, option(ImportRequest, "format")]
 DryRun = Annotated[bool, switch("--dry-run", "Say what the command would do, or why not. Change nothing.")]
 
 
-def make_layout(
+def get_layout(
     format: str | None, encoding: str = "utf-8", columns: str | None = None, no_header: bool = False
 ) -> FileLayout:
-    """Make the layout of a file from the options."""
+    """Return the layout of a file that the options describe."""
     return ImportRequest(format=format, encoding=encoding, columns=columns, no_header=no_header).layout
 
 
@@ -35,7 +35,7 @@ def map_option(*fields: str) -> Any:
     return Option("--map", metavar="FIELD=COLUMN", help=help)
 
 
-def read_columns(pairs: Sequence[str] | None, *fields: str) -> list[str | None]:
+def get_columns(pairs: Sequence[str] | None, *fields: str) -> list[str | None]:
     """Return the column of each field, in the order of the fields; None for a field that --map lacks.
 
     Raises

@@ -139,17 +139,15 @@ def find_given_flags(context: typer.Context) -> dict[str, str]:
     }
 
 
-def refuse_unused(context: typer.Context, reason: str, *unused_names: str) -> None:
+def refuse_unused(context: typer.Context, reason: str, *names: str) -> None:
     """Refuse options that a call of the command would ignore; without names refuse all given options.
 
     Raises
     ------
     InputError: such an option was given. The error names the options and the reason.
     """
-    unused = [
-        flag for name, flag in find_given_flags(context).items() if not unused_names or name in unused_names
-    ]
-    if "reason" in unused_names and seal_reason() is not None:
+    unused = [flag for name, flag in find_given_flags(context).items() if not names or name in names]
+    if "reason" in names and seal_reason() is not None:
         unused.append("--reason")
     if unused:
         raise InputError(f"{', '.join(unused)} would change nothing: {reason}.")

@@ -115,11 +115,3 @@ def say_dry_run(dry_run: bool) -> None:
     """Print, before the result of a dry run, that nothing is changed."""
     if dry_run and not invocation.is_json():
         say("Dry run: nothing is changed. The import would say:")
-
-
-def say_withheld(count: int, unit: str = "pair", plural: str = "") -> None:
-    """Print how many pairs or queries a seal keeps back, if any, and which option names them."""
-    from curation.people.seal_access import describe_withheld_pairs
-
-    if count:
-        say(describe_withheld_pairs(count, unit, plural) + ' --reason "why" names them, and is logged.')

@@ -160,9 +160,7 @@ def people_set(
 
 
 def _require_one_change(context: Context) -> None:
-    changes = [
-        flag for option, flag in find_given_flags(context).items() if option not in ("name", "address")
-    ]
+    changes = [flag for name, flag in find_given_flags(context).items() if name not in ("name", "address")]
     if not changes:
         raise InputError("Nothing to change is named: expected one of the options, such as --role or --link.")
     if len(changes) > 1:

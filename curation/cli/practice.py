@@ -9,7 +9,7 @@ from typing import Annotated
 from typer import Context, Option
 
 from curation.cli import invocation
-from curation.cli.file_options import map_option, read_columns
+from curation.cli.file_options import get_columns, map_option
 from curation.cli.invocation import actor, project_store, refuse_others, refuse_unused, seal_reason
 from curation.cli.options import RoundName, with_options_of
 from curation.cli.output import show
@@ -59,7 +59,7 @@ def practice(
         refuse_unused(context, "no file is read; name one with --file", "map")
     store = project_store()
     if request.annotators:
-        columns = dict(zip(FIELDS, read_columns(map, *FIELDS), strict=True))
+        columns = dict(zip(FIELDS, get_columns(map, *FIELDS), strict=True))
         request = replace(request, name=name, file=file, fields=columns, reason=seal_reason())
         show(open_practice(store, request, actor()), "Next: goldgrade app")
         return

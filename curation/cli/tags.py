@@ -8,15 +8,7 @@ from typing import Annotated
 
 from typer import Argument, Context, Option
 
-from curation.cli.file_options import (
-    Columns,
-    Encoding,
-    Format,
-    NoHeader,
-    make_layout,
-    map_option,
-    read_columns,
-)
+from curation.cli.file_options import Columns, Encoding, Format, NoHeader, get_columns, get_layout, map_option
 from curation.cli.invocation import actor, project_store, refuse_unused
 from curation.cli.options import switch
 from curation.cli.output import emit, show
@@ -97,7 +89,7 @@ def tags(
     elif declare:
         _declare_tags(declare)
     elif file is not None:
-        _import_tags(file, map, make_layout(format, encoding, columns, no_header))
+        _import_tags(file, map, get_layout(format, encoding, columns, no_header))
     elif sets_tags:
         show(stored_tags.set_tags(project_store(), queries or [], set_ or [], unset or [], actor()))
     else:
@@ -117,5 +109,5 @@ def _declare_tags(tags: Sequence[str]) -> None:
 def _import_tags(file: Path, columns: Sequence[str] | None, layout: FileLayout) -> None:
     from curation.queries.tags_file import import_tags
 
-    query_column, tag_column = read_columns(columns, "query", "tag")
+    query_column, tag_column = get_columns(columns, "query", "tag")
     show(import_tags(project_store(), file, actor(), query_column, tag_column, layout))

@@ -11,14 +11,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from curation.core.errors import StoreError
+from curation.operations import doctor_surroundings as surroundings
 from curation.operations.doctor_content import CHECKS, check_rows
-from curation.operations.doctor_surroundings import (
-    DoctorFinding,
-    check_disk,
-    check_leftovers,
-    check_log,
-    check_permissions,
-)
+from curation.operations.doctor_surroundings import DoctorFinding
 from curation.store import open_store
 from curation.store.project_file import require_file
 
@@ -72,8 +67,9 @@ def examine(project: Path, folders: Sequence[Path] = (), *, clean: bool = False)
     """
     project = project.resolve()
     require_file(project)
-    findings = [*check_log(project), *check_permissions(project), *check_disk(project)]
-    findings += check_leftovers([project.parent, *folders], clean)
+    findings = [*surroundings.check_log(project), *surroundings.check_permissions(project)]
+    findings += surroundings.check_disk(project)
+    findings += surroundings.check_leftovers([project.parent, *folders], clean)
     not_checked: dict[str, str] = {}
     store = open_store(project)
     try:
@@ -82,6 +78,5 @@ def examine(project: Path, folders: Sequence[Path] = (), *, clean: bool = False)
         findings.append(DoctorFinding("problem", "file", error.found))
         not_checked = dict.fromkeys(CHECKS, "the file cannot be read")
     else:
-        for check in CHECKS.values():
-            findings += check(store)
+        findings += [finding for check in CHECKS.values() for finding in check(store)]
     return Examination(project, tuple(findings), not_checked)

@@ -53,10 +53,9 @@ def check_versions(store: Store) -> Iterator[DoctorFinding]:
     sentence = f"goldgrade {__version__}, DuckDB {duckdb.__version__}, the project's form is {newest}."
     yield DoctorFinding("fine", "versions", sentence)
     for former in sorted(store.path.parent.glob(f"{store.path.stem}.before-*{store.path.suffix}")):
-        sentence = (
-            f"{former.name} ({format_megabytes(former.stat().st_size)}) is the project before a restore or a "
-        )
-        sentence += "migration. Remove the file if you no longer need the former project."
+        size = format_megabytes(former.stat().st_size)
+        sentence = f"{former.name} ({size}) is the project before a restore or a migration. "
+        sentence += "Remove the file if you no longer need the former project."
         yield DoctorFinding("note", "versions", sentence)
 
 
@@ -128,10 +127,8 @@ def check_clock(store: Store) -> Iterator[DoctorFinding]:
     with store.reading() as cursor:
         [(last_event,)] = cursor.execute("SELECT max(happened_at) FROM events").fetchall()
     if last_event is not None and last_event - utc_now() > MAX_CLOCK_LEAD:
-        sentence = (
-            f"The last event of the audit trail is dated {last_event:%Y-%m-%d %H:%M} UTC, which is in the "
-        )
-        yield DoctorFinding("problem", "clock", f"{sentence}future. Set this machine's clock.")
+        sentence = f"The last event of the audit trail is dated {last_event:%Y-%m-%d %H:%M} UTC, which is "
+        yield DoctorFinding("problem", "clock", f"{sentence}in the future. Set this machine's clock.")
 
 
 def check_cookie_key(store: Store) -> Iterator[DoctorFinding]:

@@ -74,10 +74,9 @@ def check_disk(project: Path) -> Iterator[DoctorFinding]:
         if level != "fine":
             sentence += " A backup next to the file, an export or a migration needs the same space again."
         yield DoctorFinding(level, "disk", sentence)
-        if index := sum(path.stat().st_size for path in find_index_folder(project).glob("*")):
-            sentence = (
-                f"{find_index_folder(project).name} ({format_megabytes(index)}) holds the index of BM25. "
-            )
+        folder = find_index_folder(project)
+        if index := sum(path.stat().st_size for path in folder.glob("*")):
+            sentence = f"{folder.name} ({format_megabytes(index)}) holds the index of BM25. "
             sentence += "You can delete the folder; a search makes the index again."
             yield DoctorFinding("fine", "disk", sentence)
 
@@ -91,13 +90,12 @@ def check_leftovers(folders: Sequence[Path], clean: bool) -> Iterator[DoctorFind
             sentence = f"A process that was killed left {path}. {remark}"
             yield DoctorFinding("fine" if clean else "problem", "leftovers", sentence, command)
     for path in remove_old_results() if clean else list_old_results():
-        sentence = (
-            f"{path} has a job result that is older than an hour, or that a killed process left. {remark}"
-        )
+        origin = "older than an hour, or that a killed process left"
+        sentence = f"{path} has a job result that is {origin}. {remark}"
         # The server of a different project may have left the result, so this is no problem of this project.
         yield DoctorFinding("fine" if clean else "note", "leftovers", sentence, command)
 
 
 def format_megabytes(size: int) -> str:
-    """Return a size in bytes as format_megabytes for people."""
+    """Return a size in bytes as megabytes for people."""
     return f"{size / 1e6:,.1f} MB"

@@ -42,10 +42,8 @@ def import_for_page(
     except (InputError, RefusedError) as error:
         refusal = describe_refusal(error, request)
         name = Path(request.source).name
-        sentences = [
-            f"{name}, {location}: {sentence}" if location else sentence
-            for location, sentence in refusal.problems
-        ]
+        problems = refusal.problems
+        sentences = [f"{name}, {place}: {sentence}" if place else sentence for place, sentence in problems]
         raise InputError(sentences, way_out=refusal.way_out) from error
     return reword_outcome(outcome, request)
 

@@ -63,9 +63,3 @@ def _drop_repeats(documents: Iterable[StdlibDocument]) -> list[StdlibDocument]:
             document_of[document.id] = document
             texts.add(document.body)
     return list(document_of.values())
-
-
-# --- sources that are parsed and never run ----------------------------------------------------------
-
-
-# --- modules that are imported -------------------------------------------------------------------

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 MAX_TITLE_LENGTH = 100
 # os and os.path publish the functions of these modules under the names that people write.
-PUBLISHED_ELSEWHERE = frozenset("posix posixpath ntpath nt genericpath nturl2path".split())
+REPUBLISHED = frozenset("posix posixpath ntpath nt genericpath nturl2path".split())
 
 
 class StdlibDocument(NamedTuple):
@@ -27,7 +27,7 @@ def make_document(name: str, title: str, docstring: object) -> Iterator[StdlibDo
         yield StdlibDocument(name, title.replace("builtins.", ""), body, name.partition(".")[0])
 
 
-def shorten_parameters(parameters: list[str], name: str) -> str:
+def join_parameters(parameters: list[str], name: str) -> str:
     """Join the parameters in parentheses, without the last parameters if the title would be too long."""
     max_length = max(MAX_TITLE_LENGTH - len(name), 30)
     shown = list(parameters)

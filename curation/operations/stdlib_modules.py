@@ -12,12 +12,7 @@ import re
 from collections.abc import Iterator
 from types import ModuleType
 
-from curation.operations.stdlib_document import (
-    PUBLISHED_ELSEWHERE,
-    StdlibDocument,
-    make_document,
-    shorten_parameters,
-)
+from curation.operations.stdlib_document import REPUBLISHED, StdlibDocument, join_parameters, make_document
 
 IMPORTED_MODULES = tuple(
     "array atexit binascii builtins cmath errno faulthandler fcntl gc grp itertools marshal math mmap pwd "
@@ -66,7 +61,7 @@ def _is_published_by(module: str, value: object) -> bool:
         return True
     top_package = defining_module.partition(".")[0]
     is_same_package = top_package == module.partition(".")[0]
-    return is_same_package or top_package.startswith("_") or top_package in PUBLISHED_ELSEWHERE
+    return is_same_package or top_package.startswith("_") or top_package in REPUBLISHED
 
 
 def _read_class(name: str, cls: type) -> Iterator[StdlibDocument]:
@@ -96,7 +91,7 @@ def _format_title(name: str, value: object, drop_first: bool) -> str:
     except (AttributeError, TypeError, ValueError):
         return name if inspect.isclass(value) else f"{name}(...)"
     parameters = list(signature.parameters.values())[1 if drop_first else 0 :]
-    return name + shorten_parameters(_format_signature(parameters), name)
+    return name + join_parameters(_format_signature(parameters), name)
 
 
 def _format_signature(parameters: list[inspect.Parameter]) -> list[str]:

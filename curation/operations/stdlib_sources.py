@@ -8,12 +8,7 @@ import sysconfig
 from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path
 
-from curation.operations.stdlib_document import (
-    PUBLISHED_ELSEWHERE,
-    StdlibDocument,
-    make_document,
-    shorten_parameters,
-)
+from curation.operations.stdlib_document import REPUBLISHED, StdlibDocument, join_parameters, make_document
 
 Definition = ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
 # The import of these modules has effects, or they are demonstrations, tests, installers or foreign code.
@@ -47,7 +42,7 @@ def _is_excluded(parts: tuple[str, ...]) -> bool:
     name.
     """
     is_private = any(part.startswith("_") or part in EXCLUDED_MODULES for part in parts)
-    return is_private or parts[0] in OPTIONAL_MODULES | PUBLISHED_ELSEWHERE
+    return is_private or parts[0] in OPTIONAL_MODULES | REPUBLISHED
 
 
 def read_source(module: str, file: Path) -> Iterator[StdlibDocument]:
@@ -83,12 +78,12 @@ def _format_source_title(name: str, node: Definition, *, in_class: bool) -> str:
         init = next((n for n in node.body if isinstance(n, ast.FunctionDef) and n.name == "__init__"), None)
         if init is None:
             return f"class {name}"
-        return f"class {name}{shorten_parameters(_format_arguments(init.args, drop_first=True), name)}"
+        return f"class {name}{join_parameters(_format_arguments(init.args, drop_first=True), name)}"
     decorators = [ast.unparse(decorator) for decorator in node.decorator_list]
     if any(decorator.rpartition(".")[2].endswith("property") for decorator in decorators):
         return f"{name} — property"
     drop_first = in_class and "staticmethod" not in decorators
-    return name + shorten_parameters(_format_arguments(node.args, drop_first), name)
+    return name + join_parameters(_format_arguments(node.args, drop_first), name)
 
 
 def _format_arguments(args: ast.arguments, drop_first: bool) -> list[str]:

@@ -19,7 +19,7 @@ from curation.operations.jobs.stored import store_ending, store_job
 from curation.operations.registry import OPERATIONS
 from curation.operations.workflow.judging import RoundProgress
 from curation.operations.workflow.project_workflow import read_figures
-from curation.operations.workflow.stage import STAGE_NAMES, Stage, find_next_stage, join_names
+from curation.operations.workflow.stage import Stage, find_next_stage, join_names
 from curation.queries.sampling.draw import draw_sample
 from curation.queries.sampling.requests import DrawRequest
 from curation.relabeling.plan import make_plan
@@ -35,6 +35,7 @@ from tests.support.relabeled import FIRST, answer_round, judged_project, write_c
 from tests.support.stages import read_stages
 
 pytestmark = pytest.mark.slow
+STAGE_NAMES = tuple("import sample pool people round adjudicate split freeze evaluate re-label".split())
 
 
 def path_of(store: Store) -> list[Stage]:

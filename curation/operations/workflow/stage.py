@@ -13,11 +13,6 @@ State = Literal["not begun", "at work", "done", "needs attention"]
 
 STATE_LABELS: Mapping[State, str] = {"not begun": "to do", "at work": "in progress"}
 """The labels of two states, where people do not read the name of the state itself."""
-STAGE_NAMES = (
-    *("import", "sample", "pool", "people", "round", "adjudicate"),
-    *("split", "freeze", "evaluate", "re-label"),
-)
-"""The names of the stages in their order."""
 
 
 @dataclass(frozen=True)
