@@ -137,10 +137,8 @@ def _count_queries(release: FrozenRelease) -> dict[str, Any]:
 
 
 def _count_labels(release: FrozenRelease) -> dict[str, Any]:
-    judgments = Counter(
-        (row["annotator"], row["kind"] == "cannot_tell", row["duplicate"])
-        for row in release.walk("judgments")
-    )
+    rows = release.walk("judgments")
+    judgments = Counter((row["annotator"], row["kind"] == "cannot_tell", row["duplicate"]) for row in rows)
     return {
         "people": len({annotator for annotator, *_ in judgments}),
         "judgments": judgments.total(),

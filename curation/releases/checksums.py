@@ -25,16 +25,7 @@ from curation.core.text import pluralize
 from curation.releases.release_rows import ReleaseRow
 from curation.store.release_parts import PartSum, PartText
 
-PARTS_WITHOUT_GRADES = {
-    "agreement",
-    "documents",
-    "guides",
-    "pools",
-    "queries",
-    "release",
-    "rounds",
-    "sampling",
-}
+PARTS_WITHOUT_GRADES = set("agreement documents guides pools queries release rounds sampling".split())
 """Parts of a release without grades, whose altered lines a verification shows.
 
 For an altered line of another part, only the ids in the line are shown.

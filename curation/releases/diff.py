@@ -67,6 +67,10 @@ class ComparedRelease:
         """Return the part of the split that has a query."""
         return str(self.queries[query_id]["part"])
 
+    def is_sealed(self, query_id: str) -> bool:
+        """Tell whether the release seals the part that has a query."""
+        return self.part(query_id) in self.sealed
+
 
 @dataclass(frozen=True)
 class Diff:
@@ -227,11 +231,7 @@ def compare(old: FrozenRelease, new: FrozenRelease, reason: str | None = None) -
     before, after = ComparedRelease(old, closed), ComparedRelease(new, closed)
     common = before.queries.keys() & after.queries.keys()
     changes = list_grade_changes(before, after, common)
-    hidden = {
-        query_id
-        for query_id in common
-        if before.part(query_id) in before.sealed or after.part(query_id) in after.sealed
-    }
+    hidden = {query_id for query_id in common if before.is_sealed(query_id) or after.is_sealed(query_id)}
     visible = [change for change in changes if reason is not None or change["query_id"] not in hidden]
     return Diff(
         old=before.summary,

@@ -135,10 +135,8 @@ def _query_tables(diff: Diff, limit: int) -> tuple[Table, ...]:
         (QueryName(row["text"], row["query_id"]), row["query_id"], f"{row['before']} → {row['after']}")
         for row in diff.moves[:limit]
     )
-    reworded = tuple(
-        (QueryName(row["query_id"], row["query_id"]), row["before"], row["after"])
-        for row in diff.reworded[:limit]
-    )
+    texts = ((row["query_id"], row["before"], row["after"]) for row in diff.reworded[:limit])
+    reworded = tuple((QueryName(query_id, query_id), *before_after) for query_id, *before_after in texts)
     return (
         _one_sided_table("Came", diff.queries_in, limit),
         _one_sided_table("Left", diff.queries_out, limit),

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from curation.core.errors import RefusedError
 from curation.core.operation import Operation
-from curation.core.progress import Progress
-from curation.releases.export.export import Exported
 from curation.releases.export.pack import export_zip
-from curation.releases.freeze.freeze import Frozen, check_name, freeze
+from curation.releases.freeze.freeze import check_name, freeze
 from curation.releases.release_rows import list_releases
 from curation.releases.requests import ExportRequest, FreezeRequest
-from curation.store import Cursor, Store
+from curation.store import Cursor
 
 
 def _check_freeze(cursor: Cursor, request: FreezeRequest | None) -> None:
@@ -23,19 +21,10 @@ def _check_freeze(cursor: Cursor, request: FreezeRequest | None) -> None:
         )
 
 
-def _freeze_release(store: Store, request: FreezeRequest, progress: Progress, author: str) -> Frozen:
-    return freeze(store, request, author, progress)
-
-
-def _export_release(store: Store, request: ExportRequest, progress: Progress, author: str) -> Exported:
-    """Export the release as a zip file into the request's folder."""
-    return export_zip(store, request, author, progress)
-
-
 OPERATIONS = {
     "freeze": Operation(
         FreezeRequest,
-        _freeze_release,
+        freeze,
         in_progress="a release is being frozen",
         on_interrupt="Nothing was frozen: freeze the release again.",
         check=_check_freeze,
@@ -44,7 +33,7 @@ OPERATIONS = {
     ),
     "export": Operation(
         ExportRequest,
-        _export_release,
+        export_zip,
         in_progress="a release is being exported",
         on_interrupt="Nothing was exported: export the release again. A request for sealed grades is logged.",
         first_step="verifying the release",

@@ -46,10 +46,10 @@ def write_part(path: Path, rows: Iterable[Row], added: Iterable[str] = ()) -> in
     n_rows = 0
     with pq.ParquetWriter(path, schema, compression="zstd", version="2.6") as writer:
         for batch in batched(rows):
-            columns = [
-                [_encode_value(row.get(field.name, _MISSING), field) for row in batch] for field in schema
-            ]
-            arrays = [pa.array(values, field.type) for values, field in zip(columns, schema, strict=True)]
+            arrays = []
+            for field in schema:
+                values = [_encode_value(row.get(field.name, _MISSING), field) for row in batch]
+                arrays.append(pa.array(values, field.type))
             writer.write_batch(pa.record_batch(arrays, schema=schema))
             n_rows += len(batch)
     return n_rows

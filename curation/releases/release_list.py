@@ -37,13 +37,9 @@ def list_release_overviews(store: Store) -> list[ListedRelease]:
     """List all releases, oldest first."""
     with store.reading() as cursor:
         rows, marks = release_rows.list_releases(cursor), read_overrides(cursor)
-        openings_of, evaluations_of = (
-            dict(cursor.execute(sql).fetchall())
-            for sql in (
-                "SELECT release_id, count(*) FROM seal_openings GROUP BY release_id",
-                "SELECT release_id, count(*) FROM sealed_evaluations GROUP BY release_id",
-            )
-        )
+        sql = "SELECT release_id, count(*) FROM {} GROUP BY release_id"
+        openings_of = dict(cursor.execute(sql.format("seal_openings")).fetchall())
+        evaluations_of = dict(cursor.execute(sql.format("sealed_evaluations")).fetchall())
     return [
         ListedRelease(
             name=row.name,

@@ -15,10 +15,6 @@ from curation.core.errors import InputError, NotFoundError
 from curation.store import Cursor, Store, fetch
 from curation.store.release_parts import read_part
 
-_RELEASES_WITH_QUERIES = (
-    "SELECT DISTINCT release_id FROM release_parts WHERE part = 'queries' ORDER BY release_id"
-)
-
 
 class ReleaseRow(NamedTuple):
     """The stored row of a release under one of its names. `manifest` is JSON."""
@@ -38,10 +34,11 @@ def list_releases(cursor: Cursor) -> list[ReleaseRow]:
 
 def read_released_queries(store: Store) -> dict[str, list[str]]:
     """Read a map from release id to query ids, for a draw of queries that leaves out released queries."""
+    sql = "SELECT DISTINCT release_id FROM release_parts WHERE part = 'queries' ORDER BY release_id"
     with store.reading() as cursor:
         return {
             release_id: [row["query_id"] for row in read_part(cursor, release_id, "queries")]
-            for (release_id,) in cursor.execute(_RELEASES_WITH_QUERIES).fetchall()
+            for (release_id,) in cursor.execute(sql).fetchall()
         }
 
 

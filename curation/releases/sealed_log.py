@@ -129,14 +129,10 @@ def log_sealed_evaluation(
     """
     first = rows[0]
     (n_logged,) = cursor.execute("SELECT count(*) FROM sealed_evaluations").fetchall()[0]
-    ids = [
-        digest("sealed evaluation", n_logged + offset, row.release_id, row.system, str(row.evaluated_at))
-        for offset, row in enumerate(rows)
-    ]
-    evaluations = [
-        row._replace(evaluation_id=evaluation_id) for evaluation_id, row in zip(ids, rows, strict=True)
-    ]
-    append_rows(cursor, "sealed_evaluations", evaluations)
+    ids = []
+    for number, row in enumerate(rows, n_logged):
+        ids.append(digest("sealed evaluation", number, row.release_id, row.system, str(row.evaluated_at)))
+        append_rows(cursor, "sealed_evaluations", [row._replace(evaluation_id=ids[-1])])
     value_rows = [
         (evaluation_id, query_id, value)
         for evaluation_id, query_values in zip(ids, values, strict=False)

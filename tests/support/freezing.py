@@ -15,7 +15,7 @@ from curation.store import COMMAND_LINE, Store
 
 def freeze(store: Store, name: str, *, actor: str = COMMAND_LINE, seal: Any = (), **options: Any) -> Frozen:
     """Freeze what is graded now; `options` are the options of `FreezeRequest`."""
-    return freeze_release(store, FreezeRequest(name, seal=tuple(seal), **options), actor)
+    return freeze_release(store, FreezeRequest(name, seal=tuple(seal), **options), actor=actor)
 
 
 def export(

@@ -66,9 +66,8 @@ def _drop_none(**values: str | None) -> dict[str, str]:
     return {name: value for name, value in values.items() if value is not None}
 
 
-BEIR = ExportFormat(
-    "beir", write_beir, readers="BEIR, MTEB and sentence-transformers: corpus, queries and qrels of each part"
-)
+READERS = "BEIR, MTEB and sentence-transformers: corpus, queries and qrels of each part"
+BEIR = ExportFormat("beir", write_beir, readers=READERS)
 
 
 LEADERBOARD = ExportFormat(

@@ -150,10 +150,8 @@ class ExportSource:
         query_rows = {}
         for part in set(self.query_parts.values()):
             rows = [query for query in self.queries if query["part"] == part]
-            traffic, probability = (
-                np.array([row[name] for row in rows], np.float64)
-                for name in ("traffic", "inclusion_probability")
-            )
+            traffic = np.array([row["traffic"] for row in rows], np.float64)
+            probability = np.array([row["inclusion_probability"] for row in rows], np.float64)
             strata = [row["stratum"] for row in rows]
             weights = compute_search_weights(strata, traffic, probability, self.drawn_by_stratum)
             for row, weight in zip(rows, weights.tolist(), strict=True):

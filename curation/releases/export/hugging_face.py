@@ -49,6 +49,5 @@ def write_hf(folder: Path, source: ExportSource) -> Written:
     return Written(files, {"query_prefix": query_prefix, "document_prefix": document_prefix})
 
 
-HF = ExportFormat(
-    "hf", write_hf, readers="Hugging Face datasets and MTEB, with a data-set card", reading=READING
-)
+READERS = "Hugging Face datasets and MTEB, with a data-set card"
+HF = ExportFormat("hf", write_hf, readers=READERS, reading=READING)

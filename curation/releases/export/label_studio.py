@@ -57,6 +57,5 @@ def _make_region(start: int, end: int, quote: str) -> dict[str, Any]:
     return {"start": start, "end": end, "text": quote, "labels": [EVIDENCE]}
 
 
-LABEL_STUDIO = ExportFormat(
-    "label-studio", write_label_studio, readers="Label Studio: judged pairs as tasks, with the interface"
-)
+READERS = "Label Studio: judged pairs as tasks, with the interface"
+LABEL_STUDIO = ExportFormat("label-studio", write_label_studio, readers=READERS)

@@ -54,7 +54,7 @@ def name_zip(name: str, format: str) -> str:
 
 
 def export_zip(
-    store: Store, request: ExportRequest, actor: str = COMMAND_LINE, progress: Progress = silent
+    store: Store, request: ExportRequest, progress: Progress = silent, actor: str = COMMAND_LINE
 ) -> Exported:
     """Export into a zip file in the request's folder, which only this user can read.
 
@@ -103,7 +103,7 @@ def pack_release(
     try:
         with staging_folder(file.resolve(), private=True) as folder:
             request = ExportRequest(row.name, FULL.name, str(folder), parts, reason=reason)
-            exported = export_zip(store, request, actor, progress)
+            exported = export_zip(store, request, progress, actor)
             packed = folder / name_zip(row.name, FULL.name)
             sha256 = file_digest(packed)
             flush_all(folder)
@@ -120,9 +120,8 @@ def _refuse_other_file(file: Path, release_id: str) -> None:
     except CurationError:
         is_same = False
     if not is_same:
-        raise InputError(
-            "exists already and is no packed file of this release: name a different file", path=file
-        )
+        problem = "exists already and is no packed file of this release: name a different file"
+        raise InputError(problem, path=file)
 
 
 def _write_zip(export_folder: Path, target: Path, stored: bool) -> None:

@@ -51,11 +51,9 @@ def _walk_requests(source: ExportSource, part: str) -> Iterator[dict[str, Any]]:
         yield {"id": query_id, "template_id": "search", "params": {"query": text}, "ratings": ratings}
 
 
-RATINGS = ExportFormat(
-    "ratings", write_ratings, readers="Quepid and the Search Relevance Workbench: query, docid, rating"
-)
+RATINGS_READERS = "Quepid and the Search Relevance Workbench: query, docid, rating"
+RATINGS = ExportFormat("ratings", write_ratings, readers=RATINGS_READERS)
 
 
-RANK_EVAL = ExportFormat(
-    "rank-eval", write_rank_eval, readers="Elasticsearch and OpenSearch: the body of a _rank_eval request"
-)
+RANK_EVAL_READERS = "Elasticsearch and OpenSearch: the body of a _rank_eval request"
+RANK_EVAL = ExportFormat("rank-eval", write_rank_eval, readers=RANK_EVAL_READERS)

@@ -85,9 +85,5 @@ def write_id_table(folder: Path, **ids: Mapping[str, str]) -> int:
     return len(encoded)
 
 
-TREC = ExportFormat(
-    "trec",
-    write_trec,
-    takes_unjudged=True,
-    readers="trec_eval, ir_measures, PyTerrier, Anserini: topics and qrels",
-)
+READERS = "trec_eval, ir_measures, PyTerrier, Anserini: topics and qrels"
+TREC = ExportFormat("trec", write_trec, takes_unjudged=True, readers=READERS)

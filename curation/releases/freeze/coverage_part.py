@@ -56,10 +56,8 @@ def measure_coverage(
         f"{reached:,} of {pluralize(len(coverage_map.regions), 'region')} "
         f"have a query, and {pluralize(in_grid, 'query has', 'queries have')} a cell of the grid."
     )
-    return sentence, {
-        "coverage": [_make_map_row(relevant_grade, coverage_map, query_clusters, cuts)],
-        "query_coverage": rows,
-    }
+    map_row = _make_map_row(relevant_grade, coverage_map, query_clusters, cuts)
+    return sentence, {"coverage": [map_row], "query_coverage": rows}
 
 
 def _match_queries(
@@ -99,23 +97,17 @@ def _compute_shapes(
 def _make_map_row(
     relevant_grade: int, coverage_map: CoverageMap, query_clusters: Clusters, cuts: Sequence[Tertiles | None]
 ) -> dict[str, Any]:
-    stored_clusters = [
-        cluster for cluster in coverage_map.clusters if cluster.is_region or cluster.number in query_clusters
+    clusters = [
+        {"number": row.number, "name": row.name, "documents": len(row.documents), "region": row.is_region}
+        for row in coverage_map.clusters
+        if row.is_region or row.number in query_clusters
     ]
     dispersion, alignment = cuts
     return {
         "map_id": coverage_map.map_id,
         "parameters": round_floats(dict(coverage_map.parameters)),
         "relevant_grade": relevant_grade,
-        "clusters": [
-            {
-                "number": cluster.number,
-                "name": cluster.name,
-                "documents": len(cluster.documents),
-                "region": cluster.is_region,
-            }
-            for cluster in stored_clusters
-        ],
+        "clusters": clusters,
         "dispersion": dispersion and dispersion._asdict(),
         "alignment": alignment and alignment._asdict(),
     }

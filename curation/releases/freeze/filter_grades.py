@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Collection
+from itertools import chain
 
 from curation.core.similarity.shingles import find_near_duplicate, word_shingles
 from curation.ingest.filters import OUTDATED, OUTSIDE, Filters
@@ -23,9 +24,8 @@ from curation.store.release_parts import PartText
 def grade_outside_filter(store: Store, draft: ReleaseDraft, filters: Filters) -> None:
     """Give pairs outside the filter of their query the lowest grade."""
     tables = draft.tables
-    reasons = filters.find_excluded_pairs(
-        get_pair(row) for part in ("candidates", "qrels") for row in tables[part]
-    )
+    rows = chain(tables["candidates"], tables["qrels"])
+    reasons = filters.find_excluded_pairs(map(get_pair, rows))
     if not reasons:
         return
     similar = _find_near_duplicates(store, draft, reasons)

@@ -7,7 +7,6 @@ below the threshold gives a reason, which the release contains.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from importlib.metadata import version
 from typing import Any
@@ -45,6 +44,8 @@ from curation.store.release_parts import PartText, add_part, read_parts
 
 _NAME = re.compile(r"\w[\w.+-]{0,63}")
 _VERSIONED = ("datasketch", "duckdb", "krippendorff", "numpy", "scipy")
+PartTexts = dict[str, PartText]
+"""Part of the release → its text."""
 
 
 @dataclass(frozen=True)
@@ -108,9 +109,8 @@ class Frozen:
             queries_lacking = pluralize(lacking, "query has", "queries have")
             remarks.append(f"{queries_lacking} no relevant document ({parts}).{warning}")
         if self.changed:
-            remarks.append(
-                f"Kept and marked: {pluralize(self.changed, 'grade')} on another version of the document."
-            )
+            grades = pluralize(self.changed, "grade")
+            remarks.append(f"Kept and marked: {grades} on another version of the document.")
         if self.sharing is not None:
             remarks.append(
                 f"Grades shared between identical documents: {self.sharing['grades']:,}. "
@@ -118,9 +118,8 @@ class Frozen:
                 "documents with these texts share no grade."
             )
         if self.override is not None:
-            remarks.append(
-                f"Frozen against the gate, with this reason in the release: “{self.override.reason}”."
-            )
+            reason = self.override.reason
+            remarks.append(f"Frozen against the gate, with this reason in the release: “{reason}”.")
         return [*remarks, *describe_left_out(self.left_out)]
 
     @property
@@ -155,7 +154,7 @@ def find_freeze_problem(draft: ReleaseDraft) -> str | None:
 
 
 def freeze(
-    store: Store, request: FreezeRequest, actor: str = COMMAND_LINE, progress: Progress = silent
+    store: Store, request: FreezeRequest, progress: Progress = silent, actor: str = COMMAND_LINE
 ) -> Frozen:
     """Freeze queries, grades, split and corpus as a release with a name.
 
@@ -305,23 +304,18 @@ def _check_split(store: Store, draft: ReleaseDraft, progress: Progress) -> Certi
     return make_certificate(graded, split.split_id, split.parameters, split.groups, parts, findings)
 
 
-def _make_texts(
-    draft: ReleaseDraft, certificate: Certificate, override: Override | None
-) -> dict[str, PartText]:
+def _make_texts(draft: ReleaseDraft, certificate: Certificate, override: Override | None) -> PartTexts:
     """Map part names to texts: the tables of the draft, and the parts 'split' and 'release'."""
     split = {"split_id": draft.split.split_id, "parameters": draft.split.parameters}
-    tables = draft.tables | {
-        "split": [split | {"certificate": round_floats(asdict(certificate))}],
-        "release": make_header(draft, override),
-    }
-    parts = sorted(tables.items())
+    split["certificate"] = round_floats(asdict(certificate))
+    parts = sorted({**draft.tables, "split": [split], "release": make_header(draft, override)}.items())
     return {part: rows if isinstance(rows, PartText) else PartText.of_rows(rows) for part, rows in parts}
 
 
 def _store_release(
     store: Store,
     release_id: str,
-    texts: Mapping[str, PartText],
+    texts: PartTexts,
     draft: ReleaseDraft,
     actor: str,
     override: Override | None,

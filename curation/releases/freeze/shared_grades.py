@@ -86,8 +86,5 @@ def _add_shared_inputs(draft: ReleaseDraft, rows: Iterable[Mapping[str, Any]]) -
         if row["from"] in relevant.get(row["query_id"], ()):
             relevant[row["query_id"]].add(row["document_id"])
             documents[row["document_id"]] = inputs.documents[row["from"]]
-    return replace(
-        inputs,
-        relevant={query_id: frozenset(names) for query_id, names in relevant.items()},
-        documents=documents,
-    )
+    relevant_sets = {query_id: frozenset(names) for query_id, names in relevant.items()}
+    return replace(inputs, relevant=relevant_sets, documents=documents)
