@@ -50,6 +50,8 @@ WHERE g.author = ? OR a.everyone
 ORDER BY a.written DESC NULLS LAST, g.rowid DESC
 LIMIT 100
 """  # noqa: S608
+Pair = tuple[str | None, str | None]
+"""Query id and document id of a question; None for a question about the guide as a whole."""
 
 
 class GuideQuestion(NamedTuple):
@@ -116,7 +118,7 @@ def ask_about_pair(
         if not cursor.execute(_SHOWN_PAIR, [query_id, document_id]).fetchall():
             raise NotFoundError(f"No round has shown document {document_id!r} for the query {query_id!r}.")
         guide = current_guide(cursor).guide_hash
-        return _insert_question(cursor, guide, query_id, document_id, text, author)
+        return _insert_question(cursor, guide, (query_id, document_id), text, author)
 
 
 def ask_about_item(store: Store, annotator: str, words: str, presentation_id: str | None = None) -> str:
@@ -136,8 +138,8 @@ def ask_about_item(store: Store, annotator: str, words: str, presentation_id: st
             subject = cursor.execute(_ANNOTATORS_ITEM, [presentation_id, annotator]).fetchone()
         if subject is None:
             raise NotFoundError("You do not have this item.")
-        guide, query_id, document_id = subject
-        return _insert_question(cursor, guide, query_id, document_id, words, annotator)
+        guide, *pair = subject
+        return _insert_question(cursor, guide, tuple(pair), words, annotator)
 
 
 def answer_question(
@@ -220,13 +222,11 @@ def _check_words(words: str, advice: str, keep_lines: bool = False) -> str:
     return words
 
 
-def _insert_question(
-    cursor: Cursor, guide: str, query_id: str | None, document_id: str | None, words: str, author: str
-) -> str:
-    question_id = digest("guide question", guide, query_id, document_id, words, author)
-    row = [question_id, guide, query_id, document_id, words, author, utc_now()]
+def _insert_question(cursor: Cursor, guide: str, pair: Pair, words: str, author: str) -> str:
+    question_id = digest("guide question", guide, *pair, words, author)
+    row = [question_id, guide, *pair, words, author, utc_now()]
     sql = "INSERT INTO guide_questions VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING RETURNING 1"
     if cursor.execute(sql, row).fetchall():
-        detail = {"guide": guide, "query_id": query_id, "document_id": document_id}
+        detail = {"guide": guide, "query_id": pair[0], "document_id": pair[1]}
         record_event(cursor, "guide unclear", detail, author)
     return question_id

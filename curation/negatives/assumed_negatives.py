@@ -45,6 +45,7 @@ UNION SELECT query_id, document_id FROM counted_judgments
 UNION SELECT query_id, document_id FROM current_adjudications
 ORDER BY ALL
 """
+_RANDOM_PAIRS = "SELECT DISTINCT query_id, document_id FROM candidate_sources WHERE system = ? ORDER BY ALL"
 
 
 class NegativeDuplicate(NamedTuple):
@@ -89,9 +90,8 @@ def find_assumed_negatives(
     filters: pairs outside the filter of their query are known to be not relevant, and are left out.
     """
     identical = texts.identical
-    judged_pairs = {
-        (query_id, identical.first(document_id)) for query_id, document_id in inputs.judged_or_planned
-    }
+    judged = inputs.judged_or_planned
+    judged_pairs = {(query_id, identical.first(document_id)) for query_id, document_id in judged}
     stand_ins = Representatives(identical, inputs.candidates, filters.explain_pair)
     best_ranks = _find_best_ranks(lists, inputs.queries, inputs.random_pairs, stand_ins, request.depth)
     corpus_ids = frozenset(inputs.corpus.part(document_id for _, document_id in best_ranks).ids)
@@ -201,10 +201,7 @@ def read_audit_inputs(cursor: Cursor) -> AuditInputs:
         queries=read_active_queries(cursor),
         judged_or_planned=cursor.execute(_JUDGED_OR_PLANNED).fetchall(),
         candidates=cursor.execute("SELECT query_id, document_id FROM candidates ORDER BY ALL").fetchall(),
-        random_pairs=cursor.execute(
-            "SELECT DISTINCT query_id, document_id FROM candidate_sources WHERE system = ? ORDER BY ALL",
-            [RANDOM],
-        ).fetchall(),
+        random_pairs=cursor.execute(_RANDOM_PAIRS, [RANDOM]).fetchall(),
         relevance=prepare_relevance(cursor),
     )
 

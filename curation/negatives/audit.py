@@ -23,19 +23,16 @@ from curation.labeling.requests import RoundRequest
 from curation.labeling.rounds.candidates import Candidate, Selection
 from curation.labeling.rounds.create_round import OpenedRound, open_round_over
 from curation.labeling.rounds.rounds import list_rounds
-from curation.negatives.assumed_negatives import (
-    STRATA,
-    AuditInputs,
-    NegativeDuplicate,
-    Population,
-    find_population,
-    read_audit_inputs,
-)
+from curation.negatives import assumed_negatives
+from curation.negatives.assumed_negatives import STRATA, AuditInputs, NegativeDuplicate, Population
 from curation.negatives.requests import AuditRequest
 from curation.people.seal_access import SealAccess, describe_withheld_pairs, resolve_access
 from curation.pooling.relevance import Pair
 from curation.pooling.systems import AUDIT
 from curation.store import Cursor, Store
+
+Strata = Mapping[str, Sequence[Pair]]
+"""Name of a stratum → its assumed negatives."""
 
 
 class AuditStratum(NamedTuple):
@@ -44,6 +41,11 @@ class AuditStratum(NamedTuple):
     name: str
     population: int
     drawn: int
+
+    @property
+    def probability(self) -> float | None:
+        """The inclusion probability of a pair; None for a stratum without pairs."""
+        return self.drawn / self.population if self.population else None
 
 
 @dataclass(frozen=True)
@@ -79,14 +81,11 @@ class AuditOpened:
     @property
     def tables(self) -> tuple[Table, Table]:
         """Show the strata with their drawn pairs, and the near-duplicates that were left out."""
-        strata = [
-            (*stratum, stratum.drawn / stratum.population if stratum.population else None)
-            for stratum in self.strata
-        ]
+        strata = tuple((*stratum, stratum.probability) for stratum in self.strata)
         title = f"Assumed negatives of {', '.join(self.systems)} to depth {self.depth:,}"
         columns = ("Query", "Document", "Relevant", "Similarity")
         return (
-            Table(title, ("Stratum", "Pairs", "Drawn", "Probability"), tuple(strata)),
+            Table(title, ("Stratum", "Pairs", "Drawn", "Probability"), strata),
             Table("Near-duplicates left out", columns, tuple(self.near_duplicates)),
         )
 
@@ -122,12 +121,12 @@ def open_audit(
     attempts: list[tuple[Selection, Population]] = []  # another one if the project changed meanwhile
 
     def choose(inputs: AuditInputs) -> Selection:
-        population, systems = find_population(store, inputs, request, progress)
+        population, systems = assumed_negatives.find_population(store, inputs, request, progress)
         selection = _draw_candidates(inputs, population, systems, request)
         attempts.append((selection, population))
         return selection
 
-    opened = open_round_over(store, layout, read_audit_inputs, choose)
+    opened = open_round_over(store, layout, assumed_negatives.read_audit_inputs, choose)
     selection, population = attempts[-1]
     visible_duplicates = [pair for pair in population.near_duplicates if access.can_show(pair.query_id)]
     return AuditOpened(
@@ -147,9 +146,7 @@ def _choose_name(cursor: Cursor) -> str:
     return next(name for name in names if name not in used_names)
 
 
-def draw_pairs(
-    strata: Mapping[str, Sequence[Pair]], size: int, seed: int
-) -> tuple[list[AuditStratum], list[Pair]]:
+def draw_pairs(strata: Strata, size: int, seed: int) -> tuple[list[AuditStratum], list[Pair]]:
     """Draw at most `size` pairs without replacement, equally many from each stratum, ordered by stratum."""
     populations = [len(strata[name]) for name in STRATA]
     sizes = allocate(min(size, sum(populations)), populations, [1] * len(STRATA))

@@ -165,9 +165,7 @@ def report_audit(store: Store, name: str | None = None, access: SealAccess | Non
         lowest = current_guide(cursor).values[0]
         other_text = set(cursor.execute(_OTHER_TEXT, [audit_round.round_id]).fetchall())
     consensus = {(pair.query_id, pair.document_id): pair for pair in compute_consensus(votes).pairs}
-    stratum_of = {
-        (query_id, document_id): system.removeprefix(AUDIT) for query_id, document_id, system in rows
-    }
+    stratum_of = {(row[0], row[1]): row[2].removeprefix(AUDIT) for row in rows}
     consensus_of = {pair: None if pair in other_text else consensus.get(pair) for pair in stratum_of}
     false_negatives = [
         FalseNegative(*pair, stratum_of[pair], row.grade)
@@ -257,10 +255,8 @@ def _find_audit(cursor: Cursor, name: str | None) -> Round:
         return round_
     audits = [round_ for round_ in list_rounds(cursor) if round_.kind == "audit"]
     if not audits:
-        raise RefusedError(
-            "No audit was opened yet. Open an audit: `goldgrade negatives audit --annotators ada,grace "
-            "--size 100`."
-        )
+        command = "`goldgrade negatives audit --annotators ada,grace --size 100`"
+        raise RefusedError(f"No audit was opened yet. Open an audit: {command}.")
     return audits[-1]
 
 

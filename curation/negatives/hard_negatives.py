@@ -34,6 +34,9 @@ from curation.store import Cursor, Document, Query, Store, fetch
 from curation.store.documents import current_snapshot, snapshot_texts
 
 JUDGED = "judged not relevant"
+NO_DOCUMENT = "entries of lists name a document that the corpus no longer has"
+NO_GRADE = "pairs were judged without a grade (disputed, or cannot tell): they are no negatives yet"
+OLDER_TEXT = "pairs were graded on an older text of their document: they are no negatives until judged again"
 _Ranks = Mapping[str, Mapping[str, RankedPair]]
 """Document id → system → rank."""
 _Texts = dict[str, tuple[str, Shingles]]
@@ -221,13 +224,9 @@ def find_hard_negatives(
     by_query = [_collect_negatives(pooled, relevance, texts, request) for pooled in visible_queries]
     pairs = {row[:2] for row in corpus_rows}
     left_out = {
-        "entries of lists name a document that the corpus no longer has": len(ranked) - len(corpus_rows),
-        "pairs were judged without a grade (disputed, or cannot tell): they are no negatives yet": len(
-            relevance.open & pairs
-        ),
-        "pairs were graded on an older text of their document: they are no negatives until judged again": sum(
-            relevance.grades.get(pair) == relevance.lowest for pair in relevance.changed & pairs
-        ),
+        NO_DOCUMENT: len(ranked) - len(corpus_rows),
+        NO_GRADE: len(relevance.open & pairs),
+        OLDER_TEXT: sum(relevance.grades.get(pair) == relevance.lowest for pair in relevance.changed & pairs),
     }
     return HardNegatives(
         want=request.want,
@@ -315,9 +314,7 @@ def _shingle_documents(documents: Iterable[tuple[str, str, str]]) -> _Texts:
     return {document_id: (title, word_shingles(f"{title}\n{body}")) for document_id, title, body in documents}
 
 
-def _pool_queries(
-    queries: Sequence[Query], ranked: Iterable[RankedPair], relevance: Relevance
-) -> list[_PooledQuery]:
+def _pool_queries(queries: list[Query], ranked: list[RankedPair], relevance: Relevance) -> list[_PooledQuery]:
     ranks: defaultdict[str, defaultdict[str, dict[str, RankedPair]]] = defaultdict(lambda: defaultdict(dict))
     for row in ranked:
         ranks[row.query_id][row.document_id][row.system] = row
@@ -370,11 +367,8 @@ def _make_negative(
 ) -> HardNegative:
     ranks_by_system = ranks[document_id]
     best = min(ranks_by_system.values(), key=lambda ranked: (ranked.rank, ranked.system))
-    relevant_ranks = [
-        ranks[positive_id][best.system].rank
-        for positive_id in positives
-        if best.system in ranks.get(positive_id, {})
-    ]
+    positive_ranks = [ranks.get(positive_id, {}).get(best.system) for positive_id in positives]
+    relevant_ranks = [ranked.rank for ranked in positive_ranks if ranked is not None]
     systems = {system: ranks_by_system[system].rank for system in sorted(ranks_by_system)}
     margin = best.rank - min(relevant_ranks) if relevant_ranks else None
     return HardNegative(document_id, title, best.rank, best.system, best.score, systems, margin, kind)

@@ -42,6 +42,10 @@ _Move = tuple[int, int, int]
 """The type of a group, the part that the group leaves, and the part that the group joins."""
 Fractions = Mapping[str, float]
 """Map from part to its fraction of the queries; the fractions sum to 1."""
+Groups = Mapping[str, str]
+"""Map from query id to its leakage group."""
+Parts = Mapping[str, str]
+"""Map from query id, or from leakage group, to its part."""
 Levels = Mapping[str, Collection[tuple[str, str]]]
 """Map from query id to the (dimension, level) pairs of the query, for each dimension to balance."""
 
@@ -112,7 +116,7 @@ def assign_parts(
     return {query_id: part_of_group[group_id] for query_id, group_id in sorted(groups.items())}
 
 
-def list_members(groups: Mapping[str, str]) -> dict[str, list[str]]:
+def list_members(groups: Groups) -> dict[str, list[str]]:
     """Return a map from group id to the queries of the group, both in order."""
     members: dict[str, list[str]] = defaultdict(list)
     for query_id in sorted(groups):
@@ -120,7 +124,7 @@ def list_members(groups: Mapping[str, str]) -> dict[str, list[str]]:
     return dict(sorted(members.items()))
 
 
-def count_shares(assigned: Mapping[str, str], levels: Levels, parts: Fractions) -> tuple[PartShare, ...]:
+def count_shares(assigned: Parts, levels: Levels, parts: Fractions) -> tuple[PartShare, ...]:
     """Count the ideal and the reached queries of each part, of all queries and of each level."""
     totals = Counter(column for query_id in assigned for column in levels[query_id])
     totals[ALL, ALL] = len(assigned)
@@ -134,7 +138,7 @@ def count_shares(assigned: Mapping[str, str], levels: Levels, parts: Fractions) 
     )
 
 
-def compute_distances(assigned: Mapping[str, str], levels: Levels, parts: Fractions) -> tuple[Distance, ...]:
+def compute_distances(assigned: Parts, levels: Levels, parts: Fractions) -> tuple[Distance, ...]:
     """Compute the distance of the parts from the ideal parts in each dimension, 'all' first."""
     gaps_by_dimension: dict[str, list[float]] = {}
     ideals_by_column: dict[tuple[str, str], list[float]] = {}
@@ -157,9 +161,7 @@ def _compute_least_distance(ideals: Sequence[float]) -> float:
     return sum([1.0 - remainder for remainder in remainders[:rounded_up]] + remainders[rounded_up:]) / 2
 
 
-def _tabulate_groups(
-    groups: Mapping[str, str], levels: Levels, parts: Fractions, seed: int, carried: Mapping[str, str]
-) -> _Table:
+def _tabulate_groups(groups: Groups, levels: Levels, parts: Fractions, seed: int, carried: Parts) -> _Table:
     columns = sorted({column for query_id in groups for column in levels[query_id]})
     column_index = {column: index for index, column in enumerate(columns, 1)}
     dimensions = len({dimension for dimension, _ in columns})

@@ -13,7 +13,7 @@ from datetime import datetime
 from itertools import accumulate, groupby
 
 from curation.core.text import pluralize
-from curation.splits.assignment import Fractions, list_members
+from curation.splits.assignment import Fractions, Groups, Parts, list_members
 
 
 @dataclass(frozen=True)
@@ -51,10 +51,7 @@ class ByTime:
 
 
 def assign_by_time(
-    groups: Mapping[str, str],
-    times: Mapping[str, datetime],
-    parts: Fractions,
-    carried: Mapping[str, str] | None = None,
+    groups: Groups, times: Mapping[str, datetime], parts: Fractions, carried: Parts | None = None
 ) -> tuple[dict[str, str], ByTime]:
     """Return a map from query id to part, and facts about the cuts in time.
 
@@ -82,15 +79,9 @@ def assign_by_time(
         for group_id, part in part_by_time.items()
         if part in ends
     ]
-    report = ByTime(
-        begins=begins,
-        spanning=sum(map(bool, late_counts)),
-        late=sum(late_counts),
-        undated=sum(len(members[group_id]) for group_id in undated),
-        against=sum(
-            part_by_time[group] != part for group, part in carried_parts.items() if group in part_by_time
-        ),
-    )
+    n_undated = sum(len(members[group_id]) for group_id in undated)
+    against = sum(part_by_time.get(group_id, part) != part for group_id, part in carried_parts.items())
+    report = ByTime(begins, sum(map(bool, late_counts)), sum(late_counts), n_undated, against)
     part_of = dict.fromkeys(undated, next(iter(parts))) | part_by_time | dict(carried_parts)
     return {query_id: part_of[group_id] for query_id, group_id in sorted(groups.items())}, report
 

@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 from curation.core.errors import RefusedError
 from curation.core.text import pluralize
-from curation.splits.assignment import list_members
+from curation.splits.assignment import Groups, Parts, list_members
 from curation.splits.chains import find_shortest_chain
 from curation.splits.edges import Edge
 from curation.store import Cursor
@@ -84,7 +84,7 @@ def select_carried(carried: CarriedOver, queries: Mapping[str, str], parts: Coll
 
 
 def map_carried_groups(
-    groups: Mapping[str, str], carried: Mapping[str, str], edges: Sequence[Edge]
+    groups: Groups, carried: Parts, edges: Sequence[Edge]
 ) -> tuple[dict[str, str], list[list[Edge]]]:
     """Map each group with carried-over queries to its part, and find a chain of ties for each conflict.
 

@@ -13,7 +13,7 @@ from pydantic import TypeAdapter
 from curation.core.digests import digest
 from curation.core.errors import NotFoundError, RefusedError
 from curation.people.seal_access import read_closed_access
-from curation.splits.assignment import Distance, PartShare, compute_distances, count_shares
+from curation.splits.assignment import Distance, Groups, Parts, PartShare, compute_distances, count_shares
 from curation.splits.findings import Crossing, Findings, TieCheck
 from curation.splits.graded_queries import GradedQueries
 from curation.splits.sealed_ties import hide_sealed_documents
@@ -60,8 +60,8 @@ def make_certificate(
     graded: GradedQueries,
     split_id: str,
     parameters: Mapping[str, Any],
-    groups: Mapping[str, str],
-    parts: Mapping[str, str],
+    groups: Groups,
+    parts: Parts,
     findings: Findings,
     missed: int = 0,
 ) -> Certificate:

@@ -24,9 +24,8 @@ MAX_PAIRS_SHOWN = 200
 def make_certificate_page(certificate: Certificate, name: str | None = None) -> str:
     """Make the HTML page of a split's certificate. `name` is the name of the release with the split."""
     title = f"Certificate of the split of release {name}" if name else "Certificate of the split"
-    remark = (
-        f"Split {certificate.split_id}. Queries {certificate.query_hash}. Corpus {certificate.corpus_hash}."
-    )
+    hashes = f"Queries {certificate.query_hash}. Corpus {certificate.corpus_hash}."
+    remark = f"Split {certificate.split_id}. {hashes}"
     return html_page(title, summarize_certificate(certificate), build_sections(certificate), remark)
 
 
@@ -98,18 +97,13 @@ def _describe_closest(check: TieCheck, pair: ClosestPair) -> str:
 
 def build_sections(certificate: Certificate) -> list[Section]:
     """Return all sections of the certificate's page, in reading order."""
+    texts = certificate.texts
+    residual = "Ties across the parts that somebody cut by name. The split ignored them."
     sections = [
         _check_section(certificate),
         _closest_section(certificate),
-        _tie_section(
-            "Leaks", "Ties that must not cross the parts, and do.", certificate.leaks, certificate.texts
-        ),
-        _tie_section(
-            "Residual leakage",
-            "Ties across the parts that somebody cut by name. The split ignored them.",
-            certificate.residual,
-            certificate.texts,
-        ),
+        _tie_section("Leaks", "Ties that must not cross the parts, and do.", certificate.leaks, texts),
+        _tie_section("Residual leakage", residual, certificate.residual, texts),
         _share_section(certificate),
         Section("Made with", "The request for the split.", (), (_parameter_table(certificate),)),
     ]
@@ -118,17 +112,11 @@ def build_sections(certificate: Certificate) -> list[Section]:
 
 def _check_section(certificate: Certificate) -> Section:
     columns = ("kind of tie", "a leak from", "pairs compared", "highest", "leaks", "cut by name")
-    rows = [
-        (
-            check.kind,
-            threshold_text(check),
-            check.compared,
-            check.highest.similarity if check.highest else None,
-            check.crossing if check.looked_for else None,
-            check.cut,
-        )
-        for check in certificate.checks
-    ]
+    rows = []
+    for check in certificate.checks:
+        highest = check.highest.similarity if check.highest else None
+        leaks = check.crossing if check.looked_for else None
+        rows.append((check.kind, threshold_text(check), check.compared, highest, leaks, check.cut))
     return Section(
         "Checks across the parts",
         "The check compared all queries and documents of each part with all of the other parts, by code that "
@@ -140,17 +128,12 @@ def _check_section(certificate: Certificate) -> Section:
 
 
 def _closest_section(certificate: Certificate) -> Section:
-    rows = [
-        (
-            f"{check.kind}{remark}",
-            pair.similarity,
-            _name_text(pair.first, pair.first_text),
-            _name_text(pair.second, pair.second_text),
-        )
-        for check in certificate.checks
-        for remark, pair in (("", check.highest), (", told apart", check.told_apart))
-        if pair is not None
-    ]
+    rows = []
+    for check in certificate.checks:
+        for remark, pair in (("", check.highest), (", told apart", check.told_apart)):
+            if pair is not None:
+                texts = _name_text(pair.first, pair.first_text), _name_text(pair.second, pair.second_text)
+                rows.append((f"{check.kind}{remark}", pair.similarity, *texts))
     columns = ("kind of tie", "similarity", "in one part", "in another")
     table = Table("Closest across the parts", columns, tuple(rows), True)
     return Section("The closest pairs", "The most similar texts in different parts.", (), (table,))
@@ -161,20 +144,14 @@ def _name_text(query_id: str, text: str) -> QueryName:
 
 
 def _tie_section(heading: str, sentence: str, ties: Sequence[Crossing], texts: Mapping[str, str]) -> Section:
-    rows = tuple(
-        (
-            tie.kind,
-            tie.similarity,
-            _name_text(tie.query_a, texts.get(tie.query_a, "")),
-            _name_text(tie.query_b, texts.get(tie.query_b, "")),
-            ", ".join(map(isolate, tie.documents)),
-        )
-        for tie in ties[:MAX_PAIRS_SHOWN]
-    )
+    rows = []
+    for tie in ties[:MAX_PAIRS_SHOWN]:
+        queries = (_name_text(query_id, texts.get(query_id, "")) for query_id in (tie.query_a, tie.query_b))
+        rows.append((tie.kind, tie.similarity, *queries, ", ".join(map(isolate, tie.documents))))
     hidden = max(0, len(ties) - MAX_PAIRS_SHOWN)
     remark = f"The JSON has {hidden:,} more ties." if hidden else ""
     columns = ("kind of tie", "similarity", "query", "query", "documents")
-    return Section(heading, sentence, (), (Table(heading, columns, rows, True),), remark)
+    return Section(heading, sentence, (), (Table(heading, columns, tuple(rows), True),), remark)
 
 
 def _share_section(certificate: Certificate) -> Section:

@@ -51,9 +51,8 @@ def resolve_cuts(cuts: Iterable[QueryPair], queries: Mapping[str, str]) -> tuple
         if len(set(resolved_ids)) == 2:
             pairs.add(ordered_pair(*resolved_ids))
         elif len(resolved_ids) == 2:
-            problems.append(
-                f"Cut {'~'.join(cut)}: both name the query {resolved_ids[0]}; expected two queries"
-            )
+            same = f"both name the query {resolved_ids[0]}; expected two queries"
+            problems.append(f"Cut {'~'.join(cut)}: {same}")
     refuse_problems(problems)
     return tuple(sorted(pairs))
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,7 +11,7 @@ from scipy.sparse import coo_matrix
 from scipy.sparse.csgraph import connected_components
 
 from curation.core.text import percent, pluralize
-from curation.splits.assignment import list_members
+from curation.splits.assignment import Groups, list_members
 from curation.splits.chains import describe_chain, find_longest_chain
 from curation.splits.edges import Edge
 from curation.splits.inputs import SplitInputs
@@ -72,7 +72,7 @@ def find_leakage_groups(query_ids: Iterable[str], edges: Sequence[Edge]) -> dict
     return dict(zip(ids, [ids[index] for index in smallest[group_of].tolist()], strict=True))
 
 
-def count_group_sizes(groups: Mapping[str, str]) -> dict[int, int]:
+def count_group_sizes(groups: Groups) -> dict[int, int]:
     """Count the leakage groups of each size. `groups` maps query id to group."""
     return dict(sorted(Counter(Counter(groups.values()).values()).items()))
 
@@ -80,7 +80,7 @@ def count_group_sizes(groups: Mapping[str, str]) -> dict[int, int]:
 def find_largest_groups(
     inputs: SplitInputs,
     rules: Rules,
-    groups: Mapping[str, str],
+    groups: Groups,
     edges: Sequence[Edge],
     limit: int | None = None,
     min_size: int = 2,

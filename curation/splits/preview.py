@@ -125,15 +125,13 @@ def preview_split(store: Store, request: SplitRequest, progress: Progress = sile
         sql = "SELECT query_id, traffic FROM sample_queries WHERE sample_id = ?"
         traffic = dict(cursor.execute(sql, [get_setting(cursor, "sample")]).fetchall())
     graded, checked = prepared.graded, prepared.checked
-    groups = find_largest_groups(
-        graded.inputs, prepared.request.rules, checked.groups, checked.edges, MAX_GROUPS
-    )
+    rules = prepared.request.rules
+    groups = find_largest_groups(graded.inputs, rules, checked.groups, checked.edges, MAX_GROUPS)
     moved = sum(old_parts.get(query_id, part) != part for query_id, part in checked.parts.items())
+    parts = [_preview_part(name, fraction, prepared, old_parts, traffic) for name, fraction in request.parts]
     preview = SplitPreview(
         report=prepared.report,
-        parts=tuple(
-            _preview_part(name, fraction, prepared, old_parts, traffic) for name, fraction in request.parts
-        ),
+        parts=tuple(parts),
         sizes=count_group_sizes(checked.groups),
         groups=tuple(replace(group, part=checked.parts[group.group_id]) for group in groups),
         moved=moved if old_parts else None,

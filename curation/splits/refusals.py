@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 
 from curation.core.errors import RefusedError
 from curation.core.text import percent, pluralize
-from curation.splits.assignment import ALL, Levels, PartShare, list_members
+from curation.splits.assignment import ALL, Groups, Levels, Parts, PartShare, list_members
 from curation.splits.chains import describe_chain, find_longest_chain
 from curation.splits.edges import Edge
 from curation.splits.groups import LeakageGroup
@@ -102,9 +102,7 @@ def refuse_large_groups(
     raise RefusedError("\n".join([*lines, f"{CUT_FIRST} allow a larger group."]), command="\n".join(command))
 
 
-def refuse_part_conflicts(
-    chains: Sequence[Sequence[Edge]], carried: Mapping[str, str], inputs: SplitInputs
-) -> None:
+def refuse_part_conflicts(chains: Sequence[Sequence[Edge]], carried: Parts, inputs: SplitInputs) -> None:
     """Refuse chains of ties that join released queries of different parts.
 
     `carried` maps query id to part.
@@ -130,7 +128,7 @@ def refuse_part_conflicts(
 
 
 def refuse_empty_parts(
-    shares: Sequence[PartShare], groups: Mapping[str, str], edges: Sequence[Edge], inputs: SplitInputs
+    shares: Sequence[PartShare], groups: Groups, edges: Sequence[Edge], inputs: SplitInputs
 ) -> None:
     """Refuse a split that has a part without queries."""
     empty_parts = [share.part for share in shares if share.dimension == ALL and not share.reached]

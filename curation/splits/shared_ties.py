@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
 
 from curation.core.similarity.pairs import EXACTLY
 from curation.splits.edges import Edge, QueryPair
@@ -13,6 +12,8 @@ from curation.splits.tie_search import FoundTies, TieKind, TieSearch
 SHARED_DOCUMENT = "shared document"
 SAME_KEY = "same key"
 IN_MANY_SESSIONS = f"queries were asked in more than {MAX_SESSIONS} sessions, so their sessions tie nothing"
+Holders = dict[tuple[str, ...], list[str]]
+"""Words of a key → the queries that have it."""
 
 
 def find_shared_documents(search: TieSearch) -> FoundTies:
@@ -23,31 +24,22 @@ def find_shared_documents(search: TieSearch) -> FoundTies:
         n_ties += search.count_uncut_pairs(queries)
         for pair in search.connect(queries):
             shared_documents[pair].append(document_id)
-    edges = [
-        Edge(*pair, SHARED_DOCUMENT, 1.0, tuple(document_ids))
-        for pair, document_ids in shared_documents.items()
-    ]
+    pairs = shared_documents.items()
+    edges = [Edge(*pair, SHARED_DOCUMENT, 1.0, tuple(document_ids)) for pair, document_ids in pairs]
     return FoundTies(edges, n_ties, EXACTLY)
 
 
 SHARED_DOCUMENT_TIE = TieKind(
-    label=SHARED_DOCUMENT,
-    setting="shared",
-    parameter="shared_documents",
-    find=find_shared_documents,
-    if_absent=True,
+    SHARED_DOCUMENT, "shared", "shared_documents", find_shared_documents, if_absent=True
 )
 
 
 def find_same_keys(search: TieSearch) -> FoundTies:
     """Find pairs of queries that share a key, for the kinds of key that the rules name."""
     keys, key_kinds = search.inputs.keys, search.rules.keys
-    popular_queries = {
-        query_id
-        for query_id, pairs in keys.items()
-        if sum(kind == SESSION for kind, _ in pairs) > MAX_SESSIONS
-    }
-    holders: dict[tuple[str, ...], list[str]] = defaultdict(list)
+    n_sessions = {query_id: sum(kind == SESSION for kind, _ in pairs) for query_id, pairs in keys.items()}
+    popular_queries = {query_id for query_id, count in n_sessions.items() if count > MAX_SESSIONS}
+    holders: Holders = defaultdict(list)
     for query_id in search.ids:
         for kind, value in sorted(keys.get(query_id, ())):
             if kind in key_kinds and not (kind == SESSION and query_id in popular_queries):
@@ -56,9 +48,7 @@ def find_same_keys(search: TieSearch) -> FoundTies:
     return ties._replace(left_out={IN_MANY_SESSIONS: len(popular_queries)}) if SESSION in key_kinds else ties
 
 
-def tie_equal_keys(
-    search: TieSearch, holders: Mapping[tuple[str, ...], Sequence[str]], label: str
-) -> FoundTies:
+def tie_equal_keys(search: TieSearch, holders: Holders, label: str) -> FoundTies:
     """Tie all queries that share a key; `holders`: the words of the key → query ids."""
     edges = [
         Edge(*pair, label, 1.0, (), " ".join(key))

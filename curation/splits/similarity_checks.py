@@ -70,9 +70,7 @@ def check_paraphrases(split: AssignedSplit) -> Findings | None:
     vectors = np.asarray(split.inputs.vectors, dtype=np.float64)
     is_readable: Mask = np.any(vectors, axis=1)
     compared = _list_query_texts(split)
-    part_pairs = [
-        (first[is_readable[first]], second[is_readable[second]]) for first, second in compared.part_pairs
-    ]
+    part_pairs = [(a[is_readable[a]], b[is_readable[b]]) for a, b in compared.part_pairs]
     sieve = _make_sieve(split, compared, threshold)
     for block in comparison.compute_cosines(vectors, part_pairs, split.progress):
         sieve.add(*block)
@@ -93,9 +91,8 @@ def check_documents(split: AssignedSplit) -> Findings:
     document_number = _number_classes(compared.ids)
     shingles = [certificate_shingles.word_shingles(text) for text in compared.texts]
     sizes = np.array([len(text_shingles) for text_shingles in shingles], dtype=np.int64)
-    for first, second, similarity in compute_jaccards(
-        shingles, compared.part_pairs, "documents", split.progress
-    ):
+    blocks = compute_jaccards(shingles, compared.part_pairs, "documents", split.progress)
+    for first, second, similarity in blocks:
         is_other = document_number[first] != document_number[second]
         first, second, similarity = first[is_other], second[is_other], similarity[is_other]
         sieve.add(first, second, similarity)
@@ -142,9 +139,7 @@ def _make_sieve(split: AssignedSplit, compared: ComparedTexts, threshold: float 
     return PairSieve(threshold, len(compared.ids), cut, compared.is_grouped)
 
 
-def _number_cut_pairs(
-    queries: Sequence[Sequence[str]], cut_pairs: set[frozenset[str]]
-) -> set[tuple[int, int]]:
+def _number_cut_pairs(queries: list[list[str]], cut_pairs: set[frozenset[str]]) -> set[tuple[int, int]]:
     """Find the pairs of positions of texts whose queries are all cut from each other.
 
     The smaller position comes first.

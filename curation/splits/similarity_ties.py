@@ -165,11 +165,8 @@ def find_near_duplicates(search: TieSearch) -> FoundTies:
     assert threshold is not None
     inputs = search.inputs
     ids, queries_of = sorted(inputs.documents), inputs.queries_of
-    cut_indices = {
-        index
-        for index, document_id in enumerate(ids)
-        if not search.cut_queries.isdisjoint(queries_of[document_id])
-    }
+    has_cut = [not search.cut_queries.isdisjoint(queries_of[document_id]) for document_id in ids]
+    cut_indices = {index for index, is_cut in enumerate(has_cut) if is_cut}
     grouped_indices = [index for index, document_id in enumerate(ids) if document_id in inputs.grouped]
     similar = find_similar_pairs(
         (word_shingles(inputs.documents[document_id]) for document_id in ids),

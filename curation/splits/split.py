@@ -80,10 +80,7 @@ class PreparedSplit(NamedTuple):
 
 
 def make_split(
-    store: Store,
-    request: SplitRequest = SplitRequest(),
-    progress: Progress = silent,
-    actor: str = COMMAND_LINE,
+    store: Store, request: SplitRequest, progress: Progress = silent, actor: str = COMMAND_LINE
 ) -> SplitReport:
     """Split the graded queries into parts that share no leakage group, and make it the current split.
 
@@ -207,14 +204,11 @@ def _find_large_groups(
     min_size = int(max(MAX_SMALL_GROUP, LARGEST_GROUP * len(groups))) + 1
     large_groups = find_largest_groups(graded.inputs, request.rules, groups, checked.edges, min_size=min_size)
     is_balanced = checked.by_time is None
-    return tuple(
-        replace(
-            group,
-            part=parts[group.group_id],
-            spoils=find_balance_problem(list(group.queries), parts, shares, graded.levels, is_balanced),
-        )
-        for group in large_groups
-    )
+    described = []
+    for group in large_groups:
+        spoils = find_balance_problem(list(group.queries), parts, shares, graded.levels, is_balanced)
+        described.append(replace(group, part=parts[group.group_id], spoils=spoils))
+    return tuple(described)
 
 
 def _stored_parameters(

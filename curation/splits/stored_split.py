@@ -16,7 +16,7 @@ from curation.core.digests import canonical_json, digest
 from curation.guides.guide import current_guide
 from curation.ingest.importers.queries import read_active_queries
 from curation.labeling.consensus.consensus import read_consensus
-from curation.splits.assignment import ALL
+from curation.splits.assignment import ALL, Groups, Parts
 from curation.splits.carried_over import CarriedOver
 from curation.splits.edges import Edge
 from curation.splits.graded_queries import GradedQueries
@@ -60,12 +60,7 @@ def compute_split_id(graded: GradedQueries, parameters: Mapping[str, Any], carri
 
 
 def store_split(
-    store: Store,
-    report: SplitReport,
-    groups: Mapping[str, str],
-    parts: Mapping[str, str],
-    edges: Sequence[Edge],
-    actor: str,
+    store: Store, report: SplitReport, groups: Groups, parts: Parts, edges: Sequence[Edge], actor: str
 ) -> bool:
     """Store the split and make it the current split. Returns whether the split is new.
 
@@ -108,9 +103,8 @@ def read_split_state(store: Store) -> SplitState:
     if not rows:
         return SplitState(None, None, len(graded), waiting)
     parameters, report = json.loads(rows[0][0]), json.loads(rows[0][1])
-    return SplitState(
-        split_id, _restore_request_fields(parameters, report, default_grade), len(graded), waiting
-    )
+    request = _restore_request_fields(parameters, report, default_grade)
+    return SplitState(split_id, request, len(graded), waiting)
 
 
 def read_current_parts(cursor: Cursor) -> dict[str, str]:

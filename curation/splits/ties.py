@@ -65,12 +65,11 @@ def find_edges(
     edges = [edge for ties in found_ties.values() for edge in ties.edges]
     reasons = [reason for ties in found_ties.values() for reason in ties.left_out.items()]
     uncut_rules = replace(rules, cut=())
+    cut_inputs = [restrict_inputs(inputs, cut) for cut in sorted(search.cuts)]
     return Ties(
         edges=keep_strongest_edges(search.ids, edges),
         counts={label: ties.n_ties for label, ties in found_ties.items()},
-        cut=[
-            tie for cut in sorted(search.cuts) for tie in list_ties(restrict_inputs(inputs, cut), uncut_rules)
-        ],
+        cut=[tie for pair_inputs in cut_inputs for tie in list_ties(pair_inputs, uncut_rules)],
         methods={label: ties.method for label, ties in found_ties.items()},
         left_out={reason: count for reason, count in reasons if count},
         parameters={name: value for ties in found_ties.values() for name, value in ties.parameters.items()},

@@ -220,7 +220,7 @@ def test_a_split_of_one_part_is_never_refused_for_what_ties_its_queries(
     assert (report.certificate.largest, report.large_groups) == (12, ())
     assert make_split(store, SplitRequest((("dev", 1.0),), by_time=True)).by_time is None
     with pytest.raises(RefusedError, match="--no-paraphrase"):
-        make_split(store)
+        make_split(store, SplitRequest())
 
 
 def versions_of_policies(store: Store, folder: Path) -> None:
