@@ -163,10 +163,7 @@ def _print_proposals() -> None:
     waiting = [proposal for proposal in proposals if proposal.written is None]
     rows = tuple((proposal.query_id, proposal.model, len(proposal.proposed)) for proposal in waiting)
     table = Table("Proposals that nobody has reviewed", ("query", "model", "nuggets"), rows)
-    listed = [
-        {"query_id": proposal.query_id, "model": proposal.model, "taken": proposal.review_counts}
-        for proposal in proposals
-    ]
+    listed = [{"query_id": row.query_id, "model": row.model, "taken": row.review_counts} for row in proposals]
     sentences = describe_reviews(proposals) or ["No model has proposed nuggets."]
     show(PlainResult(tuple(sentences), (table,)), as_json={"proposals": listed})
 

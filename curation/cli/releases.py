@@ -98,16 +98,13 @@ def _describe_limit(limit: int) -> str:
 
 
 def _list_releases() -> None:
-    from curation.releases.release_list import list_release_overviews as all_releases
-    from curation.releases.release_list import make_release_table
+    from curation.releases.release_list import list_release_overviews, make_release_table
     from curation.releases.sealed_log import read_monthly_limit
 
     store = project_store(with_arrow=False)
-    listed = all_releases(store)
+    listed = list_release_overviews(store)
     limit = store.read(read_monthly_limit)
-    sentence = "Nothing is frozen yet. Next: goldgrade freeze NAME"
-    if listed:
-        sentence = _describe_limit(limit)
+    sentence = _describe_limit(limit) if listed else "Nothing is frozen yet. Next: goldgrade freeze NAME"
     result = PlainResult((sentence,), (make_release_table(listed),))
     show(result, as_json={"releases": listed, "sealed_limit": limit})
 

@@ -87,10 +87,7 @@ class GuideDifference:
         remaining words.
         """
         last = len(self.body) - 1
-        return tuple(
-            _shorten(block, index > 0, index < last) if block.kind == "same" else block
-            for index, block in enumerate(self.body)
-        )
+        return tuple(_shorten(block, index > 0, index < last) for index, block in enumerate(self.body))
 
     @property
     def summary(self) -> list[str]:
@@ -118,11 +115,12 @@ def compare_guides(before: Guide, after: Guide) -> GuideDifference:
 
 
 def _shorten(block: TextBlock, after_change: bool, before_change: bool) -> TextBlock:
+    """Shorten an unchanged block to the words next to changes; a change stays whole."""
     words = block.text.split(" ")
     n_head = _CONTEXT_WORDS if after_change else 0
     n_tail = _CONTEXT_WORDS if before_change else 0
     head, tail = words[:n_head], words[len(words) - n_tail :]
-    if len(head) + len(tail) >= len(words):
+    if block.kind != "same" or len(head) + len(tail) >= len(words):
         return block
     return TextBlock("same", " ".join([*head, "…", *tail]).strip("\n"))
 

@@ -99,15 +99,8 @@ def parse_guide(source: str, path: Path | None = None) -> Guide:
     assert parts is not None  # else there were problems
     front, body = _FrontMatter.model_validate(read_values(parts[0])), parts[1]
     scale = tuple(sorted(front.scale, key=lambda grade: grade.value))
-    return Guide(
-        guide_hash=digest(source),
-        title=front.title,
-        scale=scale,
-        body=body.strip(),
-        source=source,
-        presentation=front.presentation,
-        evidence=front.evidence,
-    )
+    fields = dict(front) | {"scale": scale, "body": body.strip(), "source": source}
+    return Guide(guide_hash=digest(source), **fields)
 
 
 def find_problems(source: str) -> list[GuideProblem]:
@@ -127,8 +120,7 @@ def find_problems(source: str) -> list[GuideProblem]:
     except ValidationError as error:
         errors = [item for item in error.errors() if not _is_consequence(item)]
         problems = [(item["loc"], _describe_problem(item)) for item in errors]
-    front = parts[0]
-    return [GuideProblem(location, find_line(front, location), sentence) for location, sentence in problems]
+    return [GuideProblem(location, find_line(parts[0], location), text) for location, text in problems]
 
 
 def _find_file(path: Path) -> Path:

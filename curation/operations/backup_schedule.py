@@ -147,11 +147,10 @@ def _is_due(schedule: BackupSchedule, last_backup: Job | None, now: datetime) ->
 
 def _list_scheduled_backups(store: Store) -> list[str]:
     """List the names of the scheduled backups, newest first."""
+    scheduled = "action = 'backup' AND detail->>'scheduled' = 'true'"
+    sql = f"SELECT detail->>'file' FROM events WHERE {scheduled} ORDER BY rowid DESC"  # noqa: S608
     with store.reading() as cursor:
-        rows = cursor.execute(
-            "SELECT detail->>'file' FROM events WHERE action = 'backup' AND detail->>'scheduled' = 'true' "
-            "ORDER BY rowid DESC"
-        ).fetchall()
+        rows = cursor.execute(sql).fetchall()
     return [Path(name).name for (name,) in rows]
 
 

@@ -103,13 +103,9 @@ def read_dry_run(path: Path) -> DryRun | None:
         return None
 
 
+NOT_CHECKED = "Nothing was changed: check it again."
 OPERATIONS = {
-    CHECK: Operation(
-        dict[str, Any],
-        _run_check,
-        in_progress="a file is being checked",
-        on_interrupt="Nothing was changed: check it again.",
-    ),
+    CHECK: Operation(dict[str, Any], _run_check, "a file is being checked", NOT_CHECKED),
     IMPORT: Operation(
         dict[str, Any],
         _run_import,

@@ -199,24 +199,19 @@ def _find_marks(
     documents: Mapping[str, Document],
 ) -> dict[str, str]:
     """Find the marks of documents from their ranks and from the pairs that may be shown."""
-    reasons = {
-        document_id: reason
-        for document_id, document in documents.items()
-        if facts.filter
-        and (reason := explain_exclusion(facts.filter, read_metadata_fields(document.metadata)))
-    }
+    reasons = {}
+    for document_id, document in documents.items() if facts.filter else ():
+        if reason := explain_exclusion(facts.filter, read_metadata_fields(document.metadata)):
+            reasons[document_id] = reason
     if not pairs:
         return reasons
     query = Query(facts.query_id, facts.text, facts.normalised, facts.source)
     relevance = derive_relevance(list(pairs.values()), guide.values[0])
     relevance = relevance.with_outside((facts.query_id, document_id) for document_id in reasons)
     negatives = find_query_negatives(query, ranked, relevance, documents.values())
-    marks = {negative.document_id: HARD_NEGATIVE_MARK for negative in negatives.negatives}
-    marks |= {
-        near_duplicate.document_id: f"near-duplicate of {near_duplicate.positive_id}"
-        for near_duplicate in negatives.near_duplicates
-    }
-    return marks | {suspect.document_id: JUDGE_FIRST_MARK for suspect in negatives.suspects} | reasons
+    marks = {row.document_id: HARD_NEGATIVE_MARK for row in negatives.negatives}
+    marks |= {row.document_id: f"near-duplicate of {row.positive_id}" for row in negatives.near_duplicates}
+    return marks | {row.document_id: JUDGE_FIRST_MARK for row in negatives.suspects} | reasons
 
 
 def _sort_votes(rows: Sequence[Mapping[str, Any]], with_names: bool) -> tuple[QueryVote, ...]:

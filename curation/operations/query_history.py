@@ -67,12 +67,12 @@ class QueryHistory:
             for document_id in release.grades
         }
         ordered = sorted(grades.items(), key=lambda row: (len(set(row[1])) == 1, row[0]))
-        rows = tuple(
-            (QueryName(self.titles.get(document_id, document_id), self.query_id, document_id), *row)
-            for document_id, row in ordered
-        )
+        rows = []
+        for document_id, row in ordered:
+            title = self.titles.get(document_id, document_id)
+            rows.append((QueryName(title, self.query_id, document_id), *row))
         columns = ("Document", *(release.name for release in self.releases))
-        return (Table("Grades by release", columns, rows, words=True),)
+        return (Table("Grades by release", columns, tuple(rows), words=True),)
 
 
 def read_history(

@@ -13,6 +13,11 @@ from curation.operations.registry import OPERATIONS
 from curation.people.annotators import require_annotators, require_role
 from curation.store import COMMAND_LINE, Annotator, Cursor, Store, fetch, record_event, utc_now
 
+_JOBS = """
+SELECT j.job_id, j.kind, j.parameters, j.started_by, j.started_at, e.outcome, e.message, e.ended_at
+FROM jobs j LEFT JOIN job_endings e USING (job_id)
+"""
+
 
 class Job(NamedTuple):
     """One job.
@@ -62,10 +67,8 @@ def store_job(
                 return last, False
             if not can_stop(last, requester):
                 raise RefusedError("Another job was started meanwhile: try again.")
-            raise RefusedError(
-                f"{last.started_by} started another job ({last.kind}) meanwhile. Look at the result of "
-                "this job, then start your job."
-            )
+            meanwhile = f"{last.started_by} started another job ({last.kind}) meanwhile."
+            raise RefusedError(f"{meanwhile} Look at the result of this job, then start your job.")
         check(cursor)
         job = Job(_next_job_id(seen_job_id), kind, dict(parameters), started_by, utc_now())
         row = [job.job_id, kind, canonical_json(parameters), started_by, job.started_at]
@@ -149,12 +152,7 @@ def _list_in_order(cursor: Cursor) -> list[Job]:
 
 
 def _read_jobs(cursor: Cursor) -> dict[str, Job]:
-    jobs = fetch(
-        cursor,
-        Job,
-        "SELECT j.job_id, j.kind, j.parameters, j.started_by, j.started_at, e.outcome, e.message, e.ended_at "
-        "FROM jobs j LEFT JOIN job_endings e USING (job_id)",
-    )
+    jobs = fetch(cursor, Job, _JOBS)
     return {job.job_id: job._replace(parameters=json.loads(str(job.parameters))) for job in jobs}
 
 
