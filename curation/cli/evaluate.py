@@ -196,10 +196,8 @@ def _add_baseline(sources: Sequence[SystemFile], name: str | None) -> tuple[Sequ
         return sources, name
     [run] = parse_run_files([name])
     if not run.path.is_file():
-        raise InputError(
-            f"--baseline {name}: it is not one of the runs ({', '.join(names) or 'none is named'}), and "
-            "there is no such file; expected the NAME of a run, FILE or NAME=FILE."
-        )
+        problem = f"it is not one of the runs ({', '.join(names)}), and there is no such file"
+        raise InputError(f"--baseline {name}: {problem}; expected the NAME of a run, FILE or NAME=FILE.")
     for source in sources:
         if source.path.resolve() == run.path.resolve():
             return sources, source.name
@@ -240,10 +238,8 @@ def _read_columns(pairs: Sequence[str] | None, request: EvaluateRequest) -> dict
     fields = (*RUN_FIELDS, *ANSWER_FIELDS)
     columns = dict(zip(fields, get_columns(pairs, *fields), strict=True))
     if request.answers and request.runs and columns["query"] is not None:
-        refuse_problems(
-            ["--map query could be about the runs or about the answers, because both are given"],
-            way_out="Evaluate --run and --answers in two calls.",
-        )
+        problem = "--map query could be about the runs or about the answers, because both are given"
+        refuse_problems([problem], way_out="Evaluate --run and --answers in two calls.")
     return columns
 
 

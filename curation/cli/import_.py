@@ -24,7 +24,6 @@ from curation.ingest import requests
 from curation.retrieval.engines import RATE
 
 if TYPE_CHECKING:
-    from curation.ingest.importers.traffic.stored_logs import StoredLog
     from curation.operations.import_collection import CollectionImport
 
 
@@ -317,14 +316,12 @@ def _build_file_table(collection: CollectionImport, path: Path) -> Table:
 def _list_logs() -> None:
     from curation.ingest.importers.traffic.stored_logs import read_stored_logs
 
-    def format_days(log: StoredLog) -> list[str]:
-        return [f"{time:%Y-%m-%d}" if time else "" for time in (log.first, log.last)]
-
     logs = project_store().read(read_stored_logs)
     columns = ["log", "file", "rows", "queries asked", "from", "to", "samples"]
-    rows = [
-        (log.import_id[:8], log.source, log.rows, log.traffic, *format_days(log), log.samples) for log in logs
-    ]
+    rows = []
+    for log in logs:
+        days = [f"{time:%Y-%m-%d}" if time else "" for time in (log.first, log.last)]
+        rows.append((log.import_id[:8], log.source, log.rows, log.traffic, *days, log.samples))
     emit({"logs": logs}, lambda: print_table("Logs", columns, rows) if rows else say("No log yet."))
 
 

@@ -78,10 +78,8 @@ def _build_demo(folder: Path) -> None:
         project, is_new = build_demo(folder, sample, lambda step: note(f"demo: {step}"), progress)
     seconds = time.monotonic() - started_at if is_new else 0.0
     rows = tuple((name, PASSWORD, role) for name, role in PEOPLE.items())
-    sentences = (
-        f"demo: {f'built in {seconds:.0f} s:' if is_new else 'found'} {project}",
-        f"Next: goldgrade --project {project} app --browser",
-    )
+    state = f"built in {seconds:.0f} s:" if is_new else "found"
+    sentences = (f"demo: {state} {project}", f"Next: goldgrade --project {project} app --browser")
     result = PlainResult(sentences, (Table("Sign in as", ("name", "password", "role"), rows),))
     show(result, as_json={"project": project, "built": is_new, "seconds": seconds})
 

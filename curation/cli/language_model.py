@@ -70,21 +70,17 @@ class CallSender:
 def describe_work(work: ModelWork) -> str:
     """Say how many calls there are to send, how long their texts are, and their price."""
     price = "" if work.price is None else f", at least {work.price:.4f} by the prices set"
-    return (
-        f"{pluralize(work.calls, 'call')} to send with about {work.tokens:,} tokens{price}; "
-        f"{work.stored:,} answered before."
-    )
+    size = f"{pluralize(work.calls, 'call')} to send with about {work.tokens:,} tokens{price}"
+    return f"{size}; {work.stored:,} answered before."
 
 
 def describe_spending(spending: ModelSpending) -> list[str]:
     """Say how many requests were sent, and how many calls have an answer."""
     price = "" if spending.price is None else f", {spending.price:.4f} by the prices set"
     calls = pluralize(spending.calls, "call")
-    sentences = [
-        f"{pluralize(spending.requests, 'request')} sent: {spending.tokens_read:,} tokens read and "
-        f"{spending.tokens_written:,} written{price}. {spending.answered:,} of {calls} "
-        f"have an answer, {spending.stored:,} of them from before."
-    ]
+    tokens = f"{spending.tokens_read:,} tokens read and {spending.tokens_written:,} written{price}"
+    answered = f"{spending.answered:,} of {calls} have an answer, {spending.stored:,} of them from before"
+    sentences = [f"{pluralize(spending.requests, 'request')} sent: {tokens}. {answered}."]
     if spending.uncounted:
         answers = pluralize(spending.uncounted, "answer")
         sentences.append(f"The endpoint did not count the tokens of {answers}.")

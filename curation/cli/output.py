@@ -105,10 +105,9 @@ def write_file(path: Path, text: str, option: str = "--html") -> None:
     try:
         path.write_text(text, encoding="utf-8")
     except OSError as error:
-        raise InputError(
-            f"{option} {path}: the file was not written: {error.strerror or error}; expected the name of a "
-            "file in an existing folder that can be written."
-        ) from error
+        problem = f"the file was not written: {error.strerror or error}"
+        expected = "expected the name of a file in an existing folder that can be written"
+        raise InputError(f"{option} {path}: {problem}; {expected}.") from error
 
 
 def say_dry_run(dry_run: bool) -> None:

@@ -20,6 +20,11 @@ from curation.core.text import pluralize
 from curation.store import Cursor, get_setting, put_setting, utc_now
 from curation.store.documents import count_fields
 
+_GUIDE = """
+SELECT guide_hash, title, body, coalesce(source, ''), scale, template, ask, from_grade
+FROM guides LEFT JOIN guide_sources USING (guide_hash) LEFT JOIN guide_templates USING (guide_hash)
+LEFT JOIN guide_evidence USING (guide_hash) WHERE guide_hash = ?
+"""
 BodyKind = Literal["plain", "markdown", "html", "code", "file"]
 FieldName = Annotated[str, Field(min_length=1, max_length=200)]
 
@@ -194,15 +199,7 @@ def load_guide(cursor: Cursor, guide_hash: str) -> Guide:
     ------
     NotFoundError: no guide has this hash.
     """
-    rows = cursor.execute(
-        """
-        SELECT guide_hash, title, body, coalesce(source, ''), scale, template, ask, from_grade
-        FROM guides LEFT JOIN guide_sources USING (guide_hash) LEFT JOIN guide_templates USING (guide_hash)
-        LEFT JOIN guide_evidence USING (guide_hash)
-        WHERE guide_hash = ?
-        """,
-        [guide_hash],
-    ).fetchall()
+    rows = cursor.execute(_GUIDE, [guide_hash]).fetchall()
     if not rows:
         raise NotFoundError(f"The project has no guide {guide_hash}.")
     *texts, scale, template, ask, from_grade = rows[0]

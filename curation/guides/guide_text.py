@@ -130,10 +130,8 @@ def _find_file(path: Path) -> Path:
     files = sorted(default_paths.GUIDES.glob("*.md"))
     matching = [file for file in files if file.stem.startswith(path.name)]
     if len(matching) != 1:
-        raise InputError(
-            f"{path} is not a file or a guide of goldgrade: expected a path, or the beginning of one of "
-            f"{', '.join(file.stem for file in files)}."
-        )
+        expected = f"expected a path, or the beginning of one of {', '.join(file.stem for file in files)}"
+        raise InputError(f"{path} is not a file or a guide of goldgrade: {expected}.")
     return matching[0]
 
 

@@ -55,11 +55,9 @@ class Backup:
     @property
     def sentences(self) -> list[str]:
         """Sentences on the copy of the project, the number of its rows, and its sum."""
-        return [
-            f"Copied the project to {self.path.name} ({self.bytes / 1e6:,.1f} MB). All of its "
-            f"{sum(self.rows.values()):,} rows were read.",
-            f"SHA-256: {self.sha256}",
-        ]
+        copied = f"Copied the project to {self.path.name} ({self.bytes / 1e6:,.1f} MB)."
+        rows = f"All of its {sum(self.rows.values()):,} rows were read."
+        return [f"{copied} {rows}", f"SHA-256: {self.sha256}"]
 
 
 def back_up(
@@ -94,10 +92,9 @@ def back_up(
     except FileExistsError:
         raise _existing_target_error(target) from None
     except OSError as error:
-        raise InputError(
-            f"{target}: the backup could not be written ({error.strerror}); expected a folder that can be "
-            "written and has room for a copy of the project."
-        ) from error
+        expected = "expected a folder that can be written and has room for a copy of the project"
+        problem = f"the backup could not be written ({error.strerror})"
+        raise InputError(f"{target}: {problem}; {expected}.") from error
     written = {"file": target.name, "sha256": backup.sha256, "bytes": backup.bytes}
     note_event(store, action, {**written, **detail}, actor)
     return backup
@@ -113,10 +110,8 @@ def make_folder(folder: Path) -> None:
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     except OSError as error:
-        raise InputError(
-            f"The folder {folder} could not be made ({error.strerror}); expected a folder, or a place where "
-            "a folder can be made."
-        ) from error
+        expected = "expected a folder, or a place where a folder can be made"
+        raise InputError(f"The folder {folder} could not be made ({error.strerror}); {expected}.") from error
 
 
 def sums_path(backup: Path) -> Path:
@@ -154,11 +149,9 @@ def verify_sums(backup: Path) -> Mapping[str, Any] | None:
         raise InputError("there is no such file; expected a backup", path=backup)
     sums = read_sums(backup)
     if sums is not None and (sha256 := file_digest(backup)) != sums["sha256"]:
-        raise InputError(
-            f"its SHA-256 is {sha256[:12]}…, and its sums say {str(sums['sha256'])[:12]}…: the backup was "
-            "altered or cut short after it was written. Use a different backup.",
-            path=backup,
-        )
+        difference = f"its SHA-256 is {sha256[:12]}…, and its sums say {str(sums['sha256'])[:12]}…"
+        cause = "the backup was altered or cut short after it was written. Use a different backup."
+        raise InputError(f"{difference}: {cause}", path=backup)
     return sums
 
 

@@ -86,12 +86,9 @@ def import_collection(
         collection = CollectionImport(*files.find_collection(root, options.format, options.encoding))
         judgments = [file for file in collection.files if file.kind == JUDGMENTS]
         if judgments and not options.annotator:
-            raise InputError(
-                f"{judgments[0].path.name} holds judgments, and does not name their annotators",
-                path=path,
-                way_out="Name the annotator.",
-                command="`--annotator nist` names the annotator nist.",
-            )
+            problem = f"{judgments[0].path.name} holds judgments, and does not name their annotators"
+            command = "`--annotator nist` names the annotator nist."
+            raise InputError(problem, path=path, way_out="Name the annotator.", command=command)
         rehearsal = _import_into_copy(store, collection, options, progress, author)
         collection = rehearsal if dry_run else _import_files(store, collection, options, progress, author)
     collection.files = [file._replace(path=path / file.path.relative_to(root)) for file in collection.files]

@@ -134,12 +134,8 @@ def _import_judgments(
         grade_given=request.grade,
     )
     grade_map = (request.grade_map or "").strip()
-    options: dict[str, Any] = {
-        "grade_map": parse_grade_map(grade_map) if grade_map else None,
-        "skip_unknown": request.skip_unknown,
-        "progress": progress,
-        "author": by,
-    }
+    options: dict[str, Any] = {"skip_unknown": request.skip_unknown, "progress": progress, "author": by}
+    options["grade_map"] = parse_grade_map(grade_map) if grade_map else None
     if request.judge is not None:
         return import_judge(store, request.file, request.judge, fields, request.layout, **options)
     options |= {"about": request.about, "round_name": request.round}
@@ -166,11 +162,7 @@ def _import_answers(store: Store, request: AnswersRequest, progress: Progress, b
 
 def _import_run(store: Store, request: RunRequest, progress: Progress, by: str) -> RunImport:
     return import_run(
-        store,
-        request.file,
-        request.name,
-        request.columns_of(),
-        request.layout,
+        *(store, request.file, request.name, request.columns_of(), request.layout),
         skip_unknown=request.skip_unknown,
         skip_repeated=request.skip_repeated,
         progress=progress,

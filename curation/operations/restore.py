@@ -59,16 +59,12 @@ def restore(backup: Path, project: Path, *, replace: bool = False, actor: str = 
     backup, project = backup.resolve(), project.resolve()
     refuse_name(project)
     if project.exists() and not replace:
-        raise RefusedError(
-            f"{project} exists already, and nothing was restored.",
-            command="Add --replace to move the project aside and keep it, or name a different --project.",
-        )
+        command = "Add --replace to move the project aside and keep it, or name a different --project."
+        raise RefusedError(f"{project} exists already, and nothing was restored.", command=command)
     if project.exists() and is_served(project):
-        raise RefusedError(
-            f"An app serves {project}: new grades would go to the file that is moved aside. "
-            "Nothing was restored.",
-            command="Stop the app, then try again.",
-        )
+        problem = f"An app serves {project}: new grades would go to the file that is moved aside."
+        command = "Stop the app, then try again."
+        raise RefusedError(f"{problem} Nothing was restored.", command=command)
     sums = verify_sums(backup)
     try:
         with staging_folder(project, private=True) as folder:
@@ -76,10 +72,9 @@ def restore(backup: Path, project: Path, *, replace: bool = False, actor: str = 
             rows = _copy_backup(backup, new)
             former = _replace_project(new, project)
     except OSError as error:
-        raise InputError(
-            f"{project}: the backup could not be restored ({error.strerror}); expected a folder that can be "
-            "written and has room for a copy. The project is unchanged."
-        ) from error
+        problem = f"{project}: the backup could not be restored ({error.strerror})"
+        expected = "expected a folder that can be written and has room for a copy"
+        raise InputError(f"{problem}; {expected}. The project is unchanged.") from error
     taken_at = str(sums["taken_at"]) if sums else None
     with open_store(project).transaction() as cursor:
         detail = {"backup": backup.name, "taken_at": taken_at, "kept": former and former.name}

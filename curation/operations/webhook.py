@@ -50,10 +50,9 @@ def read_webhook(environment: Mapping[str, str] | None = None) -> Webhook | None
     """
     values = os.environ if environment is None else environment
     if values.get("GOLDGRADE_SMTP", "").strip():
-        raise InputError(
-            "GOLDGRADE_SMTP names a mail server, but notices no longer go by e-mail.",
-            way_out="Remove it, and name the address of a webhook in GOLDGRADE_WEBHOOK.",
-        )
+        way_out = "Remove it, and name the address of a webhook in GOLDGRADE_WEBHOOK."
+        problem = "GOLDGRADE_SMTP names a mail server, but notices no longer go by e-mail."
+        raise InputError(problem, way_out=way_out)
     address = values.get("GOLDGRADE_WEBHOOK", "").strip()
     if address and not _is_safe(address):
         raise InputError("GOLDGRADE_WEBHOOK is not an https address.")
