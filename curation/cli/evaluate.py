@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ParamSpec
 from typer import Exit, Option
 
 from curation.cli import evaluate_output
-from curation.cli.evaluate_files import OUT, check_endings, refuse_unwritable, select_by_ending
+from curation.cli.evaluate_output import OUT, select_by_ending
 from curation.cli.file_options import get_columns, map_option
 from curation.cli.invocation import actor, release_store
 from curation.cli.options import AnyRelease, with_options_of
@@ -146,10 +146,10 @@ def evaluate(
     store = release_store()
     files = out or []
     conditions = read_conditions(fail_if or ())
-    check_endings(files, bool(conditions))
+    evaluate_output.check_endings(files, bool(conditions))
     request = _fill_request(request, name, run or [], answers or [], graded or ())
     systems = list(dict.fromkeys(system for system, _ in request.runs))
-    refuse_unwritable(files, systems, _list_inputs(store, request))
+    evaluate_output.refuse_unwritable(files, systems, _list_inputs(store, request))
     columns = _read_columns(map, request)
     with progress_bar() as progress, _map_chunks(store, request, progress) as request:
         prepared = _prepare(store, request, files, conditions, columns, progress)
@@ -172,14 +172,10 @@ def _fill_request(
     from curation.evaluation.scoring.system_files import parse_answer_files, parse_run_files
 
     run_sources, baseline = _add_baseline(parse_run_files(run), request.baseline)
-    return replace(
-        request,
-        release=name,
-        baseline=baseline,
-        **_read_graded(graded),
-        runs=tuple((source.name, str(source.path)) for source in run_sources),
-        answers=tuple((source.name, str(source.path)) for source in parse_answer_files(answers)),
-    )
+    run_files = tuple((source.name, str(source.path)) for source in run_sources)
+    answer_files = tuple((source.name, str(source.path)) for source in parse_answer_files(answers))
+    request = replace(request, release=name, baseline=baseline, runs=run_files, answers=answer_files)
+    return replace(request, **_read_graded(graded))
 
 
 def _add_baseline(sources: Sequence[SystemFile], name: str | None) -> tuple[Sequence[SystemFile], str | None]:

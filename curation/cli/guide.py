@@ -179,17 +179,16 @@ def _find_guide(cursor: Cursor, name: str) -> Guide:
 
 
 def _build_effects_json(effects: GuideEffects, uses: list[str]) -> dict[str, object]:
+    rounds = [{name: getattr(state, name) for name in _ROUND_FIELDS} for state in effects.rounds]
+    for row in rounds:
+        row["cannot_switch"] = effects.cannot_switch.get(row["round"], "")
     return {
         "guide_hash": effects.difference.after.guide_hash,
         "title": effects.difference.after.title,
         "fields": uses,
         "sentences": effects.sentences,
         "changes": effects.difference.summary,
-        "rounds": [
-            {name: getattr(state, name) for name in _ROUND_FIELDS}
-            | {"cannot_switch": effects.cannot_switch.get(state.round, "")}
-            for state in effects.rounds
-        ],
+        "rounds": rounds,
         **{name: getattr(effects, name) for name in _EFFECTS},
     }
 

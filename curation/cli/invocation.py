@@ -28,9 +28,7 @@ _unread_options: ContextVar[set[str]] = ContextVar("unread", default=set())  # n
 """The given options of `goldgrade` itself that no command has read yet."""
 
 
-def begin_call(
-    project: Path, name: str | None, reason: str | None, quiet: bool = False, as_json: bool = False
-) -> None:
+def begin_call(project: Path, name: str | None, reason: str | None, quiet: bool, as_json: bool) -> None:
     """Set the options of `goldgrade` itself for the command that follows."""
     _project.set(project)
     _quiet.set(quiet)

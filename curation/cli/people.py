@@ -60,13 +60,10 @@ def people_list(
     if sign_ins:
         columns = ["id", "name", "browser", "network", "since", "last used"]
         format_time = "{:%d %b %H:%M}".format
-        rows = [
-            (
-                *(row.sign_in_id[:8], row.annotator, row.device, row.network),
-                *(format_time(row.since), format_time(row.last_used)),
-            )
-            for row in open_sign_ins
-        ]
+        rows = []
+        for row in open_sign_ins:
+            times = format_time(row.since), format_time(row.last_used)
+            rows.append((row.sign_in_id[:8], row.annotator, row.device, row.network, *times))
         result = {"sign_ins": [row._asdict() for row in open_sign_ins]}
         emit(result, lambda: print_table("Open sign-ins (UTC)", columns, rows))
         return

@@ -13,7 +13,6 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any
 
 import duckdb
@@ -61,18 +60,14 @@ class Backup:
 
 
 def back_up(
-    store: Store,
-    target: Path,
-    actor: str = COMMAND_LINE,
-    action: str = "backup",
-    detail: Mapping[str, object] = MappingProxyType({}),
+    store: Store, target: Path, actor: str = COMMAND_LINE, action: str = "backup", **facts: object
 ) -> Backup:
     """Write a backup of a project that may be in use, with its checksums, after the copy was read whole.
 
     Parameters
     ----------
     target: the new file, or a folder in which the file is named after the project and the time (UTC).
-    action, detail: the name of the event in the audit trail, and further facts of the event.
+    action, facts: the name of the event in the audit trail, and further facts of the event.
 
     Raises
     ------
@@ -96,7 +91,7 @@ def back_up(
         problem = f"the backup could not be written ({error.strerror})"
         raise InputError(f"{target}: {problem}; {expected}.") from error
     written = {"file": target.name, "sha256": backup.sha256, "bytes": backup.bytes}
-    note_event(store, action, {**written, **detail}, actor)
+    note_event(store, action, {**written, **facts}, actor)
     return backup
 
 

@@ -74,8 +74,8 @@ def take_backup(store: Store, request: BackupRequest, _progress: Progress, autho
         raise InputError(f"{folder}: there is no such folder; expected a folder for backups.")
     store.read(require_author, author, "lead")
     if request.keep is None:
-        return back_up(store, folder, author, SNAPSHOT, {"reason": request.reason.strip()})
-    backup = back_up(store, folder, author, detail={"scheduled": True})
+        return back_up(store, folder, author, SNAPSHOT, reason=request.reason.strip())
+    backup = back_up(store, folder, author, scheduled=True)
     for name in _list_scheduled_backups(store)[request.keep :]:
         for path in (folder / name, sums_path(folder / name)):
             path.unlink(missing_ok=True)

@@ -103,10 +103,9 @@ def _fill_project(
     _import_sample_grades(store, sample)
     _evaluate_chunk_sizes(store, folder / "runs", progress)
     later_corpus, later_log = import_second_quarter(store, corpus, log, progress)
-    say(
-        f"a second quarter: {later_corpus.changed:,} documents changed, {later_corpus.removed:,} are gone; "
-        f"{later_log.rows:,} rows of traffic (`goldgrade relabel plan --due`)"
-    )
+    changes = f"{later_corpus.changed:,} documents changed, {later_corpus.removed:,} are gone"
+    traffic_rows = f"{later_log.rows:,} rows of traffic"
+    say(f"a second quarter: {changes}; {traffic_rows} (`goldgrade relabel plan --due`)")
     opened = _open_round(store)
     say(f"round “{ROUND}”: {opened.presentations:,} presentations for {len(opened.per_annotator)} annotators")
 

@@ -202,17 +202,12 @@ def _list_bands(release: FrozenRelease, codes: PairCodes, judged: Codes) -> Tabl
         graded = count_common(codes.encode_rows(pairs), judged)
         drawn, pooled = len(row["drawn"]), len(row["drawn"]) + len(row["not_drawn"])
         bands[row["pool_id"], row["band"]].update(pooled=pooled, drawn=drawn, graded=graded)
-    return [
-        (
-            pool_id[:8],
-            _describe_rank_band(designs.get(pool_id), band),
-            counts["pooled"],
-            counts["drawn"],
-            share_text(counts["drawn"], counts["pooled"]),
-            counts["graded"],
-        )
-        for (pool_id, band), counts in sorted(bands.items())
-    ]
+    rows: TableRows = []
+    for (pool_id, band), counts in sorted(bands.items()):
+        ranks = _describe_rank_band(designs.get(pool_id), band)
+        share = share_text(counts["drawn"], counts["pooled"])
+        rows.append((pool_id[:8], ranks, counts["pooled"], counts["drawn"], share, counts["graded"]))
+    return rows
 
 
 def _describe_rank_band(design: Mapping[str, Any] | None, band: int) -> str:

@@ -14,6 +14,7 @@ from curation.releases.gate_override import mark_name, warn_of_override
 from curation.releases.part_rows import Rows, get_pair
 
 CHANGED = "Changes that the releases record for these grades. A change need not be the reason for a grade."
+DOCUMENTS = "Documents in both corpora, compared by content hash. Documents with most grades come first."
 LIMIT = 50
 """Default maximum number of rows of a table."""
 
@@ -39,10 +40,8 @@ def list_diff_findings(diff: Diff) -> list[str]:
         _grades_sentence(diff),
     ]
     if diff.sealed:
-        sentences.append(
-            f"{diff.sealed:,} of the changed grades are in a sealed part. People see sealed grades only if "
-            "they give a reason, which is logged."
-        )
+        condition = "People see sealed grades only if they give a reason, which is logged."
+        sentences.append(f"{diff.sealed:,} of the changed grades are in a sealed part. {condition}")
     if diff.not_compared:
         count = pluralize(diff.not_compared, "query", "queries")
         sentences.append(f"The grades of {count} are not compared: a packed release lacks sealed grades.")
@@ -62,12 +61,7 @@ def make_diff_sections(diff: Diff, limit: int = LIMIT) -> list[Section]:
         Section("Grades", _grades_sentence(diff), (), _grade_tables(diff, limit), _sealed_remark(diff)),
         Section("What had changed", CHANGED, (), (_change_table(diff),)),
         Section("Queries", _queries_sentence(diff), (), _query_tables(diff, limit)),
-        Section(
-            "Documents",
-            "Documents in both corpora, compared by content hash. Documents with most grades come first.",
-            (),
-            _document_tables(diff, limit),
-        ),
+        Section("Documents", DOCUMENTS, (), _document_tables(diff, limit)),
         Section("Agreement", "The agreement of the labels of each release.", (), (_agreement_table(diff),)),
         Section("Made with", "Settings that differ.", (), (_setting_table(diff, limit),)),
     ]

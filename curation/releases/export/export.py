@@ -111,10 +111,9 @@ def choose_parts(request: ExportRequest, header: Mapping[str, Any]) -> tuple[str
     sealed = list_sealed_parts(header)
     requested_sealed = sorted(set(parts).intersection(sealed))
     if format.never_sealed and requested_sealed:
-        raise InputError(
-            f"The format {format.name} has no grades of sealed parts, and {requested_sealed[0]} is sealed. "
-            "Choose the format beir for this part."
-        )
+        part = requested_sealed[0]
+        problem = f"The format {format.name} has no grades of sealed parts, and {part} is sealed."
+        raise InputError(f"{problem} Choose the format beir for this part.")
     exported_parts = set(parts or split_parts)
     if not parts and not format.sealed_by_default:
         exported_parts -= set(sealed)
@@ -141,11 +140,9 @@ def export(
     out = out.resolve()
     verified, release = verify_and_load(store, request.name, progress)
     if not verified.intact:
-        raise RefusedError(
-            f"The release {request.name!r} is not as it was frozen and will not be exported: "
-            f"{verified.problems[0]}.",
-            command=f"`goldgrade verify {request.name}` lists all problems.",
-        )
+        problem = f"The release {request.name!r} is not as it was frozen and will not be exported"
+        command = f"`goldgrade verify {request.name}` lists all problems."
+        raise RefusedError(f"{problem}: {verified.problems[0]}.", command=command)
     parts = choose_parts(request, release.header)
     _refuse_other_content(out, verified.release_id, request.format)
     opening = open_sealed(store, release, f"export as {request.format}", request.reason, actor, parts)

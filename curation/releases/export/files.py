@@ -59,10 +59,8 @@ def write_parquet(
     path.parent.mkdir(exist_ok=True)
     ranges = pa.struct([("start", pa.int64()), ("end", pa.int64()), ("quote", pa.string())])
     types = {"list<string>": pa.list_(pa.string()), "ranges": pa.list_(ranges)}
-    schema = pa.schema(
-        [(name, types.get(kind) or pa.type_for_alias(kind)) for name, kind in map_types(columns).items()],
-        metadata={"goldset_release_id": release_id} if release_id else None,
-    )
+    fields = [(name, types.get(kind) or pa.type_for_alias(kind)) for name, kind in map_types(columns).items()]
+    schema = pa.schema(fields, metadata={"goldset_release_id": release_id} if release_id else None)
     with pq.ParquetWriter(path, schema, compression="zstd", version="2.6") as writer:
         for batch in batched(rows):
             arrays = zip(*batch, strict=True)

@@ -28,10 +28,7 @@ READING = (
 def write_hf(folder: Path, source: ExportSource) -> Written:
     """Write the corpus, the queries of all parts, and the grades of the requested parts."""
     query_prefix, document_prefix = source.prefixes
-    corpus = (
-        (f"{document_prefix}{document.document_id}", document.title, document.body)
-        for document in source.documents()
-    )
+    corpus = ((f"{document_prefix}{row.document_id}", row.title, row.body) for row in source.documents())
     queries = (
         (f"{query_prefix}{name}", query["text"], query["part"], *(query[column] for column in QUERY_COLUMNS))
         for name, query in sorted(source.query_rows.items())
