@@ -23,6 +23,7 @@ from curation.people.annotators import require_author
 from curation.store import Rehearsal, Store
 
 CHECK, IMPORT = "check file", "import"
+NOT_CHECKED = "Nothing was changed: check it again."
 Parameters = Mapping[str, Any]
 
 
@@ -103,7 +104,6 @@ def read_dry_run(path: Path) -> DryRun | None:
         return None
 
 
-NOT_CHECKED = "Nothing was changed: check it again."
 OPERATIONS = {
     CHECK: Operation(dict[str, Any], _run_check, "a file is being checked", NOT_CHECKED),
     IMPORT: Operation(

@@ -19,6 +19,7 @@ from curation.releases.export.files import json_line, name_splits, write_evidenc
 if TYPE_CHECKING:
     from curation.releases.export.export_source import ExportSource
 
+READERS = "BEIR, MTEB and sentence-transformers: corpus, queries and qrels of each part"
 QRELS = ("query-id", "corpus-id", "score")
 QUERY_FIELDS = ("stratum", "information_need", "filter")
 
@@ -66,7 +67,6 @@ def _drop_none(**values: str | None) -> dict[str, str]:
     return {name: value for name, value in values.items() if value is not None}
 
 
-READERS = "BEIR, MTEB and sentence-transformers: corpus, queries and qrels of each part"
 BEIR = ExportFormat("beir", write_beir, readers=READERS)
 
 

@@ -16,6 +16,7 @@ from curation.releases.export.files import QUERY_COLUMNS, name_splits, write_par
 if TYPE_CHECKING:
     from curation.releases.export.export_source import ExportSource
 
+READERS = "Hugging Face datasets and MTEB, with a data-set card"
 CORPUS = ("_id", "title", "text")
 QUERIES = ("_id", "text", "part", *QUERY_COLUMNS)
 READING = (
@@ -46,5 +47,4 @@ def write_hf(folder: Path, source: ExportSource) -> Written:
     return Written(files, {"query_prefix": query_prefix, "document_prefix": document_prefix})
 
 
-READERS = "Hugging Face datasets and MTEB, with a data-set card"
 HF = ExportFormat("hf", write_hf, readers=READERS, reading=READING)

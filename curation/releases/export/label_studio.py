@@ -17,6 +17,7 @@ from curation.releases.export.files import json_array, write_lines, write_parts
 if TYPE_CHECKING:
     from curation.releases.export.export_source import ExportSource
 
+READERS = "Label Studio: judged pairs as tasks, with the interface"
 EVIDENCE = "Evidence"
 _LABELS = f'<Labels name="evidence" toName="document"><Label value="{EVIDENCE}"/></Labels>'
 
@@ -57,5 +58,4 @@ def _make_region(start: int, end: int, quote: str) -> dict[str, Any]:
     return {"start": start, "end": end, "text": quote, "labels": [EVIDENCE]}
 
 
-READERS = "Label Studio: judged pairs as tasks, with the interface"
 LABEL_STUDIO = ExportFormat("label-studio", write_label_studio, readers=READERS)

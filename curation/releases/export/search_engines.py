@@ -18,6 +18,8 @@ from curation.releases.export.export_format import ExportFormat, Written
 if TYPE_CHECKING:
     from curation.releases.export.export_source import ExportSource
 
+RATINGS_READERS = "Quepid and the Search Relevance Workbench: query, docid, rating"
+RANK_EVAL_READERS = "Elasticsearch and OpenSearch: the body of a _rank_eval request"
 COLUMNS = ("query", "docid", "rating")
 INDEX = "corpus"
 SEARCH = {"multi_match": {"query": "{{query}}", "fields": ["title", "text"]}}
@@ -51,9 +53,7 @@ def _walk_requests(source: ExportSource, part: str) -> Iterator[dict[str, Any]]:
         yield {"id": query_id, "template_id": "search", "params": {"query": text}, "ratings": ratings}
 
 
-RATINGS_READERS = "Quepid and the Search Relevance Workbench: query, docid, rating"
 RATINGS = ExportFormat("ratings", write_ratings, readers=RATINGS_READERS)
 
 
-RANK_EVAL_READERS = "Elasticsearch and OpenSearch: the body of a _rank_eval request"
 RANK_EVAL = ExportFormat("rank-eval", write_rank_eval, readers=RANK_EVAL_READERS)

@@ -21,6 +21,7 @@ from curation.store.release_parts import read_part
 if TYPE_CHECKING:
     from curation.releases.export.export_source import ExportSource
 
+READERS = "trec_eval, ir_measures, PyTerrier, Anserini: topics and qrels"
 UNJUDGED = -1
 _SPACE = re.compile(r"[\s%]")
 
@@ -85,5 +86,4 @@ def write_id_table(folder: Path, **ids: Mapping[str, str]) -> int:
     return len(encoded)
 
 
-READERS = "trec_eval, ir_measures, PyTerrier, Anserini: topics and qrels"
 TREC = ExportFormat("trec", write_trec, takes_unjudged=True, readers=READERS)
