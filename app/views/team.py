@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, NamedTuple
+import re
+from collections.abc import Callable, Sequence
+from typing import Any
 from urllib.parse import urlencode, urlsplit
 
 import streamlit as st
@@ -12,16 +13,17 @@ from app import ui
 from app.acts import Acts, FormState
 from app.app_page import LEADS, SETTINGS, AppPage
 from app.components.links import PageLink, page_link
-from app.context import project_store
+from app.context import BY_PATH, project_store
 from app.signin import current_user
 from app.signin.auth_settings import auth_settings
-from curation.core.text import percent, pluralize
+from curation.core.text import join_names, percent, pluralize
 from curation.labeling.rounds import practice
 from curation.labeling.rounds.leaving import ReturnedWork, change_role, deactivate_annotator
 from curation.labeling.rounds.status import count_workloads
 from curation.people import accounts, addresses, invitations
 from curation.people.accounts import add_annotator
 from curation.people.annotators import ROLES
+from curation.people.invitations import find_invited_annotator
 from curation.people.sign_ins import end_sign_ins, list_sign_ins
 from curation.store import Annotator, Store
 
@@ -53,26 +55,49 @@ def show(annotator: Annotator) -> None:
         )
         ui.note("Choose a name to change the account. The judgments of deactivated people stay.")
     with right:
-        _show_last_act(get_form(acts).result)
+        if get_form(acts).result:  # next to the forms, because the top of the page may be out of view
+            ui.success(get_form(acts).result)
+        _show_links(store, acts, account)
         if account is None:
             ask_invitation(store, acts)
         else:
             ui.heading(account.name)
             show_account(store, acts, account, workload_by_name.get(account.name, (0, 0))[1])
-            st.html(f'<p class="gs-quiet">{page_link(PageLink("Invite somebody", ADDRESS))}</p>')
+            st.html(f'<p class="gs-quiet">{page_link(PageLink("Invite people", ADDRESS))}</p>')
 
 
 PAGE = AppPage(50, "Team", "team", LEADS, show, menu=SETTINGS)
 
 
-def _show_last_act(last_act: AccountAct | None) -> None:
-    """Show the result of the last action next to the forms, because the top of the page may be out of
-    view.
+@st.cache_resource(show_spinner=False, hash_funcs=BY_PATH)
+def _read_kept_links(store: Store) -> dict[tuple[str, str], tuple[invitations.Invitation, str]]:
+    """Return the links that leads have made since the server started, by lead and invited person.
+
+    The project stores no link, so only this server can show them again.
     """
-    if last_act:
-        ui.success(last_act.sentence)
-        if last_act.link:
-            st.code(last_act.link, language=None, wrap_lines=True)
+    return {}
+
+
+def _show_links(store: Store, acts: Acts, account: accounts.Account | None) -> None:
+    """Show the lead's links, newest first, until they are used, replaced or withdrawn."""
+    links = _read_kept_links(store)
+    with store.reading() as cursor:
+        for key, (invitation, _) in list(links.items()):
+            if find_invited_annotator(cursor, invitation.token) is None:
+                links.pop(key, None)
+    shown = [
+        kept
+        for (lead, name), kept in reversed(links.items())
+        if lead == acts.by and (account is None or account.name == name)
+    ]
+    if shown:
+        ui.heading("Links to send")
+        ui.note("Each link works once. It stays here until it is used or the server restarts.")
+    for invitation, link in shown:
+        ui.note(f"{invitation.name}, {invitation.role}, until {invitation.expires:%d %b %Y %H:%M} UTC")
+        st.code(link, language=None, wrap_lines=True)
+    if any(link.startswith(("http://localhost", "http://127.0.0.1")) for _, link in shown):
+        ui.note("For people on other machines, replace localhost by this machine's address.")
 
 
 def _make_row(account: accounts.Account, workload: tuple[int, int]) -> tuple[object, ...]:
@@ -83,13 +108,6 @@ def _make_row(account: accounts.Account, workload: tuple[int, int]) -> tuple[obj
         *workload,
         f"{account.added_at:%d %b %Y}",
     )
-
-
-class AccountAct(NamedTuple):
-    """A sentence about the last action, and the invitation link that the action made, if any."""
-
-    sentence: str
-    link: str = ""
 
 
 def get_form(acts: Acts) -> FormState:
@@ -126,25 +144,30 @@ def show_account(store: Store, acts: Acts, account: accounts.Account, open_items
 
 
 def ask_invitation(store: Store, acts: Acts) -> None:
-    ui.heading("Invite somebody")
+    ui.heading("Invite people")
     by_provider, by_password = auth_settings().providers, auth_settings().passwords
     with st.form(f"invite {get_form(acts).key}"):
-        name = st.text_input("Name", max_chars=63, help="Letters, digits and . @ + - _, no spaces.").strip()
-        role = st.selectbox("Role", ROLES, format_func=ROLE_DESCRIPTIONS.__getitem__, key="new role")
+        entered = st.text_area(
+            "Names", height=88, help="Letters, digits and . @ + - _, no spaces. One name a line, or commas."
+        )
+        role = st.selectbox("Role", ROLES, format_func=ROLE_DESCRIPTIONS.__getitem__)
         address_help = "A person with an address signs in through the identity provider, and gets no link."
         email = st.text_input("E-mail address", help=address_help).strip() if by_provider else ""
         submitted = st.form_submit_button("Invite", type="primary")
     ui.note(
-        f"You get a link to send; it works once, for {invitations.LINK_DAYS} days. They choose a password."
+        f"You get a link for each person; it works once, for {invitations.LINK_DAYS} days. "
+        "They choose a password."
     )
     if submitted and (email or not by_password):
+        name = entered.strip()
         run_action(acts, f"{name} is {role} now.", add_annotator, store, name, role, None, email or None)
     elif submitted:
-        run_action(acts, _make_link_outcome(), invitations.invite, store, name, role)
+        names = list(dict.fromkeys(filter(None, map(str.strip, re.split(r"[,\n]", entered))))) or [""]
+        run_action(acts, _make_link_outcome(store, acts), invitations.invite_all, store, names, role)
 
 
 def run_action(
-    acts: Acts, outcome: str | Callable[[Any], AccountAct], action: Callable[..., Any], *arguments: object
+    acts: Acts, outcome: str | Callable[[Any], str], action: Callable[..., Any], *arguments: object
 ) -> None:
     """Run the action of a form of the page; changes take effect in open sessions at once.
 
@@ -154,10 +177,10 @@ def run_action(
     action: a function that is called with `arguments` and with the name of the lead.
     """
 
-    def act() -> AccountAct:
+    def act() -> str:
         result = action(*arguments, acts.by)
         current_user.sign_in_cache().expire()
-        return AccountAct(outcome) if isinstance(outcome, str) else outcome(result)
+        return outcome if isinstance(outcome, str) else outcome(result)
 
     acts.do(get_form(acts), act)
 
@@ -166,17 +189,18 @@ def _show_button(acts: Acts, label: str, key: str = "", **options: Any) -> bool:
     return st.button(label, key=f"{label} {key} {get_form(acts).key}", **options)
 
 
-def _make_link_outcome() -> Callable[[invitations.Invitation], AccountAct]:
-    """Return a function that describes an invitation, with a link to the address of the lead's browser."""
+def _make_link_outcome(store: Store, acts: Acts) -> Callable[[Sequence[invitations.Invitation]], str]:
+    """Return a function that keeps the links of invitations, at the address of the lead's browser."""
+    links = _read_kept_links(store)
     address = urlsplit(st.context.url or "")._replace(path="", query="", fragment="").geturl()
 
-    def describe(invitation: invitations.Invitation) -> AccountAct:
-        until = f"{invitation.expires:%d %b %Y %H:%M} UTC"
-        sentence = f"{invitation.name} is invited as {invitation.role}."
-        sentence += f" Send this link: it works once, until {until}."
-        if address.startswith(("http://localhost", "http://127.0.0.1")):
-            sentence += "\nFor people on other machines, replace localhost by this machine's address."
-        return AccountAct(sentence, invitations.make_invitation_link(address, invitation.token))
+    def describe(made: Sequence[invitations.Invitation]) -> str:
+        for invitation in made:
+            link = invitations.make_invitation_link(address, invitation.token)
+            links[acts.by, invitation.name] = invitation, link
+        names, role = [invitation.name for invitation in made], made[0].role
+        people = f"is invited as {role}" if len(made) == 1 else f"are invited as {role}s"
+        return f"{join_names(names, len(names))} {people}."
 
     return describe
 
@@ -198,7 +222,9 @@ def _ask_role(store: Store, acts: Acts, account: accounts.Account, open_items: i
 def _offer_link(store: Store, acts: Acts, account: accounts.Account) -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
         if _show_button(acts, "Reset password by a link" if account.password else "Make a new link"):
-            run_action(acts, _make_link_outcome(), invitations.invite, store, account.name, None)
+            run_action(
+                acts, _make_link_outcome(store, acts), invitations.invite_all, store, [account.name], None
+            )
         if account.link_until and _show_button(acts, "Withdraw the link"):
             run_action(
                 acts,
@@ -242,8 +268,8 @@ def _list_sign_ins(store: Store, acts: Acts, account: accounts.Account) -> None:
             ended_id = sign_in.sign_in_id
     if ended_id or (len(sign_ins) > 1 and _show_button(acts, "End all")):
 
-        def describe(count: int) -> AccountAct:
-            return AccountAct(f"{pluralize(count, 'sign-in')} of {account.name} ended.")
+        def describe(count: int) -> str:
+            return f"{pluralize(count, 'sign-in')} of {account.name} ended."
 
         run_action(acts, describe, end_sign_ins, store, account.name, ended_id)
 
@@ -266,8 +292,8 @@ def _offer_practice_decision(store: Store, acts: Acts, status: practice.Practice
     is_running = status.state.passed is None
     if _show_button(acts, "Allow more practice", status.round_id, disabled=is_running):
 
-        def describe(new_status: practice.PracticeStatus) -> AccountAct:
-            return AccountAct(f"{status.annotator} has {new_status.state.total:,} new items to practise on.")
+        def describe(new_status: practice.PracticeStatus) -> str:
+            return f"{status.annotator} has {new_status.state.total:,} new items to practise on."
 
         run_action(acts, describe, practice.practise_again, store, status.round, status.annotator)
     if is_running:
@@ -296,5 +322,5 @@ def _ask_deactivation(store: Store, acts: Acts, account: accounts.Account, open_
         run_action(acts, outcome, deactivate_annotator, store, account.name)
 
 
-def _describe_change(sentence: str) -> Callable[[tuple[Annotator, list[ReturnedWork]]], AccountAct]:
-    return lambda result: AccountAct("\n".join([sentence, *(work.sentence for work in result[1])]))
+def _describe_change(sentence: str) -> Callable[[tuple[Annotator, list[ReturnedWork]]], str]:
+    return lambda result: "\n".join([sentence, *(work.sentence for work in result[1])])

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import secrets
+from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import NamedTuple
 
@@ -48,12 +49,21 @@ def make_invitation_link(address: str, token: str) -> str:
 
 
 def invite(store: Store, name: str, role: str | None, author: str = COMMAND_LINE) -> Invitation:
-    """Make an invitation link for a new person, or for a person who lost a link or forgot a password.
+    """Make an invitation link for a new person, or for a person who lost a link or forgot a password; see
+    `invite_all`.
+    """
+    return invite_all(store, [name], role, author)[0]
+
+
+def invite_all(
+    store: Store, names: Sequence[str], role: str | None, author: str = COMMAND_LINE
+) -> list[Invitation]:
+    """Make an invitation link for each person, or for nobody.
 
     Parameters
     ----------
-    role: role of a new account, which takes over imported judgments under the same name; None for an existing
-    account.
+    role: role of new accounts, which take over imported judgments under the same names; None for existing
+    accounts.
 
     Raises
     ------
@@ -63,21 +73,25 @@ def invite(store: Store, name: str, role: str | None, author: str = COMMAND_LINE
     account, or the author is not a lead.
     """
     if role is not None:
-        refuse_problems(find_account_problems(name, role))
+        refuse_problems([problem for name in names for problem in find_account_problems(name, role)])
     with store.transaction() as cursor:
-        if role is not None:
-            require_author(cursor, author, "lead")
-            annotator = insert_account(cursor, name, role, author)
-        else:
-            annotator = require_changeable_account(cursor, name, author)
-        if not annotator.active:
-            raise RefusedError(f"{name} is deactivated. Activate this person first.")
-        token, now = secrets.token_urlsafe(16), utc_now()
-        invitation = Invitation(name, annotator.role, now + timedelta(days=LINK_DAYS), token)
-        row = [name, _hash_token(token), author, now, invitation.expires]
-        cursor.execute("INSERT OR REPLACE INTO invitations VALUES (?, ?, ?, ?, ?)", row)
-        detail = {"name": name, "role": annotator.role, "expires": invitation.expires}
-        record_event(cursor, "invite annotator", detail, author)
+        return [_invite(cursor, name, role, author) for name in names]
+
+
+def _invite(cursor: Cursor, name: str, role: str | None, author: str) -> Invitation:
+    if role is not None:
+        require_author(cursor, author, "lead")
+        annotator = insert_account(cursor, name, role, author)
+    else:
+        annotator = require_changeable_account(cursor, name, author)
+    if not annotator.active:
+        raise RefusedError(f"{name} is deactivated. Activate this person first.")
+    token, now = secrets.token_urlsafe(16), utc_now()
+    invitation = Invitation(name, annotator.role, now + timedelta(days=LINK_DAYS), token)
+    row = [name, _hash_token(token), author, now, invitation.expires]
+    cursor.execute("INSERT OR REPLACE INTO invitations VALUES (?, ?, ?, ?, ?)", row)
+    detail = {"name": name, "role": annotator.role, "expires": invitation.expires}
+    record_event(cursor, "invite annotator", detail, author)
     return invitation
 
 

@@ -30,10 +30,11 @@ from curation.pooling.engine_negatives import draw_by_engine
 from curation.pooling.pool_report import PoolReport, SystemReport, report_systems
 from curation.pooling.random_negatives import RANDOM, REACH, draw_negatives, make_random_order
 from curation.pooling.relevance import Pair
-from curation.pooling.request import PoolRequest
+from curation.pooling.request import SYSTEMS, PoolRequest
 from curation.pooling.stored_pool import PoolRow, read_pool_report, store_pool
 from curation.pooling.systems import ENGINE_PREFIX, Systems, replace_engines, require_corpus, sort_systems
 from curation.retrieval import RUN_PREFIX
+from curation.retrieval.embedding_model import can_embed
 from curation.retrieval.stemming import set_stemmer
 from curation.store import COMMAND_LINE, Cursor, Document, Query, Store
 from curation.store.documents import Corpus, StoredDocuments, current_corpus, current_snapshot
@@ -137,13 +138,14 @@ def build_pool(
 
 
 def check_request(request: PoolRequest) -> PoolRequest:
-    """Check a request, and remove repeated systems.
+    """Check a request, name the systems of a request without systems, and remove repeated systems.
 
     Raises
     ------
     InputError: a system is unknown, or a number is out of its bounds.
     """
-    request = replace(request, systems=sort_systems(request.systems, with_engines=True))
+    systems = request.systems or (SYSTEMS if can_embed() else ("bm25",))
+    request = replace(request, systems=sort_systems(systems, with_engines=True))
     refuse_problems(describe_out_of_bounds(PoolRequest, vars(request)))
     return request
 

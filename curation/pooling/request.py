@@ -18,7 +18,7 @@ class PoolRequest:
     Attributes
     ----------
     systems: names out of `SYSTEMS`, `run:NAME` for imported runs, and `engine:NAME` for engines, whose
-        current lists are stored as a run.
+        current lists are stored as a run. No name stands for all of `SYSTEMS` that this machine can use.
     model: embedding model of dense and hybrid; see `retrieval.embedding_model.find_model`.
     budget: largest number of pairs from systems, spread evenly over the queries (`pooling.candidates`).
         Random negatives are not counted.
@@ -27,10 +27,11 @@ class PoolRequest:
     """
 
     systems: Sequence[str] = option(
-        SYSTEMS,
+        (),
         "Systems",
         "Systems that propose documents. Choose from bm25, dense, hybrid, run:NAME for an "
-        "imported run, and engine:NAME for an engine.",
+        "imported run, and engine:NAME for an engine. By default bm25, dense and hybrid, or bm25 alone "
+        "without the packages for embedding.",
         is_comma_separated=True,
     )
     depth: int = option(10, "Depth", "Number of documents from the top of each system's list.", minimum=1)
@@ -54,7 +55,7 @@ class PoolRequest:
         "Embedding model of dense and hybrid: a name or a folder.",
         needs=Needs(
             "only dense and hybrid use a model; name dense or hybrid among the systems",
-            lambda pool: not {"dense", "hybrid"}.isdisjoint(pool["systems"]),
+            lambda pool: not {"dense", "hybrid"}.isdisjoint(pool["systems"] or SYSTEMS),
         ),
     )
     stemmer: str | None = option(
@@ -76,3 +77,12 @@ class PoolRequest:
         ),
     )
     ids: str | None = None
+
+    def limit_pairs(self, queries: int) -> int:
+        """Return the largest number of pairs that a pool of so many queries can have."""
+        proposed = queries * len(self.systems) * self.depth
+        return min(proposed, self.budget or proposed) + queries * self.random_negatives
+
+
+FIRST_POOL = PoolRequest(systems=("bm25",))
+"""The pool that a form proposes first, because it needs seconds. People can add slow systems later."""

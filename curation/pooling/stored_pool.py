@@ -8,9 +8,13 @@ from typing import Any, NamedTuple
 
 from curation.core.digests import canonical_json
 from curation.core.errors import InputError, NotFoundError, RefusedError
+from curation.core.request import DEFAULT_MODEL, list_options
+from curation.core.text import join_names, pluralize
 from curation.pooling.candidates import CandidateSource
 from curation.pooling.pool_report import PoolReport, SystemReport
 from curation.pooling.relevance import Pair
+from curation.pooling.request import PoolRequest
+from curation.retrieval import RUN_PREFIX
 from curation.store import Cursor, Store, append, record_event, utc_now
 
 
@@ -35,8 +39,14 @@ def read_last_pool(store: Store) -> PoolReport | None:
     The number `added` is not stored, and is 0 in the report.
     """
     with store.reading() as cursor:
-        rows = cursor.execute("SELECT pool_id FROM pools ORDER BY rowid DESC LIMIT 1").fetchall()
-        return read_pool_report(cursor, rows[0][0]) if rows else None
+        pool = find_last_pool(cursor)
+        return None if pool is None else read_pool_report(cursor, pool.pool_id)
+
+
+def find_last_pool(cursor: Cursor) -> PoolRow | None:
+    """Read the row of the last pool, or return None without a pool."""
+    has_pool = cursor.execute("SELECT 1 FROM pools LIMIT 1").fetchall()
+    return find_pool(cursor, None) if has_pool else None
 
 
 def read_pool_report(cursor: Cursor, pool_id: str) -> PoolReport | None:
@@ -108,6 +118,34 @@ def _append_pool(
         [row.pool_id, query_ids, document_ids],
     ).fetchall()
     return int(added[0][0])
+
+
+def restore_request(pool: PoolRow) -> PoolRequest:
+    """Make the request of a stored pool from its parameters."""
+    numbers = {name: pool.parameters[name] for name in ("depth", "random_negatives", "seed", "budget")}
+    settings: Mapping[str, Any] = pool.parameters["systems"]
+    dense = settings.get("dense") or settings.get("hybrid", {}).get("parts", {}).get("dense", {})
+    return PoolRequest(tuple(settings), model=dense.get("model", DEFAULT_MODEL), **numbers)
+
+
+def describe_rebuild(pool: PoolRow, request: PoolRequest, queries: int) -> str:
+    """Describe how a new pool for so many queries would differ from a stored pool."""
+    before = restore_request(pool)
+    changes = []
+    for word, systems, others in (
+        ("without", before.systems, request.systems),
+        ("with", request.systems, before.systems),
+    ):
+        names = [name.removeprefix(RUN_PREFIX) for name in systems if name not in others]
+        changes += [f"{word} {join_names(names)}"] if names else []
+    for option in list_options(PoolRequest):
+        old, new = getattr(before, option.name), getattr(request, option.name)
+        if option.name != "systems" and old != new:
+            texts = (option.unset if value is None else str(value) for value in (new, old))
+            changes.append(f"{option.label[0].lower()}{option.label[1:]} {' instead of '.join(texts)}")
+    if queries != pool.report["queries"]:
+        changes.append(f"{pluralize(queries, 'query', 'queries')} instead of {pool.report['queries']:,}")
+    return f"Differs from the current pool: {'; '.join(changes)}." if changes else "As the current pool."
 
 
 def find_pool(cursor: Cursor, beginning: str | None) -> PoolRow:

@@ -10,9 +10,9 @@ from datetime import date
 from curation.core.text import pluralize
 from curation.ingest.importers.queries import read_active_queries
 from curation.people.seal_access import read_sealed_queries
+from curation.queries.retired_queries import read_retired_queries
 from curation.relabeling import calendar
 from curation.relabeling.judged_pairs import CHANGED, GONE, JudgedPair, read_pairs
-from curation.relabeling.retired_queries import read_retired_queries
 from curation.relabeling.text_changes import compute_changed_shares
 from curation.relabeling.traffic import LEFT, QueryTraffic, TrafficTable, read_traffic
 from curation.store import Query, Store

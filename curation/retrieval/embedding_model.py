@@ -80,9 +80,14 @@ def model_file(location: str, name: str) -> Path | None:
     return None
 
 
+def can_embed() -> bool:
+    """Tell whether the packages for embedding are installed."""
+    return importlib.util.find_spec("sentence_transformers") is not None
+
+
 def refuse_without_packages() -> None:
     """Refuse to embed if the needed packages are not installed."""
-    if importlib.util.find_spec("sentence_transformers") is None:
+    if not can_embed():
         raise RefusedError(
             "Dense retrieval needs sentence-transformers, which is not installed here.",
             command="pip install sentence-transformers",

@@ -42,20 +42,36 @@ def account(store: Store, name: str) -> tuple[str, bool, list[str]]:
 
 def test_a_lead_invites_somebody_who_chooses_a_password_by_the_link(project: Store) -> None:
     shown = page()
-    field(shown, "Name").set_value("a b")
+    field(shown, "Names").set_value("a b")
     shown = press(shown, "Invite")
     assert "The name 'a b'" in words(shown.error)
-    field(shown, "Name").set_value("dora")
+    field(shown, "Names").set_value("dora")
     field(shown, "Role").select("reviewer")
     shown = press(shown, "Invite")
-    assert words(shown.success).startswith(
-        "dora is invited as reviewer. Send this link: it works once, until "
-    )
+    assert words(shown.success) == "dora is invited as reviewer."
     token = shown.code[0].value.partition("/join#")[2]
     assert "link until " in html(shown)
     assert accept_invitation(project, token, "a long password")
     assert authenticate(project, "dora", "a long password")
     assert rows_of(project, "SELECT actor FROM events WHERE action = 'invite annotator'") == [("lee",)]
+
+
+def test_several_are_invited_at_once_or_nobody_and_each_link_stays_until_it_is_used(project: Store) -> None:
+    shown = page()
+    field(shown, "Names").set_value("dora, ada")
+    shown = press(shown, "Invite")
+    assert "'ada' exists already" in words(shown.error)
+    assert not shown.code, "dora is not invited either"
+    field(shown, "Names").set_value("dora\nemil, finn")
+    field(shown, "Role").select("reviewer")
+    shown = press(shown, "Invite")
+    assert words(shown.success) == "dora, emil, finn are invited as reviewers."
+    assert field(shown, "Role").value == "annotator", "the role is not kept for the next person"
+    shown = page()
+    assert len(shown.code) == 3, "a reload keeps the links"
+    assert accept_invitation(project, shown.code[0].value.partition("/join#")[2], "a long password")
+    assert len(page().code) == 2
+    assert not page("ada").code
 
 
 def test_with_a_provider_somebody_is_added_by_an_address_and_gets_no_link(
@@ -65,7 +81,7 @@ def test_with_a_provider_somebody_is_added_by_an_address_and_gets_no_link(
     settings = AuthSettings((provider,), passwords=False)
     monkeypatch.setattr(team, "auth_settings", lambda: settings)
     shown = page()
-    field(shown, "Name").set_value("dora")
+    field(shown, "Names").set_value("dora")
     shown = press(shown, "Invite")
     assert "Neither a password nor an e-mail address" in words(shown.error)
     field(shown, "E-mail address").set_value("Dora@example.org")

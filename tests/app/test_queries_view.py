@@ -11,6 +11,7 @@ from streamlit.testing.v1 import AppTest
 from curation.core.errors import RefusedError
 from curation.core.progress import silent
 from curation.ingest.importers.imported_judgment import ImportedJudgment
+from curation.ingest.importers.queries import read_active_queries
 from curation.ingest.importers.traffic.traffic_import import import_traffic
 from curation.ingest.readers.fields import TrafficFields
 from curation.labeling.imported import add_judgments
@@ -24,7 +25,7 @@ from curation.pooling.request import PoolRequest
 from curation.queries.new_query import write_query
 from curation.queries.sampling.draw import draw_sample
 from curation.queries.sampling.requests import DrawRequest
-from curation.queries.sampling.stored_sample import find_current_sample
+from curation.queries.sampling.stored_sample import find_current_sample, list_drawn_queries
 from curation.store import Store
 from curation.store.row_types import Annotator
 from tests.support.page import LEE, button, field, html, page_at, press
@@ -107,6 +108,51 @@ def test_a_sample_is_drawn_once_as_the_command_would_and_shown_beside_the_traffi
     assert by == [("lee",)], "the audit trail names the lead"
 
 
+def custom_draw() -> AppTest:
+    """The page Sample with all options of a draw."""
+    page = run("Sample")
+    assert not [one for one in page.multiselect if one.label == "Kinds of queries"]
+    page.radio(key="plan").set_value("Custom").run()
+    return page
+
+
+@pytest.mark.slow
+def test_queries_are_drawn_as_searched_by_one_choice_and_listed_with_their_searches(filled: Store) -> None:
+    page = run("Sample")
+    assert "15 s a grade" in html(page)
+    field(page, "Queries to draw").set_value(2).run()
+    assert "2 queries × about 15 documents × 2 people = about 60 grades, about 8 min each" in html(page)
+    page.radio(key="plan").set_value("As searched").run()
+    press(page, "Draw the sample")
+    jobs_of(filled).wait()
+    assert newest_job(filled).parameters["design"] == "pps"
+    page = run("Sample")
+    assert "2 queries, drawn with seed 0" in html(page)
+    assert button(page, "Next: pool")
+    sample = find_current_sample(filled)
+    assert sample
+    with filled.reading() as cursor:
+        asked = [row[2] for row in list_drawn_queries(cursor, sample.sample_id)]
+    assert asked == sorted(asked, reverse=True)
+
+
+def test_a_query_is_left_out_with_a_reason_and_the_sample_stays(pooled: Store) -> None:
+    sample = find_current_sample(pooled)
+    assert sample
+    with pooled.reading() as cursor:
+        ((first, *_), *_) = list_drawn_queries(cursor, sample.sample_id)
+    page = run("Sample")
+    page.session_state["drawn queries"] = {"chosen": {"cleared": 0, "ids": [first]}}
+    press(page.run(), "Leave out")
+    assert "needs a reason" in page.error[0].value
+    field(page, "Reason to leave").set_value("no question")
+    press(page, "Leave out")
+    assert find_current_sample(pooled) == sample
+    with pooled.reading() as cursor:
+        assert first not in {query.query_id for query in read_active_queries(cursor)}
+        assert list_drawn_queries(cursor, sample.sample_id)[0][-1] == "left out: no question"
+
+
 def test_what_the_draw_refuses_stands_beside_its_form(filled: Store) -> None:
     store_ending(
         filled,
@@ -118,7 +164,7 @@ def test_what_the_draw_refuses_stands_beside_its_form(filled: Store) -> None:
 
 
 def test_all_that_the_command_takes_the_form_takes(filled: Store) -> None:
-    page = run("Sample")
+    page = custom_draw()
     field(page, "Queries to draw").set_value(3)
     field(page, "Quotas: an exact number from a stratum").set_value("head=1\n\ntail=1\n")
     field(page, "Asked before this time (UTC)").set_value(datetime(2030, 1, 31, 8, 15))
@@ -203,7 +249,9 @@ def test_a_pool_is_built_and_each_systems_part_is_shown(filled: Store) -> None:
     draw_sample(filled, DrawRequest(4, 0))
     page = run("Pool")
     assert field(page, "Systems").value == ["bm25"], "what takes seconds is the default"
+    field(page, "Systems").set_value(["bm25", "dense"]).run()
     assert "embed the corpus: about 1 minute, by the speed of other machines" in html(page)
+    field(page, "Systems").set_value(["bm25"])
     field(page, "Depth").set_value(3)
     field(page, "Random negatives for each query").set_value(0)
     press(page, "Build the pool")
@@ -213,6 +261,13 @@ def test_a_pool_is_built_and_each_systems_part_is_shown(filled: Store) -> None:
     assert "12 candidates for 4 queries, 0 of them random negatives." in html(page)
     assert "<td>bm25</td>" in html(page)
     assert not button(page, "Add dense and hybrid").disabled
+    assert (field(page, "Depth").value, field(page, "Random negatives for each query").value) == (3, 0)
+    assert "As the current pool." in html(page)
+    field(page, "Depth").set_value(5).run()
+    assert "Differs from the current pool: depth 5 instead of 3." in html(page)
+    assert "4 queries × at most 5 documents × 2 people = at most 40 grades" in html(page)
+    field(page, "Systems").set_value([]).run()
+    assert button(page, "Build the pool").disabled
 
 
 def test_the_pool_tells_what_it_lacks_whoever_built_it(filled: Store) -> None:
@@ -227,6 +282,8 @@ def test_the_pool_tells_what_it_lacks_whoever_built_it(filled: Store) -> None:
 def test_a_round_is_opened_once_and_told(pooled: Store) -> None:
     page = run("Round")
     assert field(page, "Annotators").value == ["ann", "bob"]
+    assert "4 queries × " in html(page)
+    assert "<td>bob</td>" in html(page), "the items of each person before anything is opened"
     press(page, "Open the round")
     assert "The round needs a name" in page.error[0].value
     assert count_rows(pooled, "rounds") == 0
@@ -280,7 +337,7 @@ def test_a_tag_of_ones_own_is_declared_set_filtered_by_and_offered_to_a_sample(f
     field(page, "Tag").set_value("error-code").run()
     assert "1 of 2 queries" in html(page)
     assert field(page, "Tags to add").options[0] == "error-code", "a team's own come first"
-    assert "tag:error-code" in field(run("Sample"), "Kinds of queries").options
+    assert "tag:error-code" in field(custom_draw(), "Kinds of queries").options
 
 
 @pytest.mark.parametrize("step", STEPS)

@@ -17,11 +17,13 @@ from curation.core.digests import digest
 from curation.core.errors import CurationError, InputError, RefusedError
 from curation.core.request import DEFAULT_MODEL
 from curation.core.similarity.identical_texts import IdenticalTexts, Representatives
+from curation.pooling import pool as pool_module
 from curation.pooling.candidates import CandidateSource
 from curation.pooling.operations import forecast_embedding
-from curation.pooling.pool import build_pool
+from curation.pooling.pool import build_pool, check_request
 from curation.pooling.random_negatives import REACH, draw_negatives, make_random_order
 from curation.pooling.request import PoolRequest
+from curation.pooling.stored_pool import describe_rebuild, find_pool, restore_request
 from curation.pooling.systems import MAX_DOCUMENTS, SystemLists
 from curation.retrieval import Hit, bm25_check, passages
 from curation.retrieval.embeddings import minutes_to_embed
@@ -256,6 +258,28 @@ def test_a_corpus_too_small_for_the_negatives_gives_a_counted_reason(store: Stor
     )
 
 
+def test_a_rebuild_names_its_differences_from_the_current_pool(shop: Store) -> None:
+    first = PoolRequest(["bm25", "dense"], depth=6, random_negatives=1, seed=3, budget=9)
+    build_pool(shop, first)
+    with shop.reading() as cursor:
+        pool = find_pool(cursor, None)
+    assert restore_request(pool) == replace(first, systems=("bm25", "dense"))
+    assert describe_rebuild(pool, first, 2) == "As the current pool."
+    other = PoolRequest(["bm25", "run:shop"], depth=10, random_negatives=1, seed=3)
+    assert describe_rebuild(pool, other, 3) == (
+        "Differs from the current pool: without dense; with shop; depth 10 instead of 6; budget in pairs "
+        "no limit instead of 9; 3 queries instead of 2."
+    )
+
+
+@pytest.mark.parametrize(("can_embed", "systems"), [(True, ["bm25", "dense", "hybrid"]), (False, ["bm25"])])
+def test_a_request_without_systems_takes_those_that_the_installation_can_use(
+    monkeypatch: pytest.MonkeyPatch, can_embed: bool, systems: list[str]
+) -> None:
+    monkeypatch.setattr(pool_module, "can_embed", lambda: can_embed)
+    assert check_request(PoolRequest()).systems == systems
+
+
 def test_what_is_missing_or_unknown_gives_a_sentence_and_no_pool(store: Store, tmp_path: Path) -> None:
     def refused(kind: type[CurationError], message: str, *systems: str, **numbers: int) -> None:
         with pytest.raises(kind, match=message):
@@ -264,7 +288,6 @@ def test_what_is_missing_or_unknown_gives_a_sentence_and_no_pool(store: Store, t
             )
 
     refused(InputError, r"(?s)'bm52' is no system.*'run' is no system.*one or more of bm25", "bm52", "run")
-    refused(InputError, "No system was named")
     refused(
         InputError,
         r"(?s)“Depth”: 0 is out of range.*“Random negatives for each query”: -1 is out of range",

@@ -22,6 +22,7 @@ from curation.labeling.consensus.disputes import find_disputes
 from curation.labeling.imported import add_judgments, import_judgments
 from curation.labeling.rounds.round_states import set_round_state
 from curation.labeling.rounds.use_guide import use_guide
+from curation.queries.retired_queries import retire_query
 from curation.relabeling.fixed_reports import close_round
 from curation.relabeling.plan import make_plan
 from curation.relabeling.regraded_pairs import (
@@ -41,7 +42,6 @@ from curation.relabeling.report import (
 )
 from curation.relabeling.report_sections import list_drift_findings, make_drift_page, recommend_pairs
 from curation.relabeling.request import PlanRequest
-from curation.relabeling.retired_queries import retire_query
 from curation.relabeling.stored_plans import read_plan_pairs
 from curation.relabeling.wrong_labels import estimate_wrong_labels
 from curation.store import Store

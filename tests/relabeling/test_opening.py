@@ -18,13 +18,13 @@ from curation.labeling.consensus.votes import read_query_votes
 from curation.labeling.imported import add_judgments
 from curation.labeling.rounds.round_states import set_round_state
 from curation.labeling.session.queue import read_queue
+from curation.queries.retired_queries import leave_out, put_back, read_retired_queries, retire_query
 from curation.queries.sampling.draw import draw_sample
 from curation.queries.sampling.requests import DrawRequest
 from curation.relabeling.open_quarter import NO_DOCUMENT, QuarterOpened, open_plan, preview_opening
 from curation.relabeling.plan import make_plan
 from curation.relabeling.planning_sections import list_due
 from curation.relabeling.request import PlanRequest, QuarterRequest
-from curation.relabeling.retired_queries import read_retired_queries
 from curation.relabeling.staleness import compute_staleness
 from curation.relabeling.stored_plans import read_plan_pairs
 from curation.releases.freeze.checklist import checklist
@@ -295,6 +295,21 @@ def test_new_documents_and_new_queries_enter_and_left_ones_are_retired(store: St
     assert sorted(gone) == ["topic 0", "topic 1"]
     assert "the traffic has left it" in gone["topic 0"]
     assert dict(rows_of(store, CURRENT_SAMPLE)) == autumn
+
+
+def test_a_query_that_a_lead_left_out_does_not_return_by_its_searches(store: Store, tmp_path: Path) -> None:
+    write_corpus(store, tmp_path, texts_of(2, 1))
+    write_log(store, tmp_path, "spring", {"topic 0": 50, "topic 1": 50})
+    draw_sample(store, DrawRequest(2, 1))
+    ids = dict(rows_of(store, "SELECT text, query_id FROM queries"))
+    assert leave_out(store, [ids["topic 0"]], " spam ") == 1
+    with store.transaction() as cursor:
+        retire_query(cursor, ids["topic 1"], "the traffic has left it")
+    with store.reading() as cursor:
+        assert read_retired_queries(cursor) == {"topic 1": "the traffic has left it"}
+    assert put_back(store, [ids["topic 0"]]) == 1
+    with store.reading() as cursor:
+        assert [query.text for query in read_active_queries(cursor)] == ["topic 0"]
 
 
 def test_what_a_preview_promises_is_what_people_are_asked(store: Store, tmp_path: Path) -> None:

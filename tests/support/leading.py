@@ -35,9 +35,9 @@ class Leading:
 
     def invite(self, name: str) -> str:
         """The link by which an annotator of that name joins."""
-        self.fill("Name", name)
+        self.fill("Names", name)
         self.press("Invite", f"{name} is invited as annotator.")
-        return self.page.get_by_test_id("stCode").inner_text().strip()
+        return self.page.get_by_test_id("stCode").first.inner_text().strip()
 
     def to(self, menu: str, name: str) -> None:
         """Open a page by its menu."""

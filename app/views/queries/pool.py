@@ -14,25 +14,23 @@ from curation.core.errors import CurationError, RefusedError
 from curation.core.text import pluralize
 from curation.ingest.stored_runs import read_stored_runs
 from curation.labeling.consensus.consensus import read_relevance
+from curation.labeling.rounds.grading_cost import forecast_pool
 from curation.operations.jobs import Job
 from curation.pooling.contributions import Contributions, build_contribution_table, compute_contributions
 from curation.pooling.engine_negatives import list_notices
 from curation.pooling.operations import forecast_embedding
-from curation.pooling.request import SYSTEMS, PoolRequest
-from curation.pooling.stored_pool import read_last_pool
+from curation.pooling.request import FIRST_POOL, SYSTEMS, PoolRequest
+from curation.pooling.stored_pool import find_last_pool, read_last_pool, restore_request
 from curation.pooling.systems import ENGINE_PREFIX
 from curation.retrieval import RUN_PREFIX
 from curation.retrieval.engines.stored_engines import read_engines
 from curation.store import Cursor
 from curation.store.documents import is_held
 
-INITIAL_REQUEST = PoolRequest(systems=("bm25",))
-"""The form proposes only a system that needs seconds. People can add slow systems later."""
-
 
 def show(context: PageContext) -> None:
     left, right = st.columns([2, 3], gap="large")
-    with left:
+    with left, st.container(border=True):
         _ask_pool(context)
     with right:
         context.show_result("pool")
@@ -46,29 +44,37 @@ def show(context: PageContext) -> None:
             report = read_last_pool(context.store)
             if report is not None:
                 ui.sentences(*report.sentences)
+            show_missing_stage(context.store, context.annotator, "round")
 
 
 def _ask_pool(context: PageContext) -> None:
+    """Ask for a pool outside a form, so that its cost and its differences follow each choice."""
     with context.store.reading() as cursor:
         runs = [f"{RUN_PREFIX}{run.name}" for run in read_stored_runs(cursor)]
         engines = [f"{ENGINE_PREFIX}{engine.name}" for engine in read_engines(cursor)]
         engine_sentences = [f"{name}: {_describe_requests(cursor, name)}" for name in engines]
-        runs += engines
-        is_part = is_held(cursor)
-        forecast = None if is_part else forecast_embedding(cursor)
-    initial = PoolRequest(systems=runs[:1]) if is_part else INITIAL_REQUEST
-    form = Form(PoolRequest, initial, choices={"systems": runs if is_part else [*SYSTEMS, *runs]})
-    with st.form("pool"):
-        form.ask("systems")
-        ui.sentences(*engine_sentences)
-        form.ask("depth", "random_negatives", "budget")
-        with st.expander("More options"):
-            form.ask_rest()
-        if forecast is not None:
-            ui.note(f"Dense and hybrid first embed the corpus: {forecast}. bm25 takes seconds.")
-        submitted = context.submit_button("Build the pool", "pool")
+        choices = [*runs, *engines] if is_held(cursor) else [*SYSTEMS, *runs, *engines]
+        forecast = None if is_held(cursor) else forecast_embedding(cursor)
+        current = find_last_pool(cursor)
+    initial = restore_request(current) if current else FIRST_POOL
+    systems = [name for name in initial.systems if name in choices] or choices[:1]
+    key = current.pool_id if current else ""
+    form = Form(PoolRequest, replace(initial, systems=systems), key, choices={"systems": choices})
+    form.ask("systems")
+    ui.sentences(*engine_sentences)
+    form.ask("depth", "random_negatives")
+    with st.expander("More options"):
+        form.ask_rest()
+    request = form.request()
+    if forecast is not None and not {"dense", "hybrid"}.isdisjoint(request.systems):
+        ui.note(f"Dense and hybrid first embed the corpus: {forecast}. bm25 takes seconds.")
+    with context.store.reading() as cursor:
+        ui.sentences(*forecast_pool(cursor, request))
+    with st.form("pool", border=False):
+        problem = None if request.systems else "Choose at least one system."
+        submitted = context.submit_button("Build the pool", "pool", problem)
     if submitted:
-        context.request_job("pool", form.request())
+        context.request_job("pool", request)
     last = context.jobs.get("pool")
     if forecast is not None and last is not None and last.outcome == "done":
         _offer_dense(context, last)

@@ -9,20 +9,28 @@ import streamlit as st
 
 from app import ui
 from app.components.forms import Form
-from app.components.widgets import show_drawing
 from app.next_stage import show_missing_stage
 from app.page_context import PageContext
+from app.views.queries.drawn_queries import show_drawn_queries
 from curation.core.errors import CurationError, RefusedError
 from curation.core.request import find_option
 from curation.core.text import pluralize
 from curation.ingest.importers.query_tags import read_known_tags
+from curation.labeling.rounds.grading_cost import forecast_sample_cost
 from curation.queries.sampling.dimensions import DIMENSIONS, TAG
 from curation.queries.sampling.requests import DrawRequest, TopUpRequest, read_quotas
 from curation.queries.sampling.stored_sample import SampleReport, count_judged_queries, find_current_sample
-from curation.queries.sampling.strata import build_strata_table, make_sample_chart
 
 _PENDING_DRAW = "draw asked"
 """The session key of a draw that waits for confirmation: its request, the current sample and the last job."""
+AS_SEARCHED, CUSTOM = "As searched", "Custom"
+PLANS = {
+    "Equal shares of frequent, middle and rare queries": "Head, torso and tail each have a third of the "
+    "searches, and give a third of the queries.",
+    AS_SEARCHED: "The more often a query was asked, the likelier it is drawn.",
+    CUSTOM: "Choose strata, shares and quotas.",
+}
+"""The ways to draw queries, and a sentence about each."""
 Request = TypeVar("Request", DrawRequest, TopUpRequest)
 
 
@@ -31,7 +39,8 @@ def show(context: PageContext) -> None:
     strata = [stratum.name for stratum in sample.strata] if sample else []
     left, right = st.columns([2, 3], gap="large")
     with left:
-        _ask_draw(context, strata, sample)
+        with st.container(border=True):
+            _ask_draw(context, strata, sample)
         if sample is not None:
             with st.expander("Top up the current sample"):
                 _ask_top_up(context, sample, strata)
@@ -39,24 +48,34 @@ def show(context: PageContext) -> None:
         draws = [kind for kind in context.jobs if kind in ("sample", "top up")]
         if draws:
             context.show_result(draws[-1])
-        _show_sample(context, sample)
+        if sample is None:
+            st.info(
+                "No sample has been drawn yet. People can judge imported and written queries without one."
+            )
+            show_missing_stage(context.store, context.annotator, "import")
+        else:
+            show_drawn_queries(context, sample)
 
 
 def _ask_draw(context: PageContext, strata: Sequence[str], sample: SampleReport | None) -> None:
+    """Ask for a draw outside a form, so that its cost follows each choice."""
     with context.store.reading() as cursor:
         kinds = [*DIMENSIONS, *(f"{TAG}{tag}" for tag in read_known_tags(cursor))]
     form = Form(DrawRequest, choices={"strata": kinds})
-    ui.note(
-        "Head, torso and tail: the few frequent queries, the queries in between, and the many rare queries. "
-        "Each stratum has a third of the searches unless you choose other shares."
-    )
-    with st.form("sample"):
-        form.ask("size", "strata", "design", "allocation")
-        with st.expander("More options"):
+    form.ask("size")
+    plan = st.radio("Which queries", PLANS, captions=list(PLANS.values()), key="plan")
+    is_custom, quotas = plan == CUSTOM, ""
+    with st.expander("More options", expanded=is_custom):
+        if is_custom:
+            form.ask("strata", "design", "allocation")
             quotas = _ask_quotas(find_option(DrawRequest, "quotas").label, strata)
-            form.ask_rest("quotas")
+        form.ask_rest(*() if is_custom else ("strata", "design", "allocation"), "quotas")
+    with context.store.reading() as cursor:
+        ui.sentences(forecast_sample_cost(cursor, form.value("size") or 1))
+    with st.form("sample", border=False):
         submitted = context.submit_button("Draw the sample", "sample")
-    if submitted and (request := _make_request(form, quotas)):
+    design = {"design": "pps"} if plan == AS_SEARCHED else {}
+    if submitted and (request := _make_request(form, quotas, **design)):
         _start_or_confirm(context, sample, request)
     if sample is not None:
         _confirm_replacement(context, sample)
@@ -123,23 +142,11 @@ def _ask_quotas(label: str, strata: Sequence[str]) -> str:
     )
 
 
-def _make_request(form: Form[Request], text: str) -> Request | None:
+def _make_request(form: Form[Request], text: str, **values: object) -> Request | None:
     """Return the request of the form; if the quotas cannot be parsed, show the reason and return None."""
     lines = [line for line in text.splitlines() if line.strip()]
     try:
-        return form.request(quotas=read_quotas(lines, form.request().size))
+        return form.request(quotas=read_quotas(lines, form.request().size), **values)
     except CurationError as error:
         ui.problem(error)
         return None
-
-
-def _show_sample(context: PageContext, sample: SampleReport | None) -> None:
-    if sample is None:
-        st.info(
-            "No sample has been drawn yet. People can judge imported and written queries without a sample."
-        )
-        show_missing_stage(context.store, context.annotator, "import")
-        return
-    show_drawing(make_sample_chart(sample.strata))
-    ui.tables(build_strata_table(sample.sample_id, sample.strata))
-    ui.sentences(*sample.warnings)

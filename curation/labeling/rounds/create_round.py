@@ -44,6 +44,7 @@ class OpenedRound:
         name: 'min', 'q1', 'median', 'q3', 'max'.
     left_out: reason → number of candidates or duplicates left out of the round.
     draw: the random draw of the round's queries; None if the round covers all queries.
+    queries: the number of queries of the candidates.
     """
 
     round: str
@@ -58,6 +59,7 @@ class OpenedRound:
     distances: dict[str, float]
     left_out: dict[str, int]
     draw: QueryDraw | None = None
+    queries: int = 0
 
     @property
     def sentences(self) -> list[str]:
@@ -282,6 +284,7 @@ def _plan_round(
         distances=compute_quantiles([row.position - positions[row.duplicate_of or ""] for row in repeats]),
         left_out=left_out,
         draw=None if draw is None else load_draw(draw),
+        queries=len({candidate.query_id for candidate in choice.candidates}),
     )
     return opened, assignment, parameters
 

@@ -32,6 +32,8 @@ from curation.store.audit_trail import COMMAND_LINE
 
 DrawnQuery = tuple[str, str, int, float]
 """A drawn query: its normalized text, stratum, traffic and inclusion probability."""
+QUERY_COLUMNS = ("query_id", "query", "asked", "stratum", "inclusion_probability", "left_out")
+"""Columns of a sample's queries; `left_out` is the reason for which a query was left out, or ''."""
 MIN_FOR_FIGURES = 10
 """Fewest drawn queries of a stratum for separate results on the stratum."""
 MIN_UNANSWERABLE, MAX_UNANSWERABLE = 0.05, 0.2
@@ -150,6 +152,16 @@ def count_judged_queries(cursor: Cursor, sample_id: str) -> int:
     """Count the queries of a sample that people have judged."""
     sql = "SELECT count(DISTINCT query_id) FROM sample_queries SEMI JOIN current_judgments USING (query_id)"
     return int(cursor.execute(f"{sql} WHERE sample_id = ?", [sample_id]).fetchall()[0][0])
+
+
+def list_drawn_queries(cursor: Cursor, sample_id: str) -> list[tuple[str, str, int, str, float, str]]:
+    """List the queries of a sample with the values of `QUERY_COLUMNS`, the most asked first."""
+    sql = """
+        SELECT query_id, text, traffic, stratum, inclusion_probability, coalesce(reason, '')
+        FROM sample_queries JOIN queries USING (query_id) LEFT JOIN retired_queries USING (query_id)
+        WHERE sample_id = ? ORDER BY traffic DESC, text
+    """
+    return cursor.execute(sql, [sample_id]).fetchall()
 
 
 def read_sample_texts(cursor: Cursor, sample_id: str) -> set[str]:

@@ -1,0 +1,102 @@
+"""The cost of grading before it begins: the number of grades, and the time that they take each person."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from curation.core.text import pluralize
+from curation.ingest.importers.queries import read_active_queries
+from curation.labeling.requests import RoundRequest
+from curation.labeling.rounds.create_round import OpenedRound
+from curation.labeling.rounds.pace import MIN_ANSWERS, MIN_SECONDS
+from curation.people.annotators import list_eligible_annotators, select_default_names
+from curation.pooling.request import FIRST_POOL, PoolRequest
+from curation.pooling.stored_pool import describe_rebuild, find_last_pool
+from curation.store import Cursor
+
+DEFAULT_SECONDS = 15.0
+"""Seconds for a grade that are assumed until enough answers are timed."""
+# The first answer's time: a grade that is changed later takes a moment only.
+_TIMES = """
+SELECT count(*), median(active_ms) / 1000 FROM (
+    SELECT active_ms FROM judgment_events WHERE kind IN ('grade', 'cannot_tell')
+    QUALIFY row_number() OVER (PARTITION BY presentation_id ORDER BY revision) = 1)
+WHERE active_ms >= ?
+"""
+
+
+class GradingPace(NamedTuple):
+    """The seconds that a grade takes, and a sentence that names the basis."""
+
+    seconds: float
+    basis: str
+
+    def describe_time(self, grades: float) -> str:
+        """Return the time that a number of grades takes, such as `about 2.1 h`."""
+        minutes = grades * self.seconds / 60
+        return f"about {minutes / 60:,.1f} h" if minutes >= 60 else f"about {max(1, round(minutes))} min"
+
+
+def read_pace(cursor: Cursor) -> GradingPace:
+    """Read the median seconds of the project's answers; answers too fast for a reader do not count."""
+    answers, median = cursor.execute(_TIMES, [MIN_SECONDS * 1000]).fetchall()[0]
+    if answers < MIN_ANSWERS:
+        return GradingPace(
+            DEFAULT_SECONDS, f"Assumes {DEFAULT_SECONDS:g} s a grade until {MIN_ANSWERS} grades are timed."
+        )
+    return GradingPace(median, f"Based on the median of {answers:,} grades here: {median:.1f} s.")
+
+
+def forecast_sample_cost(cursor: Cursor, queries: int) -> str:
+    """Describe what a sample will cost with as many documents a query as the current pool has."""
+    pool = find_last_pool(cursor)
+    pairs = FIRST_POOL.limit_pairs(queries)
+    if pool is not None:
+        pairs = round(queries * pool.report["candidates"] / pool.report["queries"])
+    return _forecast(cursor, queries, pairs, "about ")
+
+
+def forecast_pool(cursor: Cursor, request: PoolRequest) -> list[str]:
+    """Describe what a pool will cost at most, and how it will differ from the current pool."""
+    queries, pool = len(read_active_queries(cursor)), find_last_pool(cursor)
+    if not queries or not request.systems:
+        return []
+    changes = [] if pool is None else [describe_rebuild(pool, request, queries)]
+    return [*changes, _forecast(cursor, queries, request.limit_pairs(queries), "at most ")]
+
+
+def _forecast(cursor: Cursor, queries: int, pairs: int, bound: str) -> str:
+    people = len(select_default_names(list_eligible_annotators(cursor))) or RoundRequest.overlap
+    return _describe(read_pace(cursor), queries, pairs, min(RoundRequest.overlap, people), people, bound)
+
+
+def describe_round_cost(pace: GradingPace, planned: OpenedRound) -> str:
+    """Describe what a planned round costs, with its blind duplicates and control items."""
+    duplicates, control_items = (sum(n.values()) for n in (planned.duplicates, planned.control_items))
+    overlap = (planned.presentations - duplicates - control_items) // planned.candidates
+    repeats = {"blind duplicate": duplicates, "control item": control_items}
+    people = len(planned.per_annotator)
+    return _describe(pace, planned.queries, planned.candidates, overlap, people, repeats=repeats)
+
+
+def _describe(
+    pace: GradingPace,
+    queries: int,
+    pairs: int,
+    overlap: int,
+    people: int,
+    bound: str = "",
+    repeats: Mapping[str, int] = {},
+) -> str:
+    about = bound or ("about " if pairs % queries else "")
+    factors = (
+        pluralize(queries, "query", "queries"),
+        about + pluralize(round(pairs / queries), "document"),
+        pluralize(overlap, "person", "people"),
+    )
+    items = [pluralize(pairs * overlap, "grade")]
+    items += [pluralize(count, name) for name, count in repeats.items() if count]
+    time = pace.describe_time((pairs * overlap + sum(repeats.values())) / people)
+    each = "each" if people == overlap else f"for each of {people} people"
+    return f"{' × '.join(factors)} = {bound}{' + '.join(items)}, {time} {each}. {pace.basis}"
