@@ -8,7 +8,7 @@ from app import ui
 from app.components.links import query_address
 from app.components.widgets import PickerRow, pick_rows, show_drawing
 from app.page_context import PageContext
-from curation.core.reports.table_files import csv_table
+from curation.core.reports.table_files import format_csv
 from curation.core.reports.tables import Table
 from curation.core.text import pluralize
 from curation.queries.retired_queries import leave_out, put_back
@@ -31,7 +31,7 @@ def show_drawn_queries(context: PageContext, sample: SampleReport) -> None:
     chosen = pick_rows("drawn queries", COLUMNS, rows, [], form.submission_count)
     _ask_leaving(context, chosen)
     with st.container(horizontal=True):
-        ui.download("Download", csv_table(Table("", QUERY_COLUMNS, tuple(queries))), "queries.csv")
+        ui.download("Download", format_csv(Table("", QUERY_COLUMNS, tuple(queries))), "queries.csv")
         st.button("Next: pool", on_click=ui.preselect_parts, args=({"part": "Pool"},))
     ui.sentences(*sample.warnings)
     with st.expander("Strata"):
