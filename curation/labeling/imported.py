@@ -180,18 +180,8 @@ def import_judgments(
     file = JudgmentFile(store, path, fields, layout, grade_map, skip_unknown, progress)
     try:
         refuse_alike_names(store, file.judgments, file.fields)
-        added = add_judgments(
-            store,
-            file.judgments,
-            file.source,
-            file.new_queries,
-            file.left_out,
-            file.known_as,
-            about,
-            author,
-            round_name,
-            skip_unknown,
-        )
+        contents = (file.judgments, file.source, file.new_queries, file.left_out, file.known_as)
+        added = add_judgments(store, *contents, about, author, round_name, skip_unknown)
     except InputError as error:
         problems = [re.sub("^line", file.unit, problem) for problem in error.problems]
         raise InputError(problems, path=path, way_out=error.way_out) from error

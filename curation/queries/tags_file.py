@@ -54,13 +54,10 @@ def import_tags(
     records = Records(path, layout)
     query_column = records.require_column("--map query", query_field, QUERY_FIELDS, "the queries", ids=True)
     tag_column = records.require_column("--map tag", tag_field, TAG_FIELDS, "the tags")
-    name_kind = find_name_kind(query_column or "")
+    query_key, tag_key = query_column or "", tag_column or ""
+    name_kind = find_name_kind(query_key)
     rows = [
-        _Row(
-            record.line,
-            to_text(record.fields.get(query_column or "")).strip(),
-            record.fields.get(tag_column or ""),
-        )
+        _Row(record.line, to_text(record.fields.get(query_key)).strip(), record.fields.get(tag_key))
         for record in records
     ]
     statements: dict[TagPair, bool] = {}

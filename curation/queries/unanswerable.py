@@ -6,6 +6,7 @@ about a query also do not count if the round shows only control items of the que
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -77,17 +78,14 @@ def check_written_queries(cursor: Cursor) -> list[UnanswerableCheck]:
     candidates of a query also answer whether the corpus answers the query, and the majority decides.
     """
     answers = count_answers(cursor)
-    counts = dict(cursor.execute("SELECT query_id, count(*) FROM candidates GROUP BY query_id").fetchall())
+    sql = "SELECT query_id, count(*) FROM candidates GROUP BY query_id"
+    counts = Counter(dict(cursor.execute(sql).fetchall()))
     return [
         UnanswerableCheck(
-            query.query_id,
-            query.text,
-            query.writer,
-            counts.get(query.query_id, 0),
-            *answers.get(query.query_id, (0, 0, 0)),
+            row.query_id, row.text, row.writer, counts[row.query_id], *answers.get(row.query_id, (0, 0, 0))
         )
-        for query in list_queries(cursor)
-        if query.purpose == UNANSWERABLE
+        for row in list_queries(cursor)
+        if row.purpose == UNANSWERABLE
     ]
 
 

@@ -133,11 +133,8 @@ class Dense:
     def _embed_passages(self, progress: Progress) -> _Passages:
         if self._passages is None:
             spans = cut_documents(self._store, self._documents, self._cutter, progress)
-            texts = [
-                passage_text(document, span)
-                for document, cut in zip(self._documents, spans, strict=True)
-                for span in cut
-            ]
+            cuts = zip(self._documents, spans, strict=True)
+            texts = [passage_text(document, span) for document, cut in cuts for span in cut]
             vectors = embed(self._store, texts, "document", self._model, progress)
             first = np.cumsum([0, *(len(cut) for cut in spans[:-1])])
             self._passages = _Passages(vectors, first, spans)

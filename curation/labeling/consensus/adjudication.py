@@ -26,19 +26,9 @@ from curation.ingest.importers.unknown_names import describe_similar_name
 from curation.ingest.outcome import ImportOutcome, describe_fields
 from curation.ingest.readers.fields import DecisionFields
 from curation.ingest.readers.values import is_missing_value, parse_whole_number
+from curation.labeling.consensus import decisions
 from curation.labeling.consensus.consensus import PairConsensus, compute_consensus
-from curation.labeling.consensus.decisions import (
-    Pair,
-    ReviewerDecision,
-    Ruling,
-    append_decisions,
-    find_decision,
-    is_judged,
-    read_current_decisions,
-    read_decision_marks,
-    read_judged_versions,
-    unjudged_error,
-)
+from curation.labeling.consensus.decisions import Pair, ReviewerDecision, Ruling
 from curation.labeling.consensus.disputes import read_cases
 from curation.labeling.consensus.marks import ProjectMarks, read_marks
 from curation.labeling.consensus.votes import Votes, read_votes
@@ -138,26 +128,26 @@ def decide_pair(
         problems = list(_find_problems(grade, reason, guide))
         problems += [guide.describe_evidence_problem(grade, has_evidence=True)] if evidence else []
         refuse_problems(list(filter(None, problems)))
-        if not is_judged(cursor, pair):
-            raise unjudged_error(*pair)
+        if not decisions.is_judged(cursor, pair):
+            raise decisions.unjudged_error(*pair)
         needed = "" if evidence else guide.describe_evidence_problem(grade, has_evidence=False)
         if needed and any(case.dispute.marks_apart for case in read_cases(cursor, [pair])):
             way_out = "Annotators gave the same grade, and their marks have no common character."
             raise InputError(needed, way_out=way_out)
     with store.transaction(appends=True) as cursor:
-        version_read = content_hash or read_judged_versions(cursor, [pair]).get(pair)
+        version_read = content_hash or decisions.read_judged_versions(cursor, [pair]).get(pair)
         ruling = Ruling(*pair, grade, reason.strip(), version_read, union(evidence))
         _refuse_outside(cursor, ruling)
-        current = read_current_decisions(cursor, [pair])
+        current = decisions.read_current_decisions(cursor, [pair])
         current_decision = current.get(ruling.pair)
         if current_decision is not None and _is_repeated(cursor, ruling, current_decision, reviewer):
             return current_decision
         if current_decision is not None and seen_revision not in (None, current_decision.revision + 1):
-            seen_decision = find_decision(cursor, pair, seen_revision)
+            seen_decision = decisions.find_decision(cursor, pair, seen_revision)
             if seen_decision is not None and _is_repeated(cursor, ruling, seen_decision, reviewer):
                 return seen_decision
             raise OvertakenError(current_decision)
-        decision = append_decisions(cursor, [ruling], current, reviewer)[0]
+        decision = decisions.append_decisions(cursor, [ruling], current, reviewer)[0]
         detail = {"query_id": decision.query_id, "document_id": document_id, "grade": grade}
         record_event(cursor, "adjudicate", {**detail, "revision": decision.revision}, reviewer)
     return decision
@@ -191,8 +181,8 @@ def import_decisions(
             guide=current_guide(cursor),
             queries=KnownQueries.read(cursor),
             votes=read_votes(cursor),
-            current=read_current_decisions(cursor),
-            versions=read_judged_versions(cursor),
+            current=decisions.read_current_decisions(cursor),
+            versions=decisions.read_judged_versions(cursor),
             marks=read_marks(cursor),
         )
 
@@ -208,7 +198,7 @@ def import_decisions(
 
     def write(cursor: Cursor, planned: _Plan) -> None:
         rulings, current, decided = planned
-        append_decisions(cursor, rulings, current, reviewer)
+        decisions.append_decisions(cursor, rulings, current, reviewer)
         counts = {"decided": decided.decided, "left_out": decided.left_out}
         detail = {"source": source.name if source else None, **counts}
         record_event(cursor, "adjudicate from a file", detail, reviewer)
@@ -239,7 +229,7 @@ def _refuse_outside(cursor: Cursor, ruling: Ruling) -> None:
 def _is_repeated(cursor: Cursor, ruling: Ruling, decision: ReviewerDecision, reviewer: str) -> bool:
     """Return whether the stored decision of the reviewer has the same grade, reason and marks."""
     same = ruling.repeats(decision, reviewer)
-    return same and read_decision_marks(cursor, [decision]).get(ruling.pair, ()) == ruling.evidence
+    return same and decisions.read_decision_marks(cursor, [decision]).get(ruling.pair, ()) == ruling.evidence
 
 
 def _read_fingerprint(cursor: Cursor) -> tuple[object, ...]:

@@ -164,11 +164,10 @@ def estimate_errors(votes: Votes) -> AnnotatorErrors | None:
     shares, differences = fit.shares, pairs.values[None, :] - pairs.values[:, None]
     accuracies = np.einsum("k,akk->a", shares, fit.confusion)
     biases = np.einsum("k,akl,kl->a", shares, fit.confusion, differences.astype(np.float64))
+    columns = (pairs.names, grade_counts, accuracies, biases, fit.confusion)
     annotators = [
         AnnotatorConfusion(name, grade_count, _round(accuracy), _round(bias), tuple(map(_round_all, matrix)))
-        for name, grade_count, accuracy, bias, matrix in zip(
-            pairs.names, grade_counts, accuracies, biases, fit.confusion, strict=True
-        )
+        for name, grade_count, accuracy, bias, matrix in zip(*columns, strict=True)
     ]
     values = tuple(pairs.values.tolist())
     return AnnotatorErrors(values, _round_all(shares), fit.iterations, fit.converged, tuple(annotators))

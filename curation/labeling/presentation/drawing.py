@@ -17,15 +17,9 @@ from typing import Any, NamedTuple
 from curation.core.spans import Span
 from curation.guides.guide import Guide, PresentationTemplate, TemplateField
 from curation.ingest.readers.values import to_text
+from curation.labeling.presentation import excerpts
 from curation.labeling.presentation.addresses import Addresses
-from curation.labeling.presentation.excerpts import (
-    MAX_PASSAGE_LENGTH,
-    Segment,
-    find_best_passage,
-    locate_in_body,
-    mark_words,
-    stem_query,
-)
+from curation.labeling.presentation.excerpts import MAX_PASSAGE_LENGTH, Segment
 from curation.labeling.presentation.markable import Sentence, list_sentences, locate_sentences
 from curation.labeling.presentation.markup import Element, Fact, Node, Tree, read_markup
 from curation.labeling.presentation.tree_drawing import draw_tree, find_passage, wrap_sentences
@@ -101,8 +95,8 @@ def draw_document(
     image_hosts: the hosts from which browsers may fetch images.
     markable: give each sentence of the body its position, so that people can mark the sentence as evidence.
     """
-    stems = stem_query(query)
-    match = locate_in_body(document.title, document.body, matched) if matched else None
+    stems = excerpts.stem_query(query)
+    match = excerpts.locate_in_body(document.title, document.body, matched) if matched else None
     layout = template or PLAIN_TEMPLATE
     addresses = Addresses(document.url or "", layout.links, image_hosts)
     values = _read_fields(document) if layout.names else {}
@@ -110,7 +104,7 @@ def draw_document(
     markup = _find_markup(document) if layout.body == "file" else layout.body
     tree = _read_tree(document.body, markup, addresses) if markup in MARKUPS else None
     passage, whole = _draw_body(document.body, markup, tree, query, addresses, match, longest, markable)
-    drawn_title = mark_words(" ".join(title.split()), stems) if layout.title else mark_words(title, stems)
+    drawn_title = excerpts.mark_words(" ".join(title.split()) if layout.title else title, stems)
     if template is None:
         return DrawnDocument(drawn_title, passage, not whole, document.url, document.published, None)
     facts = _draw_facts(layout, values, stems, addresses)
@@ -161,12 +155,12 @@ def _draw_body(
     longest: int | None,
     markable: bool,
 ) -> tuple[list[Node], bool]:
-    stems = stem_query(query)
+    stems = excerpts.stem_query(query)
     sentences = _find_sentences(tree and tree.text, body, kind) if markable else ()
     text = body if tree is None else tree.text
     is_whole = longest is None or len(text) <= longest
     if tree is None:
-        start, segments = find_best_passage(body, query, longest or len(body), within)
+        start, segments = excerpts.find_best_passage(body, query, longest or len(body), within)
         nodes = wrap_sentences(segments, start, sentences)
         return ([Element("pre", {}, nodes)] if kind == "code" and nodes else nodes), is_whole
     if longest is None or is_whole:
@@ -217,7 +211,7 @@ def _draw_facts(
 
 def _draw_text(value: Any, stems: frozenset[str]) -> list[Node]:
     text = ", ".join(to_text(value).split("\n")) if isinstance(value, list) else to_text(value)
-    return [*mark_words(_shorten(" ".join(text.split())), stems)]
+    return [*excerpts.mark_words(_shorten(" ".join(text.split())), stems)]
 
 
 def _shorten(text: str) -> str:

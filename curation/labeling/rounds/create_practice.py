@@ -25,15 +25,10 @@ from curation.ingest.importers.unknown_names import describe_similar_name
 from curation.ingest.readers.records import Records
 from curation.ingest.readers.values import parse_whole_number, to_text
 from curation.labeling.requests import PracticeRequest
+from curation.labeling.rounds import control_items
 from curation.labeling.rounds.assignment import make_presentations, order_items
 from curation.labeling.rounds.candidates import Candidate
-from curation.labeling.rounds.control_items import (
-    AnnotatorPair,
-    ControlItem,
-    ControlItemPool,
-    read_control_items,
-    write_control_items,
-)
+from curation.labeling.rounds.control_items import AnnotatorPair, ControlItem, ControlItemPool
 from curation.labeling.rounds.create_round import BUSY, read_project_fingerprint
 from curation.labeling.rounds.practice import draw_practice_queries
 from curation.labeling.rounds.rounds import refuse_taken_name, refuse_unable_annotators, write_round
@@ -208,7 +203,7 @@ def open_practice(store: Store, request: PracticeRequest, author: str = COMMAND_
         refuse_unable_annotators(require_annotators(cursor, names))
         refuse_taken_name(cursor, name)
         guide = current_guide(cursor)
-        source: ControlItemPool | PracticeFile = read_control_items(cursor)
+        source: ControlItemPool | PracticeFile = control_items.read_control_items(cursor)
         if path is not None:
             hashes = snapshot_versions(cursor, current_snapshot(cursor))
             source = PracticeFile(path, request.fields, access, KnownQueries.read(cursor), guide, hashes)
@@ -225,7 +220,7 @@ def open_practice(store: Store, request: PracticeRequest, author: str = COMMAND_
         opened, rows, items = planned
         write_round(cursor, opened.round_id, name, "practice", opened.guide_hash, parameters)
         append_rows(cursor, "presentations", rows)
-        write_control_items(cursor, opened.round_id, items)
+        control_items.write_control_items(cursor, opened.round_id, items)
         record_event(cursor, "open practice", {"name": name, **parameters, "known": len(items)}, author)
 
     opened, *_ = write_if_unchanged(

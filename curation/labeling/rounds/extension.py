@@ -11,6 +11,7 @@ from curation.labeling.rounds import transfer
 from curation.labeling.rounds.assignment import assign_queries
 from curation.labeling.rounds.candidates import Candidate
 from curation.labeling.rounds.create_round import PRACTISED_BEFORE
+from curation.labeling.rounds.transfer import ItemGroup, TransferBuilder, TransferInputs, TransferPlan
 from curation.store import COMMAND_LINE, Cursor, Store
 
 FIXED_ITEMS = 20
@@ -18,11 +19,7 @@ FIXED_ITEMS = 20
 
 
 def extend_round(
-    store: Store,
-    round_name: str,
-    annotators: Sequence[str] = (),
-    candidates: bool = True,
-    author: str = COMMAND_LINE,
+    store: Store, name: str, people: Sequence[str] = (), candidates: bool = True, author: str = COMMAND_LINE
 ) -> transfer.Transfer:
     """Extend a round by candidates that no round has shown, and by annotators who share the work.
 
@@ -32,7 +29,7 @@ def extend_round(
 
     Parameters
     ----------
-    annotators: the people who join.
+    people: the people who join.
     candidates: add candidates; only a round of kind labeling takes candidates.
 
     Raises
@@ -40,15 +37,15 @@ def extend_round(
     NotFoundError: the round or a person is unknown.
     RefusedError: the round is closed or a practice round, or there is nothing to add.
     """
-    joining = list(dict.fromkeys(annotators))
+    joining = list(dict.fromkeys(people))
 
-    def read_inputs(cursor: Cursor) -> transfer.TransferInputs:
-        return transfer.read_transfer_inputs(cursor, round_name, author, joining, joining, extends=candidates)
+    def read_inputs(cursor: Cursor) -> TransferInputs:
+        return transfer.read_transfer_inputs(cursor, name, author, joining, joining, extends=candidates)
 
-    def make_plan(inputs: transfer.TransferInputs) -> transfer.TransferPlan:
+    def make_plan(inputs: TransferInputs) -> TransferPlan:
         if inputs.state.kind == "practice":
             raise RefusedError(
-                f"{round_name} is a practice round: annotators who join need a new practice round.",
+                f"{name} is a practice round: annotators who join need a new practice round.",
                 command="`goldgrade practice NAME --annotators NAMES` opens a practice round.",
             )
         return _plan_extension(inputs, [person for person in joining if person not in inputs.members])
@@ -56,13 +53,13 @@ def extend_round(
     return transfer.execute_transfer(store, read_inputs, make_plan, "extend", author)
 
 
-def _plan_extension(inputs: transfer.TransferInputs, joined: Sequence[str]) -> transfer.TransferPlan:
+def _plan_extension(inputs: TransferInputs, joined: Sequence[str]) -> TransferPlan:
     round_pairs = {item.pair for item in inputs.items}
     unshown = inputs.new_candidates.candidates
     new_candidates = [candidate for candidate in unshown if candidate.pair not in round_pairs]
     unseen_items = [item for item in inputs.items if not item.has_events and item.duplicate_of is None]
     loads = Counter(item.annotator for item in unseen_items)
-    builder = transfer.TransferBuilder(inputs, loads)
+    builder = TransferBuilder(inputs, loads)
     work = _assign_candidates(inputs, new_candidates, [*inputs.able_members, *joined], loads)
     for annotator, candidates in work.items():
         builder.add(annotator, candidates)
@@ -88,7 +85,7 @@ def _plan_extension(inputs: transfer.TransferInputs, joined: Sequence[str]) -> t
 
 
 def _assign_candidates(
-    inputs: transfer.TransferInputs,
+    inputs: TransferInputs,
     candidates: Sequence[Candidate],
     annotators: Sequence[str],
     loads: Mapping[str, int],
@@ -109,9 +106,7 @@ def _assign_candidates(
     }
 
 
-def _share_work(
-    builder: transfer.TransferBuilder, inputs: transfer.TransferInputs, joined: Sequence[str]
-) -> None:
+def _share_work(builder: TransferBuilder, inputs: TransferInputs, joined: Sequence[str]) -> None:
     """Transfer whole untouched queries to annotators who joined, until loads are even.
 
     Each query goes from the annotator with the most items to the joining annotator with the fewest items who
@@ -120,7 +115,7 @@ def _share_work(
     donors = [*inputs.members, *sorted(inputs.unable_annotators.difference(inputs.members))]
     groups_by_donor = {donor: _find_movable_queries(inputs, donor) for donor in donors}
 
-    def find_offer(donor: str, taker: str) -> transfer.ItemGroup | None:
+    def find_offer(donor: str, taker: str) -> ItemGroup | None:
         """Return the donor's last query that evens the loads and that the taker can judge."""
         surplus = builder.loads[donor] - builder.loads[taker]
         movable = (
@@ -130,10 +125,10 @@ def _share_work(
         )
         return next(movable, None)
 
-    def rank_donor(group: transfer.ItemGroup) -> tuple[int, str]:
+    def rank_donor(group: ItemGroup) -> tuple[int, str]:
         return builder.loads[group[0].annotator], group[0].annotator
 
-    def find_transfer() -> tuple[transfer.ItemGroup, str] | None:
+    def find_transfer() -> tuple[ItemGroup, str] | None:
         for taker in sorted(joined, key=lambda name: (builder.loads[name], joined.index(name))):
             offers = [group for donor in groups_by_donor if (group := find_offer(donor, taker))]
             if offers:
@@ -146,7 +141,7 @@ def _share_work(
         builder.transfer(group, taker)
 
 
-def _find_movable_queries(inputs: transfer.TransferInputs, annotator: str) -> list[transfer.ItemGroup]:
+def _find_movable_queries(inputs: TransferInputs, annotator: str) -> list[ItemGroup]:
     """Return the annotator's queries without a touched or upcoming item, the last queries first.
 
     For an annotator who may no longer judge, return all queries with unanswered items.
@@ -162,7 +157,7 @@ def _find_movable_queries(inputs: transfer.TransferInputs, annotator: str) -> li
     return list(reversed(transfer.group_by_query(movable_items).values()))
 
 
-def _explain_nothing_to_add(inputs: transfer.TransferInputs, joined: Sequence[str]) -> str:
+def _explain_nothing_to_add(inputs: TransferInputs, joined: Sequence[str]) -> str:
     round_name = inputs.state.round
     if joined:
         return (

@@ -260,14 +260,13 @@ def _read_status_to_change(cursor: Cursor, name: str, annotator: str, author: st
 
 
 def _draw_attempt(cursor: Cursor, old_status: PracticeStatus, annotator: str) -> list[Presentation]:
-    parameters = read_parameters(cursor, old_status.round_id)
-    earlier_items = cursor.execute(_EARLIER_ITEMS, [old_status.round_id, annotator]).fetchall()
+    round_id = old_status.round_id
+    parameters = read_parameters(cursor, round_id)
+    earlier_items = cursor.execute(_EARLIER_ITEMS, [round_id, annotator]).fetchall()
     start = 1 + max(row[1] for row in earlier_items)
-    available_pairs = cursor.execute(
-        _AVAILABLE_PAIRS, [current_snapshot(cursor), old_status.round_id, annotator]
-    ).fetchall()
+    pairs = cursor.execute(_AVAILABLE_PAIRS, [current_snapshot(cursor), round_id, annotator]).fetchall()
     access = None if shows_sealed(parameters) else read_closed_access(cursor)
-    candidates = [Candidate(*row) for row in available_pairs if access is None or access.can_show(row[0])]
+    candidates = [Candidate(*row) for row in pairs if access is None or access.can_show(row[0])]
     salt = f"{parameters['seed']}:{start}"
     work = draw_practice_queries(candidates, parameters["queries"], salt, {row[0] for row in earlier_items})
     if not work:
@@ -276,4 +275,4 @@ def _draw_attempt(cursor: Cursor, old_status: PracticeStatus, annotator: str) ->
             "release seals its grades. Open a new practice round."
         )
     slots = order_items(work, 0.0, f"{salt}:{annotator}")
-    return make_presentations(old_status.round_id, annotator, slots, start)
+    return make_presentations(round_id, annotator, slots, start)

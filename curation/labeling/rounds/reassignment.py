@@ -14,18 +14,9 @@ from collections.abc import Sequence
 from curation.core.digests import digest
 from curation.core.errors import InputError, RefusedError
 from curation.core.text import pluralize
+from curation.labeling.rounds import transfer
 from curation.labeling.rounds.items import RoundItem
-from curation.labeling.rounds.transfer import (
-    ItemGroup,
-    Transfer,
-    TransferBuilder,
-    TransferInputs,
-    TransferPlan,
-    execute_transfer,
-    group_by_query,
-    plan_transfer,
-    read_transfer_inputs,
-)
+from curation.labeling.rounds.transfer import ItemGroup, TransferBuilder, TransferInputs, TransferPlan
 from curation.store import COMMAND_LINE, Cursor, Store
 
 SEEN = "items that stay, because the annotator skipped them or undid the answer, and so has seen them"
@@ -34,8 +25,8 @@ PRACTISED = "the item stays, because all annotators without the pair know its gr
 
 
 def reassign(
-    store: Store, round_name: str, from_: str, to: Sequence[str] = (), author: str = COMMAND_LINE
-) -> Transfer:
+    store: Store, name: str, from_: str, to: Sequence[str] = (), author: str = COMMAND_LINE
+) -> transfer.Transfer:
     """Move an annotator's untouched items to other annotators, whole queries if possible.
 
     If the annotator may no longer judge, skipped items move as well.
@@ -59,21 +50,21 @@ def reassign(
         )
 
     def read_inputs(cursor: Cursor) -> TransferInputs:
-        return read_transfer_inputs(cursor, round_name, author, [from_, *takers], takers, extends=False)
+        return transfer.read_transfer_inputs(cursor, name, author, [from_, *takers], takers, extends=False)
 
     def make_plan(inputs: TransferInputs) -> TransferPlan:
         if inputs.state.kind in ("pilot", "practice"):
-            kind = f"{round_name} is a {inputs.state.kind} round"
+            kind = f"{name} is a {inputs.state.kind} round"
             raise RefusedError(f"{kind}: every annotator works alone, so no items can move.")
         members = [member for member in inputs.able_members if member != from_]
         if not (takers or members):
             raise RefusedError(
-                f"{round_name} has no other annotators. Name annotators to take the items.",
+                f"{name} has no other annotators. Name annotators to take the items.",
                 command="--to names annotators.",
             )
         return _plan_reassignment(inputs, from_, takers or members)
 
-    return execute_transfer(store, read_inputs, make_plan, "reassign", author)
+    return transfer.execute_transfer(store, read_inputs, make_plan, "reassign", author)
 
 
 def _plan_reassignment(inputs: TransferInputs, from_: str, takers: Sequence[str]) -> TransferPlan:
@@ -96,7 +87,9 @@ def _plan_reassignment(inputs: TransferInputs, from_: str, takers: Sequence[str]
         return item.duplicate_of in moved_ids if keeps_work else not item.is_work
 
     dropped = [item for item in movable if item.presentation_id not in moved_ids and is_dropped(item)]
-    return plan_transfer(inputs, builder, dropped, {"from": from_, "to": list(takers)}, left_out, kept_count)
+    return transfer.plan_transfer(
+        inputs, builder, dropped, {"from": from_, "to": list(takers)}, left_out, kept_count
+    )
 
 
 def _transfer_queries(
@@ -117,7 +110,7 @@ def _transfer_queries(
         return bool(able_takers)
 
     kept_counts: Counter[str] = Counter()
-    groups = group_by_query(items)
+    groups = transfer.group_by_query(items)
     for _, group in sorted(groups.items(), key=lambda entry: (-len(entry[1]), digest(seed, entry[0]))):
         if not try_transfer(group):
             for item in group:

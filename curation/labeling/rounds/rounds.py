@@ -70,10 +70,8 @@ def write_round(
     cursor: Cursor, round_id: str, name: str, kind: str, guide_hash: str, parameters: Mapping[str, Any]
 ) -> None:
     """Write a round as the last in sequence, independent of the clock."""
-    cursor.execute(
-        "INSERT INTO rounds SELECT ?, ?, ?, ?, ?, ?, coalesce(max(sequence), 0) + 1 FROM rounds",
-        [round_id, name, kind, guide_hash, canonical_json(parameters), utc_now()],
-    )
+    sql = "INSERT INTO rounds SELECT ?, ?, ?, ?, ?, ?, coalesce(max(sequence), 0) + 1 FROM rounds"
+    cursor.execute(sql, [round_id, name, kind, guide_hash, canonical_json(parameters), utc_now()])
 
 
 def refuse_taken_name(cursor: Cursor, name: str) -> None:

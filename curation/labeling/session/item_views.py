@@ -228,9 +228,7 @@ def read_answered(cursor: Cursor, sql: str, parameters: list[str] | dict[str, An
     return answered
 
 
-def draw_whole_document(
-    store: Store, annotator: str, presentation_id: str, image_hosts: Hosts = NO_IMAGE_HOSTS
-) -> list[Node]:
+def draw_whole_document(store: Store, annotator: str, presentation_id: str, image_hosts: Hosts) -> list[Node]:
     """Draw the whole document of an annotator's presentation, with the query's words highlighted.
 
     Raises

@@ -23,13 +23,8 @@ from curation.labeling.requests import RELEVANT, AnswerTaskRequest
 from curation.labeling.rounds.assignment import assign_queries
 from curation.labeling.rounds.candidates import Candidate
 from curation.labeling.rounds.rounds import refuse_unable_annotators
-from curation.labeling.written_answers.query_choice import (
-    IN_QUEUE,
-    NOT_CURRENT,
-    ReasonByQuery,
-    find_first_reasons,
-    find_named_queries,
-)
+from curation.labeling.written_answers import query_choice
+from curation.labeling.written_answers.query_choice import IN_QUEUE, NOT_CURRENT, ReasonByQuery
 from curation.labeling.written_answers.shown_documents import (
     DocumentInputs,
     ShownDocuments,
@@ -144,7 +139,7 @@ def _read_inputs(
     inputs = read_document_inputs(cursor, access)
     query_ids: Collection[str] = inputs.active_queries
     if request.queries:
-        query_ids = find_named_queries(KnownQueries.read(cursor), request.queries)
+        query_ids = query_choice.find_named_queries(KnownQueries.read(cursor), request.queries)
     tagged = cursor.execute("SELECT query_id FROM current_query_tags WHERE tag = ?", [request.tag]).fetchall()
     with_references = cursor.execute("SELECT query_id FROM current_reference_answers").fetchall()
     tasks = dict(cursor.execute(_IN_TASKS).fetchall())
@@ -155,7 +150,7 @@ def _read_inputs(
         HAS_REFERENCES: set() if request.again else {row[0] for row in with_references},
         IN_TASK: set() if request.again else set(tasks),
     }
-    return inputs, find_first_reasons(query_ids, reasons)
+    return inputs, query_choice.find_first_reasons(query_ids, reasons)
 
 
 def _plan_task(request: AnswerTaskRequest, inputs: DocumentInputs, reasons: ReasonByQuery) -> _TaskPlan:
@@ -197,7 +192,7 @@ def _choose_queries(
         NO_DOCUMENT: reasons.keys() - shown.by_query.keys(),
         IN_QUEUE: inputs.queries_in_queues if request.show == RELEVANT else (),
     }
-    document_reasons = find_first_reasons(reasons, further_reasons)
+    document_reasons = query_choice.find_first_reasons(reasons, further_reasons)
     reason_by_query = {query_id: reason or document_reasons[query_id] for query_id, reason in reasons.items()}
     left_out = Counter(filter(None, reason_by_query.values()))
     chosen = [query_id for query_id, reason in reason_by_query.items() if not reason]
@@ -211,16 +206,12 @@ def _write_task(cursor: Cursor, request: AnswerTaskRequest, planned: _TaskPlan, 
     opened, documents, queries_by_writer = planned
     task_id = opened.task_id
     parameters = _build_parameters(request)
-    cursor.execute(
-        "INSERT INTO answer_tasks SELECT ?, ?, ?, ?, coalesce(max(sequence), 0) + 1 FROM answer_tasks",
-        [task_id, opened.task, canonical_json(parameters), utc_now()],
-    )
+    sql = "INSERT INTO answer_tasks SELECT ?, ?, ?, ?, coalesce(max(sequence), 0) + 1 FROM answer_tasks"
+    cursor.execute(sql, [task_id, opened.task, canonical_json(parameters), utc_now()])
     queries = sorted({query_id for query_ids in queries_by_writer.values() for query_id in query_ids})
     reference_revisions = read_reference_revisions(cursor, queries)
-    cursor.execute(
-        "INSERT INTO answer_task_queries SELECT ?, unnest(?::TEXT[]), unnest(?::INTEGER[])",
-        [task_id, queries, [reference_revisions.get(query_id) for query_id in queries]],
-    )
+    sql = "INSERT INTO answer_task_queries SELECT ?, unnest(?::TEXT[]), unnest(?::INTEGER[])"
+    cursor.execute(sql, [task_id, queries, [reference_revisions.get(query_id) for query_id in queries]])
     shown_documents = [document for query_id in queries for document in documents[query_id]]
     append_rows(cursor, "answer_evidence", shown_documents, task_id=task_id)
     rows = [

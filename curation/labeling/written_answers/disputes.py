@@ -153,11 +153,7 @@ def find_answer_disputes(store: Store, reviewer: str = COMMAND_LINE) -> AnswerDi
 
 
 def read_answer_case(
-    store: Store,
-    task_name: str,
-    query_id: str,
-    reviewer: str = COMMAND_LINE,
-    access: SealAccess | None = None,
+    store: Store, task_name: str, query_id: str, reviewer: str, access: SealAccess | None = None
 ) -> AnswerCase:
     """Read the answers to a query, decided or not.
 

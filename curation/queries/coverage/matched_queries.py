@@ -153,9 +153,6 @@ def read_matches(cursor: Cursor, map_id: str) -> dict[str, EntityMatch]:
 def write_matches(cursor: Cursor, map_id: str, matches: Mapping[str, EntityMatch]) -> None:
     """Store matches with entities of texts that have no stored match."""
     stored_texts = read_matches(cursor, map_id).keys()
-    rows = [
-        (text, list(match.by_phrase), list(match.by_meaning))
-        for text, match in matches.items()
-        if text not in stored_texts
-    ]
+    new_matches = [(text, match) for text, match in matches.items() if text not in stored_texts]
+    rows = [(text, list(match.by_phrase), list(match.by_meaning)) for text, match in new_matches]
     append_rows(cursor, "coverage_texts", rows, ("normalised", "by_phrase", "by_meaning"), map_id=map_id)

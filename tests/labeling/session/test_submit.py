@@ -133,7 +133,7 @@ def test_nobody_can_answer_or_read_somebody_elses_item(opened: Store) -> None:
     assert grade(opened, item, 2, "press-0001", who="grace").status == "refused"
     assert grade(opened, "0" * 32, 2, "press-0002").status == "refused"
     with pytest.raises(NotFoundError):
-        draw_whole_document(opened, "grace", item)
+        draw_whole_document(opened, "grace", item, frozenset())
     assert events(opened) == []
 
 

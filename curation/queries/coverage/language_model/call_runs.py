@@ -17,15 +17,8 @@ from typing import NamedTuple
 
 from curation.core.progress import Progress, silent
 from curation.core.web import RetryPolicy
-from curation.queries.coverage.language_model import chat, endpoint, prompting
-from curation.queries.coverage.language_model.answers import (
-    MAX_MALFORMED,
-    ModelCall,
-    Replies,
-    StoredAnswers,
-    read_answers,
-    store_replies,
-)
+from curation.queries.coverage.language_model import answers, chat, endpoint, prompting
+from curation.queries.coverage.language_model.answers import MAX_MALFORMED, ModelCall, Replies, StoredAnswers
 from curation.store import Store
 
 MAX_CONSECUTIVE_FAILURES = 5
@@ -87,7 +80,7 @@ class ModelSpending:
 def plan_calls(store: Store, calls: Sequence[ModelCall], prices: endpoint.TokenPrices | None) -> ModelWork:
     """Estimate the calls, tokens and price of `send_calls`. Nothing is sent."""
     with store.reading() as cursor:
-        stored = read_answers(cursor, calls)
+        stored = answers.read_answers(cursor, calls)
     distinct = {call.call_id: call for call in calls}.values()
     missing = [call for call in distinct if stored.is_open(call)]
     tokens = ceil(sum(call.characters for call in missing) / CHARACTERS_PER_TOKEN)
@@ -119,13 +112,13 @@ def send_calls(
     RefusedError: the endpoint refuses all calls; earlier answers are kept.
     """
     with store.reading() as cursor:
-        stored = read_answers(cursor, calls)
+        stored = answers.read_answers(cursor, calls)
     distinct = {call.call_id: call for call in calls}
     missing = [call for call in distinct.values() if stored.is_open(call)]
     sent = missing[: limits.most_calls]
     replies = _send_in_parallel(store, sent, stored, check, limits, progress) if sent else {}
     with store.reading() as cursor:
-        stored = read_answers(cursor, calls)
+        stored = answers.read_answers(cursor, calls)
     answered_before = len(distinct) - len(missing)
     return _count_spending(distinct, stored, replies, answered_before, limits.endpoint.prices)
 
@@ -194,7 +187,7 @@ def _store_finished(store: Store, pending: dict[_FutureReplies, ModelCall], stor
     done, _ = wait(pending, return_when=FIRST_COMPLETED)
     finished = [(pending.pop(future), future) for future in list(pending) if future in done]
     new_replies = [(call, future.result()) for call, future in finished if future.exception() is None]
-    store_replies(store, new_replies, stored)
+    answers.store_replies(store, new_replies, stored)
     for _, future in finished:
         error = future.exception()
         if error is not None:
