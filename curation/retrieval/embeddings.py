@@ -20,7 +20,6 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-from numpy.typing import NDArray
 
 from curation.core.digests import digest
 from curation.core.errors import RefusedError
@@ -193,12 +192,9 @@ def _read(store: Store, name: str, text_hashes: Sequence[str]) -> Vectors:
     if len(dimensions) > 1:
         raise RefusedError(_mixed(name, dimensions[0], dimensions[1]))
     vectors = np.empty((len(text_hashes), dimensions[0]), np.float32)
-    vectors[rows["position"].to_numpy()] = _flat(rows["vector"]).reshape(-1, dimensions[0])
+    values = np.concatenate([chunk.flatten().to_numpy() for chunk in rows["vector"].chunks])
+    vectors[rows["position"].to_numpy()] = values.reshape(-1, dimensions[0])
     return vectors
-
-
-def _flat(vectors: pa.ChunkedArray) -> NDArray[np.float32]:
-    return np.concatenate([chunk.flatten().to_numpy() for chunk in vectors.chunks])
 
 
 def _refuse_another_model(store: Store, name: str, encoder: Any) -> None:

@@ -95,13 +95,8 @@ def _select_best(
     first = 0
     for end in ends[lowest:][::-1]:
         if end > first:
-            bucket_span, best_span = slice(first, end), slice(first, min(end, size))
-            _sort_best(
-                sorted_rows[bucket_span],
-                sorted_scores[bucket_span],
-                best_rows[best_span],
-                best_scores[best_span],
-            )
+            span, best_span = slice(first, end), slice(first, min(end, size))
+            _sort_best(sorted_rows[span], sorted_scores[span], best_rows[best_span], best_scores[best_span])
             first = end
 
 

@@ -63,10 +63,8 @@ class TextWarnings(NamedTuple):
     @property
     def sentences(self) -> list[str]:
         """Write one sentence for each warning about a query."""
-        sentences = [
-            f"“{isolate(phrase)}” is copied from the document. Would a user know these words?"
-            for phrase in self.copied
-        ]
+        copied = "is copied from the document. Would a user know these words?"
+        sentences = [f"“{isolate(phrase)}” {copied}" for phrase in self.copied]
         equal = "The project has a nearly equal query"
         sentences += [f"{equal}: “{isolate(text)}”." for text in self.alike]
         if self.style is not None:

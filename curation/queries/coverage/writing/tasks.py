@@ -13,6 +13,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from heapq import heapify, heappop, heappush
+from itertools import cycle
 from typing import Any, NamedTuple
 
 from curation.core.digests import digest, sort_by_seed
@@ -135,18 +136,10 @@ def open_tasks(
         row: list[Any] = [batch_id, kind, the_map.map_id, queries, list(writers), seed, author, utc_now()]
         cursor.execute("INSERT INTO writing_batches VALUES (?, ?, ?, ?, ?, ?, ?, ?)", row)
         versions = snapshot_versions(cursor, the_map.snapshot_id, list(tasks))
-        styled_tasks = zip(tasks.items(), draw_styles(len(tasks), seed), strict=True)
+        styled_tasks = zip(tasks.items(), draw_styles(len(tasks), seed), cycle(writers), strict=False)
         rows = [
-            (
-                compute_task_id(batch_id, at),
-                at,
-                writers[at % len(writers)],
-                cluster,
-                name,
-                versions[name],
-                style,
-            )
-            for at, ((name, cluster), style) in enumerate(styled_tasks)
+            (compute_task_id(batch_id, at), at, writer, cluster, name, versions[name], style)
+            for at, ((name, cluster), style, writer) in enumerate(styled_tasks)
         ]
         names = ("task_id", "position", "writer", "cluster", "document_id", "content_hash", "style")
         append_rows(cursor, "writing_tasks", rows, names, batch_id=batch_id)
