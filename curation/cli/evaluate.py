@@ -35,8 +35,8 @@ if TYPE_CHECKING:
 NOT_CHECKED = 2
 """The exit code if a condition of --fail-if could not be checked; the exit code of a failed condition is
 1."""
-WITHOUT_OPTION = ("to_pool", "correctness", "faithfulness", "support")
-"""Fields of the request without an option: the page uses the first field, and --graded fills the others."""
+WITHOUT_OPTION = ("to_pool", "systems", "correctness", "faithfulness", "support")
+"""Fields of the request without an option: the page uses the first two, and --graded fills the others."""
 RUN_FIELDS = ("query", "document", "rank", "score", "start", "end", "text")
 ANSWER_FIELDS = ("answer", "context", "citation")
 """The fields of run files, and the fields of files of answers without the query."""

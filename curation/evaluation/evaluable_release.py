@@ -24,6 +24,7 @@ class EvaluableRelease(NamedTuple):
     measures: the default measures that the scale allows; with evidence, measures of chunks.
     facets: the names of all facets.
     scale: the grades of the scale, ascending.
+    queries: part → its number of queries.
     mark: the mark of a release that was frozen against the gate; None for other releases.
     """
 
@@ -32,6 +33,7 @@ class EvaluableRelease(NamedTuple):
     measures: tuple[str, ...]
     facets: tuple[str, ...]
     scale: tuple[int, ...]
+    queries: dict[str, int]
     mark: str | None = None
 
 
@@ -57,6 +59,7 @@ def read_choices(cursor: Cursor, row: ReleaseRow) -> EvaluableRelease:
             measures=tuple(measure.name for measure in choose_measures(scale, None, default)),
             facets=list_facet_names(dimensions, "coverage" in stored),
             scale=tuple(scale),
+            queries=header["queries"],
             mark=describe_override(header),
         )
     except (KeyError, ValueError) as error:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from shutil import rmtree
+from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
 from curation.core.errors import CurationError, InputError
@@ -24,6 +26,7 @@ from curation.evaluation.prepare_evaluation import (
     list_chosen_options,
     prepare_evaluation,
 )
+from curation.evaluation.project_systems import get_system_name, write_project_runs
 from curation.evaluation.request import ABOUT_ANSWERS, EvaluateRequest
 from curation.evaluation.rounded_figures import HeadlineEvaluation
 from curation.evaluation.stored_evaluations import store_evaluation
@@ -125,13 +128,23 @@ def submit(store: Store, request: EvaluateRequest, author: str, progress: Progre
         not evaluate, or uses options that only leads may use.
     """
     try:
-        prepared = prepare_evaluation(store, request, author)._replace(same_folder=True, progress=progress)
-        roles = ("lead",) if list_chosen_options(request, fields=ABOUT_ANSWERS) else EVALUATING_ROLES
-        with store.reading() as cursor:
-            require_author(cursor, author, *roles)
-        return _store_outcome(prepared, evaluate_files(prepared))
+        with TemporaryDirectory(dir=request.folder or None) as folder:
+            if request.systems:
+                runs = write_project_runs(store, request, Path(folder), author, progress)
+                request = replace(request, runs=(*request.runs, *runs))
+            return _evaluate_and_store(store, request, author, progress)
     except InputError as error:
         raise _rewrite_for_upload(error) from error
+
+
+def _evaluate_and_store(
+    store: Store, request: EvaluateRequest, author: str, progress: Progress
+) -> RunSubmission:
+    prepared = prepare_evaluation(store, request, author)._replace(same_folder=True, progress=progress)
+    roles = ("lead",) if list_chosen_options(request, fields=ABOUT_ANSWERS) else EVALUATING_ROLES
+    with store.reading() as cursor:
+        require_author(cursor, author, *roles)
+    return _store_outcome(prepared, evaluate_files(prepared))
 
 
 def _store_outcome(prepared: PreparedEvaluation, outcome: EvaluationOutcome) -> RunSubmission:
@@ -160,9 +173,11 @@ def _make_candidates(prepared: PreparedEvaluation) -> list[str]:
     depth = prepared.request.to_pool
     if depth is None:
         return []
+    systems = set(map(get_system_name, prepared.request.systems))
+    uploaded_runs = [run for run in prepared.runs if run.name not in systems]
     try:
         pooled = pool_runs(
-            *(prepared.store, prepared.release, prepared.runs, prepared.request),
+            *(prepared.store, prepared.release, uploaded_runs, prepared.request),
             *(prepared.author, prepared.progress, prepared.reading),
         )
     except CurationError as error:

@@ -75,9 +75,9 @@ def pool_runs(
     runs = {name: read_run(source, release, reading, progress) for name, source in named_sources}
     unjudged = set().union(*(_find_unjudged_pairs(run, release, depth) for run in runs.values()))
     for name, source in named_sources:
-        file = open_run_file(source.path, reading, progress)
+        file = open_run_file(source, reading, progress)
         import_run(
-            *(store, file, name, reading.fields, reading.layout),
+            *(store, file, name, source.fields or reading.fields, reading.layout),
             skip_unknown=True,
             skip_repeated=reading.skip_repeated or runs[name].chunks is not None,
             topics=reading.topics,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from itertools import zip_longest
 from operator import attrgetter
 from pathlib import Path
 from typing import NamedTuple
@@ -18,11 +19,12 @@ from curation.evaluation.request import ABOUT_ANSWERS, ABOUT_RUNS, EvaluateReque
 from curation.evaluation.scoring.system_files import SystemFile
 from curation.evaluation.scoring.system_runs import ReadingOptions
 from curation.evaluation.sealed_access import SealedRequest, check_access, log_refusals, make_sealed_request
+from curation.ingest.readers.fields import ChunkFields
 from curation.releases.frozen_release import FrozenRelease, load_release
 from curation.store import Store
 
-FILE_OPTIONS = ("part", "reason", "skip_repeated", "topics", "chunk_map")
-"""Options of a request that choose no figures: the part, the reason, and the reading of files."""
+FILE_OPTIONS = ("part", "reason", "systems", "skip_repeated", "topics", "chunk_map")
+"""Options of a request that choose no figures: the part, the reason, the systems and the reading of files."""
 get_label: Callable[[Option], str] = attrgetter("label")
 """A function that names an option as on a page."""
 
@@ -52,7 +54,11 @@ class PreparedEvaluation(NamedTuple):
     @property
     def runs(self) -> list[SystemFile]:
         """The sources of runs."""
-        return [SystemFile(name, Path(path)) for name, path in self.request.runs]
+        columns = [ChunkFields(**chosen) for chosen in self.request.columns]
+        return [
+            SystemFile(name, Path(path), fields)
+            for (name, path), fields in zip_longest(self.request.runs, columns)
+        ]
 
     @property
     def answers(self) -> list[SystemFile]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from curation.core.request import Seed, option
 from curation.evaluation.figures.comparison import RANDOMISATION, TESTS
@@ -32,6 +33,7 @@ class EvaluateRequest:
     judge: the judge whose grades estimate figures on more queries.
     to_pool: the number of first documents that become candidates; leads alone may set it.
     correctness, faithfulness, support: the file of a project in which people graded answers, and its release.
+    columns: for the file of each run, the columns that a person chose: field → column.
     folder: the folder of uploaded files, which a job removes.
     """
 
@@ -141,7 +143,15 @@ class EvaluateRequest:
         flag="--graded support",
         unset="none",
     )
+    systems: Sequence[str] = option(
+        (),
+        "Systems of the project",
+        "bm25, dense and hybrid search the documents of the release. run:NAME is an imported run, "
+        "engine:NAME a search engine.",
+        unset="none",
+    )
     runs: RunFiles = ()
+    columns: tuple[dict[str, Any], ...] = ()
     answers: RunFiles = ()
     folder: str = ""
     chunk_map: Path | None = option(

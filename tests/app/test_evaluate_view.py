@@ -26,6 +26,8 @@ from curation.evaluation.request import EvaluateRequest
 from curation.evaluation.result_lists import Passage
 from curation.evaluation.stored_evaluations import list_evaluations, read_report, read_result
 from curation.ingest.importers.reference_answers import import_answers
+from curation.ingest.importers.run_import import import_run
+from curation.ingest.readers.run_files import RunFile
 from curation.operations.jobs import Job, Jobs, jobs_of
 from curation.operations.jobs.files import uploads_root
 from curation.operations.jobs.running import JobProgress
@@ -56,7 +58,7 @@ VERA, WALT, LEE, ANNA = (
 )
 
 
-FOLDED = ["Evaluate runs", "My run uses other query ids", "Options", "Answers of the systems"]
+FOLDED = ["Evaluate systems", "Options", "Answers of the systems"]
 ALL_QUERIES = [f"q{number}" for number in range(QUERIES)]
 
 
@@ -188,7 +190,7 @@ def test_an_evaluator_uploads_runs_chooses_measures_and_reads_the_report(
 ) -> None:
     page = opened(VERA)
     assert [fold.label for fold in page.expander] == FOLDED
-    measures, kinds = page.multiselect[:2]
+    measures, kinds = page.multiselect[1:3]
     assert measures.value[0] == "ndcg_exp@10", "the default ones are chosen"
     assert kinds.value == ["stratum", "tag"]
     assert {"err@10", "num_rel_ret"} <= set(measures.options)
@@ -210,7 +212,7 @@ def test_an_evaluator_uploads_runs_chooses_measures_and_reads_the_report(
     assert result["measures"] == ["mrr@10", "num_rel_ret"]
     assert list(result["runs"][0]["strata"]) == ["source"]
     assert result["runs"][0]["per_query"]
-    assert page.multiselect[0].value == ["mrr@10", "num_rel_ret"], "what was chosen stays for the next run"
+    assert page.multiselect[1].value == ["mrr@10", "num_rel_ret"], "what was chosen stays for the next run"
 
 
 def test_evaluators_say_why_and_see_one_rounded_figure_of_a_sealed_part_and_how_many_are_left(
@@ -255,6 +257,39 @@ def test_a_run_with_ids_of_its_own_is_evaluated_with_a_table_of_its_topics(
     assert not page.error
     with project.reading() as cursor:
         assert [one.systems for one in list_evaluations(cursor, VERA)] == [["foreign"]]
+
+
+def test_systems_of_the_project_are_searched_by_a_job_and_compared_with_an_upload(
+    project: Store, tmp_path: Path
+) -> None:
+    table = tmp_path / "site search.csv"
+    rows = [f"q{n},{name},{rank}" for n in range(QUERIES) for rank, name in enumerate(document_ids(n), 1)]
+    table.write_text("\n".join(["Search phrase,Result URL,Position", *rows]), encoding="utf-8")
+    import_run(project, RunFile(write_run(tmp_path / "stored.trec", lists_of("b"))), "stored")
+    page = opened(VERA)
+    systems = field(page, "Systems of the project")
+    assert {"bm25", "run:stored"} <= set(systems.options)
+    systems.set_value(["bm25", "run:stored"])
+    sent = (table.name, table.read_bytes(), "text/csv")
+    page = field(page, "Run files").set_value([sent]).run()
+    assert field(page, "Query (needed)").options == ["–", "Search phrase", "Result URL", "Position"]
+    refused = button(page, "Evaluate").click().run().error[0].value.replace("\\", "")
+    assert "Choose the column of site search.csv for query." in refused
+    field(page, "Query (needed)").select("Search phrase")
+    field(page, "Document (needed)").select("Result URL")
+    field(page, "Name of the system").input("bm25")
+    refused = button(page, "Evaluate").click().run().error[0].value
+    assert refused.startswith("bm25 is chosen and uploaded")
+    field(page, "Name of the system").input("site")
+    assert not button(page, "Evaluate").click().run().error
+    jobs_of(project).wait()
+    assert newest_job(project).outcome == "done", newest_job(project).message
+    with project.reading() as cursor:
+        (one,) = list_evaluations(cursor, VERA)
+        runs = json.loads(read_result(cursor, one.evaluation_id, VERA))["runs"]
+    places = {run["name"]: run["files"][0]["places"] for run in runs}
+    half = QUERIES // 2
+    assert (places["site"], places["stored"], places["bm25"] > 0) == (6 * half, 6 * half, True)
 
 
 def test_a_packed_table_of_topics_is_read_by_a_job(project: Store, tmp_path: Path) -> None:

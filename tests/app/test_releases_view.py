@@ -131,6 +131,8 @@ def test_a_lead_freezes_and_exports_with_a_reason_that_is_logged(project: Store,
     page = button(page, "Open v1").click().run()
     assert page.session_state["stage"] == "Releases"
     page = shown("Export")
+    assert field(page, "Parts to include").value == ["dev"], "sealed grades are exported only on purpose"
+    page = field(page, "Parts to include").set_value(["dev", "test"]).run()
     refused = button(page, "Prepare the export").click().run()
     assert "Give a reason for exporting sealed grades" in refused.error[0].value
     field(refused, "Reason for opening the test grades").input("evaluation of May")

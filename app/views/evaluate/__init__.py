@@ -55,7 +55,7 @@ def show(annotator: Annotator) -> None:
             peers = [item for item in on_part if item != chosen] if chosen in on_part else []
             evaluation.show(store, annotator, chosen, peers, warnings)
     leaderboard.show(store, annotator, release, part)
-    with st.expander("Evaluate runs", expanded=not evaluations):
+    with st.expander("Evaluate systems", expanded=not evaluations):
         submit.show(context, release, part)
 
 

@@ -5,32 +5,84 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from tempfile import mkdtemp
+from tempfile import TemporaryDirectory, mkdtemp
+from typing import Any
 
 import streamlit as st
 from streamlit.runtime.uploaded_file_manager import UploadedFile
 
 from app import ui
 from app.uploads import MAX_UPLOAD_MEGABYTES, make_safe_name, write_upload
+from app.views.importing.import_form import ask_column
 from curation.core.errors import CurationError, RefusedError
 from curation.core.request import find_option
 from curation.evaluation.request import EvaluateRequest, RunFiles
+from curation.ingest.preview import FilePreview, preview_file
+from curation.ingest.readers.fields import RunFields, file_fields
+from curation.ingest.requests import RunRequest
 
 RUN_FILES_HELP = (
     "TREC runs, CSV, TSV, JSON lines or Parquet, also with gzip. Files with the same system name are "
     "runs of one system."
 )
+MAX_CACHED_PREVIEWS = 20
+COLUMN_FIELDS = [field for field in file_fields(RunFields) if field.required_noun]
+"""The fields of a run whose columns people choose: query and document."""
 Uploads = Sequence[tuple[str, UploadedFile]]
 """Pairs of a system's name and its uploaded file of a run or of answers."""
+RunColumns = tuple[dict[str, Any], ...]
+"""Field → column, for the file of each uploaded run."""
 
 
-def ask_files(label: str, name_label: str, key: str, help_text: str) -> Uploads:
+def ask_runs(key: str) -> tuple[Uploads, RunColumns]:
+    """Ask for run files, for the name of each system, and for the columns of queries and documents."""
+    columns: list[dict[str, Any]] = []
+    uploads = ask_files(
+        "Run files",
+        "Name of the system",
+        key,
+        RUN_FILES_HELP,
+        lambda file: columns.append(_ask_columns(file)),
+    )
+    return uploads, tuple(columns)
+
+
+def _ask_columns(file: UploadedFile) -> dict[str, Any]:
+    """Ask for the columns of a table; formats with fixed columns have none."""
+    try:
+        preview = _preview_run(file.file_id, file)
+    except (CurationError, OSError):  # the evaluation says what is wrong with the file
+        return {}
+    columns = dict(preview.fields)
+    for field, cell in zip(COLUMN_FIELDS, st.columns(2), strict=True):
+        if preview.columns:
+            with cell:
+                columns[field.name] = str(ask_column(field, preview, file.file_id))
+    return columns
+
+
+@st.cache_data(max_entries=MAX_CACHED_PREVIEWS, show_spinner=False)
+def _preview_run(file_id: str, _file: UploadedFile) -> FilePreview:
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / make_safe_name(_file.name)
+        write_upload(path, _file)
+        return preview_file(RunRequest(path=str(path)))
+
+
+def ask_files(
+    label: str,
+    name_label: str,
+    key: str,
+    help_text: str,
+    ask_more: Callable[[UploadedFile], object] = lambda _: None,
+) -> Uploads:
     """Ask for files, and for the name of the system that produced each file.
 
     Parameters
     ----------
     name_label: the label of the field for the name, such as "Name of the system".
     help_text: a sentence about the accepted file formats.
+    ask_more: a function that asks further questions about a file.
     """
     files = st.file_uploader(
         label,
@@ -46,11 +98,12 @@ def ask_files(label: str, name_label: str, key: str, help_text: str) -> Uploads:
         name_key = f"{label} name {key} {number} {file.name}"
         name = st.text_input(numbered_label, proposed_name, max_chars=80, key=name_key)
         uploads.append((name.strip(), file))
+        ask_more(file)
     return uploads
 
 
-def ask_topics(topics: Callable[[], str], key: str, refusal: CurationError | None) -> UploadedFile | None:
-    """Offer the release's topics for download, and ask for a table of the topics that the runs use.
+def ask_topics(key: str, refusal: CurationError | None) -> UploadedFile | None:
+    """Ask for a table of the topics that the runs use.
 
     Parameters
     ----------
@@ -62,9 +115,8 @@ def ask_topics(topics: Callable[[], str], key: str, refusal: CurationError | Non
         container = st.container()
         ui.note(
             "Upload a table of id and text if your run was made with other topics. A run that was made "
-            "with the topics of this release needs no table."
+            "with the queries of this release needs no table."
         )
-        ui.download("Download this release's topics", topics, "topics.tsv")
         upload = st.file_uploader(
             option.label, max_upload_size=MAX_UPLOAD_MEGABYTES, key=f"topics {key}", help=option.help
         )

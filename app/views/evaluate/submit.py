@@ -5,6 +5,7 @@ Uploaded files stay in a folder next to the project until a background job has r
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -18,9 +19,10 @@ from app.components.forms import Form, describe_value
 from app.page_context import PageContext
 from app.uploads import read_if_small
 from app.views.evaluate.run_files import (
-    RUN_FILES_HELP,
+    COLUMN_FIELDS,
     Uploads,
     ask_files,
+    ask_runs,
     ask_topics,
     refuse_if_disk_full,
     write_uploads,
@@ -33,10 +35,16 @@ from curation.evaluation.answers.graded_answers import list_neighbor_projects, l
 from curation.evaluation.evaluable_release import EvaluableRelease
 from curation.evaluation.evaluate import RunSubmission, submit
 from curation.evaluation.prepare_evaluation import list_chosen_options
+from curation.evaluation.project_systems import (
+    describe_engine_requests,
+    get_system_name,
+    list_project_systems,
+)
 from curation.evaluation.request import ABOUT_RUNS, EvaluateRequest
 from curation.evaluation.scoring.measure_names import list_additional_measures
 from curation.evaluation.scoring.system_runs import ADD_TOPICS
 from curation.operations.jobs.files import discard_upload, uploads_folder
+from curation.pooling.operations import forecast_embedding
 from curation.releases.export.trec import write_release_topics
 from curation.releases.sealed_log import count_remaining
 from curation.store import Store, utc_now
@@ -51,19 +59,28 @@ NO_PROJECT = "None"
 def show(context: PageContext, release: EvaluableRelease, part: str) -> None:
     form, is_lead = context.acts.form(FORM), context.annotator.role == "lead"
     sealed = release.parts[part]
-    runs = ask_files("Run files", "Name of the system", form.key, RUN_FILES_HELP)
-    refusal = st.session_state.get(_TOPICS_REFUSAL, {}).get(form.key)
-    topics = ask_topics(partial(_read_topics, context.store, release.row.release_id), form.key, refusal)
-    option_form, is_rounded = _make_form(release, part, runs), sealed and not is_lead
-    reason = _ask_options(option_form, context, release, part, form.key)
-    if not is_rounded:
-        _ask_run_options(option_form, sealed, is_lead)
+    left, right = st.columns(2, gap="large")
+    with left:
+        systems = _ask_systems(context, release, part)
+    with right:
+        runs, columns = ask_runs(form.key)
+        ui.download(
+            "Download the queries of this release", partial(_read_topics, context, release), "topics.tsv"
+        )
+        refusal = st.session_state.get(_TOPICS_REFUSAL, {}).get(form.key)
+        topics = ask_topics(form.key, refusal) if runs else None
+    names = sorted({name for name, _ in runs}.union(map(get_system_name, systems)))
+    option_form, is_rounded = _make_form(release, part, names), sealed and not is_lead
+    reason = _ask_reason(context, part, form.key) if sealed else None
+    start = st.container()
+    _ask_options(option_form, release, sealed, is_lead)
     answers, graded = _ask_answers(context.store, is_lead, form.key)
     request = option_form.request(reason=reason, **graded)
     if is_rounded:
         skip_repeated = option_form.value("skip_repeated")
         request = EvaluateRequest(release.row.name, part, reason=reason, skip_repeated=skip_repeated)
-    if st.button("Evaluate", type="primary", key=f"evaluate {form.key}"):
+    request = replace(request, systems=systems, columns=columns)
+    if start.button("Evaluate", type="primary", key=f"evaluate {form.key}"):
         st.session_state.pop(_TOPICS_REFUSAL, None)
         context.acts.do(
             form,
@@ -71,7 +88,24 @@ def show(context: PageContext, release: EvaluableRelease, part: str) -> None:
             partial(_show_refusal, form.key),
         )
     if options := _describe_options(request):
-        ui.note(f"Also: {', '.join(options)}.")
+        with start:
+            ui.note(f"Also: {', '.join(options)}.")
+
+
+def _ask_systems(context: PageContext, release: EvaluableRelease, part: str) -> list[str]:
+    """Ask for systems that the project has, and say what a search costs and what an engine is sent."""
+    with context.store.reading() as cursor:
+        offered = list_project_systems(cursor, context.annotator.role == "lead")
+        form = Form(EvaluateRequest, None, release.row.release_id, {"systems": offered})
+        form.ask("systems")
+        chosen: list[str] = list(form.value("systems"))
+        if not {"dense", "hybrid"}.isdisjoint(chosen) and (forecast := forecast_embedding(cursor)):
+            ui.note(f"Dense and hybrid first embed the corpus: {forecast}.")
+        try:
+            ui.sentences(*describe_engine_requests(cursor, chosen, release.queries[part]))
+        except CurationError as error:
+            ui.problem(error)
+    return chosen
 
 
 def _show_refusal(key: str, error: CurationError) -> None:
@@ -84,11 +118,10 @@ def _show_refusal(key: str, error: CurationError) -> None:
     ui.problem(error)
 
 
-def _make_form(release: EvaluableRelease, part: str, runs: Uploads) -> Form[EvaluateRequest]:
-    """Make the form with the options of this release and these runs; entered values stay for the next
+def _make_form(release: EvaluableRelease, part: str, systems: Sequence[str]) -> Form[EvaluateRequest]:
+    """Make the form with the options of this release and these systems; entered values stay for the next
     submission.
     """
-    systems = sorted({name for name, _ in runs})
     facets = tuple(name for name in DEFAULT_FACETS if name in release.facets)
     start = EvaluateRequest(release.row.name, part, release.measures, facets)
     choices = {
@@ -100,22 +133,10 @@ def _make_form(release: EvaluableRelease, part: str, runs: Uploads) -> Form[Eval
     return Form(EvaluateRequest, start, release.row.release_id, choices)
 
 
-def _ask_options(
-    option_form: Form[EvaluateRequest], context: PageContext, release: EvaluableRelease, part: str, key: str
-) -> str | None:
-    """Ask for the options of all runs and, on a sealed part, for a reason; return the reason."""
-    is_lead = context.annotator.role == "lead"
-    sealed = release.parts[part]
-    if sealed and not is_lead:
-        option_form.ask("skip_repeated")
-    else:
-        with st.popover("Measures and kinds of queries"):
-            option_form.ask("measures", "by", "relevant", "skip_repeated")
-            ui.note(f"The leaderboard has the runs whose first measure is {release.measures[0]}.")
-    if not sealed:
-        return None
+def _ask_reason(context: PageContext, part: str, key: str) -> str | None:
+    """Ask why a sealed part is evaluated, and say what the person will see."""
     visible = "You see figures of all queries and of kinds with ten or more queries, not of single queries."
-    if not is_lead:
+    if context.annotator.role != "lead":
         with context.store.reading() as cursor:
             remaining = count_remaining(cursor, context.annotator.name, [part], utc_now())
         visible = (
@@ -152,7 +173,7 @@ def _evaluate_or_start(
     sealed: bool,
 ) -> RunSubmission | None:
     """Evaluate now and return the result, or start a background job and return None."""
-    _refuse_unready(request, [*uploaded_runs, *uploaded_answers], sealed)
+    _refuse_unready(request, uploaded_runs, uploaded_answers, sealed)
     by, store = context.annotator.name, context.store
     result, is_handed_over = None, False
     with refuse_if_disk_full():  # the end of a job or of the server removes the folder, too
@@ -163,7 +184,7 @@ def _evaluate_or_start(
         table = Path(tables[0][1]) if tables else None
         paths = [path for path in folder.rglob("*") if path.is_file()]
         request = replace(request, runs=runs, answers=answers, topics=table, folder=str(folder))
-        if not request.to_pool:
+        if not (request.to_pool or request.systems):
             result = read_if_small(paths, lambda: submit(store, request, by))
         if result is None:
             context.start_job(FORM, request)
@@ -174,14 +195,26 @@ def _evaluate_or_start(
             discard_upload(store.path, str(folder))
 
 
-def _read_topics(store: Store, release_id: str) -> str:
-    with store.reading() as cursor:
-        return write_release_topics(cursor, release_id)
+def _read_topics(context: PageContext, release: EvaluableRelease) -> str:
+    with context.store.reading() as cursor:
+        return write_release_topics(cursor, release.row.release_id)
 
 
-def _refuse_unready(request: EvaluateRequest, uploads: Uploads, sealed: bool) -> None:
-    problems = [] if uploads else ["There is no file yet: upload at least one run."]
+def _refuse_unready(request: EvaluateRequest, runs: Uploads, answers: Uploads, sealed: bool) -> None:
+    uploads, systems = [*runs, *answers], set(map(get_system_name, request.systems))
+    problems = [] if uploads or systems else ["Choose a system of the project, or upload a run."]
     problems += [f"The system in {file.name} has no name." for name, file in uploads if not name]
+    problems += [
+        f"{name} is chosen and uploaded: give the system in {file.name} a different name."
+        for name, file in runs
+        if name in systems
+    ]
+    problems += [
+        f"Choose the column of {file.name} for {field.label.lower()}."
+        for (_, file), columns in zip(runs, request.columns, strict=True)
+        for field in COLUMN_FIELDS
+        if columns.get(field.name) == ""
+    ]
     if request.measures is not None and not request.measures:
         problems.append("No measure is chosen: choose at least one.")
     if sealed and not request.reason:
@@ -189,15 +222,21 @@ def _refuse_unready(request: EvaluateRequest, uploads: Uploads, sealed: bool) ->
     refuse_problems(problems)
 
 
-def _ask_run_options(form: Form[EvaluateRequest], sealed: bool, is_lead: bool) -> None:
-    """Ask for the baseline, the test, and the files of hard negatives and candidates."""
+def _ask_options(form: Form[EvaluateRequest], release: EvaluableRelease, sealed: bool, is_lead: bool) -> None:
+    """Ask for measures, kinds of queries, comparisons, and the reading of runs."""
     with st.expander("Options"):
-        form.ask("baseline")
-        if not sealed:
-            form.ask("test")
-        form.ask("hard_negatives")
-        if is_lead:
-            form.ask("to_pool")
+        if sealed and not is_lead:
+            form.ask("skip_repeated")
+            return
+        left, right = st.columns(2, gap="large")
+        with left:
+            form.ask("measures")
+            ui.note(f"The leaderboard has the runs whose first measure is {release.measures[0]}.")
+            form.ask("by", "relevant")
+        with right:
+            form.ask("baseline", *(() if sealed else ("test",)), "hard_negatives", "skip_repeated")
+            if is_lead:
+                form.ask("to_pool")
 
 
 def _ask_answers(store: Store, is_lead: bool, key: str) -> tuple[Uploads, dict[str, str | None]]:

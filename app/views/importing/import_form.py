@@ -113,7 +113,7 @@ def _ask_columns(fields: Sequence[FileField], preview: FilePreview, key: str) ->
     picks: ColumnPicks = {}
     for field, cell in zip(fields, _make_cells(len(fields)), strict=False):
         with cell:
-            picks[field.name] = _ask_column(field, preview, key)
+            picks[field.name] = ask_column(field, preview, key)
     return picks
 
 
@@ -122,7 +122,8 @@ def _make_cells(count: int) -> list[DeltaGenerator]:
     return [cell for _ in range(0, count, FIELDS_IN_ROW) for cell in st.columns(FIELDS_IN_ROW)]
 
 
-def _ask_column(field: FileField, preview: FilePreview, key: str) -> str | list[str]:
+def ask_column(field: FileField, preview: FilePreview, key: str) -> str | list[str]:
+    """Ask for the column of a field, or for several columns; "" if the file has no column for the field."""
     label = f"{field.label} (needed)" if field.required_noun else field.label
     proposed = preview.fields.get(field.name)
     if field.several:

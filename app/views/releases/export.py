@@ -10,7 +10,6 @@ from app.page_context import PageContext
 from app.views.releases.downloads import show_result
 from curation.core.errors import refuse_problems
 from curation.operations.jobs import Job
-from curation.releases.export.export import choose_parts
 from curation.releases.export.formats import FORMATS
 from curation.releases.overview import ShownRelease, read_overview
 from curation.releases.release_rows import ReleaseRow
@@ -58,10 +57,8 @@ def _make_form(release: ShownRelease, format_name: str) -> Form[ExportRequest]:
     """Make the export form with the parts and options that a format offers."""
     never_sealed = FORMATS[format_name].never_sealed
     offered = [part for part in release.queries if not (never_sealed and part in release.sealed)]
-    header = {"queries": release.queries, "sealed": list(release.sealed)}
-    default_parts = choose_parts(ExportRequest(format=format_name), header)
-    parts = tuple(part for part in offered if part in default_parts)
-    initial = ExportRequest(release.name, format=format_name, parts=parts)
+    open_parts = tuple(part for part in offered if part not in release.sealed)
+    initial = ExportRequest(release.name, format=format_name, parts=open_parts or tuple(offered))
     return Form(ExportRequest, initial, f"{release.release_id} {format_name}", {"parts": offered})
 
 

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from curation.core.errors import refuse_problems
+from curation.ingest.readers.fields import ChunkFields
 
 # A name has no slash, so that an argument such as my/dir=x.run is a file.
 _NAME_AND_FILE = re.compile(r"([\w.+:@ -]{1,80})=(.+)", re.DOTALL)
@@ -21,10 +22,11 @@ _FILE_ENDINGS = set(".gz .trec .run .txt .tsv .tab .csv .jsonl .ndjson .json .pa
 
 
 class SystemFile(NamedTuple):
-    """A file of a system, and the name of the system."""
+    """A file of a system, the name of the system, and the file's columns, if a person chose them."""
 
     name: str
     path: Path
+    fields: ChunkFields | None = None
 
 
 def parse_run_files(arguments: Sequence[str]) -> list[SystemFile]:

@@ -111,22 +111,23 @@ def read_run(
     InputError: the file cannot be read or understood, or lacks evaluated queries; the error lists all
         problems.
     """
-    file = open_run_file(source.path, options, progress)
+    file = open_run_file(source, options, progress)
     known = add_topic_ids(release.known, options.topics, progress)
     chunk_map = read_chunk_map(options.chunk_map)
     release = replace(release, known=known)
     return _SystemRunReader(file, release, options.skip_repeated, chunk_map).read(source.name)
 
 
-def open_run_file(path: Path, options: ReadingOptions, progress: Progress = silent) -> RunFile:
+def open_run_file(source: SystemFile, options: ReadingOptions, progress: Progress = silent) -> RunFile:
     """Open a run file, or return the file that an earlier step parsed.
 
     Raises
     ------
     InputError: the file cannot be read or understood.
     """
+    path = source.path
     if options.parsed_files is None or path not in options.parsed_files:
-        file = RunFile(path, options.fields, options.layout, progress)
+        file = RunFile(path, source.fields or options.fields, options.layout, progress)
         if options.parsed_files is None or not file.keep_columns():
             return file
         options.parsed_files[path] = file
