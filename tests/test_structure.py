@@ -117,7 +117,7 @@ def test_uploads_are_read_in_the_server_by_one_module_and_only_where_a_page_can_
         outside |= {f"{name} {one}" for one in from_curation & of_files.keys() if of_files[one] != name}
     assert bytes_read == {"app/uploads.py"}
     assert outside == set()
-    assert looking == {"app/views/importing/__init__.py"}
+    assert looking == {"app/views/importing/__init__.py", "app/views/evaluate/run_files.py"}
 
 
 def test_the_duckdb_that_is_tested_is_admitted_and_none_that_cannot_read_its_files() -> None:
