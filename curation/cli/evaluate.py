@@ -263,9 +263,9 @@ def _prepare(
     progress: Progress,
 ) -> PreparedEvaluation:
     """Check the request together with the options that are not part of it."""
-    from curation.evaluation.answers.answer_files import AnswerFields
     from curation.evaluation.fail_conditions import list_needed_facets
     from curation.evaluation.prepare_evaluation import prepare_evaluation
+    from curation.evaluation.scoring.system_files import AnswerFields
     from curation.evaluation.scoring.system_runs import ReadingOptions
     from curation.ingest.readers.fields import ChunkFields
 

@@ -85,6 +85,7 @@ def _evaluate_systems(
     """Compute the figures of each system by itself."""
     scores = [system.mean for system in systems]
     stratum, sealed = release.facets["stratum"], release.sealed_queries
+    is_sealed = bool(release.sealed)
     by_facet = {facet.name: compute_facet_figures(scores, facet, sealed) for facet in (stratum, *facets)}
     shown_facets = {facet.name for facet in facets}
     measures = [measure.name for measure in scores[0].measures]
@@ -97,9 +98,7 @@ def _evaluate_systems(
             ),
             overall=overall,
             traffic=estimate_traffic_figures(system.mean, release.drawn),
-            others=compute_other_means(
-                system.mean, stratum, by_facet["stratum"][index], bool(release.sealed)
-            ),
+            others=compute_other_means(system.mean, stratum, by_facet["stratum"][index], is_sealed),
             strata={facet: kinds[index] for facet, kinds in by_facet.items() if facet in shown_facets},
             seeds=_compute_run_figures(system.scores),
             per_query=convert_to_values(dict(zip(measures, system.mean.values.T, strict=True))),

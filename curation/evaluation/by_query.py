@@ -65,12 +65,9 @@ def compare_by_query(cursor: Cursor, runs: Sequence[EvaluatedRun], annotator: An
             rows.append(QueryValues(query_id, text, first, second))
     seal = read_closed_access(cursor)
     open_rows = [row for row in rows if seal.can_show(row.query_id)]
-    return ByQuery(
-        measure,
-        results[0]["release_id"],
-        tuple(sorted(open_rows, key=lambda row: (row.difference, row.query_id))),
-        describe_withheld_pairs(len(rows) - len(open_rows), "query", "queries"),
-    )
+    ordered_rows = tuple(sorted(open_rows, key=lambda row: (row.difference, row.query_id)))
+    remark = describe_withheld_pairs(len(rows) - len(open_rows), "query", "queries")
+    return ByQuery(measure, results[0]["release_id"], ordered_rows, remark)
 
 
 def read_open_result(cursor: Cursor, evaluation_id: str, annotator: Annotator) -> dict[str, Any]:
@@ -160,9 +157,6 @@ def _select_measure(
     if query_ids is None or any(values is None for values in per_query.values()):
         raise RefusedError(SEALED_MAP)
     measure = next((name for name in measures if name.replace("_exp", "") == PREFERRED_MEASURE), measures[0])
-    systems = {
-        name: dict(zip(query_ids, values[measure], strict=True))
-        for name, values in per_query.items()
-        if values is not None
-    }
+    values = {name: by_measure[measure] for name, by_measure in per_query.items() if by_measure is not None}
+    systems = {name: dict(zip(query_ids, column, strict=True)) for name, column in values.items()}
     return EvaluatedValues(release, measure, systems)

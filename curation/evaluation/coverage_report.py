@@ -6,7 +6,7 @@ same sections.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from math import fsum
 
 from curation.core.characters import isolate
@@ -20,7 +20,6 @@ from curation.queries.coverage.state import CoverageState, read_state
 from curation.store import Store
 from curation.store.documents import snapshot_titles
 
-NOT_EVALUATED = "no run"
 Link = Callable[[int], str]
 
 
@@ -36,37 +35,30 @@ def average_by_region(state: CoverageState, values: ValuesByQuery) -> dict[int, 
 
 
 def build_map_sections(
-    state: CoverageState,
-    graph: RegionGraph,
-    evaluated: EvaluatedValues | None,
-    system: str | None,
-    link: Link,
+    state: CoverageState, graph: RegionGraph, results: EvaluatedValues | None, system: str | None, link: Link
 ) -> list[Section]:
     """Draw the regions.
 
     Parameters
     ----------
-    evaluated: the values of systems; None if no run was evaluated.
+    results: the values of systems; None if no run was evaluated.
     system: the system whose values colour the regions.
     link: a function from the number of a region to the address of its section.
     """
     edges, points = graph
-    values: ValuesByQuery = evaluated.systems[system] if evaluated and system else {}
-    measure = f"{evaluated.measure} of {system}" if evaluated and system else NOT_EVALUATED
+    values: ValuesByQuery = results.systems[system] if results and system else {}
+    measure = f"{results.measure} of {system}" if results and system else "no run"
     marks = make_region_marks(state, average_by_region(state, values), link)
     with_query = sum(mark.queries > 0 for mark in marks)
     queries_per_document = sum(mark.queries for mark in marks) / max(1, sum(mark.documents for mark in marks))
+    drawing = region_map("Documents of each region against its queries", measure, marks, queries_per_document)
     sentence = f"{with_query:,} of {pluralize(len(marks), 'region')} have a query."
     return [
         Section(
             "Documents and queries by region",
             f"{sentence} A region on the diagonal has the average number of queries per document; a "
             "region below the diagonal has fewer. Grey regions have no query.",
-            (
-                region_map(
-                    "Documents of each region against its queries", measure, marks, queries_per_document
-                ),
-            ),
+            (drawing,),
         ),
         Section(
             "Connections between regions",
@@ -77,24 +69,17 @@ def build_map_sections(
 
 
 def build_region_sections(
-    state: CoverageState,
-    titles: Mapping[str, str],
-    evaluated: EvaluatedValues | None,
-    anchors: Mapping[int, str],
+    state: CoverageState, titles: dict[str, str], results: EvaluatedValues | None, anchors: dict[int, str]
 ) -> list[Section]:
     """Show every region: entities, documents, queries with results, and the command that writes a query."""
-    return [_show_region(state, region, titles, evaluated, anchors[region]) for region in state.map.regions]
+    return [_show_region(state, region, titles, results, anchors[region]) for region in state.map.regions]
 
 
 def _show_region(
-    state: CoverageState,
-    region: int,
-    titles: Mapping[str, str],
-    evaluated: EvaluatedValues | None,
-    anchor: str,
+    state: CoverageState, region: int, titles: dict[str, str], results: EvaluatedValues | None, anchor: str
 ) -> Section:
     cluster = state.map.clusters[region]
-    systems = evaluated.systems if evaluated else {}
+    systems = results.systems if results else {}
     names = [state.map.entities[index].name for index in cluster.entities]
     documents = tuple((name, titles.get(name) or "–") for name in cluster.documents)
     queries = []
@@ -106,17 +91,13 @@ def _show_region(
         caption = pluralize(len(queries), "query", "queries")
         tables.append(Table(caption, ("query", "source", *systems), tuple(queries), words=True))
     remark = "" if queries else "\nNo query is about this region."
-    return Section(
-        f"Region {region}: {isolate(cluster.name)}",
-        f"Entities, the most central first: {', '.join(map(isolate, names))}.{remark}",
-        (),
-        tuple(tables),
-        f"To write a query: goldgrade coverage write --region {region} --queries 1 --annotators NAME",
-        anchor,
-    )
+    heading = f"Region {region}: {isolate(cluster.name)}"
+    sentence = f"Entities, the most central first: {', '.join(map(isolate, names))}.{remark}"
+    way_out = f"To write a query: goldgrade coverage write --region {region} --queries 1 --annotators NAME"
+    return Section(heading, sentence, (), tuple(tables), way_out, anchor)
 
 
-def write_coverage_page(store: Store, evaluated: EvaluatedValues | None = None) -> str:
+def write_coverage_page(store: Store, results: EvaluatedValues | None = None) -> str:
     """Write the page of the current map, with the values of systems where a run was evaluated.
 
     Raises
@@ -128,19 +109,19 @@ def write_coverage_page(store: Store, evaluated: EvaluatedValues | None = None) 
         titles = snapshot_titles(cursor, state.map.snapshot_id, list(state.map.document_entities))
     graph = build_region_graph(state)
     anchors = {region: f"region-{region}" for region in state.map.regions}
-    system = next(iter(evaluated.systems)) if evaluated else None
-    sections = build_map_sections(state, graph, evaluated, system, lambda region: f"#{anchors[region]}")
+    system = next(iter(results.systems)) if results else None
+    sections = build_map_sections(state, graph, results, system, lambda region: f"#{anchors[region]}")
     sections.append(state.reliability)
-    sections += build_region_sections(state, titles, evaluated, anchors)
+    sections += build_region_sections(state, titles, results, anchors)
     parameters = state.map.parameters
     remark = (
         f"Map {state.map.map_id[:12]}: resolution {parameters['resolution']:g}, {parameters['chosen']}; seed "
         f"{parameters['seed']}; a region has {parameters['least_documents']:,} documents or more."
     )
-    return html_page("Coverage of the corpus", _write_findings(state, evaluated), sections, remark)
+    return html_page("Coverage of the corpus", _write_findings(state, results), sections, remark)
 
 
-def _write_findings(state: CoverageState, evaluated: EvaluatedValues | None) -> list[str]:
+def _write_findings(state: CoverageState, results: EvaluatedValues | None) -> list[str]:
     regions = state.regions
     share = "unknown" if regions.msc is None else percent(regions.msc)
     sentences = [
@@ -153,11 +134,11 @@ def _write_findings(state: CoverageState, evaluated: EvaluatedValues | None) -> 
             f"{pluralize(len(state.unmatched), 'query was', 'queries were')} added after coverage was "
             "measured, and are not counted yet."
         )
-    if evaluated is None:
+    if results is None:
         return [*sentences, "No run was chosen, so regions with a query are drawn as empty circles."]
     return [
         *sentences,
-        f"Results: {evaluated.measure} of {', '.join(evaluated.systems)} on {evaluated.name}. The values of "
+        f"Results: {results.measure} of {', '.join(results.systems)} on {results.name}. The values of "
         "the first system colour the map.",
     ]
 

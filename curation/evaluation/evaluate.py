@@ -20,23 +20,16 @@ from curation.evaluation.evaluate_runs import evaluate_headline_of_runs, evaluat
 from curation.evaluation.evaluation import AnswerEvaluation, Evaluation
 from curation.evaluation.llm_judges.estimates import JudgedEvaluation, estimate_with_judge
 from curation.evaluation.pool_runs import pool_runs
-from curation.evaluation.prepare_evaluation import (
-    PreparedEvaluation,
-    check_request,
-    list_chosen_options,
-    prepare_evaluation,
-)
+from curation.evaluation.prepare_evaluation import PreparedEvaluation, list_chosen_options, prepare_evaluation
 from curation.evaluation.project_systems import get_system_name, write_project_runs
-from curation.evaluation.request import ABOUT_ANSWERS, EvaluateRequest
+from curation.evaluation.request import ABOUT_ANSWERS, EvaluateRequest, check_request
 from curation.evaluation.rounded_figures import HeadlineEvaluation
 from curation.evaluation.stored_evaluations import store_evaluation
 from curation.people.annotators import EVALUATING_ROLES, require_author
 from curation.store import Cursor, Store
 
 _OPTION_TEXT = re.compile(r"[^,]*\(-{2}map query=COLUMN\),| \(-{2}[^)]*\)")
-"""Command-line parts of error messages, which the page leaves out: the field with the queries, and option
-names.
-"""
+"""Parts of error messages that name options of the command line, which the page leaves out."""
 
 
 class EvaluationOutcome(NamedTuple):
@@ -69,47 +62,23 @@ def evaluate_files(prepared: PreparedEvaluation) -> EvaluationOutcome:
     ------
     InputError, NotFoundError, RefusedError: as for `evaluate_runs` or `evaluate_answers`.
     """
+    if prepared.rounded:
+        headlines = [evaluate_headline_of_runs(prepared)] if prepared.runs else []
+        headlines += [evaluate_headline_of_answers(prepared)] if prepared.answers else []
+        return EvaluationOutcome(headlines)
     store, release, request = prepared.store, prepared.release, prepared.request
     author, reading, progress = prepared.author, prepared.reading, prepared.progress
-    if prepared.rounded:
-        return EvaluationOutcome(headlines=_evaluate_headlines(prepared))
     answers = judged = runs = None
     if request.answers:
-        answers = evaluate_answers(
-            *(store, release, prepared.answers, request, author, progress),
-            grades=_read_grades(prepared),
-            reading=reading,
-            fields=prepared.answer_fields,
-        )
+        grades, fields = _read_grades(prepared), prepared.answer_fields
+        arguments = (store, release, prepared.answers, request, author, progress)
+        answers = evaluate_answers(*arguments, grades=grades, reading=reading, fields=fields)
     if request.runs and request.judge is not None:
         judged = estimate_with_judge(store, release, prepared.runs, request, reading, progress)
     if request.runs:
-        runs = evaluate_runs(
-            *(store, release, prepared.runs, request, author, progress),
-            reading=reading,
-            by_query=prepared.by_query,
-        )
+        arguments = (store, release, prepared.runs, request, author, progress)
+        runs = evaluate_runs(*arguments, reading=reading, by_query=prepared.by_query)
     return EvaluationOutcome(answers=answers, judged=judged, runs=runs)
-
-
-def _evaluate_headlines(prepared: PreparedEvaluation) -> list[HeadlineEvaluation]:
-    """Compute one rounded figure of each run, and of each file of answers."""
-    store, release, request = prepared.store, prepared.release, prepared.request
-    author, reading, progress = prepared.author, prepared.reading, prepared.progress
-    headlines = []
-    if prepared.runs:
-        headline = evaluate_headline_of_runs(
-            store, release, prepared.runs, request, author, progress, reading=reading
-        )
-        headlines.append(headline)
-    if prepared.answers:
-        headline = evaluate_headline_of_answers(
-            *(store, release, prepared.answers, request, author, progress),
-            reading=reading,
-            fields=prepared.answer_fields,
-        )
-        headlines.append(headline)
-    return headlines
 
 
 def _read_grades(prepared: PreparedEvaluation) -> dict[str, AnswerGrades]:
@@ -176,10 +145,7 @@ def _make_candidates(prepared: PreparedEvaluation) -> list[str]:
     systems = set(map(get_system_name, prepared.request.systems))
     uploaded_runs = [run for run in prepared.runs if run.name not in systems]
     try:
-        pooled = pool_runs(
-            *(prepared.store, prepared.release, uploaded_runs, prepared.request),
-            *(prepared.author, prepared.progress, prepared.reading),
-        )
+        pooled = pool_runs(prepared, uploaded_runs)
     except CurationError as error:
         return [f"No document became a candidate: {error}"]
     sentence = (
@@ -197,9 +163,7 @@ def _check_operation(_cursor: Cursor, request: EvaluateRequest | None) -> None:
         check_request(request)
 
 
-def _evaluate_upload(
-    store: Store, request: EvaluateRequest, progress: Progress, author: str
-) -> RunSubmission:
+def _submit_upload(store: Store, request: EvaluateRequest, progress: Progress, author: str) -> RunSubmission:
     """Evaluate uploaded files, and remove their folder even after an error."""
     try:
         return submit(store, request, author, progress)
@@ -210,7 +174,7 @@ def _evaluate_upload(
 OPERATIONS = {
     "evaluate": Operation(
         EvaluateRequest,
-        _evaluate_upload,
+        _submit_upload,
         in_progress="runs are being evaluated",
         on_interrupt="No evaluation was stored: upload the runs again.",
         check=_check_operation,

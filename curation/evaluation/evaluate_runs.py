@@ -11,22 +11,16 @@ from dataclasses import replace
 
 from curation.core.errors import InputError, RefusedError
 from curation.core.progress import Progress, silent
-from curation.evaluation import sealed_access
+from curation.evaluation import rounded_figures, sealed_access
 from curation.evaluation.assemble_evaluation import assemble_evaluation
 from curation.evaluation.evaluation import Evaluation
 from curation.evaluation.figures.comparison import refuse_unknown_test
 from curation.evaluation.figures.means import compute_means
+from curation.evaluation.prepare_evaluation import PreparedEvaluation
 from curation.evaluation.protected_figures import protect_evaluation, protect_figures
 from curation.evaluation.request import EvaluateRequest
-from curation.evaluation.rounded_figures import (
-    HeadlineEvaluation,
-    RoundedFigure,
-    evaluate_headline,
-    round_mean,
-)
-from curation.evaluation.scored_system import ScoredSystem, score_system
+from curation.evaluation.scored_system import ScoredSystem, add_whole_documents, score_system
 from curation.evaluation.scoring import measure_names
-from curation.evaluation.scoring.chunk_order import add_whole_documents
 from curation.evaluation.scoring.facets import choose_facets
 from curation.evaluation.scoring.measure_names import Measure
 from curation.evaluation.scoring.release import EvaluatedRelease, read_release
@@ -94,8 +88,7 @@ def _evaluate_sources(
     facets = choose_facets(release.facets, request.by)
     systems = []
     for count, (name, files) in enumerate(runs_of.items(), 1):
-        chunked = [replace(run, rows=add_whole_documents(run.rows, release, measures)) for run in files]
-        systems.append(score_system(name, chunked, release, measures))
+        systems.append(score_system(name, files, release, measures))
         progress("scoring systems", count, len(runs_of))
     return systems, assemble_evaluation(release, measures, facets, systems, request)
 
@@ -135,24 +128,13 @@ def _refuse_choices(release: EvaluatedRelease, request: EvaluateRequest, by_quer
     choose_facets(release.facets, request.by)
     refuse_unknown_test(request.test)
     if by_query and release.sealed:
-        raise RefusedError(
-            f"{', '.join(release.sealed)} is sealed, and a sealed part has no values by query.",
-            command="Leave --per-query out.",
-        )
+        problem = f"{', '.join(release.sealed)} is sealed, and a sealed part has no values by query."
+        raise RefusedError(problem, command="Leave --per-query out.")
     for measure in measures:
         release.qrels.find_undefined(measure)  # raises an error if the release lacks evidence for the measure
 
 
-def evaluate_headline_of_runs(
-    store: Store,
-    release_name: str | FrozenRelease,
-    runs: Sequence[SystemFile],
-    request: EvaluateRequest,
-    actor: str = COMMAND_LINE,
-    progress: Progress = silent,
-    *,
-    reading: ReadingOptions = ReadingOptions(),
-) -> HeadlineEvaluation:
+def evaluate_headline_of_runs(prepared: PreparedEvaluation) -> rounded_figures.HeadlineEvaluation:
     """Score run files on a sealed part, for an evaluator.
 
     Raises
@@ -160,14 +142,14 @@ def evaluate_headline_of_runs(
     InputError, NotFoundError, RefusedError: as for `evaluate_headline`, or a run file cannot be used.
     """
 
-    def score(release: EvaluatedRelease) -> tuple[str, list[RoundedFigure]]:
-        system_runs = [read_run(source, release, reading, progress) for source in runs]
-        measures = _choose_measures(release, None, any(run.chunks for run in system_runs))[:1]
+    def score(release: EvaluatedRelease) -> tuple[str, list[rounded_figures.RoundedFigure]]:
+        runs = [read_run(source, release, prepared.reading, prepared.progress) for source in prepared.runs]
+        measures = _choose_measures(release, None, any(run.chunks for run in runs))[:1]
         figures = []
-        for run in system_runs:
+        for run in runs:
             rows = add_whole_documents(run.rows, release, measures)
             values = score_rows(rows, release.qrels, measures).values[:, 0]
-            figures.append(round_mean(values, run.name, run.source))
+            figures.append(rounded_figures.round_mean(values, run.name, run.source))
         return measures[0].name, figures
 
-    return evaluate_headline(store, release_name, runs, request, actor, score)
+    return rounded_figures.evaluate_headline(prepared, prepared.runs, score)

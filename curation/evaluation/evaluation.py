@@ -23,9 +23,7 @@ from curation.releases.coverage import ReleasedCoverage
 from curation.releases.sealed_log import SealedCount
 
 ContextCurve = tuple[tuple[int, float | None, Estimate], ...]
-"""Points of a curve: the number of chunks, the mean number of words in these chunks, and the chunks' recall
-of evidence.
-"""
+"""Points of a curve: the number of chunks, the mean number of their words, and their recall of evidence."""
 StoredLists = Mapping[str, Mapping[str, Any]]
 """Name of the store's table of lists or of chunks → columns of the first ranks of one system's lists."""
 

@@ -55,11 +55,8 @@ def list_runs(cursor: Cursor, release_id: str, parts: Sequence[str], sealed: boo
 
 
 def _list_sealed_runs(cursor: Cursor, release_id: str, parts: Sequence[str]) -> list[SubmittedRun]:
-    rows = [
-        row
-        for row in read_sealed_evaluations(cursor, release_id)
-        if row.evaluated == list(parts) and row.shown and not (row.of_answers or row.rounded)
-    ]
+    rows = [row for row in read_sealed_evaluations(cursor, release_id) if row.evaluated == list(parts)]
+    rows = [row for row in rows if row.shown and not (row.of_answers or row.rounded)]
     values = read_query_values(cursor, [row.evaluation_id for row in rows])
     runs = []
     for row in rows:

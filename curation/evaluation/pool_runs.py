@@ -11,19 +11,13 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from curation.core.errors import refuse_problems
-from curation.core.progress import Progress, silent
-from curation.core.request import describe_out_of_bounds
-from curation.evaluation.request import EvaluateRequest
+from curation.evaluation.prepare_evaluation import PreparedEvaluation, check_pooling
 from curation.evaluation.scoring.rankings import UNJUDGED, rank
 from curation.evaluation.scoring.release import EvaluatedRelease, read_release
 from curation.evaluation.scoring.system_files import SystemFile
-from curation.evaluation.scoring.system_runs import ReadingOptions, SystemRun, open_run_file, read_run
-from curation.people.annotators import require_author
+from curation.evaluation.scoring.system_runs import SystemRun, open_run_file, read_run
 from curation.pooling.request import PoolRequest
-from curation.releases.frozen_release import FrozenRelease
 from curation.retrieval import RUN_PREFIX
-from curation.store import COMMAND_LINE, Store
 
 if TYPE_CHECKING:
     from curation.pooling.pool_report import PoolReport
@@ -43,21 +37,13 @@ class PooledRuns(NamedTuple):
     left_out: int
 
 
-def pool_runs(
-    store: Store,
-    release_name: str | FrozenRelease,
-    sources: Sequence[SystemFile],
-    request: EvaluateRequest,
-    author: str = COMMAND_LINE,
-    progress: Progress = silent,
-    reading: ReadingOptions = ReadingOptions(),
-) -> PooledRuns:
+def pool_runs(prepared: PreparedEvaluation, sources: Sequence[SystemFile]) -> PooledRuns:
     """Make the first documents of the runs candidates, without queries of sealed parts that were not
     evaluated.
 
     Parameters
     ----------
-    request: the request, with the number of documents of each run (`to_pool`) and the part whose unjudged
+    prepared: its request has the number of documents of each run (`to_pool`), and the part whose unjudged
         documents are counted.
 
     Raises
@@ -68,9 +54,10 @@ def pool_runs(
     from curation.ingest.importers.run_import import import_run
     from curation.pooling.pool import build_pool
 
-    depth = request.to_pool or 0
+    store, request, author = prepared.store, prepared.request, prepared.author
+    reading, progress, depth = prepared.reading, prepared.progress, request.to_pool or 0
     check_pooling(store, depth, author)
-    release = read_release(store, release_name, request.part)
+    release = read_release(store, prepared.release, request.part)
     named_sources = _number_names(sources)
     runs = {name: read_run(source, release, reading, progress) for name, source in named_sources}
     unjudged = set().union(*(_find_unjudged_pairs(run, release, depth) for run in runs.values()))
@@ -87,19 +74,6 @@ def pool_runs(
     pool_request = PoolRequest(systems, depth, 0, request.seed)
     pool = build_pool(store, pool_request, progress=progress, author=author, without=release.sealed_apart)
     return PooledRuns(pool, len(unjudged), len(release.sealed_apart))
-
-
-def check_pooling(store: Store, depth: int, author: str = COMMAND_LINE) -> None:
-    """Refuse a request that `pool_runs` would refuse, before any sealed grade is read.
-
-    Raises
-    ------
-    InputError: the depth is below 1.
-    RefusedError: the author is not a lead.
-    """
-    refuse_problems(describe_out_of_bounds(EvaluateRequest, {"to_pool": depth}))
-    with store.reading() as cursor:
-        require_author(cursor, author, "lead")
 
 
 def _number_names(sources: Sequence[SystemFile]) -> list[tuple[str, SystemFile]]:

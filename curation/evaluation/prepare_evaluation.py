@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from itertools import zip_longest
@@ -12,20 +11,21 @@ from typing import NamedTuple
 
 from curation.core.errors import InputError, RefusedError, refuse_problems
 from curation.core.progress import Progress, silent
-from curation.core.request import Option, list_options
-from curation.evaluation.answers.answer_files import AnswerFields
-from curation.evaluation.pool_runs import check_pooling
-from curation.evaluation.request import ABOUT_ANSWERS, ABOUT_RUNS, EvaluateRequest
-from curation.evaluation.scoring.system_files import SystemFile
+from curation.core.request import Option, describe_out_of_bounds, list_options
+from curation.evaluation.request import ABOUT_ANSWERS, ABOUT_RUNS, EvaluateRequest, check_request
+from curation.evaluation.scoring.system_files import AnswerFields, SystemFile
 from curation.evaluation.scoring.system_runs import ReadingOptions
 from curation.evaluation.sealed_access import SealedRequest, check_access, log_refusals, make_sealed_request
 from curation.ingest.readers.fields import ChunkFields
+from curation.people.annotators import require_author
 from curation.releases.frozen_release import FrozenRelease, load_release
 from curation.store import Store
 
 FILE_OPTIONS = ("part", "reason", "systems", "skip_repeated", "topics", "chunk_map")
 """Options of a request that choose no figures: the part, the reason, the systems and the reading of files."""
-get_label: Callable[[Option], str] = attrgetter("label")
+NameOption = Callable[[Option], str]
+"""A function that names an option for the person who makes the request."""
+get_label: NameOption = attrgetter("label")
 """A function that names an option as on a page."""
 
 
@@ -67,16 +67,12 @@ class PreparedEvaluation(NamedTuple):
 
 
 def list_chosen_options(
-    request: EvaluateRequest,
-    name_option: Callable[[Option], str] = get_label,
-    fields: Sequence[str] | None = None,
+    request: EvaluateRequest, name_option: NameOption = get_label, fields: Sequence[str] | None = None
 ) -> list[str]:
     """Name the options of a request that differ from their defaults; `fields` limits the options."""
-    return [
-        name_option(option)
-        for option in list_options(EvaluateRequest)
-        if (fields is None or option.name in fields) and getattr(request, option.name) != option.default
-    ]
+    options = [option for option in list_options(EvaluateRequest) if fields is None or option.name in fields]
+    chosen = [option for option in options if getattr(request, option.name) != option.default]
+    return [name_option(option) for option in chosen]
 
 
 def prepare_evaluation(
@@ -84,7 +80,7 @@ def prepare_evaluation(
     request: EvaluateRequest,
     author: str,
     reading: ReadingOptions = ReadingOptions(),
-    name_option: Callable[[Option], str] = get_label,
+    name_option: NameOption = get_label,
     *,
     about_runs: Sequence[str] = (),
     about_answers: Sequence[str] = (),
@@ -95,7 +91,6 @@ def prepare_evaluation(
 
     Parameters
     ----------
-    name_option: a function that names an option for the person who makes the request.
     about_runs, about_answers, about_both: names of choices outside the request that need runs, need answers,
         or need either.
     facets: facets that conditions need, besides the facets of the request.
@@ -133,10 +128,7 @@ def prepare_evaluation(
 
 
 def _refuse_all_figures(
-    sealed: SealedRequest,
-    request: EvaluateRequest,
-    name_option: Callable[[Option], str],
-    other_choices: Sequence[str],
+    sealed: SealedRequest, request: EvaluateRequest, name_option: NameOption, other_choices: Sequence[str]
 ) -> None:
     """Refuse an evaluator's request for more than rounded figures of a sealed part."""
     about_figures = replace(request, **{name: getattr(EvaluateRequest(), name) for name in FILE_OPTIONS})
@@ -146,6 +138,19 @@ def _refuse_all_figures(
             f"{sealed.parts} is sealed, and evaluators get one rounded figure of each system there: "
             f"{', '.join(choices)} cannot go with it. Leave that out. Only leads see full results."
         )
+
+
+def check_pooling(store: Store, depth: int, author: str) -> None:
+    """Refuse a request that `pool_runs` would refuse, before any sealed grade is read.
+
+    Raises
+    ------
+    InputError: the depth is below 1.
+    RefusedError: the author is not a lead.
+    """
+    refuse_problems(describe_out_of_bounds(EvaluateRequest, {"to_pool": depth}))
+    with store.reading() as cursor:
+        require_author(cursor, author, "lead")
 
 
 def _refuse_unavailable(store: Store, request: EvaluateRequest, author: str, release: FrozenRelease) -> None:
@@ -160,10 +165,7 @@ def _refuse_unavailable(store: Store, request: EvaluateRequest, author: str, rel
 
 
 def _refuse_missing_files(
-    request: EvaluateRequest,
-    name_option: Callable[[Option], str],
-    about_runs: Sequence[str],
-    about_answers: Sequence[str],
+    request: EvaluateRequest, name_option: NameOption, about_runs: Sequence[str], about_answers: Sequence[str]
 ) -> None:
     """Refuse a request without files, and choices about runs or answers without such files."""
     if not request.runs and not request.answers:
@@ -178,9 +180,3 @@ def _refuse_missing_files(
         choices = [*list_chosen_options(request, name_option, ABOUT_ANSWERS), *about_answers]
         problems += [f"{choice} applies to answers, but no file of answers is named" for choice in choices]
     refuse_problems(problems, way_out="Name the missing files, or leave this option out.")
-
-
-def check_request(request: EvaluateRequest) -> None:
-    """Raise an InputError for a request that fails before any file is read."""
-    counts = Counter(name for name, _ in request.answers)
-    refuse_problems([f"Two files of answers have the name {name}." for name, n in counts.items() if n > 1])

@@ -7,7 +7,7 @@ kinds of queries by their number of sealed queries.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from curation.core.statistics.estimate import Estimate
@@ -41,9 +41,7 @@ def protect_evaluation(evaluation: Evaluation) -> Evaluation:
 
 
 def protect_comparisons(
-    comparisons: Iterable[Comparison],
-    leaderboards: Mapping[str, Sequence[LeaderboardRow]],
-    few: Collection[str],
+    comparisons: Iterable[Comparison], leaderboards: Mapping[str, Sequence[LeaderboardRow]], few: set[str]
 ) -> tuple[tuple[Comparison, ...], dict[str, tuple[LeaderboardRow, ...]]]:
     """Keep comparisons of ten queries or more, and make the leaderboards that follow from them.
 
@@ -108,10 +106,6 @@ def _protect_system(system: EvaluatedSystem) -> EvaluatedSystem:
 
 def _protect_means(means: OtherMeans, few: bool) -> OtherMeans:
     """Remove the median, which is the value of a query, and means of few queries."""
+    means = means._replace(macro=Estimate() if few else means.macro, median=Estimate())
     is_worst_hidden = means.worst is None or means.worst.n < MIN_QUERIES
-    return OtherMeans(
-        macro=Estimate() if few else means.macro,
-        median=Estimate(),
-        worst=None if is_worst_hidden else means.worst,
-        worst_stratum=None if is_worst_hidden else means.worst_stratum,
-    )
+    return means._replace(worst=None, worst_stratum=None) if is_worst_hidden else means

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from curation.core.errors import refuse_problems
 from curation.core.request import Seed, option
 from curation.evaluation.figures.comparison import RANDOMISATION, TESTS
 
@@ -16,6 +18,12 @@ ABOUT_RUNS = ("baseline", "test", "judge", "hard_negatives", "to_pool")
 """Fields of a request that need runs."""
 ABOUT_ANSWERS = ("correctness", "faithfulness", "support")
 """Fields of a request that need answers."""
+
+
+def grade_option(label: str, graded: str) -> Any:
+    """Make the option that names the project with people's grades of one property of answers."""
+    text = f"PROJECT=RELEASE in which people graded {graded}."
+    return option(None, label, text, flag=" ".join(("--graded", label.lower())), unset="none")
 
 
 @dataclass(frozen=True)
@@ -122,27 +130,9 @@ class EvaluateRequest:
         unset="no new candidates",
         minimum=1,
     )
-    correctness: str | None = option(
-        None,
-        "Correctness",
-        "PROJECT=RELEASE in which people graded correctness. `answers to-grade` makes the project.",
-        flag="--graded correctness",
-        unset="none",
-    )
-    faithfulness: str | None = option(
-        None,
-        "Faithfulness",
-        "PROJECT=RELEASE in which people graded faithfulness.",
-        flag="--graded faithfulness",
-        unset="none",
-    )
-    support: str | None = option(
-        None,
-        "Support",
-        "PROJECT=RELEASE in which people graded support of nuggets.",
-        flag="--graded support",
-        unset="none",
-    )
+    correctness: str | None = grade_option("Correctness", "correctness. `answers to-grade` makes the project")
+    faithfulness: str | None = grade_option("Faithfulness", "faithfulness")
+    support: str | None = grade_option("Support", "support of nuggets")
     systems: Sequence[str] = option(
         (),
         "Systems of the project",
@@ -162,3 +152,9 @@ class EvaluateRequest:
         flag="--splitter",
         unset="the runs have documents, or chunks with their places or texts",
     )
+
+
+def check_request(request: EvaluateRequest) -> None:
+    """Raise an InputError for a request that fails before any file is read."""
+    counts = Counter(name for name, _ in request.answers)
+    refuse_problems([f"Two files of answers have the name {name}." for name, n in counts.items() if n > 1])

@@ -85,14 +85,12 @@ def read_result_lists(
     grade_of = {row["document_id"]: row["grade"] for row in grades}
     lists = [_read_ranks(cursor, run, query.query_id) for run in runs]
     document_ids = {document_id for ranks in lists for document_id in ranks}
-    reasons = _explain_ungraded(cursor, query.query_id, document_ids - grade_of.keys(), annotator)
+    reasons = _find_reasons(cursor, query.query_id, document_ids - grade_of.keys(), annotator)
     (header,) = read_part(cursor, release_id, "release")
     texts = snapshot_texts(cursor, header["snapshot_id"], sorted(document_ids)).to_pylist()
     titles = {row["document_id"]: _title_or_beginning(row) for row in texts}
 
-    def list_documents(
-        ranks: Mapping[str, int], other_ranks: Mapping[str, int] | None
-    ) -> list[ListedDocument]:
+    def list_documents(ranks: dict[str, int], other_ranks: dict[str, int] | None) -> list[ListedDocument]:
         return [
             ListedDocument(
                 rank=rank,
@@ -177,9 +175,7 @@ def _make_passages(
     return passages
 
 
-def _explain_ungraded(
-    cursor: Cursor, query_id: str, document_ids: set[str], person: Annotator
-) -> dict[str, str]:
+def _find_reasons(cursor: Cursor, query_id: str, document_ids: set[str], person: Annotator) -> dict[str, str]:
     """Map each judged document without a grade in the release to the reason for the missing grade.
 
     Documents that the person still has to grade are left out, so that the person stays blind.

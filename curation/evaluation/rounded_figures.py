@@ -18,13 +18,11 @@ from curation.core.errors import InputError
 from curation.core.statistics.arrays import Floats
 from curation.core.text import pluralize
 from curation.evaluation import sealed_access
-from curation.evaluation.request import EvaluateRequest
+from curation.evaluation.prepare_evaluation import PreparedEvaluation
 from curation.evaluation.scoring.release import MIN_QUERIES, EvaluatedRelease, read_release
 from curation.evaluation.scoring.system_files import SystemFile
-from curation.releases.frozen_release import FrozenRelease
 from curation.releases.gate_override import warn_of_override
 from curation.releases.sealed_log import SealedCount
-from curation.store import Store
 
 TOO_FEW_QUERIES = f"fewer than {MIN_QUERIES} queries have a value"
 
@@ -114,13 +112,7 @@ def _round_up_to_one_digit(error: float) -> float:
 
 
 def evaluate_headline(
-    store: Store,
-    release_name: str | FrozenRelease,
-    sources: Sequence[SystemFile],
-    request: EvaluateRequest,
-    actor: str,
-    score: ScoreSystems,
-    of_answers: bool = False,
+    prepared: PreparedEvaluation, files: Sequence[SystemFile], score: ScoreSystems, of_answers: bool = False
 ) -> HeadlineEvaluation:
     """Compute and log the rounded figure of each system on a sealed part.
 
@@ -130,8 +122,9 @@ def evaluate_headline(
     NotFoundError: no release has this name.
     RefusedError: as for `check_access`.
     """
-    names = [source.name for source in sources]
-    sealed = sealed_access.make_sealed_request(store, release_name, request, names, actor, of_answers)
+    store, request, author = prepared.store, prepared.request, prepared.author
+    names = [file.name for file in files]
+    sealed = sealed_access.make_sealed_request(store, prepared.release, request, names, author, of_answers)
     if sealed is None:
         raise InputError("Rounded figures are for sealed parts, and this part is not sealed.")
     with sealed_access.log_refusals(store, sealed):

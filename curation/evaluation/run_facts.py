@@ -51,7 +51,7 @@ def describe_run(run: SystemRun, scores: RunScores, release: EvaluatedRelease, s
         against_scores=run.against_scores,
         ties=scores.ties,
         left_out=run.left_out,
-        refusal=measure_abstention(run.rows, release.qrels, release.facets, seed),
+        refusal=measure_abstention(run.rows, release.qrels, release.facets["tag"], seed),
         chunks=run.chunks,
         remarks=tuple(_write_remarks(run, scores.measures)),
     )

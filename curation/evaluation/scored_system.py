@@ -3,25 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 
-from curation.core.arrow import int_array, string_array
+from curation.core.arrow import int_array, string_array, to_ints
 from curation.evaluation.evaluation import ContextCurve, StoredLists
 from curation.evaluation.figures.means import estimate_means
+from curation.evaluation.scoring import run_scores
 from curation.evaluation.scoring.measure_names import CONTEXT, Measure
 from curation.evaluation.scoring.measure_summaries import average
-from curation.evaluation.scoring.rankings import Rankings, RunRows, rank
+from curation.evaluation.scoring.rankings import Rankings, RunRows, order_chunks, rank
 from curation.evaluation.scoring.release import EvaluatedRelease
-from curation.evaluation.scoring.run_scores import (
-    RunScores,
-    average_scores,
-    compute_values,
-    score_ranking,
-    score_rows,
-)
+from curation.evaluation.scoring.run_scores import RunScores
 from curation.evaluation.scoring.system_runs import SystemRun
 
 CONTEXT_DEPTHS = (1, 2, 3, 5, 10, 20, 50)
@@ -53,17 +48,18 @@ class ScoredSystem:
     @cached_property
     def mean(self) -> RunScores:
         """The mean of the runs' scores, query by query."""
-        return average_scores(self.scores)
+        return run_scores.average_scores(self.scores)
 
 
 def score_system(
     name: str, runs: Sequence[SystemRun], release: EvaluatedRelease, measures: Sequence[Measure]
 ) -> ScoredSystem:
     """Score the runs of one system."""
+    runs = [replace(run, rows=add_whole_documents(run.rows, release, measures)) for run in runs]
     first_run, *other_runs = runs
     ranking = rank(first_run.rows, release.qrels)
-    first_scores = score_ranking(ranking, release.qrels, measures)
-    other_scores = [score_rows(run.rows, release.qrels, measures) for run in other_runs]
+    first_scores = run_scores.score_ranking(ranking, release.qrels, measures)
+    other_scores = [run_scores.score_rows(run.rows, release.qrels, measures) for run in other_runs]
     return ScoredSystem(
         name=name,
         runs=tuple(runs),
@@ -71,6 +67,21 @@ def score_system(
         stored_lists=_collect_stored_lists(first_run.rows, ranking, release),
         context=_compute_context_curve(ranking, release),
     )
+
+
+def add_whole_documents(rows: RunRows, release: EvaluatedRelease, measures: Sequence[Measure]) -> RunRows:
+    """Add whole documents as chunks, where a run of documents is scored by a measure of chunks."""
+    if rows.chunks or release.bodies is None or not any(measure.of_chunks for measure in measures):
+        return rows
+    documents = rows.documents
+    ids = documents.dictionary.to_pylist()
+    codes = to_ints(documents.indices)
+    start = np.zeros(len(codes), np.int64)
+    end = release.bodies.find_lengths(ids)[codes]
+    words, first_word = release.bodies.count_words(ids, codes, start, end)
+    columns = (start, end, words, first_word)
+    chunks = order_chunks(rows.query, rows.scores, documents, columns, release.bodies.bounds)
+    return rows._replace(chunks=chunks)
 
 
 def _collect_stored_lists(rows: RunRows, ranking: Rankings, release: EvaluatedRelease) -> StoredLists:
@@ -107,7 +118,7 @@ def _compute_context_curve(ranking: Rankings, release: EvaluatedRelease) -> Cont
     last_rank = int(ranking.chunks.chunks.rank.max(initial=1))
     depths = [depth for depth in CONTEXT_DEPTHS if depth <= last_rank]
     curve_measures = [Measure(kind, depth) for depth in depths for kind in ("evidence_recall", CONTEXT)]
-    values = compute_values(ranking, release.qrels, curve_measures)
+    values = run_scores.compute_values(ranking, release.qrels, curve_measures)
     values[np.isnan(values[:, 0])] = np.nan  # the same queries for both
     recall, words = values[:, ::2], values[:, 1::2]
     recall[np.isnan(words)] = np.nan

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 import numpy as np
 
@@ -26,14 +26,7 @@ from curation.releases.sealed_log import SealedCount, SealedEvaluation
 from curation.store import COMMAND_LINE, Cursor, Store, utc_now
 
 LOGGED_FIELDS = ("value", "low", "high", "n", "judged")
-"""The fields of a figure in the log."""
-
-
-class ShownFigure(Protocol):
-    """A figure, with some of `LOGGED_FIELDS`."""
-
-    @property
-    def value(self) -> float | None: ...
+"""The fields of a figure in the log; a figure may lack some of them."""
 
 
 class SealedRequest(NamedTuple):
@@ -62,7 +55,7 @@ class SealedRequest(NamedTuple):
         return ", ".join(self.sealed)
 
     def make_log_rows(
-        self, figures: Sequence[Mapping[str, ShownFigure]] | None, refused: str | None = None
+        self, figures: Sequence[Mapping[str, object]] | None, refused: str | None = None
     ) -> list[SealedEvaluation]:
         """Write the rows of the log: the figures of each system, or the reason for the refusal."""
         now = utc_now()
@@ -88,7 +81,7 @@ class SealedRequest(NamedTuple):
         ]
 
 
-def _figures_as_json(figures: Mapping[str, ShownFigure]) -> str:
+def _figures_as_json(figures: Mapping[str, object]) -> str:
     rows = {name: [getattr(figure, key, None) for key in LOGGED_FIELDS] for name, figure in figures.items()}
     return json.dumps({name: dict(zip(LOGGED_FIELDS, row, strict=True)) for name, row in rows.items()})
 
@@ -192,7 +185,7 @@ def _require_permission(cursor: Cursor, request: SealedRequest) -> None:
 def log_figures(
     store: Store,
     request: SealedRequest,
-    figures: Sequence[Mapping[str, ShownFigure]],
+    figures: Sequence[Mapping[str, object]],
     values: Sequence[Mapping[str, float | None]] = (),
 ) -> SealedCount:
     """Log the figures of each system; call this function before anybody sees the figures.

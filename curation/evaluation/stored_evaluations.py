@@ -9,12 +9,8 @@ from typing import Any, NamedTuple
 from curation.core.digests import canonical_json, digest, to_json_value
 from curation.core.errors import NotFoundError
 from curation.evaluation.evaluation import AnswerEvaluation, Evaluation
-from curation.evaluation.report.evaluation_report import (
-    EvaluationReport,
-    parse_report,
-    write_answer_report,
-    write_report,
-)
+from curation.evaluation.report import evaluation_report
+from curation.evaluation.report.evaluation_report import EvaluationReport
 from curation.people.annotators import EVALUATING_ROLES, require_author, require_role
 from curation.store import Annotator, Cursor, Store, append, fetch, record_event, utc_now
 
@@ -49,12 +45,12 @@ def store_evaluation(
     stored: Evaluation | AnswerEvaluation
     if answered is not None:
         stored = answered
-        report = write_answer_report(answered)
+        report = evaluation_report.write_answer_report(answered)
         values["answers"] = to_json_value(answered)
         systems = [system.name for system in answered.systems]
     if evaluation is not None:
         stored = evaluation
-        report = write_report(evaluation, answered)
+        report = evaluation_report.write_report(evaluation, answered)
         values = to_json_value(evaluation) | values
         systems = list(dict.fromkeys([*(system.name for system in evaluation.runs), *systems]))
     result = json.dumps(values)
@@ -99,7 +95,7 @@ def read_report(cursor: Cursor, evaluation_id: str, annotator: Annotator) -> Eva
     ------
     NotFoundError: the person may not read an evaluation with this id.
     """
-    return parse_report(_read_column(cursor, "page", evaluation_id, annotator))
+    return evaluation_report.parse_report(_read_column(cursor, "page", evaluation_id, annotator))
 
 
 def read_result(cursor: Cursor, evaluation_id: str, annotator: Annotator) -> str:

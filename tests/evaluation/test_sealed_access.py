@@ -15,6 +15,7 @@ from curation.core.errors import CurationError, InputError, NotFoundError, Refus
 from curation.evaluation import sealed_access
 from curation.evaluation.evaluate_runs import evaluate_headline_of_runs, evaluate_runs
 from curation.evaluation.evaluation import Evaluation
+from curation.evaluation.prepare_evaluation import prepare_evaluation
 from curation.evaluation.request import EvaluateRequest
 from curation.evaluation.rounded_figures import HeadlineEvaluation
 from curation.evaluation.scoring.system_files import SystemFile
@@ -52,7 +53,15 @@ def score(store: Store, tmp_path: Path) -> Score:
 
 def rounded(store: Store, folder: Path, *names: str, by: str = "vera") -> HeadlineEvaluation:
     runs = [SystemFile(name, write_run(folder / f"{name}.trec", ranked(name))) for name in names]
-    return evaluate_headline_of_runs(store, "v1", runs, replace(TEST, reason="nightly"), by)
+    return evaluate_headline(store, "v1", runs, "nightly", by)
+
+
+def evaluate_headline(
+    store: Store, release: str, runs: list[SystemFile], reason: str, by: str
+) -> HeadlineEvaluation:
+    files = tuple((run.name, str(run.path)) for run in runs)
+    request = replace(TEST, release=release, measures=None, runs=files, reason=reason)
+    return evaluate_headline_of_runs(prepare_evaluation(store, request, by))
 
 
 def test_an_evaluation_is_counted_and_its_figures_are_logged(store: Store, score: Score) -> None:
@@ -176,9 +185,7 @@ def test_a_part_is_counted_in_all_releases(store: Store, tmp_path: Path) -> None
     add_judgments(store, [ImportedJudgment("q0", "d0.4", who, 1) for who in ("ada", "ben")], "more.csv")
     freeze(store, "v2")
     with pytest.raises(RefusedError, match="vera has 0 sealed evaluations"):
-        evaluate_headline_of_runs(
-            store, "v2", [SystemFile("a", tmp_path / "a.trec")], replace(TEST, reason="new"), "vera"
-        )
+        evaluate_headline(store, "v2", [SystemFile("a", tmp_path / "a.trec")], "new", "vera")
 
 
 def test_no_figure_of_a_sealed_part_is_of_a_single_query(score: Score) -> None:

@@ -10,17 +10,20 @@ from curation.core.errors import InputError
 from curation.evaluation.evaluate_runs import evaluate_runs
 from curation.evaluation.evaluation import Evaluation
 from curation.evaluation.pool_runs import pool_runs
+from curation.evaluation.prepare_evaluation import PreparedEvaluation
 from curation.evaluation.protected_figures import FEW_ANSWERABLE
 from curation.evaluation.report.judgment_sections import write_abstention
 from curation.evaluation.request import EvaluateRequest
 from curation.evaluation.scoring.baselines import BaselineRequest, write_baselines
 from curation.evaluation.scoring.system_files import parse_run_files
+from curation.evaluation.scoring.system_runs import ReadingOptions
 from curation.ingest.importers.corpus import import_corpus
 from curation.ingest.importers.imported_judgment import ImportedJudgment
 from curation.labeling.imported import add_judgments
+from curation.releases.frozen_release import load_release
 from curation.splits.request import SplitRequest
 from curation.splits.split import make_split
-from curation.store import Query, Store
+from curation.store import COMMAND_LINE, Query, Store
 from tests.support.evaluated_project import write_run
 from tests.support.freezing import freeze
 from tests.support.gold_project import LEXICAL, write_corpus
@@ -88,12 +91,15 @@ def test_of_a_sealed_part_refusal_has_no_curve_and_no_small_class(project: Store
 
 def test_unjudged_documents_become_candidates_with_their_run_and_rank(project: Store, tmp_path: Path) -> None:
     lists = {"q-word00": ["word41-2", "word00-0", "word40-2"]}
-    sources = parse_run_files([str(write_run(tmp_path / "ours.trec", lists))])
-    pool, unjudged, _ = pool_runs(project, "v1", sources, EvaluateRequest(part="all", to_pool=2))
+    runs = (("ours", str(write_run(tmp_path / "ours.trec", lists))),)
+    request = EvaluateRequest("v1", "all", runs=runs, to_pool=2)
+    release = load_release(project, "v1")
+    prepared = PreparedEvaluation(project, request, COMMAND_LINE, release, False, ReadingOptions())
+    pool, unjudged, _ = pool_runs(prepared, prepared.runs)
     assert (unjudged, pool.added) == (1, 1)
     sql = "SELECT query_id, document_id, rank FROM candidate_sources WHERE system = 'run:ours' AND rank = 1"
     assert rows_of(project, sql) == [("q-word00", "word41-2", 1)]
-    again, *_ = pool_runs(project, "v1", sources, EvaluateRequest(part="all", to_pool=2))
+    again, *_ = pool_runs(prepared, prepared.runs)
     assert (again.added, again.built_before) == (0, True)
     with pytest.raises(InputError, match="down to rank”: 0 is out of range"):
-        pool_runs(project, "v1", sources, EvaluateRequest(to_pool=0))
+        pool_runs(prepared._replace(request=EvaluateRequest(to_pool=0)), prepared.runs)

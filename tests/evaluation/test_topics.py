@@ -11,10 +11,12 @@ import pytest
 from curation.core.errors import InputError
 from curation.evaluation.evaluate_runs import evaluate_runs
 from curation.evaluation.pool_runs import pool_runs
+from curation.evaluation.prepare_evaluation import PreparedEvaluation
 from curation.evaluation.request import EvaluateRequest
 from curation.evaluation.scoring.system_files import SystemFile
 from curation.evaluation.scoring.system_runs import ReadingOptions
-from curation.store import Store
+from curation.releases.frozen_release import load_release
+from curation.store import COMMAND_LINE, Store
 from tests.support.command_line import invoke
 from tests.support.evaluated_project import QUERIES, evaluated_project, query, ranked, write_run
 from tests.support.projects import per_test
@@ -90,8 +92,10 @@ def test_documents_of_such_a_run_become_candidates_of_the_release_s_queries(
 ) -> None:
     topics = tmp_path / "topics.csv"
     topics.write_text(rows().replace("\t", ","))
+    request = replace(OWN, runs=((foreign.name, str(foreign.path)),), to_pool=6)
+    release, reading = load_release(project, "v1"), ReadingOptions(topics=topics)
     pool, unjudged, _ = pool_runs(
-        project, "v1", [foreign], replace(OWN, to_pool=6), reading=ReadingOptions(topics=topics)
+        PreparedEvaluation(project, request, COMMAND_LINE, release, False, reading), [foreign]
     )
     assert unjudged == 2 * QUERIES / 2
     assert pool.added > 0

@@ -18,7 +18,7 @@ from curation.core.errors import InputError
 from curation.core.progress import Progress, silent
 from curation.evaluation.answers import citations
 from curation.evaluation.answers.citations import Citation, CitedChunks, CitedCorpus
-from curation.evaluation.scoring.system_files import SystemFile
+from curation.evaluation.scoring.system_files import AnswerFields, SystemFile
 from curation.ingest.importers.known_queries import KnownQueries, QueryColumn
 from curation.ingest.importers.reference_answers import parse_answer_texts
 from curation.ingest.importers.unknown_names import UNKNOWN_QUERY, refuse_similar_names
@@ -31,15 +31,6 @@ from curation.ingest.readers.values import to_text
 QUERY_FIELDS = file_fields(ReferenceFields)[0].usual_names
 ANSWER_FIELDS = ("answer", "prediction", "response", "output", "prediction_text", "generated_answer")
 CONTEXT_FIELDS = ("contexts", "context", "retrieved_contexts", "passages", "documents")
-
-
-class AnswerFields(NamedTuple):
-    """Names of the fields in a file of answers; None stands for the first usual name in the file."""
-
-    query: str | None = None
-    answer: str | None = None
-    contexts: str | None = None
-    citations: str | None = None
 
 
 class SystemAnswer(NamedTuple):
@@ -145,12 +136,10 @@ class _AnswerRows:
             self.left_out[UNKNOWN_QUERY if name else "no query"] += 1
             self.unknown.setdefault(name, record.line)
         elif query.query_id in self.answers:
-            self.records.problems.add(
-                record.line,
-                f"a second answer to the query {name!r}, also in {self.records.unit} "
-                f"{self.lines[query.query_id]}",
-                "A system has one answer to a query: keep one of the rows.",
-            )
+            first = f"{self.records.unit} {self.lines[query.query_id]}"
+            fault = f"a second answer to the query {name!r}, also in {first}"
+            way_out = "A system has one answer to a query: keep one of the rows."
+            self.records.problems.add(record.line, fault, way_out)
         else:
             self._add_answer(query.query_id, record)
 

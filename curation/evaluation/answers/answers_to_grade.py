@@ -19,11 +19,10 @@ from typing import Any
 
 from curation.core.digests import digest
 from curation.core.errors import InputError, RefusedError
-from curation.evaluation.answers.answer_files import SystemAnswer, read_answer_file
+from curation.evaluation.answers.answer_files import SystemAnswer, SystemAnswers, read_answer_file
 from curation.evaluation.answers.graded_answers import CORRECTNESS, FAITHFULNESS, SUPPORT
 from curation.evaluation.scoring.release import EvaluatedRelease, read_release
 from curation.evaluation.scoring.system_files import SystemFile
-from curation.ingest.importers.known_queries import KnownQueries
 from curation.ingest.importers.nuggets import group_nugget_rows
 from curation.ingest.readers.formats import FileLayout
 from curation.labeling.rounds.query_draw import UNIT_FIELD
@@ -37,9 +36,9 @@ _REASONS_NOT_GRADED = {
     SUPPORT: "answer whose query has no nuggets",
 }
 SECRET_TABLES = {CORRECTNESS: ("answers", "reference answers"), SUPPORT: ("nuggets", "nuggets")}
-"""Graded property → the secret table of a sealed part that annotators would see, and the table's name in
-messages.
-"""
+"""Graded property → the secret table that annotators would see, and its name in messages."""
+References = Mapping[str, Sequence[Any]]
+"""Query id → reference answers, or nuggets, as far as annotators see them."""
 GradingQuery = tuple[dict[str, str], list[str]]
 """The row of a query or of one of its nuggets in the file of queries, and the ids of the answers to grade."""
 
@@ -91,9 +90,8 @@ def write_answers_to_grade(
         raise InputError(f"--for {graded_property}: expected {' or '.join(GUIDES)}")
     release = read_release(store, release_name, split)
     references = _read_references(store, release, graded_property)
-    answers, left_out = _collect_distinct_answers(
-        sources, release.known, release.texts, references, graded_property, layout
-    )
+    files = [read_answer_file(source, release.known, layout) for source in sources]
+    answers, left_out = _collect_distinct_answers(files, release, references, graded_property)
     if not answers:
         reasons = ", ".join(f"{count:,} × {reason}" for reason, count in left_out.items())
         raise RefusedError(f"No answer is left to be graded for {graded_property}: {reasons}.")
@@ -111,9 +109,7 @@ def write_answers_to_grade(
     )
 
 
-def _read_references(
-    store: Store, release: EvaluatedRelease, graded_property: str
-) -> Mapping[str, Sequence[Any]]:
+def _read_references(store: Store, release: EvaluatedRelease, graded_property: str) -> References:
     """Read the reference answers or the nuggets of each query, as far as annotators see them."""
     table, name = SECRET_TABLES.get(graded_property, ("", ""))
     if not table:
@@ -131,19 +127,16 @@ def _read_references(
 
 
 def _make_grading_queries(
-    distinct_answers: Sequence[SystemAnswer],
-    texts: Mapping[str, str],
-    references: Mapping[str, Sequence[Any]],
-    graded_property: str,
+    answers: Sequence[SystemAnswer], texts: Mapping[str, str], references: References, graded_property: str
 ) -> list[GradingQuery]:
     """Make the queries of the grading project: for support the nuggets, which are drawn together by query."""
-    answers: dict[str, list[str]] = {}
-    for answer in distinct_answers:
-        answers.setdefault(answer.query_id, []).append(answer.answer_id)
+    ids_of: dict[str, list[str]] = {}
+    for answer in answers:
+        ids_of.setdefault(answer.query_id, []).append(answer.answer_id)
     if graded_property != SUPPORT:
-        return [({"id": query_id, "text": texts[query_id]}, ids) for query_id, ids in sorted(answers.items())]
+        return [({"id": query_id, "text": texts[query_id]}, ids) for query_id, ids in sorted(ids_of.items())]
     queries = []
-    for query_id, ids in sorted(answers.items()):
+    for query_id, ids in sorted(ids_of.items()):
         for nugget in references[query_id]:
             text = f"{nugget.text} ({texts[query_id]})"
             row = {"id": nugget.make_id(query_id), "text": text, UNIT_FIELD: _hash_id(query_id)}
@@ -157,22 +150,16 @@ def _hash_id(query_id: str) -> str:
 
 
 def _collect_distinct_answers(
-    sources: Sequence[SystemFile],
-    known: KnownQueries,
-    texts: Mapping[str, str],
-    references: Mapping[str, Sequence[Any]],
-    graded_property: str,
-    layout: FileLayout | None,
+    files: Sequence[SystemAnswers], release: EvaluatedRelease, references: References, graded_property: str
 ) -> tuple[list[SystemAnswer], dict[str, int]]:
     """Collect each answer to grade once, ordered by query and id, and count left-out answers by reason."""
     answers: dict[str, SystemAnswer] = {}
     left_out: Counter[str] = Counter()
-    for source in sources:
-        file = read_answer_file(source, known, layout)
+    for file in files:
         left_out.update(file.left_out)
         for answer in file.answers.values():
             gradable = answer.contexts if graded_property == FAITHFULNESS else references.get(answer.query_id)
-            if answer.query_id not in texts:
+            if answer.query_id not in release.texts:
                 left_out["answer to a query of another part"] += 1
             elif not answer.answer:
                 left_out["empty answer"] += 1
@@ -188,11 +175,9 @@ def _collect_distinct_answers(
 def _write_files(out: Path, corpus: list[dict[str, str]], queries: Sequence[GradingQuery]) -> None:
     """Write the corpus, the queries, and the candidates as a run file."""
     query_rows = [row for row, _ in queries]
-    lines = [
-        f"{row['id']} Q0 {answer_id} {rank} {-rank} answers\n"
-        for row, ids in queries
-        for rank, answer_id in enumerate(ids, 1)
-    ]
+    lines = []
+    for row, ids in queries:
+        lines += [f"{row['id']} Q0 {name} {rank} {-rank} answers\n" for rank, name in enumerate(ids, 1)]
     try:
         out.mkdir(parents=True, exist_ok=True)
         for name, rows in (("corpus.jsonl", corpus), ("queries.jsonl", query_rows)):

@@ -136,10 +136,9 @@ def score_citations(
         if cited is None or not documents:
             continue
         chunks = cited.get(query_id, frozenset())
-        hits = [
-            chunk.document_id
-            for chunk in chunks
-            if intersection([(chunk.start, chunk.end)], documents.get(chunk.document_id, ()))
-        ]
+        hits = []
+        for document_id, start, end, *_ in chunks:
+            if intersection([(start, end)], documents.get(document_id, ())):
+                hits.append(document_id)
         values[:, index] = len(hits) / max(1, len(chunks)), len(set(hits)) / len(documents)
     return dict(zip(CITATION_SCORES, values, strict=True))

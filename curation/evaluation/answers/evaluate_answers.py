@@ -26,32 +26,22 @@ from curation.core.errors import InputError
 from curation.core.progress import Progress, silent
 from curation.core.statistics.arrays import Floats
 from curation.core.statistics.estimate import Estimate
-from curation.evaluation import sealed_access
-from curation.evaluation.answers.answer_files import AnswerFields, SystemAnswers, read_answer_file
-from curation.evaluation.answers.answer_scores import (
-    F1,
-    AnswerKey,
-    find_graded_values,
-    make_answer_key,
-    score_queries,
-)
+from curation.evaluation import rounded_figures, sealed_access
+from curation.evaluation.answers import answer_scores
+from curation.evaluation.answers.answer_files import SystemAnswers, read_answer_file
+from curation.evaluation.answers.answer_scores import F1, AnswerKey
 from curation.evaluation.answers.citations import MarkedEvidence, collect_evidence
 from curation.evaluation.answers.graded_answers import SUPPORT, AnswerGrades
 from curation.evaluation.answers.support_estimates import estimate_support
 from curation.evaluation.evaluation import AnswerEvaluation, AnsweringSystem, convert_to_values
 from curation.evaluation.figures import means
 from curation.evaluation.figures.means import TOO_FEW_QUERIES, StratumFigures
+from curation.evaluation.prepare_evaluation import PreparedEvaluation
 from curation.evaluation.request import EvaluateRequest
-from curation.evaluation.rounded_figures import (
-    HeadlineEvaluation,
-    RoundedFigure,
-    evaluate_headline,
-    round_mean,
-)
 from curation.evaluation.scoring.chunk_map import read_chunk_map
 from curation.evaluation.scoring.facets import Facet, choose_facets
 from curation.evaluation.scoring.release import MIN_QUERIES, EvaluatedRelease, read_release
-from curation.evaluation.scoring.system_files import SystemFile
+from curation.evaluation.scoring.system_files import AnswerFields, SystemFile
 from curation.evaluation.scoring.system_runs import ReadingOptions
 from curation.releases.frozen_release import FrozenRelease
 from curation.store import COMMAND_LINE, Store
@@ -94,8 +84,8 @@ def evaluate_answers(
         facets = choose_facets(release.facets, request.by)
         marked = {} if release.sealed else collect_evidence(release.qrels)
         files = _read_files(release, sources, reading, fields, marked, progress)
-        has_citations = any(file.cited is not None for file in files)
-        key = make_answer_key(store, release, SUPPORT in grades, marked if has_citations else {})
+        is_cited = any(file.cited is not None for file in files)
+        key = answer_scores.make_answer_key(store, release, SUPPORT in grades, marked if is_cited else {})
         evaluation = _evaluate_systems(key, files, facets, grades, request, progress)
         if sealed is None:
             return evaluation
@@ -132,10 +122,10 @@ def _evaluate_systems(
 ) -> AnswerEvaluation:
     """Compute the figures of all systems; on sealed parts, only the figures that leads may see."""
     release = key.release
-    values = [score_queries(system, key, grades) for system in files]
+    values = [answer_scores.score_queries(system, key, grades) for system in files]
     judged = None
     if SUPPORT in grades and request.judge is not None:
-        judged = estimate_support(release, key.nuggets, files, grades[SUPPORT], request.judge)
+        judged = estimate_support(key, files, grades[SUPPORT], request.judge)
     systems = []
     for count, (system, columns) in enumerate(zip(files, values, strict=True), 1):
         systems.append(_evaluate_system(system, columns, key, facets, grades))
@@ -157,17 +147,7 @@ def _evaluate_systems(
     )
 
 
-def evaluate_headline_of_answers(
-    store: Store,
-    release_name: str | FrozenRelease,
-    sources: Sequence[SystemFile],
-    request: EvaluateRequest,
-    actor: str = COMMAND_LINE,
-    progress: Progress = silent,
-    *,
-    reading: ReadingOptions = ReadingOptions(),
-    fields: AnswerFields = AnswerFields(),
-) -> HeadlineEvaluation:
+def evaluate_headline_of_answers(prepared: PreparedEvaluation) -> rounded_figures.HeadlineEvaluation:
     """Score files of answers on a sealed part by F1, for an evaluator.
 
     Raises
@@ -175,12 +155,15 @@ def evaluate_headline_of_answers(
     InputError, NotFoundError, RefusedError: as for `evaluate_headline`, or a file cannot be used.
     """
 
-    def score(release: EvaluatedRelease) -> tuple[str, list[RoundedFigure]]:
-        files = _read_files(release, sources, reading, fields, {}, progress)
-        key = make_answer_key(store, release)
-        return F1, [round_mean(score_queries(file, key, {})[F1], file.name, file.source) for file in files]
+    def score(release: EvaluatedRelease) -> tuple[str, list[rounded_figures.RoundedFigure]]:
+        reading, fields, progress = prepared.reading, prepared.answer_fields, prepared.progress
+        files = _read_files(release, prepared.answers, reading, fields, {}, progress)
+        key = answer_scores.make_answer_key(prepared.store, release)
+        values = [answer_scores.score_queries(file, key, {})[F1] for file in files]
+        rows = zip(values, files, strict=True)
+        return F1, [rounded_figures.round_mean(column, file.name, file.source) for column, file in rows]
 
-    return evaluate_headline(store, release_name, sources, request, actor, score, of_answers=True)
+    return rounded_figures.evaluate_headline(prepared, prepared.answers, score, of_answers=True)
 
 
 def _evaluate_system(
@@ -219,7 +202,7 @@ def _count_ungraded(
 ) -> int:
     """Count the answers that people could grade for a property and did not."""
     is_gradable = key.find_gradable(system_answers, graded_property)
-    return int(np.isnan(find_graded_values(values, graded_property)[is_gradable]).sum())
+    return int(np.isnan(answer_scores.find_graded_values(values, graded_property)[is_gradable]).sum())
 
 
 def _average(values: Mapping[str, Floats]) -> dict[str, Estimate]:

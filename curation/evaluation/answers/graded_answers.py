@@ -13,7 +13,7 @@ from pathlib import Path
 
 from curation.core.errors import InputError, NotFoundError, RefusedError
 from curation.core.similarity.identical_texts import IdenticalTexts
-from curation.evaluation.scoring.evidence import Pair
+from curation.evaluation.scoring.evidence import Pair, PairGrades
 from curation.evaluation.scoring.release import choose_parts, read_scale
 from curation.releases.frozen_release import FrozenRelease, load_release
 from curation.releases.release_rows import list_releases
@@ -70,11 +70,8 @@ def read_answer_grades(graded_property: str, text: str, neighbor: Store | None =
         store = open_store(path)
         release = load_release(store, name)
         parts = choose_parts(release)
-    identical = IdenticalTexts(
-        (document.document_id, document.title, document.body)
-        for _, document in release.documents(store)
-        if document
-    )
+    answers = (document for _, document in release.documents(store) if document)
+    identical = IdenticalTexts((answer.document_id, answer.title, answer.body) for answer in answers)
     query_ids = {row["query_id"] for row in release.rows("queries") if row["part"] in parts}
     rows = (row for row in release.rows("qrels") if row["query_id"] in query_ids)
     graded = convert_to_shares(release, {(row["query_id"], row["document_id"]): row["grade"] for row in rows})
@@ -90,7 +87,7 @@ def name_project_in_errors(path: Path) -> Iterator[None]:
         raise type(error)(f"{path.name}: {error}") from error
 
 
-def convert_to_shares(release: FrozenRelease, grades: Mapping[Pair, int | None]) -> dict[Pair, float]:
+def convert_to_shares(release: FrozenRelease, grades: PairGrades) -> dict[Pair, float]:
     """Convert grades of pairs to shares of the release's scale; cannot-tell counts as the lowest grade."""
     lowest, *_, highest = read_scale(release.rows("guides"))
     span = highest - lowest

@@ -58,13 +58,9 @@ def score_answer(
     return np.array(scores)
 
 
-def score_answers(
-    answer_ids: Mapping[str, str | None], nuggets: Nuggets, shares: Mapping[Pair, float]
-) -> Floats:
-    """Score a system's answers, shape (Q, scores), in the order of `answer_ids`, which map query id → answer
+def score_answers(ids: Mapping[str, str | None], nuggets: Nuggets, shares: Mapping[Pair, float]) -> Floats:
+    """Score a system's answers, shape (Q, scores), in the order of `ids`, which map query id → answer
     id."""
-    rows = [
-        score_answer(query_id, nuggets.get(query_id, ()), answer_id, shares)
-        for query_id, answer_id in answer_ids.items()
-    ]
+    pairs = ids.items()
+    rows = [score_answer(query_id, nuggets.get(query_id, ()), answer, shares) for query_id, answer in pairs]
     return np.array(rows).reshape(len(rows), len(NUGGET_SCORES))

@@ -23,23 +23,20 @@ from curation.core.errors import RefusedError
 from curation.core.statistics.difference_estimator import difference_estimate
 from curation.core.text import pluralize
 from curation.evaluation.answers.answer_files import SystemAnswers
+from curation.evaluation.answers.answer_scores import AnswerKey
 from curation.evaluation.answers.graded_answers import AnswerGrades, convert_to_shares, name_project_in_errors
 from curation.evaluation.answers.nugget_scores import NUGGET_SCORES, Nuggets, score_answers
 from curation.evaluation.llm_judges import estimates, human_sample
 from curation.evaluation.llm_judges.estimates import JudgedEvaluation, JudgedSystem
 from curation.evaluation.llm_judges.human_sample import HumanSample
 from curation.evaluation.scoring.evidence import Pair
-from curation.evaluation.scoring.release import MIN_QUERIES, EvaluatedRelease
+from curation.evaluation.scoring.release import MIN_QUERIES
 from curation.releases.frozen_release import load_release
 from curation.store import open_store
 
 
 def estimate_support(
-    release: EvaluatedRelease,
-    nuggets: Nuggets,
-    files: Sequence[SystemAnswers],
-    people: AnswerGrades,
-    judge: str,
+    key: AnswerKey, files: Sequence[SystemAnswers], people: AnswerGrades, judge: str
 ) -> JudgedEvaluation:
     """Estimate the scores of nuggets on all evaluated queries with nuggets.
 
@@ -53,26 +50,22 @@ def estimate_support(
     RefusedError: a part is sealed; people's queries are not a probability sample of whole queries; grades
         of the judge or of people are missing.
     """
+    release, nuggets, identical = key.release, key.nuggets, people.identical
     estimates.refuse_sealed(release)
     with name_project_in_errors(people.path):
         store = open_store(people.path)
         graded = load_release(store, people.release)
         with store.reading() as cursor:
             graded_ids = {nugget for nugget, _ in people.shares}
-            nugget_sample, judged = estimates.read_judged_sample(
-                cursor, graded, judge, graded_ids, people.identical
-            )
+            nugget_sample, judged = estimates.read_judged_sample(cursor, graded, judge, graded_ids, identical)
         query_ids = [query_id for query_id in release.qrels.query_ids if query_id in nuggets]
         answered = set[str]()
         for file in files:
             answered.update(compress(query_ids, file.map_answer_ids(query_ids).values()))
-        nugget_ids = {
-            query_id: [nugget.make_id(query_id) for nugget in nuggets[query_id]]
-            for query_id in query_ids
-            if query_id in answered
-        }
+        answered_ids = [query_id for query_id in query_ids if query_id in answered]
+        nugget_ids = {name: [nugget.make_id(name) for nugget in nuggets[name]] for name in answered_ids}
         sample = sample_whole_queries(nugget_sample, nugget_ids, graded_ids)
-        by_judge = convert_to_shares(graded, people.identical.shared(judged))
+        by_judge = convert_to_shares(graded, identical.shared(judged))
         shares = people.shares
         systems = [estimate_system(file, query_ids, nuggets, sample, by_judge, shares) for file in files]
     return estimates.make_judged_evaluation(judge, sample, judged, systems)
@@ -98,10 +91,9 @@ def sample_whole_queries(
     if partly_drawn:
         examples = human_sample.name_examples(partly_drawn)
         raise RefusedError(
-            f"{pluralize(len(partly_drawn), 'query', 'queries')} with an answer, such as {examples}, "
-            "could not be drawn whole for people: only some of the nuggets were drawn, or some nuggets "
-            "are not in the project. Write the answers to grade again, import and pool them, and draw a "
-            "round.",
+            f"{pluralize(len(partly_drawn), 'query', 'queries')} with an answer, such as {examples}, could "
+            "not be drawn whole for people: only some of the nuggets were drawn, or some nuggets are not in "
+            "the project. Write the answers to grade again, import and pool them, and draw a round.",
             command="The commands are `goldgrade answers to-grade` and `goldgrade round open --draw`.",
         )
     is_graded = np.array([state == {True} for state in states.values()], bool)
@@ -137,9 +129,7 @@ def estimate_system(
     probabilities = dict(zip(sample.query_ids, sample.probabilities.tolist(), strict=True))
     stratum_of = dict(zip(sample.query_ids, sample.strata, strict=True))
     is_answered = np.array([answer_id is not None for answer_id in ids.values()])
-    is_graded = np.array(
-        [answer_id is None or query_id in drawn_queries for query_id, answer_id in ids.items()]
-    )
+    is_graded = np.array([ids[query_id] is None or query_id in drawn_queries for query_id in ids])
     # a query without an answer always scores 0
     inclusion = np.array([1.0 if ids[query_id] is None else probabilities[query_id] for query_id in ids])
     strata = np.array(["" if ids[query_id] is None else stratum_of[query_id] for query_id in ids])

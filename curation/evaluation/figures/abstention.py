@@ -14,7 +14,6 @@ rate rates one threshold: the highest threshold that keeps at least 95 % of the 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from math import floor
 
@@ -86,17 +85,15 @@ class AbstentionFigures:
         return "; ".join([*([self.area.why] if self.area.why else []), *([remark] if unsent else [])])
 
 
-def measure_abstention(
-    rows: RunRows, qrels: Qrels, facets: Mapping[str, Facet], seed: int
-) -> AbstentionFigures:
+def measure_abstention(rows: RunRows, qrels: Qrels, tags: Facet, seed: int) -> AbstentionFigures:
     """Compute the figures on unanswerable queries of one run.
 
     Parameters
     ----------
-    facets: name → facet of the evaluated queries.
+    tags: the facet `tag` of the evaluated queries.
     """
     is_untagged = np.zeros(len(qrels.query_ids), bool)
-    tagged = facets["tag"].values.get(UNANSWERABLE_TAG, is_untagged)
+    tagged = tags.values.get(UNANSWERABLE_TAG, is_untagged)
     judged = np.bincount(qrels.query, minlength=len(qrels.query_ids))
     confidence = find_confidences(rows.query, rows.scores, len(qrels.query_ids))
     return compute_abstention_figures(confidence, qrels.relevant_documents, judged, tagged, seed)

@@ -86,11 +86,7 @@ class HardNegativeEffect:
 
 
 def measure_hard_negatives(
-    runs: Mapping[str, Sequence[RunRows]],
-    qrels: Qrels,
-    pooled: PooledPairs,
-    measures: Sequence[Measure],
-    seed: int,
+    runs: dict[str, list[RunRows]], qrels: Qrels, pooled: PooledPairs, measures: Sequence[Measure], seed: int
 ) -> HardNegativeEffect:
     """Score each system on the lists with and without hard negatives; several runs of one system are averaged
     by query.
@@ -120,10 +116,8 @@ def _score_candidates(
 ) -> CandidateFigures:
     complete = [_make_candidate_list(run, qrels, np.ones_like(hard)) for run in runs]
     without = [_make_candidate_list(run, qrels, ~hard) for run in runs]
-    with_hard, without_hard = (
-        average_scores([score_rows(candidates, qrels, measures) for candidates in candidate_lists])
-        for candidate_lists in (complete, without)
-    )
+    with_hard = average_scores([score_rows(candidates, qrels, measures) for candidates in complete])
+    without_hard = average_scores([score_rows(candidates, qrels, measures) for candidates in without])
     returned = sum(len(candidates.query) for candidates in complete) / (len(complete) * len(qrels.grade))
     lowest = -1.0 if (qrels.grade[hard] > 0).any() else 0.0  # a document without gain improves no list
     hard_figures, other_figures = compute_means([with_hard, without_hard])
@@ -145,13 +139,10 @@ def _estimate_drops(harder: RunScores, easier: RunScores, seed: int, lowest: flo
     differences = np.where(is_mean, easier.values - harder.values, np.nan)
     differences = np.maximum(differences, lowest)  # rounding goes below
     low, high = paired_intervals(differences, seed)
-    has_enough = (~np.isnan(differences)).sum(axis=0) >= MINIMUM_QUERIES
-    return {
-        measure.name: Estimate(
-            average(differences[:, column]),
-            max(float(low[column]), lowest) if has_enough[column] else None,
-            float(high[column]) if has_enough[column] else None,
-            int((~np.isnan(differences[:, column])).sum()),
-        )
-        for column, measure in enumerate(harder.measures)
-    }
+    counts = (~np.isnan(differences)).sum(axis=0).tolist()
+    drops = {}
+    for column, (measure, n) in enumerate(zip(harder.measures, counts, strict=True)):
+        low_end = max(float(low[column]), lowest) if n >= MINIMUM_QUERIES else None
+        high_end = float(high[column]) if n >= MINIMUM_QUERIES else None
+        drops[measure.name] = Estimate(average(differences[:, column]), low_end, high_end, n)
+    return drops

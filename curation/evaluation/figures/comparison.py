@@ -40,8 +40,7 @@ TESTS = {
 }
 """Name of a test → its name in a column and in a sentence.
 
-`Comparison` has the p of each test in the field `p_` + name.
-"""
+`Comparison` has the p of each test in the field `p_` + name."""
 
 
 class StratumName(NamedTuple):

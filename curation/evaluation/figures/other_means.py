@@ -37,10 +37,7 @@ class OtherMeans(NamedTuple):
 
 
 def compute_other_means(
-    scores: RunScores,
-    strata: Facet,
-    figures: Mapping[str, StratumFigures[MeasureFigure]],
-    sealed: bool = False,
+    scores: RunScores, strata: Facet, figures: Mapping[str, StratumFigures[MeasureFigure]], sealed: bool
 ) -> dict[str, OtherMeans]:
     """Compute macro mean, median and worst stratum of each measure; a total has only the median.
 
@@ -52,14 +49,12 @@ def compute_other_means(
     figures: the figures of the strata, from `compute_facet_figures`.
     """
     masks = [mask for name, mask in strata.values.items() if not sealed or figures[name].figures]
-    return {
-        measure.name: OtherMeans(
-            _average_strata(scores, column, masks),
-            estimate_median(scores.values[:, column]),
-            *((None, None) if measure.summary == "total" else find_worst_stratum(measure.name, figures)),
-        )
-        for column, measure in enumerate(scores.measures)
-    }
+    means = {}
+    for column, measure in enumerate(scores.measures):
+        macro, median = _average_strata(scores, column, masks), estimate_median(scores.values[:, column])
+        worst = (None, None) if measure.summary == "total" else find_worst_stratum(measure.name, figures)
+        means[measure.name] = OtherMeans(macro, median, *worst)
+    return means
 
 
 def _average_strata(scores: RunScores, column: int, strata: Sequence[Mask]) -> Estimate:

@@ -44,11 +44,9 @@ def pair_systems(systems: Sequence[str], baseline: str | None = None) -> list[Sy
     ------
     InputError: no system has the name of the baseline, or two systems have one name.
     """
-    problems = [
-        f"the system {name!r} is named {systems.count(name)} times; expected each name once"
-        for name in sorted(set(systems))
-        if systems.count(name) > 1
-    ]
+    counts = {name: systems.count(name) for name in sorted(set(systems))}
+    repeated = {name: count for name, count in counts.items() if count > 1}.items()
+    problems = [f"the system {name!r} is named {n} times; expected each name once" for name, n in repeated]
     if baseline is not None and baseline not in systems:
         known = ", ".join(systems)
         problems.append(f"the baseline {baseline!r} is not one of the systems; expected one of {known}")
@@ -87,18 +85,16 @@ def compare_systems(
     if not pairs:
         return ()
     pair_names = [(systems[system], systems[other]) for system, other in pairs]
-    comparisons: list[Comparison] = []
+    rows: list[Comparison] = []
     for column, measure in enumerate(measures):
         differences = subtract_pairs(values[:, :, column], pairs)
         compared_strata = strata if by_stratum is None or column < by_stratum else {}
         blocks: list[_Block] = [(name, differences[mask]) for name, mask in compared_strata.items()]
-        comparisons += _compare_family(
-            [(None, differences)], comparison.TESTS, pair_names, measure, test, seed
-        )
+        rows += _compare_family([(None, differences)], comparison.TESTS, pair_names, measure, test, seed)
         if blocks:
             stratum_tests = {"t", RANDOMISATION, test}
-            comparisons += _compare_family(blocks, stratum_tests, pair_names, measure, test, seed)
-    return tuple(comparisons)
+            rows += _compare_family(blocks, stratum_tests, pair_names, measure, test, seed)
+    return tuple(rows)
 
 
 def subtract_pairs(values: Floats, pairs: Sequence[SystemPair]) -> Floats:
@@ -128,12 +124,10 @@ def _compare_family(
     for row, (stratum, differences) in enumerate(family):
         block_ps = {f"p_{test}": values[row] for test, values in p_values.items()}
         block_ps |= {"p_holm": p_holm[row], "p_corrected": p_corrected[row]}
-        figures = _compute_pair_figures(differences, block_ps, seed)
+        figures = _compute_figures(differences, block_ps, seed)
         counts = (~np.isnan(differences)).sum(axis=0).tolist()
-        wins_ties_losses = np.stack(paired_differences.count_wins_ties_losses(differences), axis=1).tolist()
-        for names, n, outcomes, pair_figures in zip(
-            pair_names, counts, wins_ties_losses, figures, strict=True
-        ):
+        outcome_counts = np.stack(paired_differences.count_wins_ties_losses(differences), axis=1).tolist()
+        for names, n, outcomes, pair_figures in zip(pair_names, counts, outcome_counts, figures, strict=True):
             pair = Comparison(*names, measure, stratum, n, len(differences) - n, *outcomes)
             if n >= MIN_QUERIES:
                 pair = replace(pair, no_verdict=None, test=deciding_test, family=family_size, **pair_figures)
@@ -161,9 +155,7 @@ def _test_family(test: str, family: Sequence[_Block], seed: int) -> Floats:
     return p_values
 
 
-def _compute_pair_figures(
-    differences: Floats, p_values: Mapping[str, Floats], seed: int
-) -> list[dict[str, Any]]:
+def _compute_figures(differences: Floats, p_values: Mapping[str, Floats], seed: int) -> list[dict[str, Any]]:
     """Compute the figures of every pair of one block, by the fields of `Comparison`."""
     moments = paired_differences.compute_moments(differences)
     effect, effect_low, effect_high = paired_differences.paired_effects(moments)

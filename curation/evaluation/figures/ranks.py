@@ -78,6 +78,5 @@ def find_groups(order: Sequence[str], pairs: Iterable[tuple[str, str]]) -> list[
 
 
 def _write_letters(numbers: Sequence[int]) -> str:
-    return "".join(
-        ascii_lowercase[number - 1] if number <= len(ascii_lowercase) else f"({number})" for number in numbers
-    )
+    last = len(ascii_lowercase)
+    return "".join(ascii_lowercase[number - 1] if number <= last else f"({number})" for number in numbers)

@@ -88,12 +88,11 @@ def estimate_traffic_differences(differences: Floats, drawn: DrawnQueries) -> li
     """Estimate each of P columns of differences, shape (Q, P), from −1 to 1 or NaN, for all searches."""
     columns = differences[drawn.queries]
     has_few = intervals.find_most_common(columns)[1] < MIN_DIFFERING
-    return [
-        _estimate_with_unseen_query(column, drawn)
-        if is_few
-        else _estimate_with_student_interval(column, drawn)
-        for column, is_few in zip(columns.T, has_few.tolist(), strict=True)
-    ]
+    estimates = []
+    for column, is_few in zip(columns.T, has_few.tolist(), strict=True):
+        estimate = _estimate_with_unseen_query if is_few else _estimate_with_student_interval
+        estimates.append(estimate(column, drawn))
+    return estimates
 
 
 def _convert_to_measure_scale(measure: Measure, estimate: Estimate) -> Estimate:
@@ -162,10 +161,8 @@ def _estimate_with_unseen_query(differences: Floats, drawn: DrawnQueries) -> Est
     stratum = int(unseen.argmax())
     weight = float(weights[(drawn.strata == stratum) & (weights > 0)].mean())
     larger = drawn._replace(weights=np.append(drawn.weights, weight), strata=np.append(drawn.strata, stratum))
-    farthest = float(np.nanmax(np.abs(differences))) or 1.0
-    ends = [
-        _estimate_with_student_interval(np.append(differences, end), larger) for end in (-farthest, farthest)
-    ]
+    limit = float(np.nanmax(np.abs(differences))) or 1.0
+    ends = [_estimate_with_student_interval(np.append(differences, end), larger) for end in (-limit, limit)]
     lows = [estimate.low for estimate in (figure, *ends) if estimate.low is not None]
     highs = [estimate.high for estimate in (figure, *ends) if estimate.high is not None]
     if not lows or not highs:

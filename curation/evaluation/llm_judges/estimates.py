@@ -31,7 +31,7 @@ from curation.core.text import pluralize
 from curation.evaluation.llm_judges.human_sample import HumanSample, find_human_sample
 from curation.evaluation.llm_judges.judge_judgments import read_judge_judgments, require_judge
 from curation.evaluation.request import EvaluateRequest
-from curation.evaluation.scoring.evidence import Pair
+from curation.evaluation.scoring.evidence import Pair, PairGrades
 from curation.evaluation.scoring.measure_names import Measure, choose_measures
 from curation.evaluation.scoring.qrels import Qrels, make_qrels
 from curation.evaluation.scoring.release import EvaluatedRelease, read_release
@@ -113,28 +113,21 @@ def estimate_with_judge(
     with store.reading() as cursor:
         query_ids, identical = release.qrels.query_ids, IdenticalTexts(())
         sample, judged = read_judged_sample(cursor, frozen, judge, query_ids, identical)
-        known_queries = KnownQueries.read(cursor)
+        known = KnownQueries.read(cursor)
     rows = [(*pair, grade) for pair, grade in judged.items() if grade is not None]
     qrels = make_qrels(rows, sample.query_ids, release.qrels.scale, release.qrels.relevant)
     chosen = choose_measures(release.qrels.scale, request.measures)
     measures = [measure for measure in chosen if measure.compares and not measure.of_chunks]
-    by_judge = _score_runs(
-        runs, replace(release, qrels=qrels, known=known_queries), measures, reading, progress
-    )
+    by_judge = _score_runs(runs, replace(release, qrels=qrels, known=known), measures, reading, progress)
     by_people = _score_runs(runs, release, measures, reading, progress)
-    systems = [
-        _estimate_system(name, values, by_people[name], measures, sample, release.qrels)
-        for name, values in by_judge.items()
-    ]
+    systems = []
+    for name, values in by_judge.items():
+        systems.append(_estimate_system(name, values, by_people[name], measures, sample, release.qrels))
     return make_judged_evaluation(judge, sample, judged, systems, len(release.pooled.left_out))
 
 
 def make_judged_evaluation(
-    judge: str,
-    sample: HumanSample,
-    judged: Mapping[Pair, int | None],
-    systems: Iterable[JudgedSystem],
-    not_drawn: int = 0,
+    judge: str, sample: HumanSample, judged: PairGrades, systems: Iterable[JudgedSystem], not_drawn: int = 0
 ) -> JudgedEvaluation:
     """Count the grades of the judge and of people, and add the estimates of systems."""
     totals = Counter(sample.strata)
@@ -186,11 +179,7 @@ def read_judged_sample(
 
 
 def _read_judge_grades(
-    cursor: Cursor,
-    judge: str,
-    query_ids: Sequence[str],
-    versions: Mapping[str, str],
-    identical: IdenticalTexts,
+    cursor: Cursor, judge: str, query_ids: Sequence[str], versions: dict[str, str], identical: IdenticalTexts
 ) -> dict[Pair, int | None]:
     """Read the judge's grade of every pair of these queries' pools; None for cannot-tell.
 
@@ -198,11 +187,9 @@ def _read_judge_grades(
     ------
     RefusedError: the judge lacks some pairs, or a query has no pool.
     """
-    rows = cursor.execute(
-        """SELECT query_id, document_id FROM candidates WHERE query_id IN (SELECT unnest(?::TEXT[]))
-        ORDER BY query_id, document_id""",
-        [list(query_ids)],
-    ).fetchall()
+    sql = """SELECT query_id, document_id FROM candidates WHERE query_id IN (SELECT unnest(?::TEXT[]))
+        ORDER BY query_id, document_id"""
+    rows = cursor.execute(sql, [list(query_ids)]).fetchall()
     pool = [(query_id, document_id) for query_id, document_id in rows if document_id in versions]
     judgments = read_judge_judgments(cursor, judge)
     current = (row for row in judgments if versions.get(row.document_id) == row.content_hash)
@@ -211,9 +198,7 @@ def _read_judge_grades(
     return {pair: judged[pair] for pair in pool}
 
 
-def _refuse_ungraded(
-    judge: str, query_ids: Sequence[str], pool: Sequence[Pair], judged: Mapping[Pair, int | None]
-) -> None:
+def _refuse_ungraded(judge: str, query_ids: Sequence[str], pool: Sequence[Pair], judged: PairGrades) -> None:
     empty = sorted(set(query_ids).difference(query for query, _ in pool))
     if empty:
         raise RefusedError(
@@ -249,12 +234,7 @@ def _score_runs(
 
 
 def _estimate_system(
-    name: str,
-    by_judge: Floats,
-    by_people: Floats,
-    measures: Sequence[Measure],
-    sample: HumanSample,
-    qrels: Qrels,
+    name: str, by_judge: Floats, by_people: Floats, measures: list[Measure], sample: HumanSample, qrels: Qrels
 ) -> JudgedSystem:
     index_of = {query_id: index for index, query_id in enumerate(qrels.query_ids)}
     rows = [index_of[query_id] for query_id in np.asarray(sample.query_ids)[sample.is_graded].tolist()]

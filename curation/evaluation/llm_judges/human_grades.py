@@ -14,7 +14,7 @@ import numpy as np
 
 from curation.agreement.breakdowns import QueryTypes, read_query_types
 from curation.agreement.grades import Grades, make_grades, read_grades
-from curation.evaluation.scoring.evidence import Pair
+from curation.evaluation.scoring.evidence import Pair, PairGrades
 from curation.evaluation.scoring.release import choose_parts, read_scale
 from curation.guides.guide import current_guide
 from curation.labeling.consensus.consensus import read_consensus
@@ -23,7 +23,7 @@ from curation.releases.freeze.project_rows import NOT_COUNTED
 from curation.releases.frozen_release import FrozenRelease, load_release
 from curation.releases.part_rows import Rows
 from curation.releases.seal import open_sealed
-from curation.store import COMMAND_LINE, Cursor, Store
+from curation.store import Cursor, Store
 
 CONFLICTING_ROUNDS = "people's grade of a pair that the same annotator graded differently in two rounds"
 _SEGMENTS = "SELECT query_id, metadata->>'segment' FROM queries WHERE metadata->>'segment' IS NOT NULL"
@@ -59,7 +59,7 @@ class HumanGrades:
     release: str | None
     parts: tuple[str, ...]
     scale: tuple[int, ...]
-    consensus: Mapping[Pair, int | None]
+    consensus: PairGrades
     versions: Mapping[Pair, str]
     annotator_grades: Grades
     types: QueryTypes
@@ -99,12 +99,7 @@ def read_live_grades(cursor: Cursor) -> HumanGrades:
 
 
 def read_release_grades(
-    store: Store,
-    name: str,
-    split: str | None,
-    purpose: str,
-    reason: str | None = None,
-    actor: str = COMMAND_LINE,
+    store: Store, name: str, split: str | None, purpose: str, reason: str | None, actor: str
 ) -> HumanGrades:
     """Read people's grades of a release: of one part, of `all` parts, or by default of parts that are not
     sealed.
@@ -143,9 +138,7 @@ def read_release_grades(
     )
 
 
-def _read_annotator_grades(
-    release: FrozenRelease, pairs: Mapping[Pair, int | None]
-) -> tuple[Grades, dict[str, int]]:
+def _read_annotator_grades(release: FrozenRelease, pairs: PairGrades) -> tuple[Grades, dict[str, int]]:
     """Read the annotators' grades of these pairs, without blind duplicates, pilot rounds and older texts."""
     rounds = {row["round"]: row["kind"] for row in release.rows("rounds")}
     votes: dict[tuple[str, str, str], set[int]] = defaultdict(set)

@@ -31,9 +31,7 @@ if TYPE_CHECKING:
     from curation.labeling.rounds.query_draw import QueryDraw
 
 FrameRow = tuple[str, float | None]
-"""The stratum of a query, and the number of searches that the query represents; None if the number is
-unknown.
-"""
+"""The stratum of a query, and the number of searches that the query represents, if this is known."""
 NOT_DRAWN = "evaluated query that was not drawn from the traffic"
 NOT_IN_DRAW = "evaluated query that the draw for people did not draw"
 
@@ -100,15 +98,13 @@ def _sample_draw(
 
 def _sample_project(cursor: Cursor, release: FrozenRelease, evaluated: Collection[str]) -> HumanSample:
     """Sample the evaluated queries from the current sample, or from the release's queries."""
-    drawn_ids = [
-        row["query_id"] for row in release.rows("queries") if row["inclusion_probability"] is not None
-    ]
-    by_draw = bool(release.rows("sampling")) and not set(drawn_ids).isdisjoint(evaluated)
-    topped_up: set[str] = set()
+    drawn = [row["query_id"] for row in release.rows("queries") if row["inclusion_probability"] is not None]
+    by_draw = bool(release.rows("sampling")) and not set(drawn).isdisjoint(evaluated)
+    top_ups: set[str] = set()
     if by_draw:
         frame = _read_current_sample(cursor)
-        _refuse_other_sample(release, set(drawn_ids).difference(frame))
-        topped_up = _find_top_ups(cursor, drawn_ids, frame)
+        _refuse_other_sample(release, set(drawn).difference(frame))
+        top_ups = _find_top_ups(cursor, drawn, frame)
     else:
         frame = {row["query_id"]: (str(row["stratum"]), None) for row in release.rows("queries")}
     graded_ids = sorted(set(evaluated).intersection(frame))
@@ -121,17 +117,15 @@ def _sample_project(cursor: Cursor, release: FrozenRelease, evaluated: Collectio
             "judgments."
         )
     way_out = ", or draw the smaller sample first and top it up for the judge"
-    _refuse_chosen_queries(
-        release, set(query_ids).difference(topped_up), "that were drawn for people", way_out
-    )
-    in_other_parts = len(query_ids) - len(graded_ids) - len(topped_up)
+    _refuse_chosen_queries(release, set(query_ids).difference(top_ups), "that were drawn for people", way_out)
+    in_other_parts = len(query_ids) - len(graded_ids) - len(top_ups)
     if in_other_parts:
         _refuse_split_by_time(release)
     is_graded = np.isin(query_ids, graded_ids)
     strata = tuple(frame[query_id][0] for query_id in query_ids)
     searches = np.array([frame[query_id][1] for query_id in query_ids], np.float64) if by_draw else None
     left_out = {NOT_DRAWN: len(evaluated) - len(graded_ids)}
-    chosen_by = [name for name, count in (("split", in_other_parts), ("top-up", len(topped_up))) if count]
+    chosen_by = [name for name, count in (("split", in_other_parts), ("top-up", len(top_ups))) if count]
     return make_human_sample(query_ids, strata, is_graded, chosen_by, left_out, searches)
 
 
@@ -163,10 +157,8 @@ def make_human_sample(
 
 
 def _read_current_sample(cursor: Cursor) -> dict[str, FrameRow]:
-    rows = cursor.execute(
-        "SELECT query_id, stratum, traffic, inclusion_probability FROM sample_queries WHERE sample_id = ?",
-        [get_setting(cursor, "sample")],
-    ).fetchall()
+    sql = "SELECT query_id, stratum, traffic, inclusion_probability FROM sample_queries WHERE sample_id = ?"
+    rows = cursor.execute(sql, [get_setting(cursor, "sample")]).fetchall()
     return {query_id: (stratum, traffic / probability) for query_id, stratum, traffic, probability in rows}
 
 
@@ -177,8 +169,7 @@ def _refuse_other_sample(release: FrozenRelease, missing: Collection[str]) -> No
             f"The project's current sample lacks {pluralize(len(missing), 'query', 'queries')} of the "
             f"release {release.row.name!r}, such as {name_examples(missing)}: the release has a different "
             "draw, so the chance of each query to be graded by people is unknown. A top-up keeps the "
-            "earlier queries: "
-            "`goldgrade sample --top-up`."
+            "earlier queries: `goldgrade sample --top-up`."
         )
 
 

@@ -120,24 +120,16 @@ class JudgeAgreement:
         for group in (*self.types, *self.boundaries):
             cells = (*_show_figure(group.alpha), _show_figure(group.raw)[0])
             breakdown_rows.append((f"{group.kind}: {group.name}", *cells, group.alpha.n, group.queries))
+        caption = f"{self.judge} against the consensus of {where}; people among each other"
+        columns = ("statistic", "judge", "low", "high", "people", "low", "high", "note")
+        figures_table = Table(caption, columns, tuple(figures))
+        caption = "Pairs by people's grade and the judge's, and shares of each row"
         judged = (f"judge {value}" for value in self.scale)
-        return (
-            Table(
-                f"{self.judge} against the consensus of {where}; people among each other",
-                ("statistic", "judge", "low", "high", "people", "low", "high", "note"),
-                tuple(figures),
-            ),
-            Table(
-                "Pairs by people's grade and the judge's, and shares of each row",
-                ("people", *judged, "same", "low", "high", "lower", "higher"),
-                tuple(confusion),
-            ),
-            Table(
-                "By query type and grade boundary",
-                ("part", "alpha", "low", "high", "same", "pairs", "queries"),
-                tuple(breakdown_rows),
-            ),
-        )
+        grade_columns = ("people", *judged, "same", "low", "high", "lower", "higher")
+        grades_table = Table(caption, grade_columns, tuple(confusion))
+        part_columns = ("part", "alpha", "low", "high", "same", "pairs", "queries")
+        parts_table = Table("By query type and grade boundary", part_columns, tuple(breakdown_rows))
+        return (figures_table, grades_table, parts_table)
 
 
 def _show_figure(estimate: Estimate) -> tuple[float | None, float | None, float | None]:

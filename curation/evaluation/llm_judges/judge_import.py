@@ -49,7 +49,6 @@ class JudgeImport:
     unchanged: the number of pairs with the stored grade.
     cannot_tell: the number of the file's judgments without a grade.
     outside_pools: the number of pairs that no pool holds; people are not asked to judge these pairs.
-    unknown: names of queries and documents that were left out because the project lacks them.
     unread: a field that could not be read, such as the time → the number of judgments taken without the
         field.
     """
@@ -61,7 +60,6 @@ class JudgeImport:
     cannot_tell: int
     outside_pools: int
     left_out: dict[str, int]
-    unknown: dict[str, list[str]] = field(default_factory=dict)
     unread: dict[str, int] = field(default_factory=dict)
     fields: JudgmentFields | None = None
 
@@ -124,7 +122,6 @@ def import_judge(
         cannot_tell=sum(row.grade is None for row in rows),
         outside_pools=plan.outside_pools,
         left_out=left_out,
-        unknown=file.unknown,
         unread=file.unread,
         fields=file.fields,
     )
@@ -163,11 +160,9 @@ def _drop_unknown(file: JudgmentFile, skip_unknown: bool, left_out: dict[str, in
         left_out[UNKNOWN_QUERY] = left_out.get(UNKNOWN_QUERY, 0) + unknown_count
     elif unknown_count:
         first = {row.query_id: row.line for row in reversed(file.judgments) if row.query_id in texts}
+        lines = sorted((line, texts[query_id]) for query_id, line in first.items())
         refuse_problems(
-            [
-                f"line {line}: the project has no query {texts[query_id]!r}"
-                for query_id, line in sorted(first.items(), key=lambda item: item[1])
-            ],
+            [f"line {line}: the project has no query {text!r}" for line, text in lines],
             way_out="A file of a judge's judgments adds no queries. Import the queries first (`goldgrade "
             "import queries PATH`), or leave out these rows with --skip-unknown.",
         )

@@ -19,7 +19,7 @@ from collections.abc import Collection, Mapping, Sequence
 import numpy as np
 
 from curation.agreement import breakdowns, inter_annotator
-from curation.agreement.annotator_pairs import AnnotatorPair, compare_annotator_pairs
+from curation.agreement.annotator_pairs import compare_annotator_pairs
 from curation.agreement.coefficients import COEFFICIENTS, count_confusion
 from curation.agreement.grades import count_values, make_grades
 from curation.core.errors import RefusedError
@@ -32,7 +32,7 @@ from curation.evaluation.llm_judges import human_grades
 from curation.evaluation.llm_judges.human_grades import HumanGrades
 from curation.evaluation.llm_judges.judge_agreement import KAPPA, JudgeAgreement, JudgedGrade
 from curation.evaluation.llm_judges.judge_judgments import JudgeJudgment, read_judge_judgments, require_judge
-from curation.evaluation.scoring.evidence import Pair
+from curation.evaluation.scoring.evidence import Pair, PairGrades
 from curation.guides.grade_meanings import group_equivalent_guides
 from curation.guides.guide import current_guide
 from curation.store import COMMAND_LINE, Cursor, Store
@@ -88,11 +88,7 @@ def _find_current_guides(cursor: Cursor) -> set[str]:
 
 
 def _compare_with_people(
-    judge: str,
-    people: HumanGrades,
-    judge_grades: Mapping[Pair, int | None],
-    coverage: dict[str, int],
-    seed: int,
+    judge: str, people: HumanGrades, judge_grades: PairGrades, coverage: dict[str, int], seed: int
 ) -> JudgeAgreement:
     """Compute the agreement, as between two annotators: the judge and the consensus of people."""
     both = {
@@ -108,7 +104,9 @@ def _compare_with_people(
     grades = make_grades(rows)
     overall = inter_annotator.compute_agreement(grades, people.scale, seed)
     annotator_pairs, *_ = compare_annotator_pairs(grades, people.scale, seed)
-    annotator_pair = annotator_pairs[0] if annotator_pairs else None
+    kappa = difference = Estimate(n=len(both), why=FEW_PAIRS)
+    if annotator_pairs:
+        kappa, difference = annotator_pairs[0].kappa, annotator_pairs[0].difference
     types, boundaries = breakdowns.compute_breakdowns(grades, people.scale, people.types, seed)
     return JudgeAgreement(
         judge=judge,
@@ -116,8 +114,8 @@ def _compare_with_people(
         parts=people.parts,
         scale=people.scale,
         seed=seed,
-        figures=_pair_figures_with_people(overall.figures, annotator_pair, people, both, seed),
-        difference=annotator_pair.difference if annotator_pair else Estimate(n=len(both), why=FEW_PAIRS),
+        figures=_pair_figures_with_people(overall.figures, kappa, people, both, seed),
+        difference=difference,
         confusion=count_confusion(both.values(), people.scale),
         grades=_compute_grade_shares(both, people.scale, seed),
         types=types,
@@ -169,11 +167,7 @@ def _match_pairs(
 
 
 def _pair_figures_with_people(
-    judge: Mapping[str, Estimate],
-    annotator_pair: AnnotatorPair | None,
-    people: HumanGrades,
-    both: Collection[Pair],
-    seed: int,
+    judge: Mapping[str, Estimate], kappa: Estimate, people: HumanGrades, both: Collection[Pair], seed: int
 ) -> dict[str, tuple[Estimate, Estimate]]:
     """Put the figures of people among each other next to the judge's figures, on the same pairs."""
     annotator_grades = people.select_grades(both)
@@ -182,7 +176,6 @@ def _pair_figures_with_people(
     human_figures = inter_annotator.estimate_coefficients(basis, people.scale, COEFFICIENTS, seed, RESAMPLES)
     names = [coefficient.name for coefficient in COEFFICIENTS]
     figures = {name: (judge[name], human_figures[name]) for name in names}
-    kappa = annotator_pair.kappa if annotator_pair else Estimate(n=len(both), why=FEW_PAIRS)
     return figures | {KAPPA: (kappa, Estimate(why=ONLY_PAIRS))}
 
 
@@ -195,14 +188,10 @@ def _compute_grade_shares(
     queries, index = np.unique([query for query, _ in both], return_inverse=True)
     steps = np.searchsorted(scale, np.asarray(list(both.values())))
     count = len(queries)
-    return tuple(
-        _compute_shares_of_grade(value, step, steps, index, count, seed) for step, value in enumerate(scale)
-    )
+    return tuple(_compute_shares(value, step, steps, index, count, seed) for step, value in enumerate(scale))
 
 
-def _compute_shares_of_grade(
-    value: int, step: int, steps: Ints, index: Ints, queries: int, seed: int
-) -> JudgedGrade:
+def _compute_shares(value: int, step: int, steps: Ints, index: Ints, queries: int, seed: int) -> JudgedGrade:
     graded_pairs = steps[:, 0] == step
     gaps = steps[:, 1] - step
     cases = (graded_pairs, graded_pairs & (gaps == 0), graded_pairs & (gaps < 0), graded_pairs & (gaps > 0))

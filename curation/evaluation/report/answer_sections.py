@@ -1,23 +1,27 @@
-"""The report's sections on the answers of systems: scores of answers, by system and by kind of query.
+"""The report's sections on the answers of systems, by themselves and in one row with retrieval.
 
 Exact match and F1 are computed from reference answers, and scores of citations from people's marks. People
-graded correctness, support of nuggets and faithfulness.
+graded correctness, support of nuggets and faithfulness. A run and a file of answers belong to one system
+where they have the same name. The weighted score of nuggets represents all scores of nuggets in that row,
+because it has a value wherever a query has nuggets.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from markupsafe import Markup
 
 from curation.core.reports.page import Section
 from curation.core.reports.plots import MAX_SERIES, DotRow, draw_dot_plot
 from curation.core.reports.tables import Table
+from curation.core.statistics.estimate import Estimate
 from curation.core.text import pluralize
 from curation.evaluation.answers.citations import CITATION_SCORES
 from curation.evaluation.answers.graded_answers import CORRECTNESS, FAITHFULNESS, SUPPORT
 from curation.evaluation.answers.nugget_scores import NUGGET_SCORES, WEIGHTED
-from curation.evaluation.evaluation import AnswerEvaluation, AnsweringSystem
+from curation.evaluation.evaluation import AnswerEvaluation, AnsweringSystem, Evaluation
+from curation.evaluation.figures.means import MeasureFigure
 from curation.evaluation.report.cells import format_figure, format_with_n, make_mark
 from curation.evaluation.report.estimate_sections import make_judge_sections
 
@@ -33,6 +37,10 @@ _DEFINITIONS = {
     CORRECTNESS: "Correctness is people's grade, as a share of the scale.",
     FAITHFULNESS: "Faithfulness is people's grade, as a share of the scale.",
 }
+SystemFigures = Mapping[str, MeasureFigure | Estimate | None]
+"""Measure → figure of a system; None if the system has no such figure."""
+TRIPLE = "Retrieval, answers, faithfulness"
+GRADED_MEASURES = (CORRECTNESS, FAITHFULNESS)
 
 
 def write_support_findings(evaluation: AnswerEvaluation) -> list[str]:
@@ -76,23 +84,15 @@ def write_answers(evaluation: AnswerEvaluation | None) -> list[Section]:
         remarks = [f"{count:,} not graded for {name}" for name, count in system.ungraded.items() if count]
         remarks += [f"{pluralize(count, 'row')} left out: {why}" for why, count in system.left_out.items()]
         sentence += f"\n{system.source}: {'; '.join(remarks)}." if remarks else ""
-    overall = Table(
-        f"Means over {pluralize(evaluation.queries, 'query', 'queries')}",
-        ("system", *measures, *counts),
-        tuple(_system_cells(system, measures, evaluation) for system in evaluation.systems),
-    )
+    caption = f"Means over {pluralize(evaluation.queries, 'query', 'queries')}"
+    rows = tuple(_system_cells(system, measures, evaluation) for system in evaluation.systems)
+    overall = Table(caption, ("system", *measures, *counts), rows)
     count = evaluation.sealed_count.sentence if evaluation.sealed_count else ""
     tables = (overall, *_tables_by_facet(evaluation, measures))
     answers = Section("Answers", sentence, (_draw_measures(evaluation),), tables, count)
-    return [
-        answers,
-        *make_judge_sections(
-            evaluation.judged,
-            "Support of nuggets with a judge",
-            "all nuggets of the answers to",
-            " The estimates cover all queries: a query without an answer counts 0, and is not counted in n.",
-        ),
-    ]
+    title, graded = "Support of nuggets with a judge", "all nuggets of the answers to"
+    note = " The estimates cover all queries: a query without an answer counts 0, and is not counted in n."
+    return [answers, *make_judge_sections(evaluation.judged, title, graded, note)]
 
 
 def choose_shown_measures(evaluation: AnswerEvaluation) -> list[str]:
@@ -150,8 +150,71 @@ def _draw_measures(evaluation: AnswerEvaluation) -> Markup:
     """Draw the measures of the first systems, without exact match."""
     shown = keep_weighted_score(choose_shown_measures(evaluation))
     measures = [measure for measure in shown if measure != "exact_match"][:MAX_SERIES]
-    rows = [
-        DotRow(system.name, "", [make_mark("", system.overall[measure], "no figure") for measure in measures])
-        for system in evaluation.systems[:MAX_DRAWN]
-    ]
+    rows = []
+    for system in evaluation.systems[:MAX_DRAWN]:
+        marks = [make_mark("", system.overall[measure], "no figure") for measure in measures]
+        rows.append(DotRow(system.name, "", marks))
     return draw_dot_plot("Answers of each system", measures, rows)
+
+
+def write_triples(evaluation: Evaluation, answers: AnswerEvaluation) -> list[Section]:
+    """Show retrieval, answer quality and faithfulness of each system in one row."""
+    systems = _collect_triples(evaluation, answers)
+    rows = tuple((name, *(_show_cell(cells, column) for column in cells)) for name, cells in systems.items())
+    definitions = define_measures(choose_shown_measures(answers))
+    sentence = f"Retrieval is {evaluation.measures[0]} of the runs. {definitions}"
+    table = Table("Means over queries", ("system", *next(iter(systems.values()))), rows, words=True)
+    return [Section(TRIPLE, sentence, (), (table,), _triple_remark(evaluation, answers))]
+
+
+def write_triple_findings(evaluation: Evaluation, answers: AnswerEvaluation) -> list[str]:
+    """Give retrieval, answer quality and faithfulness of each of the first systems in a sentence."""
+    sentences = []
+    for name, triple in list(_collect_triples(evaluation, answers).items())[:5]:
+        cells = [f"{measure} {_show_cell(triple, measure)}" for measure in triple]
+        sentences.append(f"{name}: {'; '.join(cells)}.")
+    return [*sentences, *write_support_findings(answers)]
+
+
+def _collect_triples(evaluation: Evaluation, answers: AnswerEvaluation) -> dict[str, SystemFigures]:
+    """Collect the figures of each system; systems with a run come first."""
+    retrieval = {system.name: system.overall[evaluation.measures[0]] for system in evaluation.runs}
+    answer_figures = {system.name: system.overall for system in answers.systems}
+    measures = keep_weighted_score(choose_shown_measures(answers))
+    computed_measures = [name for name in measures if name not in GRADED_MEASURES]
+    shown_measures = (*computed_measures, *_choose_graded_measures(measures))
+    triples: dict[str, SystemFigures] = {}
+    for name in dict.fromkeys([*retrieval, *answer_figures]):
+        figures = {measure: answer_figures.get(name, {}).get(measure) for measure in shown_measures}
+        triples[name] = {f"retrieval, {evaluation.measures[0]}": retrieval.get(name), **figures}
+    return triples
+
+
+def _choose_graded_measures(shown: Sequence[str]) -> list[str]:
+    """Choose the graded measures with a column; nuggets can replace correctness."""
+    replaced = {CORRECTNESS} if WEIGHTED in shown else set()
+    return [measure for measure in GRADED_MEASURES if measure in shown or measure not in replaced]
+
+
+def _show_cell(triple: SystemFigures, name: str) -> str:
+    figure = triple[name]
+    if figure is None:
+        return "not graded" if name in GRADED_MEASURES else "–"
+    return format_figure(figure)
+
+
+def _triple_remark(evaluation: Evaluation, answers: AnswerEvaluation) -> str:
+    remarks = []
+    runs = {run.name for run in evaluation.runs}
+    if runs.isdisjoint(system.name for system in answers.systems):
+        remarks.append(
+            "No run has the name of a file of answers: give a system's run and its answers the same "
+            "name to see the system in one row."
+        )
+    measures = choose_shown_measures(answers)
+    missing_measures = [name for name in _choose_graded_measures(measures) if name not in measures]
+    if missing_measures:
+        remarks.append(f"No grades of {' and '.join(missing_measures)} were named.")
+    if not {"f1", WEIGHTED, CORRECTNESS}.intersection(measures):
+        remarks.append("The answers' quality is unknown: there are neither reference answers nor nuggets.")
+    return " ".join(remarks)

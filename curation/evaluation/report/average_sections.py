@@ -48,11 +48,9 @@ def _write_summary(evaluation: Evaluation, summary: StrataSummary) -> Section:
         for other, rates in others.items()
     )
     caption = f"Win rates: shares of {summary.resamples:,} resamples above / level / below"
-    tables = (
-        Table(f"{summary.measure} over {summary.facet}", ("system", *AGGREGATIONS), figures),
-        Table(caption, ("systems", *AGGREGATIONS), rates),
-    )
-    tables_with_rows = tuple(table for table in tables if table.rows)
+    means_table = Table(f"{summary.measure} over {summary.facet}", ("system", *AGGREGATIONS), figures)
+    rates_table = Table(caption, ("systems", *AGGREGATIONS), rates)
+    tables_with_rows = tuple(table for table in (means_table, rates_table) if table.rows)
     remark = AGGREGATION_REMARK if figures else ""
     return Section(f"Over {summary.facet}", "\n".join(sentences), (), tables_with_rows, remark)
 

@@ -8,7 +8,7 @@ from typing import Protocol
 from curation.core.reports.charts import Mark
 from curation.core.reports.tables import Table
 from curation.core.statistics.estimate import Estimate
-from curation.core.text import decimal, percent
+from curation.core.text import decimal
 from curation.evaluation.evaluation import Evaluation
 from curation.evaluation.figures.means import MeasureFigure
 
@@ -28,11 +28,6 @@ class _Figure(_Ends, Protocol):
     def value(self) -> float | None: ...
 
 
-class _CountedFigure(_Figure, Protocol):
-    @property
-    def n(self) -> int: ...
-
-
 def format_interval(figure: _Ends) -> str:
     """Write a 95 % interval in words; a dash without an interval."""
     if figure.low is None or figure.high is None:
@@ -47,7 +42,7 @@ def format_figure(figure: _Figure) -> str:
     return format_value(figure.value) + ("" if figure.low is None else f" ({format_interval(figure)})")
 
 
-def format_with_n(figure: _CountedFigure, queries: int) -> str:
+def format_with_n(figure: MeasureFigure | Estimate, queries: int) -> str:
     """Write a figure with its interval, and with its number of queries if the table gives a different
     number."""
     size_text = "" if figure.value is None or figure.n == queries else f", n\u00a0=\u00a0{figure.n:,}"
@@ -60,9 +55,7 @@ def format_value(value: float) -> str:
     return f"{value:,.0f}" if isinstance(value, int) or value > 1 else decimal(value)
 
 
-def tabulate_by_measure(
-    caption: str, evaluation: Evaluation, cell: Callable[[MeasureFigure], object]
-) -> Table:
+def tabulate_measures(caption: str, evaluation: Evaluation, cell: Callable[[MeasureFigure], object]) -> Table:
     """Make a table of all measures and systems; up to `MAX_COLUMNS` systems are its columns."""
     rows = [(run.name, *(cell(run.overall[name]) for name in evaluation.measures)) for run in evaluation.runs]
     if len(rows) > MAX_COLUMNS:
@@ -76,8 +69,3 @@ def make_mark(name: str, figure: _Figure | None, note: str = "") -> Mark:
     if figure is None or figure.value is None:
         return Mark(name, Estimate(why=note or "no query with a value"))
     return Mark(name, Estimate(figure.value, figure.low, figure.high, why=note))
-
-
-def format_share(value: float | None) -> str:
-    """Write a share as a percentage; a dash for an unknown share."""
-    return percent(value, 1)

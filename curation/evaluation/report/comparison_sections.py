@@ -99,9 +99,8 @@ def _differences_table(caption: str, compared: Sequence[Comparison]) -> Table:
     for row in compared:
         ps = (p_cell(row.p), p_cell(row.p_corrected))
         rows.append((_pair_name(row), row.difference, format_interval(row), *ps, row.n, row.note))
-    return Table(
-        f"{caption}; {comparison.describe_deciding_test(compared[0].deciding_test)}", columns, tuple(rows)
-    )
+    deciding_test = comparison.describe_deciding_test(compared[0].deciding_test)
+    return Table(f"{caption}; {deciding_test}", columns, tuple(rows))
 
 
 def describe_p(test: str, pairs: int) -> str:
@@ -169,9 +168,7 @@ def _choose_values(strata: Sequence[Mapping[str, StratumFigures[MeasureFigure]]]
     largest = set(sorted(values, key=lambda value: -first_strata[value].queries)[:MAX_LISTED_VALUES])
     smaller = len(values) - len(largest)
     values = [value for value in values if value in largest]
-    reasons = Counter(
-        first_strata[value].left_out for value in first_strata if not first_strata[value].figures
-    )
+    reasons = Counter(stratum.left_out for stratum in first_strata.values() if not stratum.figures)
     if smaller:
         reasons[f"fewer queries than the {MAX_LISTED_VALUES} largest"] = smaller
     listed = "; ".join(f"{count:,} ({reason})" for reason, count in sorted(reasons.items()) if reason)

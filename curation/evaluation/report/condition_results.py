@@ -47,20 +47,11 @@ def make_condition_sections(conditions: Sequence[CheckedCondition]) -> list[Sect
             remarks.append(f"Not checked: {condition.condition}: {condition.failed[0].sentence}")
         elif condition.failed:
             columns = ("system", "where", "n", "value", "against", "change", "95 % interval", "corrected p")
-            rows = tuple(
-                (
-                    row.system,
-                    row.where,
-                    row.n,
-                    row.value,
-                    row.reference,
-                    row.change,
-                    format_interval(row),
-                    row.p,
-                )
-                for row in condition.failed
-            )
-            tables.append(Table(f"Failed: {condition.condition}", columns, rows))
+            rows = []
+            for row in condition.failed:
+                figures = (row.n, row.value, row.reference, row.change, format_interval(row), row.p)
+                rows.append((row.system, row.where, *figures))
+            tables.append(Table(f"Failed: {condition.condition}", columns, tuple(rows)))
     if not remarks and not tables:
         remarks.append("No condition of --fail-if holds.")
     return [Section("Conditions", "\n".join(remarks), (), tuple(tables))]

@@ -13,36 +13,31 @@ from curation.evaluation.report.cells import format_figure
 
 
 def make_judge_sections(
-    evaluation: JudgedEvaluation | None,
-    heading: str = "With a judge",
-    graded: str = "the pools of",
-    remark: str = "",
+    judged: JudgedEvaluation | None, title: str = "With a judge", graded: str = "the pools of", note: str = ""
 ) -> list[Section]:
     """Show estimates on all queries that the judge graded; no section where no judge was asked for."""
-    if evaluation is None:
+    if judged is None:
         return []
     sentence = (
-        f"The judge {evaluation.judge} graded {graded} "
-        f"{pluralize(evaluation.everything, 'query', 'queries')}, people graded {evaluation.people:,} of "
-        "these queries. People's grades correct the judge's, so a poor judge makes intervals wide, not "
-        "wrong. "
-        "Doubt a judge that differs from people on fewer than 10 of these queries. “Saved” is the number "
-        "of further queries that people would have to grade without the judge. If “Saved” is below 0, "
-        f"figures from people's grades only are better.{remark}"
+        f"The judge {judged.judge} graded {graded} {pluralize(judged.everything, 'query', 'queries')}, "
+        f"people graded {judged.people:,} of these queries. People's grades correct the judge's, so a poor "
+        "judge makes intervals wide, not wrong. Doubt a judge that differs from people on fewer than 10 of "
+        "these queries. “Saved” is the number of further queries that people would have to grade without "
+        f"the judge. If “Saved” is below 0, figures from people's grades only are better.{note}"
     )
-    if evaluation.not_drawn:
-        sentence += f"\n{explain_undrawn_pairs(evaluation)}"
-    for left_out in describe_left_out(evaluation.left_out, "queries"):
+    if judged.not_drawn:
+        sentence += f"\n{explain_undrawn_pairs(judged)}"
+    for left_out in describe_left_out(judged.left_out, "queries"):
         sentence += f"\n{left_out}"
     tables = []
-    for system in evaluation.runs:
+    for system in judged.runs:
         tables.append(_estimates_table(f"{system.name}, all queries alike", system.overall))
         if system.traffic:
             tables.append(_estimates_table(f"{system.name}, for all searches", system.traffic))
         for measure, count in system.too_few.items():
             sentence += f"\nNo estimate of {measure} of {system.name}: people graded {count} of its answers, "
             sentence += "fewer than 10."
-    return [Section(heading, sentence, (), tuple(tables))]
+    return [Section(title, sentence, (), tuple(tables))]
 
 
 def explain_undrawn_pairs(evaluation: JudgedEvaluation) -> str:
@@ -55,16 +50,10 @@ def explain_undrawn_pairs(evaluation: JudgedEvaluation) -> str:
 
 def _estimates_table(caption: str, figures: Mapping[str, DifferenceEstimate]) -> Table:
     columns = ("measure", "estimate", "people alone", "judge alone", "n", "saved", "note")
-    rows = tuple(
-        (
-            measure,
-            format_figure(figure.estimate),
-            format_figure(figure.people_alone),
-            figure.judge_alone,
-            f"{figure.sampled:,} of {figure.everything:,}",
-            "–" if figure.saved is None else f"{figure.saved:+,.0f}",
-            figure.no_interval or figure.doubt or "",
-        )
-        for measure, figure in figures.items()
-    )
-    return Table(caption, columns, rows)
+    rows = []
+    for measure, figure in figures.items():
+        estimates = (format_figure(figure.estimate), format_figure(figure.people_alone), figure.judge_alone)
+        counts = f"{figure.sampled:,} of {figure.everything:,}"
+        saved = "–" if figure.saved is None else f"{figure.saved:+,.0f}"
+        rows.append((measure, *estimates, counts, saved, figure.no_interval or figure.doubt or ""))
+    return Table(caption, columns, tuple(rows))

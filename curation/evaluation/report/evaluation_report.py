@@ -24,7 +24,6 @@ from curation.evaluation.report import (
     method_sections,
     query_sections,
     run_sections,
-    triple_sections,
 )
 from curation.evaluation.report.cells import format_figure
 from curation.evaluation.scoring.measure_names import parse_measures
@@ -89,14 +88,12 @@ def write_findings(evaluation: Evaluation, answers: AnswerEvaluation | None = No
     headline = choose_headlines(evaluation)
     sentences = warn_of_override(evaluation.release, evaluation.mark)
     if answers is not None:
-        sentences += triple_sections.write_triple_findings(evaluation, answers)
+        sentences += answer_sections.write_triple_findings(evaluation, answers)
     else:
-        sentences += [
-            f"{system.name}: "
-            f"{'; '.join(f'{name} {format_figure(system.overall[name])}' for name in headline)}, "
-            f"{pluralize(system.overall[headline[0]].n, 'query', 'queries')}."
-            for system in evaluation.runs[:5]
-        ]
+        for system in evaluation.runs[:5]:
+            figures = "; ".join(f"{name} {format_figure(system.overall[name])}" for name in headline)
+            queries = pluralize(system.overall[headline[0]].n, "query", "queries")
+            sentences.append(f"{system.name}: {figures}, {queries}.")
     if len(evaluation.runs) > 5:
         sentences.append(f"{len(evaluation.runs) - 5:,} more systems are in the tables.")
     gains = explain_gains(evaluation)
@@ -121,11 +118,10 @@ def write_report(
     answers: the evaluation of answers on the same parts; the report then begins with retrieval and answers.
     judged: estimates with a judge.
     """
-    triple = [] if answers is None else triple_sections.write_triples(evaluation, answers)
+    parts = ", ".join(evaluation.parts)
+    triple = [] if answers is None else answer_sections.write_triples(evaluation, answers)
     return EvaluationReport(
-        title=(
-            f"Evaluation on {mark_name(evaluation.release, evaluation.mark)}, {', '.join(evaluation.parts)}"
-        ),
+        title=f"Evaluation on {mark_name(evaluation.release, evaluation.mark)}, {parts}",
         lead=(
             f"{pluralize(evaluation.queries, 'query', 'queries')}; relevant is grade "
             f"{evaluation.relevant_grade} and above of {', '.join(map(str, evaluation.scale))}."
@@ -147,11 +143,10 @@ def write_report(
 def write_answer_report(evaluation: AnswerEvaluation) -> EvaluationReport:
     """Write the report of an evaluation that has only answers."""
     first = answer_sections.choose_shown_measures(evaluation)[0]
-    findings = [
-        f"{system.name}: {first} {format_figure(system.overall[first])}, "
-        f"{pluralize(system.overall[first].n, 'query', 'queries')}."
-        for system in evaluation.systems
-    ]
+    findings = []
+    for system in evaluation.systems:
+        queries = pluralize(system.overall[first].n, "query", "queries")
+        findings.append(f"{system.name}: {first} {format_figure(system.overall[first])}, {queries}.")
     return EvaluationReport(
         title=(f"Answers on {mark_name(evaluation.release, evaluation.mark)}, {', '.join(evaluation.parts)}"),
         lead=answer_sections.count_compared_queries(evaluation),
@@ -182,11 +177,8 @@ def _parse_section(values: Mapping[str, Any]) -> Section:
     tables = []
     for table in values["tables"]:
         columns = tuple(table["columns"])
-        tables.append(
-            Table(
-                table["caption"], columns, tuple(_restore_query_names(columns, table["rows"])), table["words"]
-            )
-        )
+        rows = tuple(_restore_query_names(columns, table["rows"]))
+        tables.append(Table(table["caption"], columns, rows, table["words"]))
     drawings = tuple(map(Markup, values["drawings"]))
     return Section(values["heading"], values["sentence"], drawings, tuple(tables), values["remark"])
 

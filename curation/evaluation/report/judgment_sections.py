@@ -15,13 +15,7 @@ from curation.core.text import percent, pluralize
 from curation.evaluation.evaluation import Evaluation
 from curation.evaluation.figures.abstention import CONFIDENCE, AbstentionFigures
 from curation.evaluation.figures.means import MeasureFigure
-from curation.evaluation.report.cells import (
-    format_figure,
-    format_interval,
-    format_share,
-    format_value,
-    tabulate_by_measure,
-)
+from curation.evaluation.report.cells import format_figure, format_interval, format_value, tabulate_measures
 from curation.evaluation.scoring.run_scores import explain_reversed_bounds
 
 
@@ -34,16 +28,11 @@ def write_judged(evaluation: Evaluation) -> list[Section]:
         note = "no document was returned" if judged is None else f"{percent(judged, 1)} judged"
         rows.append(Mark(system.name, Estimate(judged), note))
     caption = "Share of judged documents among those a measure looks at; without a depth, in the whole list"
-    tables = [
-        tabulate_by_measure(caption, evaluation, lambda figure: format_share(figure.judged)),
-        _bounds_table(evaluation),
-    ]
+    shares_table = tabulate_measures(caption, evaluation, lambda figure: percent(figure.judged, 1))
+    tables = [shares_table, _bounds_table(evaluation)]
     figures = {system.name: system.overall[headline] for system in evaluation.runs}
-    tied_rows = [
-        (name, figure.worst, figure.value, figure.best)
-        for name, figure in figures.items()
-        if figure.best is not None and figure.best != figure.worst
-    ]
+    tied = {name: figure for name, figure in figures.items() if figure.best not in (None, figure.worst)}
+    tied_rows = [(name, figure.worst, figure.value, figure.best) for name, figure in tied.items()]
     if tied_rows:
         columns = ("system", "worst order", "by document id", "best order")
         tables.append(Table(f"{headline} with equal scores in another order", columns, tuple(tied_rows)))
@@ -51,11 +40,10 @@ def write_judged(evaluation: Evaluation) -> list[Section]:
     pool = "The release has no pool."
     if unjudged is not None:
         pool = f"{percent(unjudged)} of the pairs that systems proposed for the pool have no grade."
-    sentence = (
-        "Unjudged documents count as not relevant. The fewer documents are judged, the less a figure says."
-    )
+    rule = "Unjudged documents count as not relevant."
+    sentence = f"{rule} The fewer documents are judged, the less a figure says. {pool}"
     drawing = draw_share_bars(f"Judged documents that {headline} looks at", ("judged", "not judged"), rows)
-    return [Section("What was judged", f"{sentence} {pool}", (drawing,), tuple(tables))]
+    return [Section("What was judged", sentence, (drawing,), tuple(tables))]
 
 
 def _bounds_table(evaluation: Evaluation) -> Table:
@@ -73,7 +61,7 @@ def _bounds_table(evaluation: Evaluation) -> Table:
     why_reversed = explain_reversed_bounds((figure.if_none, figure.if_all) for figure in figures)
     if why_reversed:
         caption += f". {why_reversed}"
-    return tabulate_by_measure(caption, evaluation, cell)
+    return tabulate_measures(caption, evaluation, cell)
 
 
 def write_hard_negatives(evaluation: Evaluation) -> list[Section]:
@@ -86,9 +74,8 @@ def write_hard_negatives(evaluation: Evaluation) -> list[Section]:
     for name, lists in effect.systems.items():
         for measure in evaluation.measures:
             cells = (format_figure(lists.without_hard[measure]), format_figure(lists.with_hard[measure]))
-            rows.append(
-                (name, measure, *cells, format_figure(lists.drop[measure]), format_share(lists.returned))
-            )
+            drop = format_figure(lists.drop[measure])
+            rows.append((name, measure, *cells, drop, percent(lists.returned, 1)))
     columns = ("system", "measure", "without", "with", "difference", "returned")
     tables = (Table("Without hard negatives, and with them", columns, tuple(rows)),) if rows else ()
     hidden = ", ".join(system.name for system in evaluation.runs if system.name not in effect.systems)

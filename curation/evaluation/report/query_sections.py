@@ -72,10 +72,10 @@ def _compare_two_systems(evaluation: Evaluation) -> Section:
     columns = ("number", "query", "query id", first, second, "difference")
     tables = []
     for caption, named_rows in ((f"{second} gains most", better), (f"{second} loses most", worse)):
-        cells = [
-            (int(labels[row.query_id]), row.name, row.query_id, row.first, row.second, row.difference)
-            for row in named_rows
-        ]
+        cells = []
+        for row in named_rows:
+            values = (row.first, row.second, row.difference)
+            cells.append((int(labels[row.query_id]), row.name, row.query_id, *values))
         tables += [Table(caption, columns, tuple(cells))] if cells else []
     drawing = draw_scatter_plot(f"{headline}, query by query", first, second, points)
     return Section(QUERY_BY_QUERY, sentence, (drawing,), tuple(tables))
@@ -86,13 +86,11 @@ def _show_one_system(evaluation: Evaluation) -> Section:
     ascending = sorted(rows, key=lambda row: (row.first, row.query_id))
     cells = [(row.name, row.query_id, row.first) for row in ascending]
     columns, name = ("query", "query id", headline), evaluation.runs[0].name
-    tables = (
-        Table(f"Lowest of {name}", columns, tuple(cells[:NAMED_QUERIES])),
-        Table(f"Highest of {name}", columns, tuple(cells[::-1][:NAMED_QUERIES])),
-    )
+    lowest = Table(f"Lowest of {name}", columns, tuple(cells[:NAMED_QUERIES]))
+    highest = Table(f"Highest of {name}", columns, tuple(cells[::-1][:NAMED_QUERIES]))
     zero_count = sum(row.first == 0 for row in rows)
     sentence = f"{zero_count:,} of {pluralize(len(rows), 'query', 'queries')} have the value 0."
-    return Section(QUERY_BY_QUERY, sentence, (), tables)
+    return Section(QUERY_BY_QUERY, sentence, (), (lowest, highest))
 
 
 def _collect_query_values(evaluation: Evaluation, first: int, second: int) -> list[QueryValues]:

@@ -9,16 +9,10 @@ from curation.core.reports.charts import draw_intervals
 from curation.core.reports.page import Section
 from curation.core.reports.plots import MAX_SERIES, PlotCurve, draw_curves
 from curation.core.reports.tables import Table
-from curation.core.text import pluralize
+from curation.core.text import percent, pluralize
 from curation.evaluation.evaluation import Evaluation
 from curation.evaluation.figures.means import warn_of_few_queries
-from curation.evaluation.report.cells import (
-    format_interval,
-    format_share,
-    format_with_n,
-    make_mark,
-    tabulate_by_measure,
-)
+from curation.evaluation.report.cells import format_interval, format_with_n, make_mark, tabulate_measures
 from curation.evaluation.scoring.measure_names import WITHIN, parse_measures
 
 
@@ -38,7 +32,7 @@ def write_systems(evaluation: Evaluation) -> list[Section]:
     rows = []
     for run in evaluation.runs:
         figure = run.overall[headline]
-        cells = (figure.value, format_interval(figure), figure.n, format_share(figure.judged))
+        cells = (figure.value, format_interval(figure), figure.n, percent(figure.judged, 1))
         rows.append((run.name, *cells, figure.no_interval or ""))
     columns = ("system", headline, "95 %", "queries", "judged", "note")
     totals = [measure.name for measure in parse_measures(evaluation.measures) if measure.summary == "total"]
@@ -46,7 +40,7 @@ def write_systems(evaluation: Evaluation) -> list[Section]:
     caption = f"Every measure: mean over {pluralize(evaluation.queries, 'query', 'queries')}{totals_text}"
     tables = (
         Table(f"{headline} by system", columns, tuple(rows)),
-        tabulate_by_measure(caption, evaluation, lambda figure: format_with_n(figure, evaluation.queries)),
+        tabulate_measures(caption, evaluation, lambda figure: format_with_n(figure, evaluation.queries)),
         _files_table(evaluation),
         *_seeds_tables(evaluation, headline),
     )
@@ -91,15 +85,12 @@ def write_context(evaluation: Evaluation) -> list[Section]:
     if not any(words_to_10):
         return []
     widest = float(median(max(words) for words in words_to_10 if words))
-    drawn_curves = []
+    curves = []
     for name, points in evaluation.context.items():
-        drawn_points = [
-            (words, recall.value)
-            for _, words, recall in points
-            if words and words <= widest and recall.value is not None
-        ]
+        within = [(words, recall.value) for _, words, recall in points if words and words <= widest]
+        drawn_points = [(words, value) for words, value in within if value is not None]
         if drawn_points:
-            drawn_curves.append(PlotCurve(name, drawn_points, drawn_points[-1]))
+            curves.append(PlotCurve(name, drawn_points, drawn_points[-1]))
     columns = ("system", "chunks", "words", "recall", "95 %")
     rows = tuple(
         (name, chunk_count, None if words is None else round(words), recall.value, format_interval(recall))
@@ -112,11 +103,9 @@ def write_context(evaluation: Evaluation) -> list[Section]:
         "says which differences are certain."
     )
     remark = "Words are counted in the stored text; in scripts without spaces, each character counts."
-    if len(drawn_curves) > MAX_SERIES:
+    if len(curves) > MAX_SERIES:
         remark += f" The chart shows the first {MAX_SERIES} systems."
-    drawing = draw_curves(
-        "Recall of evidence", "words of context", "recall", drawn_curves[:MAX_SERIES], widest
-    )
+    drawing = draw_curves("Recall of evidence", "words of context", "recall", curves[:MAX_SERIES], widest)
     table = Table("Recall of evidence by number of chunks", columns, rows)
     return [Section("Recall against context", sentence, (drawing,), (table,), remark)]
 

@@ -43,11 +43,10 @@ def write_trec_lines(evaluation: Evaluation, system: EvaluatedSystem) -> Iterato
     exported_ids = encode_ids(evaluation.query_ids or ())
     for index, query in enumerate(evaluation.query_ids or ()):
         values = {name: (system.per_query or {})[name][index] for name in evaluation.measures}
-        lines = [
-            _write_value(names[name], exported_ids[query], value)
-            for name, value in values.items()
-            if value is not None and names[name] not in _TOTALS_ONLY
-        ]
+        lines = []
+        for name, value in values.items():
+            if value is not None and names[name] not in _TOTALS_ONLY:
+                lines.append(_write_value(names[name], exported_ids[query], value))
         query_count += bool(lines)
         yield from lines
     yield _format_line("runid", "all", " ".join(show_controls(system.name).split()))

@@ -30,7 +30,7 @@ from curation.evaluation.scoring.qrels import Qrels
 from curation.evaluation.scoring.rankings import UNJUDGED, Rankings
 
 
-def compute_additional_measure(measure: Measure, ranking: Rankings, qrels: Qrels, relevant: Ints) -> Floats:
+def compute_measure(measure: Measure, ranking: Rankings, qrels: Qrels, relevant: Ints) -> Floats:
     """Compute an additional measure, shape (Q,); the value means nothing without a relevant
     document.
 
@@ -45,10 +45,8 @@ def compute_additional_measure(measure: Measure, ranking: Rankings, qrels: Qrels
     """
     if measure.of_chunks:
         if ranking.chunks is None:
-            raise InputError(
-                f"{measure.name} is for chunks, but this list has only documents.",
-                command="Choose measures of documents, such as --measures ndcg_exp@10.",
-            )
+            problem = f"{measure.name} is for chunks, but this list has only documents."
+            raise InputError(problem, command="Choose measures of documents, such as --measures ndcg_exp@10.")
         return compute_chunk_values(measure, ranking.chunks, len(qrels.query_ids), qrels.relevant)
     if measure.kind == "err":
         return _expected_reciprocal_rank(ranking, qrels.scale[-1], measure.depth)

@@ -49,7 +49,6 @@ class BaselineRun:
     Attributes
     ----------
     file: the run file.
-    sidecar: the JSON file with everything that the run depends on.
     results: the number of lines of the run file.
     empty: reason → number of queries without a result; the run file lacks these queries.
     seconds: the mean of the seconds a query (see `baselines.TIMED_SEARCH`).
@@ -57,7 +56,6 @@ class BaselineRun:
 
     system: str
     file: Path
-    sidecar: Path
     queries: int
     results: int
     empty: dict[str, int]
@@ -126,15 +124,14 @@ def _write_run(
     lists, times = _search_each_query(system, queries, about["depth"], progress)
     seconds = dict(zip((ids.queries[query.query_id] for query in queries), times, strict=True))
     mean = round(sum(seconds.values()) / max(1, len(seconds)), 6)
-    lacking = zip(queries, lists, strict=True)
-    empty = dict(
-        sorted(Counter(system.explain_no_hits(query) for query, hits in lacking if not hits).items())
-    )
+    results_of = zip(queries, lists, strict=True)
+    reasons = Counter(system.explain_no_hits(query) for query, hits in results_of if not hits)
+    empty = dict(sorted(reasons.items()))
     is_chunked = isinstance(system, ChunkedSystem)
     lines = [",".join(CHUNK_COLUMNS)] if is_chunked else []
     for query, hits in zip(queries, lists, strict=True):
         if isinstance(system, ChunkedSystem):
-            lines += _write_chunk_lines(query.query_id, hits, system.locations)
+            lines += _write_csv_lines(query.query_id, hits, system.locations)
         else:
             lines += write_run_lines(ids.queries[query.query_id], hits, system.name, ids.map_hits(hits))
     content = "".join(f"{line}\n" for line in lines).encode("utf-8")
@@ -156,7 +153,6 @@ def _write_run(
     return BaselineRun(
         system=system.name,
         file=out / run_name,
-        sidecar=out / sidecar_name,
         queries=len(seconds),
         results=results,
         empty=empty,
@@ -184,9 +180,7 @@ def _search_each_query(
     return lists, times
 
 
-def _write_chunk_lines(
-    query_id: str, hits: Sequence[Hit], locations: Mapping[str, ChunkLocation]
-) -> list[str]:
+def _write_csv_lines(query_id: str, hits: Sequence[Hit], locations: Mapping[str, ChunkLocation]) -> list[str]:
     """Write the lines of one query as CSV, with strictly decreasing scores."""
     buffer = StringIO()
     writer = csv.writer(buffer, lineterminator="\n")

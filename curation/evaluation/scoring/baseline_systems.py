@@ -21,13 +21,8 @@ from curation.ingest.importers.corpus_documents import compute_content_hash
 from curation.pooling.systems import Systems
 from curation.releases.frozen_release import FrozenRelease
 from curation.retrieval import Hit, Retriever
+from curation.retrieval.engines import stored_lists
 from curation.retrieval.engines.client import EngineClient
-from curation.retrieval.engines.stored_lists import (
-    StoredList,
-    delete_lists,
-    read_requested_lists,
-    request_missing_lists,
-)
 from curation.retrieval.engines.template import Engine
 from curation.retrieval.stemming import read_stemmer, set_stemmer
 from curation.store import Document, Query, Store, append_rows, create_store
@@ -37,7 +32,7 @@ from curation.store.documents import corpus_of
 class EngineLists:
     """An engine's lists for the queries of a release, as a `Retriever`."""
 
-    def __init__(self, engine: Engine, lists: Sequence[StoredList]) -> None:
+    def __init__(self, engine: Engine, lists: Sequence[stored_lists.StoredList]) -> None:
         self.name = engine.name
         self.settings = {"kind": engine.kind, "template": json.loads(engine.template.as_json)}
         self.lists = {stored.query_id: stored for stored in lists}
@@ -139,13 +134,13 @@ def open_engine_searchers(
     release_id = release.row.release_id
     request_id = digest("engine run of a release", release_id, engine.engine.name, template, depth)
     with store.reading() as cursor:
-        asked = read_requested_lists(cursor, request_id, queries)
+        asked = stored_lists.read_requested_lists(cursor, request_id, queries)
     say(engine.describe_list_requests(len(asked.missing)))
-    lists = request_missing_lists(
+    lists = stored_lists.request_missing_lists(
         store, engine, asked, lambda query: engine.search(query.text, depth), progress
     )
     yield [EngineLists(engine.engine, lists)]
-    delete_lists(store, asked)
+    stored_lists.delete_lists(store, asked)
 
 
 @contextmanager

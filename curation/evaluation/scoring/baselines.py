@@ -27,15 +27,7 @@ from curation.core.progress import Progress, silent
 from curation.core.reports.tables import Table
 from curation.core.request import DEFAULT_MODEL
 from curation.core.text import pluralize
-from curation.evaluation.scoring import baseline_systems
-from curation.evaluation.scoring.baseline_files import (
-    CHUNK_SUFFIX,
-    RUN_SUFFIX,
-    BaselineRun,
-    ExportedIds,
-    refuse_existing_files,
-    write_runs,
-)
+from curation.evaluation.scoring import baseline_files, baseline_systems
 from curation.evaluation.scoring.release import ALL, make_query
 from curation.evaluation.scoring.splitters import parse_splitters
 from curation.ingest.importers.corpus_documents import compute_content_hash
@@ -102,7 +94,7 @@ class BaselineRuns:
     without_text: int
     mapped: int
     out: Path
-    runs: list[BaselineRun]
+    runs: list[baseline_files.BaselineRun]
 
     @property
     def sentences(self) -> list[str]:
@@ -163,9 +155,10 @@ def write_baselines(
     queries = _read_queries(release, request.part)
     chunked = [baseline_systems.name_chunked_run(name, splitter) for splitter in splitters for name in names]
     run_names = chunked or names
-    refuse_existing_files(out, run_names, CHUNK_SUFFIX if splitters else RUN_SUFFIX, request.replace)
+    suffix = baseline_files.CHUNK_SUFFIX if splitters else baseline_files.RUN_SUFFIX
+    baseline_files.refuse_existing_files(out, run_names, suffix, request.replace)
     documents = [] if engine is not None else _read_documents(store, release, progress)
-    ids = ExportedIds(release)
+    ids = baseline_files.ExportedIds(release)
     about = _describe_search(request, release, len(queries), len(documents))
     with (
         baseline_systems.open_searchers(store, release, names, documents, splitters, request.model)
@@ -174,7 +167,7 @@ def write_baselines(
             store, release, engine, queries, request.depth, say, progress
         )
     ) as searchers:
-        runs = write_runs(out, searchers, queries, ids, about, progress)
+        runs = baseline_files.write_runs(out, searchers, queries, ids, about, progress)
     if release.file is None:
         detail = {"release": release.row.release_id, "name": request.release, "split": request.part}
         note_event(store, "run baselines", {**detail, "systems": run_names, "depth": request.depth}, actor)

@@ -101,15 +101,13 @@ def read_chunk_map(path: Path | None) -> dict[str, ChunkLocation]:
         return {}
     try:
         with path.open(encoding="utf-8", newline="") as file:
-            return {
-                unquote_formula(row["chunk_id"]): ChunkLocation(
-                    unquote_formula(row["document_id"]),
-                    *(int(row["start"]), int(row["end"])),
-                    row["content_hash"],
-                    int(row.get("places", 1)),
-                )
-                for row in csv.DictReader(file)
-            }
+            chunk_map = {}
+            for row in csv.DictReader(file):
+                start, end, places = int(row["start"]), int(row["end"]), int(row.get("places", 1))
+                document_id, version = unquote_formula(row["document_id"]), row["content_hash"]
+                location = ChunkLocation(document_id, start, end, version, places)
+                chunk_map[unquote_formula(row["chunk_id"])] = location
+            return chunk_map
     except (OSError, ValueError, KeyError, TypeError) as error:
         expected = f"expected CSV with the columns {', '.join(COLUMNS[:-1])}, as the chunks were mapped to"
         raise InputError(f"the file is not a map of chunks ({error}); {expected}", path=path) from error

@@ -52,8 +52,7 @@ from curation.evaluation.scoring.measure_names import CONTEXT, WITHIN, Measure
 UNKNOWN = -1
 """The number of words of a chunk with an unknown text."""
 NewEvidence = tuple[Ints, Ints, Ints]
-"""The chunks with new evidence: their indexes, the indexes of their pairs, and their numbers of new
-characters."""
+"""Indexes of the chunks with new evidence, indexes of their pairs, and numbers of new characters."""
 
 
 class RunChunks(NamedTuple):
@@ -109,16 +108,10 @@ class RankedChunks:
         chunks, read_words = self.chunks, count_read_words(self.chunks, budget)
         rows = np.flatnonzero((read_words > 0) & (chunks.first_word != UNKNOWN))
         first_word = chunks.first_word[rows]
-        return RunChunks(
-            chunks.query[rows],
-            chunks.rank[rows],
-            chunks.documents.take(int_array(rows)),
-            chunks.bounds[first_word],
-            chunks.bounds[first_word + read_words[rows]],
-            read_words[rows],
-            first_word,
-            chunks.bounds,
-        )
+        words, bounds = read_words[rows], chunks.bounds
+        start, end = bounds[first_word], bounds[first_word + words]
+        columns = (chunks.query[rows], chunks.rank[rows], chunks.documents.take(int_array(rows)))
+        return RunChunks(*columns, start, end, words, first_word, bounds)
 
     def select(self, measure: Measure) -> Mask:
         """Select the chunks that a measure looks at, shape (C,)."""

@@ -28,16 +28,14 @@ from curation.evaluation.scoring.evidence import OPEN
 from curation.evaluation.scoring.pinned_bodies import PinnedBodies
 
 ChunkRanges = tuple[Ints, Ints, Ints]
-"""Start and end of each line's chunk, and the number of ranges that the chunk may have; 0 if the chunk was
-not found. Each has the shape (C,).
-"""
+"""Start and end of each line's chunk, and its number of possible ranges, 0 if not found; shape (C,)."""
 ScoredLists = tuple[Ints, Floats]
 """The index of each line's query, and the score of each line, shape (C,)."""
 _Occurrence = tuple[int, int, int]
 """Start and end of a text, and the start of the white space before the text."""
+_Occurrences = Sequence[Sequence[_Occurrence]]
 _Copy = tuple[int, str]
-"""The document of a text, and the text in lower case with single spaces: copies may differ in case and
-space."""
+"""The document of a text, and the text in lower case with single spaces."""
 
 
 def find_texts(
@@ -114,11 +112,7 @@ def _end_of_text_before(body: str, start: int) -> int:
 
 
 def _choose_in_lists(
-    pair: Ints,
-    copies: Sequence[_Copy],
-    occurrences: Sequence[Sequence[_Occurrence]],
-    query: Ints,
-    scores: Floats,
+    pair: Ints, copies: Sequence[_Copy], occurrences: _Occurrences, query: Ints, scores: Floats
 ) -> Ints:
     """Choose the occurrence of each line: the first that no copy above takes in the query's list.
 
@@ -136,7 +130,7 @@ def _choose_in_lists(
 
 
 def _choose_in_index(
-    pair: Ints, document: Ints, occurrences: Sequence[Sequence[_Occurrence]], counts: Ints
+    pair: Ints, document: Ints, occurrences: _Occurrences, counts: Ints
 ) -> tuple[Ints, Mask]:
     """Choose the occurrence of each line of an index, and find the lines whose occurrence is sure.
 
@@ -153,11 +147,7 @@ def _choose_in_index(
 
 
 def _choose_in_order(
-    pair: Ints,
-    document: Ints,
-    occurrences: Sequence[Sequence[_Occurrence]],
-    counts: Ints,
-    latest: Ints | None = None,
+    pair: Ints, document: Ints, occurrences: _Occurrences, counts: Ints, latest: Ints | None = None
 ) -> tuple[Ints, bool]:
     """Choose the first free occurrence of each line behind the document's line before.
 

@@ -15,6 +15,8 @@ from curation.core.statistics.arrays import Floats, Ints, Mask
 
 Pair = tuple[str, str]
 """The ids of a query and of a document or an answer."""
+PairGrades = Mapping[Pair, int | None]
+"""Pair → grade; None where the judgments led to no grade."""
 OPEN = 1 << 40
 """The end of a document of unknown length."""
 

@@ -107,13 +107,11 @@ def choose_facets(facets: Mapping[str, Facet], names: Iterable[str]) -> list[Fac
     """
     expanded = [facet_name for name in names for facet_name in SHORT_FOR.get(name, (name,))]
     chosen = list(dict.fromkeys(expanded))
-    problems = [
-        f"{name!r}: {NO_COVERAGE}"
-        if name in COVERAGE
-        else f"{name!r} is not a facet of the release's queries"
-        for name in chosen
-        if name not in facets
-    ]
+    problems = []
+    for name in chosen:
+        if name not in facets:
+            reason = f": {NO_COVERAGE}" if name in COVERAGE else " is not a facet of the release's queries"
+            problems.append(f"{name!r}{reason}")
     if problems:
         raise InputError(problems, way_out=f"Facets: {', '.join([*SHORT_FOR, *facets])}.")
     if SOURCE in facets and SYNTHETIC in facets[SOURCE].values and SOURCE not in chosen:
@@ -158,14 +156,6 @@ def make_facets(queries: Sequence[Row], part_rows: Callable[[str], Sequence[Row]
     return facets | {CLUSTER: _cluster_facet(rows, coverage[0]["clusters"]), GRID: _grid_facet(rows)}
 
 
-def name_cell(dispersion: int | None, alignment: int | None) -> str:
-    """Name a cell of the grid by its thirds, which are numbered from 0."""
-    from curation.queries.coverage.query_shapes import name_third
-
-    thirds = {"Δ": dispersion, "J": alignment}
-    return ", ".join(f"{name} {name_third(third)}" for name, third in thirds.items() if third is not None)
-
-
 def _cluster_facet(rows: Sequence[Row], clusters: Sequence[Mapping[str, Any]]) -> Facet:
     from curation.queries.coverage.clusters import NO_CLUSTER, SMALL_ONLY
 
@@ -180,7 +170,11 @@ def _cluster_facet(rows: Sequence[Row], clusters: Sequence[Mapping[str, Any]]) -
 
 
 def _grid_facet(rows: Sequence[Row]) -> Facet:
-    from curation.queries.coverage.query_shapes import list_possible_cells
+    from curation.queries.coverage.query_shapes import list_possible_cells, name_third
+
+    def name_cell(dispersion: int | None, alignment: int | None) -> str:
+        thirds = {"Δ": dispersion, "J": alignment}
+        return ", ".join(f"{name} {name_third(third)}" for name, third in thirds.items() if third is not None)
 
     cells = [None if row["cell"] is None else tuple(row["cell"]) for row in rows]
     possible = list_possible_cells([cell for cell in cells if cell is not None])

@@ -41,9 +41,7 @@ from curation.core.errors import InputError, refuse_problems
 
 HEADLINE = "ndcg_exp@10"
 MAX_GAIN = 16
-"""Highest grade with an exponential gain; above this grade, one document hides the gains of all other
-documents.
-"""
+"""Highest grade with an exponential gain; above it, one document hides the gains of all others."""
 EXPONENTIAL = ("ndcg_exp", "err")
 """Kinds with the gain 2^grade − 1."""
 CONTEXT, WITHIN = "context_words", "evidence_within"
@@ -292,9 +290,8 @@ def _parse_persistence(name: str, kind: str, persistence: str | None, depth: str
 def _parse_recall(name: str, kind: str, level: str | None) -> Measure | str:
     value = None if level is None else _parse_number(level)
     if value is None or not 0 <= value <= 1 or round(value, 2) != value:
-        return (
-            f"{name!r}: expected a level of recall from 0 to 1 with two decimals at most, such as {kind}@0.1"
-        )
+        expected = "a level of recall from 0 to 1 with two decimals at most"
+        return f"{name!r}: expected {expected}, such as {kind}@0.1"
     return Measure(kind, recall=value)
 
 

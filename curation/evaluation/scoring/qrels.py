@@ -133,8 +133,7 @@ def require_evidence(measure: Measure, qrels: Qrels) -> EvidenceRanges:
             f"{measure.name} needs evidence, the places in documents that people marked, and the release has "
             "none for these queries.",
             command="Ask for evidence in the guide and freeze a new release, or choose measures of "
-            "documents, such "
-            "as recall@10.",
+            "documents, such as recall@10.",
         )
     return qrels.evidence
 

@@ -1,4 +1,4 @@
-"""Rankings: the documents of a run in trec_eval's order, with their grades.
+"""Rankings: the documents or chunks of a run in trec_eval's order, with their grades.
 
 Rankings have the order of trec_eval 10: by score in double precision, equal scores by document id,
 descending. trec_eval 9 and pytrec_eval compare scores in single precision. goldgrade counts how often ids
@@ -15,7 +15,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from curation.core.arrow import string_array, to_ints
+from curation.core.arrow import int_array, string_array, to_ints
 from curation.core.errors import InputError
 from curation.core.statistics.arrays import Floats, Ints
 from curation.evaluation.scoring.chunk_measures import RankedChunks, RunChunks
@@ -24,6 +24,8 @@ from curation.evaluation.scoring.qrels import Qrels
 
 UNJUDGED = -1
 """The grade of a document that nobody judged."""
+ChunkColumns = tuple[Ints, Ints, Ints, Ints]
+"""Start, end, number of words and first word of each chunk, as in `RunChunks`."""
 
 
 class RunRows(NamedTuple):
@@ -134,12 +136,8 @@ def count_ties(ranking: Rankings) -> TieCounts:
     """Count the equal scores that document ids put in an order."""
     tied = np.flatnonzero(ranking.tie)
     groups, first = np.unique(ranking.tie[tied], return_index=True)
-    return TieCounts(
-        groups=len(groups),
-        documents=len(tied),
-        queries=len(np.unique(ranking.query[tied[first]])),
-        mattering=len(find_queries_with_ties(ranking)),
-    )
+    queries = np.unique(ranking.query[tied[first]])
+    return TieCounts(len(groups), len(tied), len(queries), mattering=len(find_queries_with_ties(ranking)))
 
 
 def find_queries_with_ties(ranking: Rankings) -> Ints:
@@ -191,6 +189,25 @@ def order_rows(queries: Ints, scores: Floats, codes: Ints, names: pa.Array) -> t
         tied_rows = order[indexes]
         order[indexes] = tied_rows[np.lexsort((-id_order[codes[tied_rows]], tie[indexes]))]
     return order.astype(np.int64), tie.astype(np.int64)
+
+
+def order_chunks(
+    query: Ints, scores: Floats, documents: pa.DictionaryArray, columns: ChunkColumns, bounds: Ints
+) -> RunChunks:
+    """Order chunks by query and score.
+
+    Chunks with equal scores are in the order of documents, and chunks of one document in the order of the
+    file.
+
+    Parameters
+    ----------
+    bounds: the boundaries between words, as in `RunChunks`.
+    """
+    order, _ = order_rows(query, scores, to_ints(documents.indices), documents.dictionary)
+    query = query[order]
+    rank = np.arange(1, len(order) + 1) - np.searchsorted(query, query)
+    start, end, words, first_word = (column[order] for column in columns)
+    return RunChunks(query, rank, documents.take(int_array(order)), start, end, words, first_word, bounds)
 
 
 def _find_grades(query: Ints, codes: Ints, names: pa.Array, qrels: Qrels) -> Ints:

@@ -27,9 +27,7 @@ from curation.releases.seal import refuse_not_in_file
 from curation.store import Query, Store
 
 MIN_QUERIES = 10
-"""Minimum number of queries: a smaller stratum has no figures, and a smaller comparison has counts and no
-verdict.
-"""
+"""Minimum number of queries: a smaller stratum has no figures, and a smaller comparison no verdict."""
 
 ALL = "all"
 """The name of all parts together."""

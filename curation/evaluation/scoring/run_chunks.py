@@ -147,16 +147,11 @@ def locate_chunks(
     start, end, range_counts = ranges
     is_found = range_counts > 0
     body_words, first_word = bodies.count_words(ids, document, start, end)
-    words_not_found = count_words(columns["text"]) if "text" in columns else UNKNOWN
-    return LocatedChunks(
-        pa.DictionaryArray.from_arrays(int_array(document), named.dictionary),
-        start,
-        end,
-        np.where(is_found, body_words, words_not_found),
-        np.where(is_found, first_word, UNKNOWN),
-        range_counts,
-        _count_chunks(line, range_counts),
-    )
+    words = np.where(is_found, body_words, count_words(columns["text"]) if "text" in columns else UNKNOWN)
+    first_word = np.where(is_found, first_word, UNKNOWN)
+    located_documents = pa.DictionaryArray.from_arrays(int_array(document), named.dictionary)
+    counts = _count_chunks(line, range_counts)
+    return LocatedChunks(located_documents, start, end, words, first_word, range_counts, counts)
 
 
 def locate_id(name: str, ids: Collection[str], chunk_map: Mapping[str, ChunkLocation]) -> ChunkLocation:
@@ -243,11 +238,9 @@ def _refuse_wrong_ranges(
     differs = np.zeros(len(line), bool)
     differs[to_ints(pc.indices_nonzero(pc.and_(both_known, pc.not_equal(versions, pinned))))] = True
     first_of_document = np.flatnonzero(differs)[np.unique(document[differs], return_index=True)[1]]
-    note(
-        np.sort(first_of_document),
-        lambda row: f"belongs to the version {str(versions[row])[:12]}; the release has another version",
-        MAP_AGAIN,
-    )
+    other = "the release has another version"
+    rows = np.sort(first_of_document)
+    note(rows, lambda row: f"belongs to the version {str(versions[row])[:12]}; {other}", MAP_AGAIN)
     lengths = bodies.find_lengths(ids)[document]
     is_outside = (start < 0) | (end <= start) | (end > lengths)
     is_number = (start > NO_OFFSET) & (end > NO_OFFSET)

@@ -28,22 +28,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from curation.core.statistics.arrays import Floats, Ints, ratio
-from curation.evaluation.scoring import rankings
-from curation.evaluation.scoring.additional_measures import (
-    compute_additional_measure,
-    compute_judged_weight_share,
-    compute_residual,
-    weigh_unjudged,
-)
+from curation.evaluation.scoring import additional_measures, rankings, trec_eval_measures
 from curation.evaluation.scoring.measure_names import CONTEXT, KINDS, Measure
 from curation.evaluation.scoring.qrels import Qrels
 from curation.evaluation.scoring.rankings import UNJUDGED, Rankings, RunRows, TieCounts
-from curation.evaluation.scoring.trec_eval_measures import (
-    JudgedRanks,
-    add_highest_grades,
-    compute_trec_eval_measures,
-    find_judged_ranks,
-)
 
 SCORE_FIELDS = ("values", "highest", "judged", "residual", "best", "worst", "if_none", "if_all")
 """The fields of `RunScores` of shape (Q, M)."""
@@ -113,13 +101,12 @@ def score_ranking(ranking: Rankings, qrels: Qrels, measures: Sequence[Measure]) 
     """Score the ranking of a run."""
     values = compute_values(ranking, qrels, measures)
     if_none, if_all = compute_unjudged_bounds(ranking, qrels, measures, values)
+    longest_words = ranking.chunks.longest_words if ranking.chunks else 0
     return RunScores(
         query_ids=qrels.query_ids,
         measures=tuple(measures),
         values=values,
-        highest=compute_highest_values(
-            measures, qrels, ranking.chunks.longest_words if ranking.chunks else 0
-        ),
+        highest=compute_highest_values(measures, qrels, longest_words),
         judged=_compute_judged_shares(ranking, qrels, measures),
         residual=_compute_residuals(ranking, measures),
         best=_compute_reordered_values(ranking, True, qrels, measures, values),
@@ -162,28 +149,28 @@ def compute_values(ranking: Rankings, qrels: Qrels, measures: Sequence[Measure])
     values = np.zeros((len(qrels.query_ids), len(measures)))
     columns = [column for column, measure in enumerate(measures) if measure.is_trec_eval]
     if columns:
-        trec_eval_measures = [measures[column] for column in columns]
-        judged = find_judged_ranks(qrels, ranking)
-        values[:, columns] = compute_trec_eval_measures(trec_eval_measures, qrels, judged)
+        judged = trec_eval_measures.find_judged_ranks(qrels, ranking)
+        shared_measures = [measures[column] for column in columns]
+        values[:, columns] = trec_eval_measures.compute_measures(shared_measures, qrels, judged)
+    relevant = qrels.relevant_documents
     for column, measure in enumerate(measures):
         if measure.kind == "judged":
             values[:, column] = _compute_judged_share(ranking, measure.depth)
         elif not measure.is_trec_eval:
-            values[:, column] = compute_additional_measure(measure, ranking, qrels, qrels.relevant_documents)
+            values[:, column] = additional_measures.compute_measure(measure, ranking, qrels, relevant)
         values[qrels.find_undefined(measure), column] = np.nan
     return values
 
 
 def _compute_judged_shares(ranking: Rankings, qrels: Qrels, measures: Sequence[Measure]) -> Floats:
-    by_depth = {
-        depth: _compute_judged_share(ranking, depth) for depth in {measure.depth for measure in measures}
-    }
+    depths = {measure.depth for measure in measures}
+    by_depth = {depth: _compute_judged_share(ranking, depth) for depth in depths}
     shares = []
     for measure in measures:
         if measure.of_chunks and ranking.chunks is not None:
             shares.append(ranking.chunks.compute_judged_share(measure, len(qrels.query_ids)))
         elif measure.persistence is not None:
-            shares.append(compute_judged_weight_share(ranking, measure.persistence))
+            shares.append(additional_measures.compute_judged_weight_share(ranking, measure.persistence))
         elif measure.kind == "rprec":
             shares.append(_compute_judged_share(ranking, qrels.relevant_documents))
         else:
@@ -204,7 +191,7 @@ def _compute_residuals(ranking: Rankings, measures: Sequence[Measure]) -> Floats
     residuals = np.full((len(ranking.returned), len(measures)), np.nan)
     for column, measure in enumerate(measures):
         if measure.persistence is not None:
-            residuals[:, column] = compute_residual(ranking, measure.persistence)
+            residuals[:, column] = additional_measures.compute_residual(ranking, measure.persistence)
     return residuals
 
 
@@ -215,10 +202,8 @@ def explain_reversed_bounds(bounds: Iterable[tuple[float | None, float | None]])
     ----------
     bounds: the figure of each measure if no unjudged document is relevant, and if all are.
     """
-    known_bounds = [
-        (if_none, if_all) for if_none, if_all in bounds if if_none is not None and if_all is not None
-    ]
-    return REVERSED_BOUNDS if any(if_all < if_none for if_none, if_all in known_bounds) else ""
+    known = [(lower, upper) for lower, upper in bounds if lower is not None and upper is not None]
+    return REVERSED_BOUNDS if any(upper < lower for lower, upper in known) else ""
 
 
 def compute_unjudged_bounds(
@@ -230,20 +215,20 @@ def compute_unjudged_bounds(
     """
     lower, upper = values.copy(), values.copy()
     unjudged = np.flatnonzero(ranking.grade == UNJUDGED)
-    judged = find_judged_ranks(qrels, ranking)
-    scenarios: dict[int | None, tuple[Ints, JudgedRanks]] = {}
+    judged = trec_eval_measures.find_judged_ranks(qrels, ranking)
+    scenarios: dict[int | None, tuple[Ints, trec_eval_measures.JudgedRanks]] = {}
     for depth in {measure.depth for measure in measures}:
         regraded = unjudged[ranking.rank[unjudged] <= (depth or MAX_UNJUDGED)]
         query, rank = ranking.query[regraded], ranking.rank[regraded]
-        scenarios[depth] = (regraded, add_highest_grades(judged, query, rank))
+        scenarios[depth] = (regraded, trec_eval_measures.add_highest_grades(judged, query, rank))
     for column, measure in enumerate(measures):
         regraded, scenario = scenarios[measure.depth]
         if measure.kind in UNBOUNDED:
             lower[:, column] = upper[:, column] = np.nan
         elif measure.persistence is not None:
-            upper[:, column] = values[:, column] + weigh_unjudged(ranking, measure.persistence)
+            upper[:, column] += additional_measures.weigh_unjudged(ranking, measure.persistence)
         elif measure.is_trec_eval:
-            upper[:, [column]] = compute_trec_eval_measures([measure], qrels, scenario)
+            upper[:, [column]] = trec_eval_measures.compute_measures([measure], qrels, scenario)
         else:
             upper[:, column] = _compute_regraded_values(measure, ranking, qrels, regraded)
     undefined = np.isnan(values)
@@ -258,7 +243,7 @@ def _compute_regraded_values(measure: Measure, ranking: Rankings, qrels: Qrels, 
     added = np.bincount(ranking.query[regraded], minlength=len(ranking.returned))
     regraded_ranking = replace(ranking, grade=grade)
     relevant = qrels.relevant_documents + added
-    return compute_additional_measure(measure, regraded_ranking, qrels, relevant)
+    return additional_measures.compute_measure(measure, regraded_ranking, qrels, relevant)
 
 
 def compute_highest_values(measures: Sequence[Measure], qrels: Qrels, longest_words: int = 0) -> Floats:
@@ -283,7 +268,7 @@ def _compute_highest_of(measure: Measure, qrels: Qrels, longest_words: int) -> F
         elif measure.kind == "precision":
             highest = np.minimum(relevant, measure.depth or np.inf) / (measure.depth or 1)
         elif measure.kind in ("err", "rbp_graded"):
-            highest = compute_additional_measure(
+            highest = additional_measures.compute_measure(
                 measure, _rank_best_lists(qrels), qrels, qrels.relevant_documents
             )
         elif measure.persistence is not None:

@@ -29,6 +29,15 @@ class SystemFile(NamedTuple):
     fields: ChunkFields | None = None
 
 
+class AnswerFields(NamedTuple):
+    """Names of the fields in a file of answers; None stands for the first usual name in the file."""
+
+    query: str | None = None
+    answer: str | None = None
+    contexts: str | None = None
+    citations: str | None = None
+
+
 def parse_run_files(arguments: Sequence[str]) -> list[SystemFile]:
     """Read `NAME=FILE` or `FILE` as the run files of systems.
 

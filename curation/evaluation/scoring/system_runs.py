@@ -30,11 +30,10 @@ from curation.core.progress import Progress, silent
 from curation.core.statistics.arrays import Floats, Ints
 from curation.evaluation.scoring.chunk_map import read_chunk_map
 from curation.evaluation.scoring.chunk_measures import RunChunks
-from curation.evaluation.scoring.chunk_order import order_chunks
 from curation.evaluation.scoring.evidence import OPEN
-from curation.evaluation.scoring.rankings import RunRows
+from curation.evaluation.scoring.rankings import RunRows, order_chunks
 from curation.evaluation.scoring.release import EvaluatedRelease
-from curation.evaluation.scoring.run_chunks import ChunkCounts, ChunkLocation, LocatedChunks, locate_chunks
+from curation.evaluation.scoring.run_chunks import ChunkCounts, LocatedChunks, locate_chunks
 from curation.evaluation.scoring.system_files import SystemFile
 from curation.ingest.importers import unknown_names
 from curation.ingest.importers.run_lines import RunLines
@@ -50,6 +49,7 @@ from curation.people.seal_access import list_sealed_parts
 OTHER_PART = "query of another part"
 REPEATED = "a document again for the same query"
 ONCE = "A document has one place in a list: correct the file, or keep the best place (--skip-repeated)."
+CHUNK_ONCE = "A chunk has one place in a list: correct the file, or keep the best place (--skip-repeated)."
 ADD_TOPICS = "add a table of id and text that says which query each id is"
 
 
@@ -113,9 +113,7 @@ def read_run(
     """
     file = open_run_file(source, options, progress)
     known = add_topic_ids(release.known, options.topics, progress)
-    chunk_map = read_chunk_map(options.chunk_map)
-    release = replace(release, known=known)
-    return _SystemRunReader(file, release, options.skip_repeated, chunk_map).read(source.name)
+    return _SystemRunReader(file, replace(release, known=known), options).read(source.name)
 
 
 def open_run_file(source: SystemFile, options: ReadingOptions, progress: Progress = silent) -> RunFile:
@@ -163,16 +161,10 @@ class _RunLines(NamedTuple):
 class _SystemRunReader:
     """The reader of one run file, which collects problems and counts."""
 
-    def __init__(
-        self,
-        file: RunFile,
-        release: EvaluatedRelease,
-        skip_repeated: bool,
-        chunk_map: Mapping[str, ChunkLocation],
-    ) -> None:
-        self._file, self._problems, self._chunk_map = file, file.problems, chunk_map
-        self._release = release
-        self._skip_repeated = skip_repeated
+    def __init__(self, file: RunFile, release: EvaluatedRelease, options: ReadingOptions) -> None:
+        self._file, self._problems, self._release = file, file.problems, release
+        self._chunk_map = read_chunk_map(options.chunk_map)
+        self._skip_repeated = options.skip_repeated
         self._left_out: Counter[str] = Counter()
         self._unknown_queries: dict[str, int] = {}
         self._find_similar_documents = partial(find_lookalikes, known=release.documents)
@@ -262,22 +254,18 @@ class _SystemRunReader:
         """Keep each chunk once in a query's list, at its best rank; note repeated chunks."""
         repeated = _find_repeated_chunks(lines, located)
         for row in [] if self._skip_repeated else repeated.tolist():
-            self._problems.add(
-                int(lines.line[row]),
-                f"the chunk {located.start[row]}-{located.end[row]} of document "
-                f"{lines.documents[row].as_py()!r} again for query {self._query_id(lines, row)!r}",
-                "A chunk has one place in a list: correct the file, or keep the best place "
-                "(--skip-repeated).",
-            )
+            chunk = f"the chunk {located.start[row]}-{located.end[row]}"
+            document, query_id = lines.documents[row].as_py(), self._query_id(lines, row)
+            fault = f"{chunk} of document {document!r} again for query {query_id!r}"
+            self._problems.add(int(lines.line[row]), fault, CHUNK_ONCE)
         if len(repeated):
             self._left_out[REPEATED] += len(repeated)
         assert self._release.bodies is not None
         rows = np.delete(np.arange(len(lines.line)), repeated)
-        return order_chunks(
-            *(lines.query[rows], lines.scores[rows], lines.documents.take(int_array(rows))),
-            (located.start[rows], located.end[rows], located.words[rows], located.first_word[rows]),
-            self._release.bodies.bounds,
-        )
+        columns = (located.start[rows], located.end[rows], located.words[rows], located.first_word[rows])
+        query, scores = lines.query[rows], lines.scores[rows]
+        documents = lines.documents.take(int_array(rows))
+        return order_chunks(query, scores, documents, columns, self._release.bodies.bounds)
 
     def _choose_best_lines(self, lines: _RunLines, has_chunks: bool) -> Ints:
         """Choose the line with the best rank of each document.
@@ -301,11 +289,9 @@ class _SystemRunReader:
     def _refuse_repeated(self, lines: _RunLines, row: int, best_row: int) -> None:
         best_line = f"{self._problems.unit} {lines.line[best_row]}"
         document, query_id = lines.documents[row].as_py(), self._query_id(lines, row)
-        self._problems.add(
-            int(lines.line[row]),
-            f"document {document!r} again for query {query_id!r}, also in {best_line}",
-            f"The file has {self._file.unread}" if OFFSETS in self._file.unread else ONCE,
-        )
+        fault = f"document {document!r} again for query {query_id!r}, also in {best_line}"
+        way_out = f"The file has {self._file.unread}" if OFFSETS in self._file.unread else ONCE
+        self._problems.add(int(lines.line[row]), fault, way_out)
 
     def _query_id(self, lines: _RunLines, row: int) -> str:
         return self._release.qrels.query_ids[int(lines.query[row])]

@@ -62,7 +62,7 @@ def add_highest_grades(judged: JudgedRanks, query: Ints, rank: Ints) -> JudgedRa
     return JudgedRanks(queries[order], ranks[order], grade[order], judged.grades, counts)
 
 
-def compute_trec_eval_measures(measures: Sequence[Measure], qrels: Qrels, judged: JudgedRanks) -> Floats:
+def compute_measures(measures: Sequence[Measure], qrels: Qrels, judged: JudgedRanks) -> Floats:
     """Compute measures of trec_eval, shape (Q, M); 0 where the run misses a query or no document is relevant.
 
     Parameters

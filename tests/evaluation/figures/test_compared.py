@@ -73,17 +73,17 @@ def test_a_stratum_that_holds_all_queries_is_not_tested_again() -> None:
 
 
 def test_a_stratum_with_few_sealed_queries_is_not_compared() -> None:
-    found, _ = protect_comparisons(*compared(sealed=EVERY), few=())
+    found, _ = protect_comparisons(*compared(sealed=EVERY), few=set())
     assert ("tag", "question") not in {one.stratum for one in found}
     few_head = np.arange(40) >= 5
-    found, _ = protect_comparisons(*compared(sealed=few_head), few=())
+    found, _ = protect_comparisons(*compared(sealed=few_head), few=set())
     strata = {one.stratum for one in found}
     assert ("band", "head") not in strata
     assert ("band", "tail") in strata
 
 
 def test_a_measure_with_few_values_has_no_leaderboard_on_a_sealed_part() -> None:
-    _, boards = protect_comparisons(*compared(sealed=EVERY), few=["mrr@10"])
+    _, boards = protect_comparisons(*compared(sealed=EVERY), few={"mrr@10"})
     assert list(boards) == ["success@1"]
 
 

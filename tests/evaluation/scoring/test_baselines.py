@@ -53,7 +53,7 @@ def test_each_query_finds_its_topic_and_the_file_says_how(gold: Store, tmp_path:
     assert found.keys() == {f"q-{topic}" for topic in TOPICS}
     assert {row[0] for row in found["q-violin"]} == {"violin-1", "violin-2"}
     assert all([rank for _, rank, _ in rows] == list(range(1, len(rows) + 1)) for rows in found.values())
-    sidecar = json.loads(run.sidecar.read_text())
+    sidecar = json.loads(run.file.with_suffix(".json").read_text())
     assert sidecar["release_id"] == written.release_id
     assert (sidecar["settings"]["formula"], sidecar["settings"]["k1"]) == ("okapi", 1.5)
     assert sidecar["file"]["sha256"] == hashlib.sha256(run.file.read_bytes()).hexdigest()
@@ -107,7 +107,7 @@ def test_queries_without_a_result_are_counted_with_the_reason_and_ids_are_those_
     [run] = written.runs
     assert run.empty == {"no word of the query occurs in the corpus": 1}
     assert read_run(run.file).keys() == {"1"}
-    sidecar = json.loads(run.sidecar.read_text())
+    sidecar = json.loads(run.file.with_suffix(".json").read_text())
     assert sidecar["empty"] == run.empty
     assert written.mapped == 4
     assert sidecar["seconds"]["queries"].keys() == {"1", "two%20words"}
@@ -194,7 +194,7 @@ def test_systems_search_the_chunks_of_each_splitter_and_evaluate_reads_them(
         gold, BaselineRequest("v1", ["bm25"], tmp_path / "again", depth=9, chunks=["3/1", "sentence"])
     )
     assert [run.sha256 for run in again.runs] == [run.sha256 for run in written.runs]
-    settings = json.loads(written.runs[0].sidecar.read_text())["settings"]
+    settings = json.loads(written.runs[0].file.with_suffix(".json").read_text())["settings"]
     assert (settings["splitter"], settings["chunks"] > len(documents())) == ("3/1", True)
     release = read_release(gold, "v1")
     run = evaluated_run(SystemFile("run", written.runs[0].file), release)

@@ -14,10 +14,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from curation.core.errors import InputError
-from curation.evaluation.scored_system import ScoredSystem, score_system
+from curation.evaluation.scored_system import ScoredSystem, add_whole_documents, score_system
 from curation.evaluation.scoring.chunk_map import SplitterFields, map_chunks, read_chunk_map
 from curation.evaluation.scoring.chunk_measures import UNKNOWN
-from curation.evaluation.scoring.chunk_order import add_whole_documents
 from curation.evaluation.scoring.evidence import make_evidence_ranges
 from curation.evaluation.scoring.measure_names import parse_measures
 from curation.evaluation.scoring.release import EvaluatedRelease, read_release
