@@ -21,7 +21,7 @@ from app.context import image_hosts, project_store
 from app.grading import make_guide_json
 from app.json_routes import KeyedMessage, StrictMessage, json_route, log_refusals, validate_messages
 from curation.core.errors import StoreError
-from curation.guides.guide import load_guide
+from curation.guides.guide import current_guide, load_guide
 from curation.guides.questions import ask_about_item, list_readable_questions
 from curation.labeling.judging import Submission
 from curation.labeling.rounds.practice import read_feedback
@@ -168,9 +168,11 @@ def read_document(request: Request) -> Any:
 
 @annotator_route
 def read_guide(request: Request) -> Any:
-    """GET: return a labeling guide: its title, its scale, and its text as safe HTML."""
+    """GET: return a labeling guide, or the `current` one: its title, its scale, and its text as safe HTML."""
+    guide_hash = request.path_params["guide_hash"]
     with project_store().reading() as cursor:
-        return make_guide_json(load_guide(cursor, request.path_params["guide_hash"]))
+        guide = current_guide(cursor) if guide_hash == "current" else load_guide(cursor, guide_hash)
+    return make_guide_json(guide)
 
 
 @annotator_route

@@ -18,6 +18,10 @@ def _always(_: Annotator) -> bool:
     return True
 
 
+def _count_nothing(_: Annotator) -> int:
+    return 0
+
+
 class AppPage(NamedTuple):
     """A page of the app: its title, its address, and the roles that may open the page.
 
@@ -26,6 +30,8 @@ class AppPage(NamedTuple):
     menu: the menu of the page for roles with too many pages for a row of links; '' for no menu.
     listed: a function that says whether the navigation lists the page for a person; the address works anyway.
         None: only links on other pages lead to the page.
+    first_for: roles that begin at this page, if work waits there.
+    count: a function that counts the work that waits on the page for a person with such a role.
     """
 
     position: int
@@ -36,3 +42,5 @@ class AppPage(NamedTuple):
     shows_title: bool = True
     menu: str = ""
     listed: Callable[[Annotator], bool] | None = _always
+    first_for: tuple[str, ...] = ()
+    count: Callable[[Annotator], int] = _count_nothing

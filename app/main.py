@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from app.components.account import show_header
-from app.navigation import find_menu_index, palette_pages, streamlit_pages
+from app.navigation import count_work, find_menu_index, leave_empty_page, palette_pages, streamlit_pages
 from app.signin.current_user import find_current_user
 
 # No docstring, because Streamlit would show it on the page.
@@ -19,8 +19,12 @@ if annotator is None:
     st.set_page_config(page_title="Signed out · goldgrade")
     st.markdown("Your sign-in has ended. [Sign in again](/sign-in)")
     st.stop()
+counts = count_work(annotator)
 menus = streamlit_pages(annotator)
 page = st.navigation(menus, position="top")
+leave_empty_page(annotator, page, counts)
+if counts and page.title not in counts:  # a page shows its own count, which is newer
+    st.navigation(streamlit_pages(annotator, counts), position="top")
 st.set_page_config(page_title=f"{page.title} · goldgrade")
 menu_index = find_menu_index(annotator.role, page.title)
 if menu_index is not None:

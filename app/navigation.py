@@ -6,6 +6,7 @@ The navigation does not protect data: the package `curation` checks the role of 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from functools import cache, partial
 from importlib import import_module
 from pkgutil import iter_modules
@@ -21,6 +22,7 @@ from curation.store import Annotator
 
 MAX_ROW_LINKS = 6
 """Maximum number of links in the navigation row; a role with more pages gets menus."""
+NO_COUNTS: Mapping[str, int] = {}
 
 
 @cache
@@ -32,7 +34,8 @@ def all_pages() -> tuple[AppPage, ...]:
 
 def list_pages(role: str) -> list[AppPage]:
     """Return the pages of a role, in the order of the navigation."""
-    return [page for page in all_pages() if role in page.roles]
+    pages = [page for page in all_pages() if role in page.roles]
+    return sorted(pages, key=lambda page: role not in page.first_for)
 
 
 def list_menus(role: str) -> dict[str, list[AppPage]]:
@@ -59,8 +62,21 @@ def find_menu_index(role: str, title: str) -> int | None:
     return None
 
 
-def streamlit_pages(annotator: Annotator) -> dict[str, list[st.Page]]:
-    """Return an annotator's pages by menu for Streamlit; the first page of the role has the address `/`."""
+def count_work(annotator: Annotator) -> dict[str, int]:
+    """Count the work that waits for a person on each page where work waits, by the title of the page."""
+    pages = [page for page in list_pages(annotator.role) if annotator.role in page.first_for]
+    with suppress(CurationError):  # the pages say why
+        return {page.title: count for page in pages if (count := page.count(annotator))}
+    return {}
+
+
+def streamlit_pages(annotator: Annotator, counts: Mapping[str, int] = NO_COUNTS) -> dict[str, list[st.Page]]:
+    """Return an annotator's pages by menu for Streamlit; the first page of the role has the address `/`.
+
+    Parameters
+    ----------
+    counts: numbers to show behind the titles of pages.
+    """
     pages = list_pages(annotator.role)
     first_page = pages[0]
     st.session_state[OFFERED_PAGES] = {page.address for page in pages}
@@ -68,7 +84,10 @@ def streamlit_pages(annotator: Annotator) -> dict[str, list[st.Page]]:
     for group, menu_pages in list_menus(annotator.role).items():
         menus[group] = menus.get(group, []) + menu_pages
     return {
-        group: [_streamlit_page(page, annotator, page is first_page) for page in menu_pages]
+        group: [
+            _streamlit_page(page, annotator, page is first_page, counts.get(page.title, 0))
+            for page in menu_pages
+        ]
         for group, menu_pages in menus.items()
     }
 
@@ -83,14 +102,24 @@ def palette_pages(menus: Mapping[str, Sequence[st.Page]]) -> list[dict[str, str]
     ]
 
 
-def _streamlit_page(page: AppPage, annotator: Annotator, is_first: bool) -> st.Page:
+def _streamlit_page(page: AppPage, annotator: Annotator, is_first: bool, count: int = 0) -> st.Page:
     return st.Page(
         partial(_show_page, page, annotator),
-        title=page.title,
+        title=f"{page.title} ({count:,})" if count else page.title,
         url_path=page.address,
         default=is_first,
         visibility="visible" if page.listed is not None and page.listed(annotator) else "hidden",
     )
+
+
+def leave_empty_page(annotator: Annotator, page: st.Page, counts: Mapping[str, int]) -> None:
+    """Open the second page for a person who begins at the first page, if no work waits there."""
+    first_page = list_pages(annotator.role)[0]
+    is_begin = SHOWN_PAGE not in st.session_state and page.title == first_page.title and not st.query_params
+    if is_begin and first_page.first_for and first_page.title not in counts:
+        second_page = list_pages(annotator.role)[1]
+        st.session_state[SHOWN_PAGE] = second_page.address
+        st.switch_page(_streamlit_page(second_page, annotator, is_first=False))
 
 
 def _show_page(page: AppPage, annotator: Annotator) -> None:

@@ -91,8 +91,9 @@ class Front:
             return explain_missing_page(path, first_page)
         if page not in own_pages:
             return explain_roles(page, first_page)
-        if path != "/" and page is first_page:
-            return RedirectResponse(f"/?{query.decode('latin-1')}" if query else "/", 307)
+        if path != "/" and page is first_page:  # a page that is asked for is shown without work, too
+            asked = query.decode("latin-1") or (f"page={page.address}" if page.first_for else "")
+            return RedirectResponse(f"/?{asked}" if asked else "/", 307)
         return self._respond_with_index(self._index.render(f"{page.title} · goldgrade"), headers)
 
     def _respond_with_index(self, html: bytes, headers: Headers) -> Response:

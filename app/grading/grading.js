@@ -309,6 +309,7 @@ class Grading extends Loop {
     this.root.querySelector(".nothing .why").textContent = message || "Nothing is open for you just now.";
     this.root.querySelector(".nothing .back").hidden = !(done || paused) || failed;
     this.phase("nothing");
+    if (!this.guide.hash) this.readGuide("current").catch(() => {}); // it is tried again with the next look
     this.lookLater(); // a round may open while the page shows this
   }
 

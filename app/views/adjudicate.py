@@ -7,7 +7,9 @@ from app.context import project_store
 from app.deciding import show_deciding
 from app.next_stage import show_missing_stage
 from app.signin.cookies import cookie_codec
+from curation.labeling.consensus.queue import count_open_pairs
 from curation.labeling.rounds.rounds import list_rounds
+from curation.operations.jobs.figures import figures_of
 from curation.store import Annotator
 
 
@@ -20,4 +22,15 @@ def show(annotator: Annotator) -> None:
     show_deciding(annotator.name, cookie_codec().project)
 
 
-PAGE = AppPage(21, "Adjudicate", "adjudicate", REVIEWERS, show, shows_title=False, menu=JUDGE)
+def count_pairs(annotator: Annotator) -> int:
+    """Count the pairs that wait for the reviewer."""
+    return figures_of(project_store()).now(count_open_pairs, annotator.name)
+
+
+PAGE = AppPage(
+    *(21, "Adjudicate", "adjudicate", REVIEWERS, show),
+    shows_title=False,
+    menu=JUDGE,
+    first_for=("reviewer",),
+    count=count_pairs,
+)

@@ -20,7 +20,7 @@ from curation.agreement.grades import read_grades
 from curation.agreement.inter_annotator import MINIMUM_UNITS, compute_agreement
 from curation.agreement.intra_annotator import IntraAgreement, pool_consistency, read_repeats, score_repeats
 from curation.agreement.outliers import find_uninformative
-from curation.agreement.verdict import TENTATIVE
+from curation.agreement.verdict import TENTATIVE, advise
 from curation.core.digests import canonical_json
 from curation.core.errors import refuse_problems
 from curation.core.statistics.estimate import Estimate
@@ -105,19 +105,32 @@ class Gate:
     Attributes
     ----------
     note: warning about intervals from few queries; not a part of releases.
+    confused: the two grades that people confuse most often; not a part of releases.
     """
 
     checks: tuple[GateCheck, ...]
     note: str | None = None
+    confused: tuple[int, int] | None = None
 
     @property
     def sentences(self) -> list[str]:
         """The checks, the note on intervals from few queries, and whether the gate is open."""
         conclusion = "The gate is open."
         if not self.open:
-            conclusion = "The gate is shut: a freeze needs an override with a reason."
+            conclusion = f"The gate is shut: a freeze needs an override with a reason. {self.advice}"
         notes = [self.note] if self.note else []
         return [*(check.sentence for check in self.checks), *notes, conclusion]
+
+    @property
+    def advice(self) -> str:
+        """Say what to do next about the first check that shuts the gate; '' if the gate is open."""
+        for check in self.against:
+            if check.figure == ALPHA:
+                return advise(Estimate(*check[2:6], check.why), self.confused, check.wanted)
+            if check.state == "missed" and check.value is not None and check.value < check.wanted:
+                return "Change the guide: people do not repeat their own grades."
+            return "Have people grade more pairs twice."
+        return ""
 
     @property
     def open(self) -> bool:
@@ -213,7 +226,7 @@ def compute_gate(store: Store, seed: int = 0) -> Gate:
         uninformative=find_uninformative(grades),
         judges=agreement.annotators,
     )
-    return replace(gate, note=agreement.small_set)
+    return replace(gate, note=agreement.small_set, confused=agreement.confused)
 
 
 def has_only_imports(cursor: Cursor) -> bool:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import combinations
 
 import krippendorff
 import numpy as np
@@ -69,6 +70,7 @@ class InterAgreement:
     scale, marginals: the grades of the scale, and the number of times that each grade was given on the units.
     judgeable: agreement on whether a pair can be judged.
     older: number of judgments that are left out because they are about an older text of the document.
+    confused: the two different grades that one pair got most often; None if no pair has different grades.
     """
 
     figures: dict[str, Estimate]
@@ -83,6 +85,7 @@ class InterAgreement:
     marginals: tuple[int, ...]
     judgeable: Judgeable
     older: int = 0
+    confused: tuple[int, int] | None = None
 
     @property
     def small_set(self) -> str | None:
@@ -155,7 +158,17 @@ def compute_agreement(
         marginals=tuple(overlap.counts.sum(axis=0).tolist()),
         judgeable=compute_judgeable(grades, seed, resamples),
         older=grades.older,
+        confused=_find_confused(overlap.counts, scale),
     )
+
+
+def _find_confused(counts: Ints, scale: Sequence[int]) -> tuple[int, int] | None:
+    times = {
+        (scale[low], scale[high]): int((counts[:, low] * counts[:, high]).sum())
+        for low, high in combinations(range(len(scale)), 2)
+    }
+    pair = max(times, key=times.__getitem__, default=None)
+    return pair if pair and times[pair] else None
 
 
 def find_overlap(counts: Ints, unit_queries: Ints) -> Overlap:

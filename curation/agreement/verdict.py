@@ -26,11 +26,12 @@ READING = (
 """The interpretation of alpha, for reports, pages and commands."""
 _Chance = Literal["near chance", "worse than chance"]
 State = Literal["reliable", "tentative", "undecided", "too low", "no interval", "no figure", _Chance]
-_LOOK_FIRST = "Look first at what was graded and how fast, then at the guide"
+_LOOK_FIRST = "Look first at what was graded and how fast, then at the guide."
+_MORE_PAIRS = "Have two people grade more of the same pairs."
 
 
 class Verdict(NamedTuple):
-    """The verdict on ordinal alpha: a state, and a sentence with alpha and the number of pairs.
+    """The verdict on ordinal alpha: a state, and sentences with alpha, the number of pairs and what to do.
 
     `figure` is alpha as shown to people, or a dash.
     """
@@ -48,14 +49,33 @@ def judge_alpha(result: InterAgreement) -> Verdict:
         return Verdict("no figure", f"Agreement between annotators could not be computed: {why}.")
     if alpha.low is None or alpha.high is None:
         sentence = f"Ordinal alpha is {decimal(alpha.value)} on {pluralize(alpha.n, 'pair')}; {alpha.why}."
-        return Verdict("no interval", sentence, decimal(alpha.value))
+        return Verdict("no interval", f"{sentence} {_MORE_PAIRS}", decimal(alpha.value))
     state, words = _judge_interval(alpha, alpha.low, alpha.high)
-    return Verdict(
-        state,
+    sentence = (
         f"Ordinal alpha is {decimal(alpha.value)} (95 % interval {interval_text(alpha.low, alpha.high)}) on "
-        f"{pluralize(alpha.n, 'pair')} of {pluralize(result.queries, 'query', 'queries')}: {words}.",
-        decimal(alpha.value),
+        f"{pluralize(alpha.n, 'pair')} of {pluralize(result.queries, 'query', 'queries')}: {words}."
     )
+    return Verdict(state, f"{sentence} {advise(alpha, result.confused)}".rstrip(), decimal(alpha.value))
+
+
+def advise(alpha: Estimate, confused: tuple[int, int] | None, minimum: float = TENTATIVE) -> str:
+    """Say what to do next about ordinal alpha; '' if its interval is above the minimum.
+
+    Every page and command takes its advice here. More pairs narrow an interval, but do not raise a low alpha.
+
+    Parameters
+    ----------
+    confused: the two grades that people confuse most often.
+    """
+    if why_not_shown(alpha) or alpha.value is None or alpha.low is None:
+        return _MORE_PAIRS
+    if alpha.low >= minimum:
+        return ""
+    if near_chance(alpha) or alpha.value < 0:
+        return _LOOK_FIRST
+    if alpha.value >= minimum or chance_unknown(alpha) or confused is None:
+        return _MORE_PAIRS
+    return f"Change the guide: people confuse {confused[0]} and {confused[1]}."
 
 
 def near_chance(alpha: Estimate) -> bool:
@@ -79,18 +99,17 @@ def chance_unknown(alpha: Estimate) -> str | None:
 def _judge_interval(alpha: Estimate, low: float, high: float) -> tuple[State, str]:
     if alpha.value is not None and alpha.value < 0 and (high < 0 or not near_chance(alpha)):
         reach = ", though the interval reaches above 0" if high > 0 else ""
-        return "worse than chance", f"grades drawn at random would agree better{reach}. {_LOOK_FIRST}"
+        return "worse than chance", f"grades drawn at random would agree better{reach}"
     if near_chance(alpha):
         how = "grades drawn at random would agree about as well" if low <= 0 else "agreement is slight"
-        return "near chance", f"near chance, {how}. {_LOOK_FIRST}"
+        return "near chance", f"near chance, {how}"
     if low >= RELIABLE:
         return "reliable", f"reliable, the whole interval is above {RELIABLE}"
     if low >= TENTATIVE:
         return "tentative", f"good enough for tentative conclusions, the interval begins above {TENTATIVE}"
-    if high < TENTATIVE:
-        words = f"too low to rely on, the whole interval is below {TENTATIVE}; look at the guide first"
-        return "too low", words
     if low <= 0:
-        return "undecided", "undecided, grades drawn at random could give this; more doubly judged pairs help"
-    words = f"undecided, the interval reaches below {TENTATIVE}; more doubly judged pairs would narrow it"
-    return "undecided", words
+        return "undecided", "undecided, grades drawn at random could give this"
+    if alpha.value is not None and alpha.value < TENTATIVE:
+        reach = "though the interval reaches above" if high >= TENTATIVE else "the whole interval is below"
+        return "too low", f"too low to rely on, {reach} {TENTATIVE}"
+    return "undecided", f"undecided, the interval reaches below {TENTATIVE}"

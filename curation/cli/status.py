@@ -22,7 +22,7 @@ def status(
         ),
     ] = False,
 ) -> None:
-    """Show the stages of the project, and the next step.
+    """Show the stages of the project, what waits for a lead, and the next step.
 
     The status has each stage from import to re-labeling and the last backup, like the page Home. --notify
     sends notices to the address in GOLDGRADE_WEBHOOK; a lead chooses the kinds of notices in the app.
@@ -43,14 +43,16 @@ def status(
         emit({"attempts": attempts}, f"{pluralize(attempts, 'attempt')} to send a notice.")
         return
     figures = read_figures(store)
-    stages = build_stages(read_state(store), figures)
+    state = read_state(store)
+    stages = build_stages(state, figures)
     next_stage = find_next_stage(stages)
     backups = [finding.sentence for finding in check_backups(store)]
     rows = tuple((stage.name, STATE_LABELS.get(stage.state, stage.state), stage.line) for stage in stages)
-    next_sentence = "Nothing waits."
+    next_sentence = "No stage is open."
     if next_stage is not None:
         next_sentence = f"Next: {next_stage.action.label} ({next_stage.action.command})"
     table = Table("The path", ("stage", "state", "what"), rows)
     result: dict[str, Any] = {"next": next_stage and next_stage.name, "stages": stages, "backups": backups}
-    result["left_out"] = figures.not_computed
-    show(PlainResult((*backups, next_sentence), (table,)), *figures.not_computed, as_json=result)
+    result |= {"waiting": state.waiting, "left_out": figures.not_computed}
+    waiting = [stage.line for stage in state.waiting]
+    show(PlainResult((*waiting, *backups, next_sentence), (table,)), *figures.not_computed, as_json=result)

@@ -12,13 +12,14 @@ from app import context
 from app.navigation import all_pages
 from app.views import queries, releases, rounds
 from app.views.releases import relabel
+from curation.guides.questions import ask_about_item
 from curation.ingest.requests import REQUESTS
 from curation.labeling.requests import RoundRequest
 from curation.labeling.rounds.create_round import open_round
 from curation.operations.jobs import jobs_of
 from curation.operations.jobs.stored import store_ending, store_job
 from curation.operations.start import POOL_DEPTH
-from curation.operations.workflow.judging import MANAGE, OPEN
+from curation.operations.workflow.judging import MANAGE, OPEN, QUESTIONS
 from curation.pooling.pool import build_pool
 from curation.pooling.request import PoolRequest
 from curation.store import Store
@@ -82,6 +83,15 @@ def test_a_lead_sees_who_is_at_work_how_fast_and_with_which_grades(store: Store)
     assert "ben" not in team, "who has answered nothing is not at work"
 
 
+def test_an_open_question_comes_first_and_leads_to_its_answer(store: Store) -> None:
+    add_pairs(store, grid(2, 3))
+    open_round(store, RoundRequest("first", ["lee"], overlap=1, duplicates=0.0))
+    ask_about_item(store, "lee", "Is a page of links an answer?")
+    test = run("Home")
+    assert "1 question waits for an answer about the guide." in rows(test)[0]
+    assert links(test)[0] == ("Answer", "settings", "part=Guide&show=Questions")
+
+
 def test_a_refused_job_is_told_as_text(store: Store) -> None:
     job = store_job(store, "pool", {}, "lee", None)[0]
     store_ending(store, job.job_id, "refused", "There is no <b>corpus</b> yet.")
@@ -103,7 +113,7 @@ def test_an_empty_page_leads_to_the_stage_that_the_project_has_come_to(store: St
 def test_every_part_that_a_stage_opens_is_on_its_page(store: Store) -> None:
     assert "Sample" in queries.PARTS
     assert {"Plan", "Report"} <= set(relabel.PARTS)
-    assert {MANAGE, OPEN} <= {*rounds.PARTS, rounds.OPEN}
+    assert {MANAGE, OPEN, QUESTIONS} <= {*rounds.PARTS, rounds.OPEN}
     assert {"corpus", "traffic"} <= set(REQUESTS)
     assert {"Split", "Gate", "Freeze"} <= set(releases.STAGES)
     opened = {stage.action.page for stage in read_stages(store)}

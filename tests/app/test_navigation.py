@@ -2,10 +2,24 @@
 
 from __future__ import annotations
 
-import pytest
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
 
+import pytest
+import streamlit as st
+from streamlit.testing.v1 import AppTest
+from streamlit.util import calc_hash
+
+from app import context
 from app.app_page import MENUS
+from app.components.links import SHOWN_PAGE
 from app.navigation import MAX_ROW_LINKS, all_pages, find_menu_index, list_menus, list_pages
+from app.signin import current_user
+from curation.store.row_types import Annotator
+from tests.support import ROOT, page
+from tests.support.gold_project import labelled
+from tests.support.projects import add_names
 
 EVERYONE = ["Label", "Write"]
 LEAD = [
@@ -18,7 +32,7 @@ LEAD = [
     ("role", "titles"),
     [
         ("annotator", EVERYONE),
-        ("reviewer", ["Label", "Adjudicate", "Write", "Agreement", "Query"]),
+        ("reviewer", ["Adjudicate", "Label", "Write", "Agreement", "Query"]),
         ("lead", LEAD),
     ],
 )
@@ -59,7 +73,52 @@ def test_every_page_but_home_is_in_a_group() -> None:
 
 
 def test_labeling_comes_first_for_who_labels_and_nothing_is_given_twice() -> None:
-    assert {list_pages(role)[0].title for role in ("annotator", "reviewer")} == {"Label"}
+    assert list_pages("annotator")[0].title == "Label"
     for field in ("position", "title", "address"):
         values = [getattr(page, field) for page in all_pages()]
         assert len(set(values)) == len(values), field
+
+
+@pytest.fixture
+def reviewing(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[[bool], AppTest]:
+    """Open the app as a reviewer of a project whose one dispute is decided or open."""
+
+    def open_app(is_decided: bool) -> AppTest:
+        monkeypatch.setenv(context.PROJECT, str(labelled(tmp_path / "l", decided=is_decided).path))
+        add_names(context.project_store(), "rosa", role="reviewer")
+        monkeypatch.setattr(current_user, "find_current_user", lambda _: Annotator("rosa", "reviewer", False))
+        return page.run(AppTest.from_file(str(ROOT / "app" / "main.py"), default_timeout=page.PATIENCE))
+
+    return open_app
+
+
+def turn_to(test: AppTest, address: str) -> str:
+    """Open a page by its link in the menu; return the address of the page that is shown."""
+    test._page_hash = calc_hash(address)
+    return str(page.run(test).session_state[SHOWN_PAGE])
+
+
+def test_a_reviewer_begins_at_the_pairs_that_wait_and_other_pages_count_them(
+    reviewing: Callable[[bool], AppTest], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    titles: list[list[str]] = []
+    navigate = st.navigation
+
+    def follow(menus: Mapping[str, list[Any]], **options: Any) -> Any:
+        titles.append([listed.title for listed in menus[""]])
+        return navigate(menus, **options)
+
+    monkeypatch.setattr(st, "navigation", follow)
+    test = reviewing(False)
+    assert test.session_state[SHOWN_PAGE] == "adjudicate"
+    assert "Adjudicate" in titles[-1]
+    assert turn_to(test, "write") == "write"
+    assert "Adjudicate (1)" in titles[-1]
+
+
+def test_a_reviewer_without_a_dispute_begins_at_label_and_can_open_adjudicate(
+    reviewing: Callable[[bool], AppTest],
+) -> None:
+    test = reviewing(True)
+    assert test.session_state[SHOWN_PAGE] == "label"
+    assert turn_to(test, "adjudicate") == "adjudicate"

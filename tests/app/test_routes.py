@@ -578,6 +578,7 @@ def test_a_guide_comes_as_html_that_holds_no_html_of_its_author(anna: TestClient
     for danger in ("<script", "<img", 'href="javascript'):
         assert danger not in guide["html"]
     assert anna.get("/api/guides/unknown").status_code == 404
+    assert anna.get("/api/guides/current").json() == guide
 
 
 def change(client: TestClient, old: str, new: str, again: str | None = None) -> Any:

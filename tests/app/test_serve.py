@@ -101,7 +101,7 @@ def ask(front: TestClient, path: str, role: str = "annotator", **headers: str) -
 
 
 def test_the_index_page_has_title_names_colours_and_style_before_any_script_runs(front: TestClient) -> None:
-    answer = ask(front, "/adjudicate", "reviewer")
+    answer = ask(front, "/adjudicate", "lead")
     assert "<title>Adjudicate · goldgrade</title>" in answer.text
     assert "<b>goldgrade</b><span>cliffs &lt;i&gt;</span>" in answer.text
     assert "color-scheme: light dark; background: light-dark(#fbfaf7, #15181b)" in answer.text

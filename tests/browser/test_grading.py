@@ -182,6 +182,8 @@ def test_who_has_nothing_to_do_is_told_why(browser: Browser, served: Served) -> 
     page = sign_in(browser, served, "idle").new_page()
     page.goto(served.url)
     expect(page.locator(".nothing .why")).to_contain_text("No round has items for you yet")
+    expect(page.locator(".guide .scale dt")).to_have_count(4)
+    expect(page.get_by_role("button", name="Ask about the guide")).to_be_visible()
 
 
 @pytest.mark.costly("whole commands beside a served app")

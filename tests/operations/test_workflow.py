@@ -10,16 +10,22 @@ import pytest
 
 from curation.agreement.gate import Demand, set_demand
 from curation.core.text import percent
+from curation.guides.questions import answer_question, ask_about_item
 from curation.labeling.consensus.adjudication import decide_pair
 from curation.labeling.consensus.second_opinions import ask_opinion
+from curation.labeling.judging import Submission
 from curation.labeling.requests import RoundRequest
 from curation.labeling.rounds.create_round import open_round
 from curation.labeling.rounds.round_states import set_round_state
+from curation.labeling.session.queue import read_queue
+from curation.labeling.session.submit import submit_judgments
 from curation.operations.jobs.stored import store_ending, store_job
 from curation.operations.registry import OPERATIONS
 from curation.operations.workflow.judging import RoundProgress
-from curation.operations.workflow.project_workflow import read_figures
+from curation.operations.workflow.project_workflow import read_figures, read_state
 from curation.operations.workflow.stage import Stage, find_next_stage, join_names
+from curation.people.invitations import invite, withdraw_invitation
+from curation.people.passwords import write_password
 from curation.queries.sampling.draw import draw_sample
 from curation.queries.sampling.requests import DrawRequest
 from curation.relabeling.plan import make_plan
@@ -30,7 +36,7 @@ from curation.store import Store, utc_now
 from tests.support.evaluated_project import evaluated_project
 from tests.support.freezing import freeze
 from tests.support.gold_project import DISPUTE, LEXICAL, frozen_project, gold_project, labelled
-from tests.support.projects import add_names, add_pairs, grade_next, grid
+from tests.support.projects import add_names, add_pairs, grade_next, grid, rows_of
 from tests.support.relabeled import FIRST, answer_round, judged_project, write_corpus, write_log
 from tests.support.stages import read_stages
 
@@ -260,3 +266,32 @@ def test_many_names_are_cut() -> None:
     assert join_names(["ada"]) == "ada"
     assert join_names(["ada", "ben"]) == "ada and ben"
     assert join_names(["ada", "ben", "cleo", "dora", "emil"]) == "ada, ben, cleo and 2 more"
+
+
+def waiting_lines(store: Store) -> dict[str, str]:
+    return {stage.name: stage.line for stage in read_state(store).waiting}
+
+
+def test_what_waits_for_a_lead_besides_the_stages_is_listed(judging: Store) -> None:
+    with judging.transaction() as cursor:
+        for name in ("ada", "ben"):
+            write_password(cursor, name, "hash")
+    assert waiting_lines(judging) == {}
+    items = read_queue(judging, "ada", 2).showings
+    for key, item in zip(("press-one", "press-two"), items, strict=True):
+        answer = Submission(item.presentation_id, 0, "grade", key, grade=1, flagged=True)
+        submit_judgments(judging, "ada", [answer])
+    question = ask_about_item(judging, "ada", "Is a page of links an answer?")
+    invite(judging, "cy", "annotator")
+    assert waiting_lines(judging) == {
+        "questions": "1 question waits for an answer about the guide.",
+        "flags": "2 answers are flagged in first.",
+        "invitations": "cy did not use the invitation yet.",
+    }
+    answer_question(judging, question, "No.")
+    for query_id, document_id in rows_of(judging, "SELECT query_id, document_id FROM current_judgments"):
+        decide_pair(judging, query_id, document_id, 1, "a plain case")
+    withdraw_invitation(judging, "cy")
+    assert waiting_lines(judging) == {
+        "invitations": "cy did not use the invitation yet. The link of cy does not work any more."
+    }

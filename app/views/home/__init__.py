@@ -89,12 +89,18 @@ def _show_stages(state: workflow.WorkflowState, stages: Sequence[Stage], is_wait
         alpha = next((stage.alpha for stage in stages if stage.alpha), None)
         st.html(draw_key_figures(state, alpha, is_waiting) + draw_team(state.answers, state.now))
     upcoming_stage = find_next_stage(stages)
+    for stage in state.waiting:
+        _show_stage(stage)
     for number, stage in enumerate(stages, 1):
-        left, right = st.columns([5, 1], vertical_alignment="center", gap="medium")
-        figures = draw_daily_answers(stage.answers) if stage.answers else ""
-        name, is_next = stage.name.capitalize(), stage is upcoming_stage
-        left.html(draw_stage(name, stage.state, stage.line, str(number), figures=figures, is_next=is_next))
-        with right:
-            show_action_link(stage.action)
-    if upcoming_stage is None:
+        _show_stage(stage, str(number), stage is upcoming_stage)
+    if upcoming_stage is None and not state.waiting:
         ui.note("There is no open work for anybody.")
+
+
+def _show_stage(stage: Stage, number: str = "", is_next: bool = False) -> None:
+    left, right = st.columns([5, 1], vertical_alignment="center", gap="medium")
+    figures = draw_daily_answers(stage.answers) if stage.answers else ""
+    name = stage.name.capitalize()
+    left.html(draw_stage(name, stage.state, stage.line, number, figures=figures, is_next=is_next))
+    with right:
+        show_action_link(stage.action)

@@ -41,6 +41,7 @@ def show(context: PageContext) -> None:
     for column, check in zip((left, right), gate.checks, strict=True):
         with column:
             _show_check(check)
+    ui.sentences(*filter(None, [gate.advice]))
     if gate.note:
         ui.note(gate.note)
     ui.note(OVERRIDE_HELP)

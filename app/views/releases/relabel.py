@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 import streamlit as st
 
 from app import ui
@@ -9,6 +11,8 @@ from app.next_stage import show_missing_stage
 from app.page_context import PageContext
 from app.views.releases import relabel_due, relabel_plan
 from app.views.releases.relabel_plan import OPEN_ROUND_JOB
+from curation.agreement.gate import compute_gate
+from curation.core.errors import CurationError
 from curation.core.text import pluralize
 from curation.operations.jobs.figures import figures_of
 from curation.relabeling.calendar import DONE, QuarterWork, read_work
@@ -32,6 +36,11 @@ def show(context: PageContext) -> None:
         st.info("Nothing is judged yet. Once people have judged a round, this page shows outdated labels.")
         show_missing_stage(context.store, context.annotator, "round")
         return
+    with suppress(
+        CurationError
+    ):  # where grades have left the scale there is no gate, and much to grade again
+        advice = figures.figure(data_state, compute_gate).advice
+        ui.sentences(f"Before people grade again: {advice}" if advice else "")
     part = ui.choose_part("Part", PARTS, "quarter")
     if part == "Plan":
         relabel_plan.show(context)

@@ -12,7 +12,7 @@ from app.views.rounds import create_round, manage, progress, questions
 from curation.core.text import pluralize
 from curation.labeling.rounds.rounds import list_rounds
 from curation.labeling.rounds.status import RoundStatus, read_round_status
-from curation.operations.workflow.judging import MANAGE, OPEN
+from curation.operations.workflow.judging import MANAGE, OPEN, QUESTIONS
 from curation.store import Annotator
 
 KINDS = {
@@ -21,7 +21,7 @@ KINDS = {
     "pilot": "Pilot: judgments do not count",
     "practice": "Practice: answers do not count",
 }
-PARTS = {"Progress": progress.show, "Questions": questions.show, MANAGE: manage.show}
+PARTS = {"Progress": progress.show, QUESTIONS: questions.show, MANAGE: manage.show}
 
 
 def show(annotator: Annotator) -> None:

@@ -14,8 +14,8 @@ from curation.guides.guide import current_guide
 from curation.labeling.consensus.adjudication import REVIEWERS
 from curation.labeling.consensus.case_views import CaseView, draw_case, make_pair_id
 from curation.labeling.consensus.claims import claim_pairs, find_claimed_pairs
-from curation.labeling.consensus.decisions import read_recent_decisions
-from curation.labeling.consensus.disputes import build_case, find_disputes, read_cases
+from curation.labeling.consensus.decisions import Pair, read_recent_decisions
+from curation.labeling.consensus.disputes import Dispute, build_case, find_disputes, read_cases
 from curation.labeling.consensus.second_opinions import read_awaited_opinions
 from curation.labeling.presentation.drawing import NO_IMAGE_HOSTS, Hosts
 from curation.labeling.rounds.withheld_answers import read_withheld_pairs
@@ -49,11 +49,7 @@ def read_case_queue(
     ------
     RefusedError: the person is neither reviewer nor lead.
     """
-    with store.reading() as cursor:
-        require_author(cursor, reviewer, *REVIEWERS)
-        withheld_pairs = read_withheld_pairs(cursor, reviewer)
-    disputes = {(dispute.query_id, dispute.document_id): dispute for dispute in find_disputes(store)}
-    open_pairs = {make_pair_id(*pair): pair for pair in disputes if pair not in withheld_pairs}
+    disputes, open_pairs = _find_open_pairs(store, reviewer)
     claimed_pairs = find_claimed_pairs(store, reviewer)
     free_ids = [pair_id for pair_id, pair in open_pairs.items() if pair not in claimed_pairs]
     next_pairs = [open_pairs[pair_id] for pair_id in free_ids if pair_id not in set(after)][:limit]
@@ -70,6 +66,25 @@ def read_case_queue(
         claimed=len(open_pairs) - len(free_ids),
         waiting=n_awaited + len(disputes) - len(open_pairs),
     )
+
+
+def count_open_pairs(store: Store, reviewer: str) -> int:
+    """Count the disputed pairs that the reviewer can decide now.
+
+    Raises
+    ------
+    RefusedError: the person is neither reviewer nor lead.
+    """
+    return len(_find_open_pairs(store, reviewer)[1])
+
+
+def _find_open_pairs(store: Store, reviewer: str) -> tuple[dict[Pair, Dispute], dict[str, Pair]]:
+    """Find all disputes by pair, and by pair id the pairs that the reviewer need not judge before."""
+    with store.reading() as cursor:
+        require_author(cursor, reviewer, *REVIEWERS)
+        withheld_pairs = read_withheld_pairs(cursor, reviewer)
+    disputes = {(dispute.query_id, dispute.document_id): dispute for dispute in find_disputes(store)}
+    return disputes, {make_pair_id(*pair): pair for pair in disputes if pair not in withheld_pairs}
 
 
 def read_recent_cases(store: Store, reviewer: str, hosts: Hosts = NO_IMAGE_HOSTS) -> list[CaseView]:

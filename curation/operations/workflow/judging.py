@@ -22,6 +22,8 @@ RECENT = timedelta(hours=1)
 """An annotator who answered within this time is at work."""
 MANAGE = "Manage"
 """The part of the page Rounds in which a lead resumes a round."""
+QUESTIONS = "Questions"
+"""The part of the page Rounds with flagged answers and questions."""
 OPEN = "Open a round"
 """The part of the page Rounds in which a lead opens a round."""
 MAX_SILENCE = timedelta(days=3)

@@ -17,6 +17,7 @@ from curation.operations.jobs.stored import Job, read_last_jobs
 from curation.operations.registry import OPERATIONS
 from curation.operations.workflow import adjudicating, judging, preparing, releasing
 from curation.operations.workflow.stage import Action, Stage
+from curation.operations.workflow.waiting import read_waiting
 from curation.relabeling.calendar import QuarterWork
 from curation.relabeling.staleness import RelabelingCalendar, compute_staleness
 from curation.releases.release_rows import list_releases
@@ -48,6 +49,7 @@ class WorkflowState:
     answers: the work of each annotator in the open rounds.
     quarter, work: the present quarter, and the re-labeling of this quarter.
     jobs: the last job of each kind, in the order in which the jobs were started.
+    waiting: what waits for a lead besides the stages.
     """
 
     now: datetime
@@ -59,6 +61,7 @@ class WorkflowState:
     quarter: str
     work: QuarterWork | None
     jobs: tuple[Job, ...]
+    waiting: tuple[Stage, ...]
 
 
 def read_figures(store: Store, now: datetime | None = None) -> SlowFigures:
@@ -88,8 +91,9 @@ def read_state(store: Store, now: datetime | None = None) -> WorkflowState:
         rounds = judging.read_rounds(cursor)
         preparation, grades = preparing.read_preparation(cursor), adjudicating.read_grade_counts(cursor)
         newest, jobs = releasing.read_newest(cursor), tuple(read_last_jobs(cursor).values())
+        waiting = tuple(read_waiting(cursor))
     answers = tuple(judging.read_annotator_work(store, rounds.open_rounds))
-    return WorkflowState(now, answers, preparation, rounds, grades, newest, quarter, work, jobs)
+    return WorkflowState(now, answers, preparation, rounds, grades, newest, quarter, work, jobs, waiting)
 
 
 def build_stages(

@@ -142,7 +142,7 @@ def describe_shut_gate(gate: Gate | None) -> str:
     if gate is None or gate.open:
         return ""
     shortfalls = (describe_shortfall(check.figure, check.state) for check in gate.against)
-    return f"The gate is shut: {' and '.join(shortfalls)}."
+    return f"The gate is shut: {' and '.join(shortfalls)}. {gate.advice}"
 
 
 def read_quarter(cursor: Cursor, today: date) -> tuple[str, QuarterWork | None]:

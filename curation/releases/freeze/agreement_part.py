@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any
 
 from curation.agreement.gate import Gate, check_gate
@@ -38,6 +38,7 @@ def make_agreement_part(
     within = [score_repeats(repeats) for repeats in rows.repeats]
     outliers = find_uninformative(rows.grades)
     gate = check_gate(between.ordinal, within, rows.all_imported, rows.demand, outliers, between.annotators)
+    gate = replace(gate, confused=between.confused)
     figures = vars(between) | between.figures
     # judgments about older texts are not compared; only releases that have such judgments count them
     older = {"older": between.older} if between.older else {}

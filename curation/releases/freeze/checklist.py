@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Literal, NamedTuple
 
-from curation.agreement.gate import GateCheck
+from curation.agreement.gate import Gate, GateCheck
 from curation.core.errors import RefusedError
 from curation.core.reports.tables import Table
 from curation.core.text import decimal, join_names, percent, pluralize
@@ -44,7 +44,7 @@ def checklist(draft: ReleaseDraft) -> tuple[FreezeCheck, ...]:
         _check_opinions(draft.opinions),
         _check_rounds(draft.open_rounds),
         _check_disputes(draft),
-        *map(_check_figure, draft.gate.checks),
+        *(_check_figure(check, draft.gate) for check in draft.gate.checks),
         _check_seal(draft.sealed),
     )
 
@@ -126,10 +126,12 @@ def _check_disputes(draft: ReleaseDraft) -> FreezeCheck:
     return FreezeCheck("disputes", state, " ".join(sentences), f"{disputed or n_older_grades:,}")
 
 
-def _check_figure(check: GateCheck) -> FreezeCheck:
-    sentence = check.sentence.partition(": ")[2]
-    state = STATES.get(check.state, "unknown")
-    return FreezeCheck(check.figure, state, f"{sentence[0].upper()}{sentence[1:]}.", decimal(check.value))
+def _check_figure(check: GateCheck, gate: Gate) -> FreezeCheck:
+    text = check.sentence.partition(": ")[2]
+    sentence = f"{text[0].upper()}{text[1:]}."
+    if check in gate.against[:1]:
+        sentence += f" {gate.advice}"
+    return FreezeCheck(check.figure, STATES.get(check.state, "unknown"), sentence, decimal(check.value))
 
 
 def _check_seal(sealed: Sequence[str]) -> FreezeCheck:

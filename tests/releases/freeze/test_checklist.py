@@ -10,6 +10,7 @@ import pytest
 
 from curation.agreement.report import make_agreement_report
 from curation.agreement.report_findings import list_unchecked
+from curation.agreement.verdict import judge_alpha
 from curation.labeling.consensus.disputes import find_disputes
 from curation.labeling.judging import Submission
 from curation.labeling.requests import RoundRequest
@@ -114,10 +115,12 @@ def test_home_agreement_gate_and_freeze_state_the_same_figures(half: Store) -> N
     assert within.why in found["consistency"][1]
     assert f"Not checked: consistency of annotators with themselves: {within.why}." in list_unchecked(report)
     assert figures.gate.checks[0].value == report.between.ordinal.value
+    assert judge_alpha(report.between).sentence.endswith(f" {figures.gate.advice}")
+    assert found["ordinal alpha"][1].endswith(f" {figures.gate.advice}")
     stages = {one.name: one for one in build_release_stages(half, read_state(half), figures.gate)}
     assert (
         stages["gate"].line
         == steps["freeze"].line
-        == ("The gate is shut: ordinal alpha is too low and consistency is not known.")
+        == f"The gate is shut: ordinal alpha is too low and consistency is not known. {figures.gate.advice}"
     )
     assert stages["split"] == steps["split"]
