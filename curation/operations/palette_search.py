@@ -25,7 +25,9 @@ WITH item AS (
     UNION ALL
     SELECT 'person', name, '', '', lower(name) FROM annotators WHERE $lead),
 matching AS (
-    SELECT * FROM item
+    SELECT *, CASE WHEN words = $text THEN 0 WHEN starts_with(words, $text) THEN 1
+                   WHEN contains(words, $text) THEN 2 ELSE 3 END AS rank
+    FROM item
     WHERE list_bool_and([contains(words || ' ' || lower(query_id || document_id), word) FOR word IN $words])),
 candidate AS (
     SELECT document_id, min(query_id) AS candidate_of FROM candidates SEMI JOIN matching USING (document_id)
@@ -33,8 +35,9 @@ candidate AS (
 SELECT kind, coalesce(nullif(title, ''), document_id), coalesce(candidate_of, query_id), document_id
 FROM matching LEFT JOIN candidate USING (document_id)
 WHERE kind <> 'document' OR candidate_of IS NOT NULL
-QUALIFY row_number() OVER (PARTITION BY kind ORDER BY length(title), title, query_id, document_id) <= $limit
-ORDER BY kind = 'document', kind, length(title), title, query_id, document_id
+QUALIFY row_number() OVER (
+    PARTITION BY kind ORDER BY rank, length(title), title, query_id, document_id) <= $limit
+ORDER BY kind = 'document', kind, rank, length(title), title, query_id, document_id
 """
 
 
@@ -50,7 +53,10 @@ class SearchHit(NamedTuple):
 
 
 def find_items(cursor: Cursor, text: str, reader: Annotator) -> list[SearchHit]:
-    """Find items that contain each word as a substring, the shortest first; only a lead finds people.
+    """Find items that contain each word as a substring; only a lead finds people.
+
+    A title that equals the text comes first, then titles that begin with the text, then titles that contain
+    it. Shorter titles come before longer titles.
 
     Raises
     ------
@@ -60,5 +66,5 @@ def find_items(cursor: Cursor, text: str, reader: Annotator) -> list[SearchHit]:
     words = normalise_query(text).split()
     if not words:
         return []
-    parameters = {"words": words, "limit": MAX_HITS, "lead": reader.role == "lead"}
+    parameters = {"words": words, "text": " ".join(words), "limit": MAX_HITS, "lead": reader.role == "lead"}
     return [SearchHit(*row) for row in cursor.execute(_SEARCH, parameters).fetchall()]

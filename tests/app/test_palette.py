@@ -42,3 +42,11 @@ def test_reviewers_find_no_people_and_annotators_nothing(store: Store) -> None:
         assert {one.kind for one in find_items(cursor, "q", ROSA)} == {"query"}
         with pytest.raises(RefusedError, match="reviewer"):
             find_items(cursor, "q", ANN)
+
+
+def test_exact_titles_come_first_then_titles_that_begin_with_the_text(store: Store) -> None:
+    add_pairs(store, {"a": ["x"], "a query": ["x"], "query": ["x"], "query 1 long": ["x"]})
+    with store.reading() as cursor:
+        assert [hit.title for hit in find_items(cursor, "query", ROSA)][:2] == ["query", "query 0"]
+        titles = [hit.title for hit in find_items(cursor, "query 1", ROSA)]
+    assert titles[:2] == ["query 1", "query 1 long"]

@@ -112,6 +112,7 @@ def test_a_freeze_that_must_fail_is_off_with_its_reason(project: Store) -> None:
     set_demand(project, Demand(alpha=0.99))
     page = open_stage("Freeze")
     assert "1 judged pair is disputed and open" in html(page)
+    assert 'href="/adjudicate">Decide the disputed pairs' in html(page)
     assert button(page, "Freeze the release").disabled
     page = field(page, "Leave disputed pairs out").check().run()
     field(page, "Name of the release").input("v1")

@@ -8,11 +8,13 @@ import streamlit as st
 
 from app import ui
 from app.components.forms import Form
+from app.components.links import PageLink, page_link
 from app.components.stage import draw_stage
 from app.next_stage import show_action_link
 from app.page_context import PageContext
 from app.views.releases.bars import draw_part_bars
 from app.views.releases.certificate import show_findings
+from curation.agreement.gate import ALPHA, CONSISTENCY
 from curation.core.errors import CurationError, refuse_problems
 from curation.core.text import describe_left_out, pluralize
 from curation.operations.jobs import Job
@@ -29,6 +31,17 @@ from curation.splits.certificate import read_visible_certificate
 FREEZE_JOB = "freeze"
 STEP_STATES: Mapping[str, State] = {"ok": "done", "unknown": "not begun"}
 """State of a check → the state of a workflow step with the same look; other states need attention."""
+
+
+LINKS = {
+    "opinions": PageLink("See who has open items", "/rounds"),
+    "open rounds": PageLink("Go on with the rounds", "/rounds"),
+    "disputes": PageLink("Decide the disputed pairs", "/adjudicate"),
+    "pace": PageLink("See the pace of each person", "/agreement"),
+    ALPHA: PageLink("See where people disagree", "/agreement"),
+    CONSISTENCY: PageLink("See how people repeat their grades", "/agreement"),
+}
+"""Check → the page on which people settle it."""
 
 
 def show(context: PageContext) -> None:
@@ -88,7 +101,10 @@ def _show_checks(freeze_checks: Sequence[FreezeCheck]) -> None:
     rows = ""
     for check in freeze_checks:
         state = STEP_STATES.get(check.state, "needs attention")
-        rows += draw_stage(check.name.capitalize(), state, check.sentence, "?", label=WORDS[check.state])
+        link = LINKS.get(check.name) if state != "done" else None
+        way = f'<p class="gs-quiet">{page_link(link)}</p>' if link else ""
+        label = WORDS[check.state]
+        rows += draw_stage(check.name.capitalize(), state, check.sentence, "?", label=label, figures=way)
     st.html(f'<div class="gs-checks">{rows}</div>')
 
 

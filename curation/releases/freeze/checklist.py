@@ -13,6 +13,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Literal, NamedTuple
 
+from curation.agreement.fast_answers import MIN_AT_FLOOR, AnswerPace
 from curation.agreement.gate import Gate, GateCheck
 from curation.core.errors import RefusedError
 from curation.core.reports.tables import Table
@@ -39,11 +40,12 @@ class FreezeCheck(NamedTuple):
 
 
 def checklist(draft: ReleaseDraft) -> tuple[FreezeCheck, ...]:
-    """Check a draft's opinions, open rounds, disputes, agreement figures and sealed parts."""
+    """Check a draft's opinions, open rounds, disputes, paces, agreement figures and sealed parts."""
     return (
         _check_opinions(draft.opinions),
         _check_rounds(draft.open_rounds),
         _check_disputes(draft),
+        _check_pace(draft.paces),
         *(_check_figure(check, draft.gate) for check in draft.gate.checks),
         _check_seal(draft.sealed),
     )
@@ -124,6 +126,15 @@ def _check_disputes(draft: ReleaseDraft) -> FreezeCheck:
     if disputed and not allowed:
         state = "block"
     return FreezeCheck("disputes", state, " ".join(sentences), f"{disputed or n_older_grades:,}")
+
+
+def _check_pace(paces: Sequence[AnswerPace]) -> FreezeCheck:
+    too_fast = [pace.sentence for pace in paces if pace.unread]
+    if too_fast:
+        return FreezeCheck("pace", "warn", " ".join(too_fast), f"{len(too_fast):,}")
+    if not any(pace.enough for pace in paces):
+        return FreezeCheck("pace", "unknown", f"Nobody has {MIN_AT_FLOOR} timed answers.", "–")
+    return FreezeCheck("pace", "ok", "Nobody answered faster than people read.", "0")
 
 
 def _check_figure(check: GateCheck, gate: Gate) -> FreezeCheck:

@@ -32,6 +32,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from curation.agreement.fast_answers import AnswerPace
 from curation.agreement.gate import Gate, GateCheck
 from curation.ingest.filters import NO_FILTERS, Filters
 from curation.labeling.consensus.consensus import compute_consensus
@@ -79,6 +80,7 @@ class ReleaseDraft:
     left_out_documents: reason → ids of the documents whose pairs were left out, each once.
     relabelings: the fields of the header about re-labelings.
     opinions: (opinions, planned opinions) → number of grades.
+    paces: the pace of each annotator, which the release does not contain.
     sharing: the rule by which grades are shared, the number of shared grades, and the number of texts that
         share no grade because they have different grades under different ids; None without a rule.
     sealed: the sealed parts.
@@ -104,6 +106,7 @@ class ReleaseDraft:
     relabelings: dict[str, Any]
     opinions: Counter[tuple[int, int]]
     open_rounds: Sequence[RoundState]
+    paces: Sequence[AnswerPace]
     has_only_engine_documents: bool
     sharing: dict[str, Any] | None = None
     sealed: tuple[str, ...] = ()
@@ -184,6 +187,7 @@ def make_draft(
         relabelings=rows.relabelings,
         opinions=selection.opinions,
         open_rounds=rows.open_rounds,
+        paces=rows.paces,
         has_only_engine_documents=rows.has_only_engine_documents,
     )
 

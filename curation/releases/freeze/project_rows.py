@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pyarrow as pa
 
+from curation.agreement.fast_answers import AnswerPace, read_paces
 from curation.agreement.gate import Demand, has_only_imports, read_demand
 from curation.agreement.grades import Grades, read_grades
 from curation.agreement.intra_annotator import Repeats, read_repeats
@@ -141,6 +142,7 @@ class ProjectRows(NamedTuple):
         again, by ids. A pair whose grade is about a different text than its re-labelings showed is absent.
     retired: query id → the reason why the query was retired.
     open_rounds: the open rounds that count.
+    paces: the pace of each annotator.
     unanswered: pair → number of people who were asked about the pair and have not given their opinion.
     marks: the evidence that people marked.
     newer: the documents whose text has changed since people marked evidence.
@@ -172,6 +174,7 @@ class ProjectRows(NamedTuple):
     nuggets: dict[str, tuple[Nugget, ...]]
     pool_sample: pa.Table
     open_rounds: list[RoundState]
+    paces: tuple[AnswerPace, ...]
     unanswered: dict[tuple[str, str], int]
     has_only_engine_documents: bool
     marks: ProjectMarks
@@ -220,6 +223,7 @@ def read_rows(cursor: Cursor) -> ProjectRows:
         nuggets=read_nuggets(cursor),
         pool_sample=_read_table(cursor, _POOL_SAMPLE, [split_id]),
         open_rounds=[state for state in read_open_states(cursor) if state.kind not in NOT_COUNTED],
+        paces=read_paces(cursor, None),
         unanswered=_read_unanswered(cursor),
         has_only_engine_documents=is_held(cursor),
         marks=marks,

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from curation.agreement.fast_answers import AnswerPace
 from curation.agreement.report import make_agreement_report
 from curation.agreement.report_findings import list_unchecked
 from curation.agreement.verdict import judge_alpha
@@ -101,6 +103,15 @@ def test_a_dry_run_shows_the_checklist_and_freezes_nothing(half: Store) -> None:
     refused = invoke([*command, "--override", "why"])
     assert "--override would change nothing: a dry run freezes nothing" in str(refused.exception)
     assert not rows_of(half, "SELECT 1 FROM releases")
+
+
+def test_a_pace_at_which_nobody_reads_is_a_line_of_the_checklist(half: Store) -> None:
+    assert checks(half)["pace"] == ("unknown", "Nobody has 20 timed answers.")
+    for paces, state in (([AnswerPace("ada", 40, 30, 0.5)], "warn"), ([AnswerPace("ada", 40, 3, 2.0)], "ok")):
+        draft = replace(prepare_draft(half, FreezeRequest()), paces=paces)
+        (pace,) = [check for check in checklist(draft) if check.name == "pace"]
+        assert pace.state == state
+        assert ("Nobody reads a query and a document at this pace." in pace.sentence) is (state == "warn")
 
 
 def test_home_agreement_gate_and_freeze_state_the_same_figures(half: Store) -> None:
