@@ -6,6 +6,7 @@ comments between entries, stay identical byte for byte, so that an editor does n
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
@@ -118,6 +119,24 @@ def compose_source(guide: Guide) -> str:
     blank = "---\ntitle: ''\n---\n"
     scale = [grade.model_dump(mode="json", exclude_defaults=True) for grade in guide.scale]
     return replace_values(blank, {"title": guide.title, "scale": scale}, guide.body)
+
+
+def rename_grades_in_text(before: Guide, after: Guide) -> Guide:
+    """Return the guide `after`, in whose text and definitions a renamed grade has its new name, too."""
+    old_names = {grade.value: grade.name for grade in before.scale}
+    names = {old_names.get(grade.value, grade.name): grade.name for grade in after.scale}
+    renamed = sorted((old for old, new in names.items() if old != new), key=len, reverse=True)
+    fields = read_fields(compose_source(after))
+    if not renamed or fields is None:
+        return after
+    pattern = re.compile(rf"(?<!\w)(?:{'|'.join(map(re.escape, renamed))})(?!\w)")
+
+    def rename(text: str) -> str:
+        return pattern.sub(lambda match: names[match[0]], text)
+
+    grades = tuple(grade | {"definition": rename(grade["definition"])} for grade in fields.grades)
+    new_fields = replace(fields, grades=grades, body=rename(fields.body))
+    return parse_guide(write_fields(compose_source(after), new_fields))
 
 
 def replace_presentation(guide: Guide, template: PresentationTemplate) -> Guide:

@@ -15,7 +15,7 @@ from curation.core.digests import digest
 from curation.core.errors import InputError
 from curation.core.text import pluralize
 from curation.guides.front_matter import GuideProblem, Location, find_line, read_values, split_source
-from curation.guides.guide import EvidenceRule, Grade, Guide, PresentationTemplate
+from curation.guides.guide import EvidenceRule, Grade, Guide, PresentationTemplate, WorkedExample
 
 MAX_BYTES = 2_000_000
 """Greatest size of a guide's file in bytes: about a thousand pages."""
@@ -84,6 +84,16 @@ def read_shipped_guides() -> list[Guide]:
     """Return the guides that are part of goldgrade, by title."""
     guides = [parse_guide(file.read_text(encoding="utf-8")) for file in default_paths.GUIDES.glob("*.md")]
     return sorted(guides, key=lambda guide: guide.title)
+
+
+def has_shipped_examples(guide: Guide) -> bool:
+    """Return whether a worked example of a guide is one of goldgrade's own, about other collections."""
+    own, *shipped = (_list_examples(each) for each in (guide, *read_shipped_guides()))
+    return any(example in examples for example in own for examples in shipped)
+
+
+def _list_examples(guide: Guide) -> list[WorkedExample]:
+    return [example for grade in guide.scale for example in grade.examples]
 
 
 def parse_guide(source: str, path: Path | None = None) -> Guide:

@@ -104,6 +104,7 @@ def test_before_a_guide_is_put_in_force_its_effects_are_said_and_a_reason_asked_
     said = html(shown)
     assert "Grade 2, “Useful”, is “In part” now." in said
     assert "Rounds that are open" in said
+    assert "Replace them by queries and documents of yours" in words(shown.warning)
     assert "1 judgment was given under the current guide" in said
     assert shown.radio[0].options == list(guide_publishing.CHOICES.values())
     assert "Give a reason" in words(press(shown, "Publish").error)
@@ -112,7 +113,10 @@ def test_before_a_guide_is_put_in_force_its_effects_are_said_and_a_reason_asked_
     shown = press(shown, "Publish")
     assert "first, second: annotators see the guide with their next item." in words(shown.success)
     with project.reading() as cursor:
-        assert current_guide(cursor).scale[2].name == "In part"
+        guide = current_guide(cursor)
+    assert guide.scale[2].name == "In part"
+    assert "| In part |" in guide.body
+    assert "Useful" not in guide.body
     told = rows_of(project, "SELECT actor, detail->>'reason' FROM events WHERE action = 'use guide'")
     assert told == [("lee", "Clearer.")]
     assert draft(project) == ""

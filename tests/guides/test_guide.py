@@ -11,8 +11,8 @@ from curation.core.errors import InputError, NotFoundError, RefusedError
 from curation.guides.difference import compare_guides
 from curation.guides.drafts import discard_draft, find_draft, list_drafts, save_draft
 from curation.guides.guide import Guide, current_guide, describe_fields, load_guide
-from curation.guides.guide_editing import compose_source
-from curation.guides.guide_text import MAX_BYTES, parse_guide, read_guide
+from curation.guides.guide_editing import compose_source, rename_grades_in_text
+from curation.guides.guide_text import MAX_BYTES, has_shipped_examples, parse_guide, read_guide
 from curation.guides.versions import find_version, list_versions
 from curation.ingest.importers.corpus import import_corpus
 from curation.labeling.requests import RoundRequest
@@ -340,3 +340,38 @@ def test_a_file_that_nobody_could_read_is_no_guide(tmp_path: Path) -> None:
     path.write_bytes(b"a" * (MAX_BYTES + 1))
     with pytest.raises(InputError, match=r"is larger than 2 MB; expected a guide that people can read"):
         read_guide(path)
+
+
+def test_a_renamed_grade_is_renamed_in_the_text_and_in_definitions_too() -> None:
+    before = parse_guide(TWO_NAMES)
+    swapped = TWO_NAMES.replace("name: Near", "name: Far off").replace("name: Far\n", "name: Near\n")
+    after = rename_grades_in_text(before, parse_guide(swapped))
+    assert [grade.definition for grade in after.scale] == ["Not Far off.", "More than Near."]
+    assert after.body == "| 0 | Near |\n| 1 | Far off |\n\nNearby and far stay."
+    assert rename_grades_in_text(before, before) is before
+
+
+def test_a_shipped_example_is_known_in_another_guide() -> None:
+    assert has_shipped_examples(parse_guide(read_guide().source.replace("name: Useful", "name: In part")))
+    assert not has_shipped_examples(parse_guide(TWO_NAMES))
+
+
+TWO_NAMES = """---
+title: Two names
+scale:
+  - value: 0
+    name: Far
+    key: "0"
+    colour: "#a8323e"
+    definition: Not Near.
+  - value: 1
+    name: Near
+    key: "1"
+    colour: "#1c6e45"
+    definition: More than Far.
+---
+| 0 | Far |
+| 1 | Near |
+
+Nearby and far stay.
+"""

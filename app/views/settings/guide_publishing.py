@@ -9,14 +9,19 @@ import streamlit as st
 from app import ui
 from app.acts import Acts
 from app.views.settings.guide_editing import GUIDE_FORM
-from app.views.settings.guide_editor import GuideEditor
+from app.views.settings.guide_editor import GuideEditor, replace_draft
 from curation.core.similarity.text_blocks import word_blocks
 from curation.guides.difference import GradeChange, GuideDifference
-from curation.guides.guide import Grade, Guide
-from curation.guides.guide_text import find_problems, parse_guide
+from curation.guides.guide import Grade, Guide, current_guide
+from curation.guides.guide_editing import rename_grades_in_text
+from curation.guides.guide_text import find_problems, has_shipped_examples, parse_guide
 from curation.labeling.rounds.use_guide import KEEP, SWITCH, GuideEffects, compute_guide_effects, use_guide
 from curation.store import Store
 
+SHIPPED_EXAMPLES = (
+    "Some worked examples come with goldgrade and are about other collections. Replace them by queries and "
+    "documents of yours: annotators learn from examples."
+)
 CHOICES = {KEEP: "Keep their own guide", SWITCH: "Switch to the new guide now"}
 
 
@@ -28,10 +33,15 @@ def show(store: Store, acts: Acts, editor: GuideEditor | None) -> None:
     if find_problems(editor.source):
         st.info("Your draft is not complete yet. The part Edit shows what is missing.")
         return
-    guide = parse_guide(editor.source)
+    with store.reading() as cursor:
+        guide = rename_grades_in_text(current_guide(cursor), parse_guide(editor.source))
+    if guide.source != editor.source:
+        replace_draft(store, guide.source or "", acts.by, editor)
     effects = compute_guide_effects(store, guide)
     left, right = st.columns(2, gap="large")
     with left:
+        if has_shipped_examples(guide):
+            st.warning(SHIPPED_EXAMPLES, icon=":material/edit:")
         ui.heading("Changes")
         show_difference(effects.difference)
     with right:
