@@ -150,15 +150,10 @@ def _follow_job(store: Store, annotator: Annotator, job_id: str) -> None:
     running = jobs_of(store).running_jobs().get(job_id)
     if running is None:
         st.rerun()
-    job, (step, done, total) = running
+    job, (_, done, total, words) = running
     doing = OPERATIONS[job.kind].in_progress
-    progress = step
-    if total:
-        progress = f"{step}: {done:,} of {total:,}"
-    elif done:
-        progress = f"{step}: {done:,}"
     with st.container(horizontal=True, vertical_alignment="center"):
-        text = ui.literal(f"{doing[0].upper()}{doing[1:]}: {progress or 'starting'}")
+        text = ui.literal(f"{doing[0].upper()}{doing[1:]}: {words or 'starting'}")
         st.progress(min(1.0, done / total) if total else 0.0, text=text)
         if can_stop(job, annotator) and st.button("Stop", key=f"stop {job_id}"):
             _stop_job(store, annotator, job_id)

@@ -1,4 +1,4 @@
-"""Progress of long work, reported to a callback."""
+"""Progress of long work: a callback that reports it, and the time that is left by the progress so far."""
 
 from __future__ import annotations
 
@@ -7,6 +7,35 @@ from collections.abc import Callable
 # Called as progress(step, done, total); `total` is 0 while it is unknown
 Progress = Callable[[str, int, int], None]
 
+MIN_SECONDS = 5.0
+"""The seconds of a step after which its pace is known well enough for an estimate."""
+
 
 def silent(step: str, done: int, total: int) -> None:
     """Ignore progress."""
+
+
+class StepPace:
+    """The pace of the present step of long work, by which the time left is estimated at each report."""
+
+    def __init__(self) -> None:
+        self._step, self._first_done, self._began_at = "", 0, 0.0
+
+    def describe(self, step: str, done: int, total: int, now: float) -> str:
+        """Say how far a step is, and how long the rest of the step takes at its pace so far.
+
+        Parameters
+        ----------
+        now: a time in seconds.
+        """
+        if step != self._step or done < self._first_done:
+            self._step, self._first_done, self._began_at = step, done, now
+        if not total:
+            return f"{step} {done:,}" if done else step
+        words = f"{step} {done:,} of {total:,}"
+        seconds = now - self._began_at
+        if done in (self._first_done, total) or seconds < MIN_SECONDS:
+            return words
+        minutes = (total - done) * seconds / (done - self._first_done) / 60
+        left = f"about {round(minutes):,} min" if minutes >= 1 else "under a minute"
+        return f"{words}; {left} left"

@@ -242,7 +242,7 @@ def _search_systems(systems: Systems, inputs: _Inputs, progress: Progress) -> _S
             left_out += missing
         for name, hits in lists.items():
             hit_counts[name] += map(len, hits)
-        progress("pool: search", start + len(batch), len(queries))
+        progress("searching queries", start + len(batch), len(queries))
     return _SearchResults(hit_counts, proposals, left_out)
 
 

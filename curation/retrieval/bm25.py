@@ -84,7 +84,7 @@ class Bm25:
         for start in range(0, len(query_words), _MAX_QUERIES):
             best = search(postings, query_words[start : start + _MAX_QUERIES], depth)
             hits += [Hits(self._document_ids, rows, scores) for rows, scores in best]
-            progress("bm25: search", len(hits), len(queries))
+            progress("searching with BM25", len(hits), len(queries))
         return hits
 
     def has_hits(self, query: Query) -> bool:

@@ -64,7 +64,7 @@ def compare_with_rank_bm25(
         for done, (query, hits) in enumerate(zip(compared_queries, lists, strict=True), 1):
             scores = _score_by_rank_bm25(terms, searched_terms(query.text, stemmer))
             _refuse_difference(query, hits, scores, store)
-            progress("bm25: compare with rank-bm25", done, len(compared_queries))
+            progress("checking BM25", done, len(compared_queries))
     return {"queries": len(compared_queries), "documents": len(corpus_sample.ids), "corpus": len(corpus.ids)}
 
 

@@ -104,7 +104,7 @@ class Dense:
             cosines = vectors[start : start + block] @ passages.vectors.T
             for number, row in zip(rows[start : start + block], cosines, strict=True):
                 hits[number] = self._find_best_hits(passages, np.round(row.astype(np.float64), 6), depth)
-            progress("dense: search", min(start + block, len(rows)), len(rows))
+            progress("searching by meaning", min(start + block, len(rows)), len(rows))
         return hits
 
     def explain_no_hits(self, query: Query) -> str:

@@ -12,7 +12,7 @@ refused.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from math import ceil
 from time import monotonic
 from typing import Any
@@ -31,6 +31,8 @@ from curation.store import Cursor, Store, get_setting, put_setting, reading_arro
 from curation.store.settings import MEASURED
 
 CHUNK = 256
+STEPS: Mapping[Kind, str] = {"document": "comparing passages", "query": "comparing queries"}
+"""Kind of text → the step of the work that people read."""
 ELSEWHERE = (8_000.0, 60_000.0)
 """Characters that the default model embeds in a second, on two slow cores and on eight fast cores.
 """
@@ -85,6 +87,7 @@ def embed(
     distinct = sorted(set(hashed))
     missing = _missing(store, source.name, distinct)
     if missing:
+        progress("loading the embedding model, which takes up to a minute", 0, 0)
         encoder = open_model(store, source, ask_hub)
         _embed_missing(store, source.name, encoder, kind, missing, len(distinct), progress, half)
     return _read(store, source.name, [text_hash for text_hash, _ in hashed])
@@ -153,7 +156,7 @@ def _embed_missing(
     too low.
     """
     done, start_time = total - len(missing), monotonic()
-    progress(f"embed: {kind}", done, total)
+    progress(STEPS[kind], done, total)
     by_length = longest_first(encoder, missing)
     for start in range(0, len(by_length), CHUNK):
         chunk = by_length[start : start + CHUNK]
@@ -162,7 +165,7 @@ def _embed_missing(
         with store.transaction(appends=True) as cursor:
             _append(cursor, name, [text_hash for text_hash, _ in chunk], vectors)
         done += len(chunk)
-        progress(f"embed: {kind}", done, total)
+        progress(STEPS[kind], done, total)
     if len(missing) >= CHUNK and not half:
         pace = sum(len(text) for _, text in missing) / max(monotonic() - start_time, 0.001)
         with store.transaction() as cursor:

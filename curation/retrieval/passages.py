@@ -83,7 +83,7 @@ def cut_documents(
     stored_cuts = _read(store, cutter, hashes)
     missing = [index for index, text_hash in enumerate(hashes) if text_hash not in stored_cuts]
     for start in range(0, len(missing), CHUNK):
-        progress("dense: cut into passages", start, len(missing))
+        progress("cutting documents into passages", start, len(missing))
         chunk = missing[start : start + CHUNK]
         cut = _cut_all(store, [documents[long_rows[index]] for index in chunk], cutter)
         _keep(store, cutter, [hashes[index] for index in chunk], cut)

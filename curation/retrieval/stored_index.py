@@ -29,7 +29,7 @@ from curation.store.documents import batches_of_texts
 
 BATCH_SIZE = 20_000  # documents that are counted at once
 MAX_NOT_STORED = 20_000  # documents up to which an index is built at each use instead of being stored
-_STEP = "bm25: count words"
+_STEP = "counting words of documents"
 
 
 def find_index_folder(project: Path) -> Path:

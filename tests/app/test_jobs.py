@@ -92,8 +92,8 @@ def test_a_job_runs_in_its_own_process_and_its_ending_is_stored(
     assert process_of(jobs) != os.getpid()
     running = jobs._running[0]
     jobs.wait()
-    step, reached, total = running.progress
-    assert step
+    step, reached, total, words = running.progress
+    assert words == f"{step} {reached:,} of {total:,}"
     assert reached == total > 0, "what the process said last"
     jobs.stop(job.job_id, "lee")  # it is done: nothing changes
     done = newest_job(project)

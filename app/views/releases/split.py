@@ -78,7 +78,10 @@ def _choose_start(job: Job | None, state: SplitState) -> tuple[SplitRequest, str
 
 def _offer_preview(context: PageContext, request: SplitRequest, problems: Sequence[str], graded: int) -> None:
     reason = " ".join(problems) or ("" if graded else NO_GRADES) or context.find_problem(PREVIEW_JOB, request)
-    if context.button("Preview the split", PREVIEW_JOB, reason, "A preview does not store the split."):
+    remark = "A preview does not store the split."
+    if request.rules.paraphrase is not None:
+        remark += " It loads the embedding model, which takes about a minute."
+    if context.button("Preview the split", PREVIEW_JOB, reason, remark):
         context.do(lambda: context.start_job_with_folder(PREVIEW_JOB, request, context.jobs.get(PREVIEW_JOB)))
 
 

@@ -16,6 +16,7 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Mapping
 from contextlib import suppress
 from functools import partial
@@ -24,6 +25,7 @@ from typing import Any, NamedTuple
 
 from curation.core import log
 from curation.core.errors import CurationError, RefusedError
+from curation.core.progress import StepPace
 from curation.operations.jobs import stored
 from curation.operations.jobs.files import discard_upload
 from curation.operations.jobs.stored import Job, can_stop, find_author, is_same_request
@@ -45,11 +47,15 @@ _jobs_lock = threading.Lock()
 
 
 class JobProgress(NamedTuple):
-    """The progress of a job; `total` is 0 while it is unknown, `step` is empty before the first step."""
+    """The progress of a job; `total` is 0 while it is unknown, `step` is empty before the first step.
+
+    words: the progress and the time that is left, as a text.
+    """
 
     step: str = ""
     done: int = 0
     total: int = 0
+    words: str = ""
 
 
 class Jobs:
@@ -219,8 +225,11 @@ class _RunningJob:
     def _read_progress(self) -> None:
         with self.process:  # closes the pipes
             assert self.process.stdout is not None
+            pace = StepPace()
             for line in self.process.stdout:
-                self.progress = JobProgress(*json.loads(line))
+                step, done, total = json.loads(line)
+                words = pace.describe(step, done, total, time.monotonic())
+                self.progress = JobProgress(step, done, total, words)
         # a killed process could not remove its upload
         discard_upload(self._store.path, self.job.parameters.get("folder"))
         if self.is_abandoned:

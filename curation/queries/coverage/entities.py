@@ -198,7 +198,7 @@ def extract_phrases(
         weights = _choose_heaviest(counted, (1 + np.log(counts[chosen])) * idf[columns[chosen]], limit)
         mentions.append(_describe_phrases(document, weights, joining))
         if row % 256 == 255 or row + 1 == total:
-            progress("coverage: phrases", row + 1, total)
+            progress("reading phrases", row + 1, total)
     return mentions
 
 

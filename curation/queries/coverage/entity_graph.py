@@ -68,7 +68,7 @@ def join_neighbours(vectors: Vectors, limit: int = NEIGHBOURS, progress: Progres
             firsts.append(np.full(len(nearest), entity))
             seconds.append(nearest)
             weights.append(entity_cosines[nearest])
-        progress("coverage: graph", min(start + block_size, count), count)
+        progress("linking phrases", min(start + block_size, count), count)
     return _make_undirected(count, np.concatenate(firsts), np.concatenate(seconds), np.concatenate(weights))
 
 

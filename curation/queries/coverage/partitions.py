@@ -135,7 +135,7 @@ def find_partitions(
         recovered = compute_recovered_shares(labels[0], is_region, masses, draws, draw_labels)
         rand_index = compute_mean_rand_index([part[is_connected] for part in labels])
         partitions.append(Partitions(resolution, labels, rand_index, tuple(recovered)))
-        progress("coverage: clusters", number, len(set(resolutions)))
+        progress("grouping phrases", number, len(set(resolutions)))
     return partitions
 
 
