@@ -22,7 +22,7 @@ def status(
         ),
     ] = False,
 ) -> None:
-    """Show the stages of the project, what waits for a lead, and the next step.
+    """Show the stages, what waits for a lead, and the next step.
 
     The status has each stage from import to re-labeling and the last backup, like the page Home. --notify
     sends notices to the address in GOLDGRADE_WEBHOOK; a lead chooses the kinds of notices in the app.
