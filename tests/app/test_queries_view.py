@@ -150,7 +150,7 @@ def test_a_query_is_left_out_with_a_reason_and_the_sample_stays(pooled: Store) -
     assert find_current_sample(pooled) == sample
     with pooled.reading() as cursor:
         assert first not in {query.query_id for query in read_active_queries(cursor)}
-        assert list_drawn_queries(cursor, sample.sample_id)[0][-1] == "left out: no question"
+        assert list_drawn_queries(cursor, sample.sample_id)[0][-1] == "no question"
 
 
 def test_what_the_draw_refuses_stands_beside_its_form(filled: Store) -> None:

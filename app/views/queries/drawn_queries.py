@@ -15,7 +15,7 @@ from curation.queries.retired_queries import leave_out, put_back
 from curation.queries.sampling.stored_sample import QUERY_COLUMNS, SampleReport, list_drawn_queries
 from curation.queries.sampling.strata import build_strata_table, make_sample_chart
 
-COLUMNS = ["Query", "Asked", "Stratum", "Left out"]
+COLUMNS = ["Query", "Asked", "Stratum"]
 
 
 def show_drawn_queries(context: PageContext, sample: SampleReport) -> None:
@@ -25,11 +25,18 @@ def show_drawn_queries(context: PageContext, sample: SampleReport) -> None:
     ui.heading(f"{pluralize(sample.size, 'query', 'queries')}, drawn with seed {sample.seed}")
     form = context.acts.form("leave out")
     rows = [
-        PickerRow(query_id, [text, f"{asked:,}", stratum, reason], query_address(query_id))
+        PickerRow(
+            query_id,
+            [text, f"{asked:,}", f"{stratum}, left out: {reason}" if reason else stratum],
+            query_address(query_id),
+        )
         for query_id, text, asked, stratum, _, reason in queries
     ]
     chosen = pick_rows("drawn queries", COLUMNS, rows, [], form.submission_count)
-    _ask_leaving(context, chosen)
+    if chosen:
+        _ask_leaving(context, chosen)
+    else:
+        ui.note("Choose queries to leave them out.")
     with st.container(horizontal=True):
         ui.download("Download", format_csv(Table("", QUERY_COLUMNS, tuple(queries))), "queries.csv")
         st.button("Next: pool", on_click=ui.preselect_parts, args=({"part": "Pool"},))
@@ -47,8 +54,8 @@ def _ask_leaving(context: PageContext, chosen: list[str]) -> None:
         reason = st.text_input("Reason to leave the chosen queries out", key=f"reason {form.key}")
         ui.note("No new round shows them. Other queries of their stratum stand for them in estimates.")
         with st.container(horizontal=True):
-            leaves = st.form_submit_button("Leave out", disabled=not chosen, key=f"leave {form.key}")
-            returns = st.form_submit_button("Put back", disabled=not chosen, key=f"put back {form.key}")
+            leaves = st.form_submit_button("Leave out", key=f"leave {form.key}")
+            returns = st.form_submit_button("Put back", key=f"put back {form.key}")
     if leaves:
         acts.do(form, lambda: leave_out(store, chosen, reason, acts.by))
     elif returns:

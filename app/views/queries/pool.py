@@ -8,14 +8,17 @@ import streamlit as st
 
 from app import ui
 from app.components.forms import Form
-from app.next_stage import show_missing_stage
+from app.next_stage import show_action_link, show_missing_stage
 from app.page_context import PageContext
 from curation.core.errors import CurationError, RefusedError
 from curation.core.text import pluralize
 from curation.ingest.stored_runs import read_stored_runs
 from curation.labeling.consensus.consensus import read_relevance
+from curation.labeling.rounds.create_round import explain_no_round
 from curation.labeling.rounds.grading_cost import forecast_pool
 from curation.operations.jobs import Job
+from curation.operations.workflow.judging import OPEN
+from curation.operations.workflow.stage import Action
 from curation.pooling.contributions import Contributions, build_contribution_table, compute_contributions
 from curation.pooling.engine_negatives import list_notices
 from curation.pooling.operations import forecast_embedding
@@ -43,8 +46,18 @@ def show(context: PageContext) -> None:
             _show_contributions(contributions)
             report = read_last_pool(context.store)
             if report is not None:
-                ui.sentences(*report.sentences)
-            show_missing_stage(context.store, context.annotator, "round")
+                ui.sentences(report.sentences[0], *report.gaps)
+            _show_next_stage(context)
+
+
+def _show_next_stage(context: PageContext) -> None:
+    with context.store.reading() as cursor:
+        is_ready = explain_no_round(cursor) is None
+    if is_ready:
+        with st.container(key="first-stage"):
+            show_action_link(Action("Next: open a round", "rounds", "goldgrade round open", {"part": OPEN}))
+    else:
+        show_missing_stage(context.store, context.annotator, "people")
 
 
 def _ask_pool(context: PageContext) -> None:
@@ -104,7 +117,9 @@ def _offer_dense(context: PageContext, last: Job) -> None:
 
 
 def _show_contributions(contributions: Contributions) -> None:
-    ui.tables(replace(build_contribution_table(contributions), words=True))
+    table = build_contribution_table(contributions)
+    columns = [*table.columns[:6], table.columns[7]]  # more columns do not fit
+    ui.table(table.caption, columns, [(*row[:6], row[7]) for row in table.rows], words=True)
     candidates = pluralize(contributions.candidates, "candidate")
     ui.sentences(
         "Only here: found by no other system.",

@@ -53,7 +53,7 @@ def forecast_sample_cost(cursor: Cursor, queries: int) -> str:
     pool = find_last_pool(cursor)
     pairs = FIRST_POOL.limit_pairs(queries)
     if pool is not None:
-        pairs = round(queries * pool.report["candidates"] / pool.report["queries"])
+        pairs = queries * round(pool.report["candidates"] / pool.report["queries"])
     return _forecast(cursor, queries, pairs, "about ")
 
 

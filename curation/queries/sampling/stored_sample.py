@@ -23,6 +23,7 @@ from curation.core.reports.tables import Table
 from curation.core.request import DEFAULT_MODEL
 from curation.core.text import describe_left_out, join_names, percent, pluralize
 from curation.ingest.importers.queries import make_query_id
+from curation.queries.retired_queries import LEFT_OUT
 from curation.queries.sampling.dimensions import TAG, list_names
 from curation.queries.sampling.requests import DrawRequest
 from curation.queries.sampling.strata import Stratum, build_strata_table
@@ -157,11 +158,11 @@ def count_judged_queries(cursor: Cursor, sample_id: str) -> int:
 def list_drawn_queries(cursor: Cursor, sample_id: str) -> list[tuple[str, str, int, str, float, str]]:
     """List the queries of a sample with the values of `QUERY_COLUMNS`, the most asked first."""
     sql = """
-        SELECT query_id, text, traffic, stratum, inclusion_probability, coalesce(reason, '')
+        SELECT query_id, text, traffic, stratum, inclusion_probability, coalesce(replace(reason, ?, ''), '')
         FROM sample_queries JOIN queries USING (query_id) LEFT JOIN retired_queries USING (query_id)
         WHERE sample_id = ? ORDER BY traffic DESC, text
     """
-    return cursor.execute(sql, [sample_id]).fetchall()
+    return cursor.execute(sql, [LEFT_OUT, sample_id]).fetchall()
 
 
 def read_sample_texts(cursor: Cursor, sample_id: str) -> set[str]:
