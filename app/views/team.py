@@ -82,14 +82,12 @@ def _show_links(store: Store, acts: Acts, account: accounts.Account | None) -> N
     """Show the lead's links, newest first, until they are used, replaced or withdrawn."""
     links = _read_kept_links(store)
     with store.reading() as cursor:
-        for key, (invitation, _) in list(links.items()):
-            if find_invited_annotator(cursor, invitation.token) is None:
-                links.pop(key, None)
-    shown = [
-        kept
-        for (lead, name), kept in reversed(links.items())
-        if lead == acts.by and (account is None or account.name == name)
-    ]
+        shown = [
+            (invitation, link)
+            for (lead, name), (invitation, link) in reversed(list(links.items()))
+            if lead == acts.by and (account is None or account.name == name)
+            if find_invited_annotator(cursor, invitation.token)
+        ]
     if shown:
         ui.heading("Links to send")
         ui.note("Each link works once. It stays here until it is used or the server restarts.")

@@ -131,13 +131,9 @@ def restore_request(pool: PoolRow) -> PoolRequest:
 def describe_rebuild(pool: PoolRow, request: PoolRequest, queries: int) -> str:
     """Describe how a new pool for so many queries would differ from a stored pool."""
     before = restore_request(pool)
-    changes = []
-    for word, systems, others in (
-        ("without", before.systems, request.systems),
-        ("with", request.systems, before.systems),
-    ):
-        names = [name.removeprefix(RUN_PREFIX) for name in systems if name not in others]
-        changes += [f"{word} {join_names(names)}"] if names else []
+    gone = [name.removeprefix(RUN_PREFIX) for name in before.systems if name not in request.systems]
+    new = [name.removeprefix(RUN_PREFIX) for name in request.systems if name not in before.systems]
+    changes = [f"{word} {join_names(names)}" for word, names in (("without", gone), ("with", new)) if names]
     for option in list_options(PoolRequest):
         old, new = getattr(before, option.name), getattr(request, option.name)
         if option.name != "systems" and old != new:

@@ -28,31 +28,21 @@ def read_retired_queries(cursor: Cursor) -> dict[str, str]:
     return dict(cursor.execute(sql, [LEFT_OUT]).fetchall())
 
 
-def leave_out(store: Store, query_ids: Sequence[str], reason: str, author: str = COMMAND_LINE) -> int:
-    """Leave queries out of further rounds and of the next release, and count the queries that changed.
+def set_aside(store: Store, query_ids: Sequence[str], reason: str | None, author: str = COMMAND_LINE) -> None:
+    """Leave queries out of further rounds and of the next release; with the reason None, put them back.
 
     Raises
     ------
     InputError: the reason is empty.
     RefusedError: the author is no lead.
     """
-    if not reason.strip():
+    if reason is not None and not reason.strip():
         raise InputError("Leaving a query out needs a reason.")
     with store.transaction() as cursor:
         require_author(cursor, author, "lead")
-        return sum(retire_query(cursor, name, f"{LEFT_OUT}{reason.strip()}", author) for name in query_ids)
-
-
-def put_back(store: Store, query_ids: Sequence[str], author: str = COMMAND_LINE) -> int:
-    """Put retired queries back into the set, and count the queries that changed.
-
-    Raises
-    ------
-    RefusedError: the author is no lead.
-    """
-    with store.transaction() as cursor:
-        require_author(cursor, author, "lead")
-        return sum(return_query(cursor, name, "put back", author) for name in query_ids)
+        for query_id in query_ids:
+            text = "put back" if reason is None else f"{LEFT_OUT}{reason.strip()}"
+            _write_retirement(cursor, query_id, reason is not None, text, author)
 
 
 def retire_query(cursor: Cursor, query_id: str, reason: str, author: str = COMMAND_LINE) -> bool:

@@ -260,7 +260,6 @@ def test_a_pool_is_built_and_each_systems_part_is_shown(filled: Store) -> None:
     page = run("Pool")
     assert "12 candidates for 4 queries, 0 of them random negatives." in html(page)
     assert "<td>bm25</td>" in html(page)
-    assert not button(page, "Add dense and hybrid").disabled
     assert (field(page, "Depth").value, field(page, "Random negatives for each query").value) == (3, 0)
     assert "As the current pool." in html(page)
     field(page, "Depth").set_value(5).run()

@@ -31,7 +31,7 @@ from curation.people.invitations import invite, withdraw_invitation
 from curation.pooling.pool import build_pool
 from curation.pooling.request import PoolRequest
 from curation.queries.new_query import write_query
-from curation.queries.retired_queries import leave_out, put_back
+from curation.queries.retired_queries import set_aside
 from curation.queries.sampling.draw import draw_sample
 from curation.queries.sampling.requests import DrawRequest, TopUpRequest
 from curation.queries.sampling.top_up import top_up
@@ -68,8 +68,8 @@ LEADS: dict[str, Callable[[Store, str], object]] = {
     "import": lambda store, who: import_for_page(store, make_request("traffic", Path("any.csv")), who),
     "rehearse an import": lambda store, who: dry_run(store, make_request("traffic", Path("any.csv")), who),
     "add somebody": lambda store, who: add_annotator(store, "eve", "lead", None, "eve@x.org", by=who),
-    "leave out a query": lambda store, who: leave_out(store, ["q0"], "because", who),
-    "put back a query": lambda store, who: put_back(store, ["q0"], who),
+    "leave out a query": lambda store, who: set_aside(store, ["q0"], "because", who),
+    "put back a query": lambda store, who: set_aside(store, ["q0"], None, who),
     "invite": lambda store, who: invite(store, "eve", "annotator", who),
     "make a link again": lambda store, who: invite(store, "dulcinea", None, who),
     "withdraw a link": lambda store, who: withdraw_invitation(store, "dulcinea", who),

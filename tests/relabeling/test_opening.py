@@ -18,7 +18,7 @@ from curation.labeling.consensus.votes import read_query_votes
 from curation.labeling.imported import add_judgments
 from curation.labeling.rounds.round_states import set_round_state
 from curation.labeling.session.queue import read_queue
-from curation.queries.retired_queries import leave_out, put_back, read_retired_queries, retire_query
+from curation.queries.retired_queries import read_retired_queries, retire_query, set_aside
 from curation.queries.sampling.draw import draw_sample
 from curation.queries.sampling.requests import DrawRequest
 from curation.relabeling.open_quarter import NO_DOCUMENT, QuarterOpened, open_plan, preview_opening
@@ -302,12 +302,12 @@ def test_a_query_that_a_lead_left_out_does_not_return_by_its_searches(store: Sto
     write_log(store, tmp_path, "spring", {"topic 0": 50, "topic 1": 50})
     draw_sample(store, DrawRequest(2, 1))
     ids = dict(rows_of(store, "SELECT text, query_id FROM queries"))
-    assert leave_out(store, [ids["topic 0"]], " spam ") == 1
+    set_aside(store, [ids["topic 0"]], " spam ")
     with store.transaction() as cursor:
         retire_query(cursor, ids["topic 1"], "the traffic has left it")
     with store.reading() as cursor:
         assert read_retired_queries(cursor) == {"topic 1": "the traffic has left it"}
-    assert put_back(store, [ids["topic 0"]]) == 1
+    set_aside(store, [ids["topic 0"]], None)
     with store.reading() as cursor:
         assert [query.text for query in read_active_queries(cursor)] == ["topic 0"]
 

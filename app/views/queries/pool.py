@@ -16,7 +16,6 @@ from curation.ingest.stored_runs import read_stored_runs
 from curation.labeling.consensus.consensus import read_relevance
 from curation.labeling.rounds.create_round import explain_no_round
 from curation.labeling.rounds.grading_cost import forecast_pool
-from curation.operations.jobs import Job
 from curation.operations.workflow.judging import OPEN
 from curation.operations.workflow.stage import Action
 from curation.pooling.contributions import Contributions, build_contribution_table, compute_contributions
@@ -29,6 +28,8 @@ from curation.retrieval import RUN_PREFIX
 from curation.retrieval.engines.stored_engines import read_engines
 from curation.store import Cursor
 from curation.store.documents import is_held
+
+OPEN_ROUND = Action("Next: open a round", "rounds", "goldgrade round open", {"part": OPEN})
 
 
 def show(context: PageContext) -> None:
@@ -47,17 +48,13 @@ def show(context: PageContext) -> None:
             report = read_last_pool(context.store)
             if report is not None:
                 ui.sentences(report.sentences[0], *report.gaps)
-            _show_next_stage(context)
-
-
-def _show_next_stage(context: PageContext) -> None:
-    with context.store.reading() as cursor:
-        is_ready = explain_no_round(cursor) is None
-    if is_ready:
-        with st.container(key="first-stage"):
-            show_action_link(Action("Next: open a round", "rounds", "goldgrade round open", {"part": OPEN}))
-    else:
-        show_missing_stage(context.store, context.annotator, "people")
+            with context.store.reading() as cursor:
+                problem = explain_no_round(cursor)
+            if problem is None:
+                with st.container(key="first-stage"):
+                    show_action_link(OPEN_ROUND)
+            else:
+                show_missing_stage(context.store, context.annotator, "people")
 
 
 def _ask_pool(context: PageContext) -> None:
@@ -88,9 +85,6 @@ def _ask_pool(context: PageContext) -> None:
         submitted = context.submit_button("Build the pool", "pool", problem)
     if submitted:
         context.request_job("pool", request)
-    last = context.jobs.get("pool")
-    if forecast is not None and last is not None and last.outcome == "done":
-        _offer_dense(context, last)
 
 
 def _describe_requests(cursor: Cursor, engine: str) -> str:
@@ -100,20 +94,6 @@ def _describe_requests(cursor: Cursor, engine: str) -> str:
     except CurationError as error:
         sentences = error.found.partition("\n")[0]
     return sentences or "its lists of today are stored. The pool does not ask the engine again."
-
-
-def _offer_dense(context: PageContext, last: Job) -> None:
-    """Offer to build the last pool again with the slow systems dense and hybrid."""
-    systems = list(dict.fromkeys([*last.parameters.get("systems", ()), *SYSTEMS]))
-    request = last.parameters | {"systems": systems}
-    reason = context.find_problem("pool", request)
-    if st.button("Add dense and hybrid", key=f"add dense {context.last_job_id}", disabled=reason is not None):
-        context.request_job("pool", request)
-    ui.note(
-        reason
-        or "Dense and hybrid also find documents that share no word with the query. "
-        "People can judge meanwhile."
-    )
 
 
 def _show_contributions(contributions: Contributions) -> None:

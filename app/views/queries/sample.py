@@ -9,20 +9,32 @@ import streamlit as st
 
 from app import ui
 from app.components.forms import Form
+from app.components.links import query_address
+from app.components.widgets import PickerRow, pick_rows, show_drawing
 from app.next_stage import show_missing_stage
 from app.page_context import PageContext
-from app.views.queries.drawn_queries import show_drawn_queries
 from curation.core.errors import CurationError, RefusedError
+from curation.core.reports.table_files import format_csv
+from curation.core.reports.tables import Table
 from curation.core.request import find_option
 from curation.core.text import pluralize
 from curation.ingest.importers.query_tags import read_known_tags
 from curation.labeling.rounds.grading_cost import forecast_sample_cost
+from curation.queries.retired_queries import set_aside
 from curation.queries.sampling.dimensions import DIMENSIONS, TAG
 from curation.queries.sampling.requests import DrawRequest, TopUpRequest, read_quotas
-from curation.queries.sampling.stored_sample import SampleReport, count_judged_queries, find_current_sample
+from curation.queries.sampling.stored_sample import (
+    QUERY_COLUMNS,
+    SampleReport,
+    count_judged_queries,
+    find_current_sample,
+    list_drawn_queries,
+)
+from curation.queries.sampling.strata import build_strata_table, make_sample_chart
 
 _PENDING_DRAW = "draw asked"
 """The session key of a draw that waits for confirmation: its request, the current sample and the last job."""
+COLUMNS = ["Query", "Asked", "Stratum"]
 AS_SEARCHED, CUSTOM = "As searched", "Custom"
 PLANS = {
     "Equal shares of frequent, middle and rare queries": "Head, torso and tail each have a third of the "
@@ -54,7 +66,7 @@ def show(context: PageContext) -> None:
             )
             show_missing_stage(context.store, context.annotator, "import")
         else:
-            show_drawn_queries(context, sample)
+            _show_drawn_queries(context, sample)
 
 
 def _ask_draw(context: PageContext, strata: Sequence[str], sample: SampleReport | None) -> None:
@@ -150,3 +162,47 @@ def _make_request(form: Form[Request], text: str, **values: object) -> Request |
     except CurationError as error:
         ui.problem(error)
         return None
+
+
+def _show_drawn_queries(context: PageContext, sample: SampleReport) -> None:
+    """Show the queries of the current sample, and its strata."""
+    with context.store.reading() as cursor:
+        queries = list_drawn_queries(cursor, sample.sample_id)
+    ui.heading(f"{pluralize(sample.size, 'query', 'queries')}, drawn with seed {sample.seed}")
+    form = context.acts.form("leave out")
+    rows = [
+        PickerRow(
+            query_id,
+            [text, f"{asked:,}", f"{stratum}, left out: {reason}" if reason else stratum],
+            query_address(query_id),
+        )
+        for query_id, text, asked, stratum, _, reason in queries
+    ]
+    chosen = pick_rows("drawn queries", COLUMNS, rows, [], form.submission_count)
+    if chosen:
+        _ask_leaving(context, chosen)
+    else:
+        ui.note("Choose queries to leave them out.")
+    with st.container(horizontal=True):
+        ui.download("Download", format_csv(Table("", QUERY_COLUMNS, tuple(queries))), "queries.csv")
+        st.button("Next: pool", on_click=ui.preselect_parts, args=({"part": "Pool"},))
+    ui.sentences(*sample.warnings)
+    with st.expander("Strata"):
+        show_drawing(make_sample_chart(sample.strata))
+        ui.tables(build_strata_table(sample.sample_id, sample.strata))
+
+
+def _ask_leaving(context: PageContext, chosen: list[str]) -> None:
+    """Ask for the reason to leave the chosen queries out."""
+    acts, store = context.acts, context.store
+    form = acts.form("leave out")
+    with st.form("leave out"):
+        reason = st.text_input("Reason to leave the chosen queries out", key=f"reason {form.key}")
+        ui.note("No new round shows them. Other queries of their stratum stand for them in estimates.")
+        with st.container(horizontal=True):
+            leaves = st.form_submit_button("Leave out", key=f"leave {form.key}")
+            returns = st.form_submit_button("Put back", key=f"put back {form.key}")
+    if leaves:
+        acts.do(form, lambda: set_aside(store, chosen, reason, acts.by))
+    elif returns:
+        acts.do(form, lambda: set_aside(store, chosen, None, acts.by))

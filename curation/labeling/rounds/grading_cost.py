@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import NamedTuple
 
 from curation.core.text import pluralize
@@ -68,35 +67,28 @@ def forecast_pool(cursor: Cursor, request: PoolRequest) -> list[str]:
 
 def _forecast(cursor: Cursor, queries: int, pairs: int, bound: str) -> str:
     people = len(select_default_names(list_eligible_annotators(cursor))) or RoundRequest.overlap
-    return _describe(read_pace(cursor), queries, pairs, min(RoundRequest.overlap, people), people, bound)
+    sizes = (queries, pairs, min(RoundRequest.overlap, people), people)
+    return _describe(read_pace(cursor), sizes, bound)
 
 
 def describe_round_cost(pace: GradingPace, planned: OpenedRound) -> str:
-    """Describe what a planned round costs, with its blind duplicates and control items."""
-    duplicates, control_items = (sum(n.values()) for n in (planned.duplicates, planned.control_items))
-    overlap = (planned.presentations - duplicates - control_items) // planned.candidates
-    repeats = {"blind duplicate": duplicates, "control item": control_items}
-    people = len(planned.per_annotator)
-    return _describe(pace, planned.queries, planned.candidates, overlap, people, repeats=repeats)
+    """Describe what a planned round costs; its repeats are blind duplicates and control items."""
+    repeats = sum(planned.duplicates.values()) + sum(planned.control_items.values())
+    overlap = (planned.presentations - repeats) // planned.candidates
+    sizes = (planned.queries, planned.candidates, overlap, len(planned.per_annotator))
+    return _describe(pace, sizes, repeats=repeats)
 
 
-def _describe(
-    pace: GradingPace,
-    queries: int,
-    pairs: int,
-    overlap: int,
-    people: int,
-    bound: str = "",
-    repeats: Mapping[str, int] = {},
-) -> str:
+def _describe(pace: GradingPace, sizes: tuple[int, int, int, int], bound: str = "", repeats: int = 0) -> str:
+    """Describe the grades and the time of these sizes: queries, pairs, grades of a pair, people."""
+    queries, pairs, overlap, people = sizes
     about = bound or ("about " if pairs % queries else "")
-    factors = (
-        pluralize(queries, "query", "queries"),
-        about + pluralize(round(pairs / queries), "document"),
-        pluralize(overlap, "person", "people"),
+    documents = about + pluralize(round(pairs / queries), "document")
+    product = (
+        f"{pluralize(queries, 'query', 'queries')} × {documents} × {pluralize(overlap, 'person', 'people')}"
     )
-    items = [pluralize(pairs * overlap, "grade")]
-    items += [pluralize(count, name) for name, count in repeats.items() if count]
-    time = pace.describe_time((pairs * overlap + sum(repeats.values())) / people)
+    grades = bound + pluralize(pairs * overlap, "grade")
+    grades += f" + {pluralize(repeats, 'repeat')}" if repeats else ""
+    time = pace.describe_time((pairs * overlap + repeats) / people)
     each = "each" if people == overlap else f"for each of {people} people"
-    return f"{' × '.join(factors)} = {bound}{' + '.join(items)}, {time} {each}. {pace.basis}"
+    return f"{product} = {grades}, {time} {each}. {pace.basis}"
