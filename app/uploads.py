@@ -7,9 +7,10 @@ not use it for `MAX_IDLE_SECONDS`, or when the server ends.
 
 from __future__ import annotations
 
+import json
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from tempfile import mkdtemp
 from typing import NamedTuple, TypeVar
@@ -86,6 +87,13 @@ def store_upload(project: Path, person: str, upload: UploadedFile) -> StoredUplo
         return _record_use(
             project, person, StoredUpload(path.name, folder, path, upload.size, upload.file_id)
         )
+
+
+def write_lines(project: Path, name: str, rows: Iterable[object]) -> Path:
+    """Write rows as JSON lines to a file in a new folder of uploads; return the path of the file."""
+    path = Path(mkdtemp(dir=uploads_folder(project))) / name
+    path.write_text("".join(f"{json.dumps(row)}\n" for row in rows), encoding="utf-8")
+    return path
 
 
 def write_upload(path: Path, upload: UploadedFile) -> None:

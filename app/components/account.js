@@ -1,3 +1,4 @@
+import { sendFolder } from "./folder.js";
 import { go, Palette } from "./palette.js";
 
 // The second click of a double click asks for nothing more; something else may be under the pointer by then.
@@ -68,11 +69,12 @@ export default function account({ data, parentElement }) {
   window.removeEventListener("click", window.goldgradeOnce, true);
   window.goldgradeOnce = once;
   window.addEventListener("click", once, true);
+  const upload = (event) => { watch(event); sendFolder(event, data.documents); };
   for (const kind of ["change", "drop"]) {
-    window.removeEventListener(kind, window.goldgradeWatch, true);
-    window.addEventListener(kind, watch, true);
+    window.removeEventListener(kind, window.goldgradeUpload, true);
+    window.addEventListener(kind, upload, true);
   }
-  window.goldgradeWatch = watch;
+  window.goldgradeUpload = upload;
   for (const kind of ["click", "keydown"]) {
     window.removeEventListener(kind, window.goldgradeLeave, true);
     window.addEventListener(kind, leave, true);

@@ -14,6 +14,7 @@ import streamlit as st
 from app.annotating import read_script
 from app.assets import read_asset
 from app.components.refused_uploads import SENTENCES_BY_STATUS
+from curation.ingest.readers.document_files.listing import ENDINGS
 from curation.operations.query_facts import READER_ROLES
 from curation.store import Annotator
 
@@ -32,6 +33,7 @@ def show_header(annotator: Annotator, pages: Sequence[Mapping[str, str]]) -> Non
         "role": annotator.role,
         "pages": pages,
         "searches": annotator.role in READER_ROLES,
+        "documents": ENDINGS,
         "refusals": {str(status): sentence for status, sentence in SENTENCES_BY_STATUS.items()},
     }
     _header(key="account", data=data)

@@ -118,7 +118,7 @@ class CorpusRequest(ImportRequest):
 
     what = "corpus"
     title = "Corpus"
-    description = "The documents that searches find, such as products, pages and articles; one a line."
+    description = "The documents that searches find, such as products, pages and articles."
     record = CorpusFields
     map: Sequence[str] = columns_option(CorpusFields)
     add: bool = option(

@@ -6,7 +6,9 @@ import gzip
 import json
 import stat
 from collections.abc import Iterator
+from html import unescape
 from pathlib import Path
+from shutil import make_archive
 from threading import Event
 
 import pytest
@@ -15,6 +17,7 @@ from streamlit.testing.v1 import AppTest
 from app import uploads
 from app.acts import Acts
 from app.page_context import PageContext
+from app.views.importing import OTHER_KINDS
 from app.views.importing import dry_run as dry_run_view
 from curation.core.errors import RefusedError
 from curation.ingest.readers.problems import Problems
@@ -23,6 +26,7 @@ from curation.operations.import_wording import DryRun
 from curation.operations.jobs import jobs_of, worker
 from curation.operations.jobs.files import discard_upload, remove_abandoned_uploads, uploads_root
 from curation.store import Annotator, Store
+from tests.support.document_folder import write_documents
 from tests.support.page import LEE, button, field, html, page_at, press, words
 from tests.support.projects import add_names, add_pairs, newest_job, rows_of
 from tests.support.second_click import twice
@@ -113,7 +117,7 @@ def test_a_file_that_shows_nothing_says_why_in_place_of_its_rows(project: Store)
     assert "empty.csv is empty" in html(shown)
     assert not [one for one in shown.button if one.label == "Import"]
     shown = sent(press(shown, "Another file"), "run.txt", b"q1 Q0 d1 1 9.5 x\n")
-    assert "choose Run above" in words(shown.info)
+    assert "choose Something else › Run above" in words(shown.info)
 
 
 def test_uploads_are_private_and_one_a_person(project: Store) -> None:
@@ -227,6 +231,56 @@ def test_every_kind_of_file_has_fields_of_its_own_and_can_be_checked(project: St
     for kind in REQUESTS:
         assert button(sent(page(kind=kind), "rows.csv", rows), "Check the file")
         uploads.remove_stored_upload(project.path, "lee")
+
+
+def test_a_zip_of_documents_is_checked_by_itself_and_needs_no_columns(project: Store, tmp_path: Path) -> None:
+    folder = write_documents(tmp_path / "site")
+    packed = make_archive(str(tmp_path / "site"), "zip", folder)
+    shown = sent(page(), "site.zip", Path(packed).read_bytes())
+    jobs_of(project).wait(30)
+    shown = shown.run()
+    assert "<b>9</b>" in html(shown)
+    for reason in ("hidden files", "pictures, videos and fonts", "empty files"):
+        assert reason in html(shown)
+    assert [one.label for one in shown.selectbox] == []
+    assert "The import stores what the check shows." in html(shown)
+    imported(project, shown)
+    assert rows_of(project, "SELECT count(*) FROM documents") == [(9,)]
+
+
+def test_pasted_queries_are_imported_with_their_source_and_lead_to_the_first_round(project: Store) -> None:
+    shown = press(page(kind="queries"), "Import these queries")
+    assert "There is no query yet." in words(shown.error)
+    field(shown, "Or paste queries").set_value("send a parcel\n\n send a parcel\nask ann@shop.example\n")
+    shown = imported(project, shown.run(), "Import these queries")
+    assert rows_of(project, "SELECT text, source FROM queries ORDER BY ALL") == [
+        ("ask [email]", "imported"),
+        ("send a parcel", "imported"),
+    ]
+    source = "SELECT detail->>'source' FROM events WHERE action = 'import queries'"
+    assert rows_of(project, source) == [("pasted queries",)]
+    assert onward(shown)[:2] == ("Build a pool", "queries"), "there is no corpus yet"
+    shown = imported(project, press(sent(page(), "a.csv", b"id,text\n1,send\n"), "Check the file"))
+    assert onward(shown)[:2] == ("Open the first round", "home")
+
+
+def test_a_required_field_without_a_column_says_so_at_the_field(project: Store) -> None:
+    shown = sent(page(), "pages.csv", b"number,text\n1,leaves\n")
+    missing = "Choose the column that holds the documents' ids."
+    assert missing in unescape(html(shown))
+    assert "The import needs a check without problems." in html(shown)
+    assert missing not in unescape(html(field(shown, "Id").select("number").run()))
+
+
+def test_seldom_kinds_are_behind_something_else(project: Store) -> None:
+    shown = page()
+    kinds = [list(one.options) for one in shown.get("button_group")]
+    assert kinds == [["Corpus", "Traffic", "Queries", "Something else"]]
+    assert "gs-holdings" not in html(shown), "an empty project has nothing to list"
+    shown.session_state["kind"] = OTHER_KINDS
+    assert shown.run().query_params["kind"] == "runs"
+    shown.session_state["other kind"] = "judgments"
+    assert shown.run().file_uploader[0].label.startswith("Judgments")
 
 
 def test_a_link_chooses_the_kind_of_file(project: Store) -> None:

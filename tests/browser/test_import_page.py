@@ -32,7 +32,7 @@ def served(tmp_path: Path) -> Iterator[Served]:
 
 def send(page: Page, name: str, text: str) -> None:
     file = {"name": name, "mimeType": "text/csv", "buffer": text.encode()}
-    page.locator("input[type=file]").set_input_files(files=[file])
+    page.locator("input[type=file]").first.set_input_files(files=[file])
     expect(page.get_by_role("button", name="Check the file")).to_be_visible()
 
 
@@ -49,16 +49,16 @@ def refuses_a_broken_upload_in_a_sentence(page: Page) -> None:
     uploads = "**/_stcore/upload_file/**"
     page.route(uploads, lambda route: route.abort())
     file = {"name": "broken.csv", "mimeType": "text/csv", "buffer": b"a"}
-    page.locator("input[type=file]").set_input_files(files=[file])
-    alert = page.get_by_test_id("stFileUploader").get_by_role("alert")
+    page.locator("input[type=file]").first.set_input_files(files=[file])
+    alert = page.get_by_test_id("stFileUploader").first.get_by_role("alert")
     expect(alert).to_have_text(re.compile(r"^This file did not arrive whole: .* Choose it again\.$"))
     page.get_by_role("button", name="Remove broken.csv").click()
     expect(alert).to_have_count(0)
     page.route(uploads, lambda route: route.fulfill(status=503, body=SERVER_LIMIT))
-    page.locator("input[type=file]").set_input_files(files=[{**file, "name": "refused.csv"}])
+    page.locator("input[type=file]").first.set_input_files(files=[{**file, "name": "refused.csv"}])
     expect(alert).to_have_text(SERVER_LIMIT)
     shown = "element => getComputedStyle(element, '::after').content"
-    assert page.get_by_test_id("stFileUploader").evaluate(shown).startswith(f'"{SERVER_LIMIT}"')
+    assert page.get_by_test_id("stFileUploader").first.evaluate(shown).startswith(f'"{SERVER_LIMIT}"')
     page.unroute(uploads)
     page.get_by_role("button", name="Remove refused.csv").click()
     expect(alert).to_have_count(0)

@@ -84,6 +84,7 @@ def judge(lead: Leading, cut: icecat.Cut) -> None:
     for name in RATERS:
         lead.invite(name)
     lead.to("Data", "Import")
+    lead.choose("Something else")
     lead.choose("Judgments")
     lead.give("Judgments", cut.ratings)
     for column, name in zip(icecat.RATERS, RATERS, strict=True):

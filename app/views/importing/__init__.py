@@ -15,12 +15,17 @@ from app.views.importing import dry_run, file_step, import_form
 from curation.core.errors import CurationError
 from curation.ingest.holdings import Holding, read_holdings
 from curation.ingest.preview import guess_kind, preview_file
-from curation.ingest.requests import REQUESTS, ImportRequest
+from curation.ingest.readers.formats import DOCUMENT_FILES, FileLayout, find_corpus_file
+from curation.ingest.requests import REQUESTS, CorpusRequest, ImportRequest, QueriesRequest
 from curation.operations.import_jobs import CHECK, IMPORT
 from curation.operations.workflow.stage import Action
 from curation.store import Annotator
 
 _KIND_IN_ADDRESS = "kind in the address"
+MAIN_KINDS = ("corpus", "traffic", "queries")
+"""The kinds of files that a new project needs; the others are behind `OTHER_KINDS`."""
+OTHER_KINDS = "other"
+_FIRST_ROUND = Action("Open the first round", "home", "")
 _BUILD_POOL = Action("Build a pool", "queries", "", {"part": "Pool"})
 _SEE_QUERIES = Action("See the queries", "queries", "", {"part": "All queries"})
 NEXT_ACTIONS = {
@@ -52,8 +57,14 @@ def show(annotator: Annotator) -> None:
     if file is None:
         _show_last_import(context)
         file_step.ask_file(context, kind)
+        if kind is QueriesRequest:
+            file_step.ask_queries(context)
         return
     file_step.show_file(context, file)
+    if kind is CorpusRequest and find_corpus_file(file.path, FileLayout())[1].format == DOCUMENT_FILES:
+        documents = import_form.ask_documents(file)
+        dry_run.show(context, file, documents, dry_run.ask(context, file, documents, is_automatic=True))
+        return
     request = import_form.ask_layout(kind, file)
     try:
         preview = preview_file(request)
@@ -80,13 +91,14 @@ def _is_importing(context: PageContext) -> bool:
 
 
 def _show_holdings(holdings: list[Holding]) -> None:
-    """Show how many records of each kind the project has, and its last import of this kind."""
+    """Show how many records of each kind the project has, and the last import of each kind."""
     items = ""
-    for holding in holdings:
+    for holding in filter(lambda holding: holding.number, holdings):
         title, unit = escape(REQUESTS[holding.what].title), escape(holding.unit)
         records = f"<b>{holding.number:,}</b> {unit}{_describe_last_import(holding)}"
         items += f"<div><dt>{title}</dt><dd>{records}</dd></div>"
-    st.html(f'<dl class="gs-holdings">{items}</dl>')
+    if items:
+        st.html(f'<dl class="gs-holdings">{items}</dl>')
 
 
 def _describe_last_import(holding: Holding) -> str:
@@ -101,11 +113,17 @@ def _ask_kind(holdings: list[Holding]) -> type[ImportRequest]:
     _follow_address(first_missing)
     what = st.segmented_control(
         "What is in the file",
-        list(REQUESTS),
+        [*MAIN_KINDS, OTHER_KINDS],
         required=True,
-        format_func=lambda name: REQUESTS[name].title,
+        format_func=lambda name: "Something else" if name == OTHER_KINDS else REQUESTS[name].title,
         key="kind",
     )
+    if what == OTHER_KINDS:
+        others = [name for name in REQUESTS if name not in MAIN_KINDS]
+        st.session_state.setdefault("other kind", others[0])
+        what = st.segmented_control(
+            "Which", others, required=True, format_func=lambda name: REQUESTS[name].title, key="other kind"
+        )
     kind = REQUESTS[what or holdings[0].what]
     st.query_params["kind"] = st.session_state[_KIND_IN_ADDRESS] = kind.what  # so that a reload stays here
     holding = next(holding for holding in holdings if holding.what == kind.what)
@@ -119,17 +137,19 @@ def _follow_address(default: str) -> None:
     what = next((what for what, kind in REQUESTS.items() if name in (what, kind.title.casefold())), None)
     if name and what is None:
         st.info(f"There is no kind of file “{ui.literal(name)}”. Choose a kind from this list.")
-    if what and (what != last_what or "kind" not in st.session_state):
-        st.session_state["kind"] = what
-    elif "kind" not in st.session_state:
-        st.session_state["kind"] = default
+    if what is None or (what == last_what and "kind" in st.session_state):
+        what = default if "kind" not in st.session_state else None
+    if what is not None:
+        st.session_state["kind"] = what if what in MAIN_KINDS else OTHER_KINDS
+        if what not in MAIN_KINDS:
+            st.session_state["other kind"] = what
 
 
 def _hint_at_other_kind(request: ImportRequest) -> None:
     likely = guess_kind(request)
     if likely is not None and likely != request.what:
         st.info(
-            "This looks like a different kind of file. If this is right, choose "
+            "This looks like a different kind of file. If this is right, choose Something else › "
             f"{REQUESTS[likely].title} above."
         )
 
@@ -141,7 +161,11 @@ def _show_last_import(context: PageContext) -> None:
     if job is not None and job.outcome == "done":
         what = job.parameters["what"]
         action = NEXT_ACTIONS[what]
-        if action.page == PAGE.address:  # a link to the page that is shown would not choose the kind
+        if what in MAIN_KINDS and context.find_problem("start") is None:
+            with st.container(key="first-stage"):
+                show_action_link(_FIRST_ROUND)
+            show_action_link(action)
+        elif action.page == PAGE.address:  # a link to the page that is shown would not choose the kind
             kind = {"kind": action.parameters["kind"]}
             st.button(action.label, type="primary", on_click=st.session_state.update, args=(kind,))
         else:

@@ -14,6 +14,7 @@ from app.views.importing.import_form import make_layout_form
 from curation.core.errors import CurationError, InputError
 from curation.core.reports.table_files import format_csv
 from curation.core.reports.tables import Table
+from curation.core.request import dump_request
 from curation.core.text import pluralize_label
 from curation.ingest.outcome import ImportOutcome
 from curation.ingest.requests import ImportRequest
@@ -27,28 +28,38 @@ NO_LOCATION = "–"
 _ENCODING = re.compile(r"choose the encoding ([\w-]+)")
 
 
-def ask(context: PageContext, file: StoredUpload, request: ImportRequest) -> DryRun | None:
-    """Show the buttons that check and import; return the dry run of exactly this request, or None."""
+def ask(
+    context: PageContext, file: StoredUpload, request: ImportRequest, is_automatic: bool = False
+) -> DryRun | None:
+    """Show the buttons that check and import; return the dry run of exactly this request, or None.
+
+    Parameters
+    ----------
+    is_automatic: whether the first check begins without a click.
+    """
     findings_path = file.folder / f"{request.key}.json"
     findings = read_dry_run(findings_path)
     form = context.acts.form(FORM)
-    with st.container(horizontal=True, vertical_alignment="center"):
-        check_clicked = st.button(
-            "Check the file",
-            type="primary" if findings is None else "secondary",
-            key=f"check {form.key}",  # the same after a new pick: the check is of the picks at that time
-            disabled=context.find_wait(CHECK) is not None,
-        )
-        is_ready = findings is not None and findings.outcome is not None and not context.find_wait(IMPORT)
-        import_clicked = st.button(
-            "Import",
-            type="primary" if findings else "secondary",
-            key=f"import {request.key} {form.key}",
-            disabled=not is_ready,
-        )
-        if findings is None:
-            ui.note("The check reads the whole file and shows the effect of an import. It changes nothing.")
-    if check_clicked:
+    waits = context.find_wait(CHECK) is not None
+    check_clicked = st.button(
+        "Check the file",
+        type="primary" if findings is None else "secondary",
+        key=f"check {form.key}",  # the same after a new pick: the check is of the picks at that time
+        disabled=waits,
+    )
+    ui.note("The check reads the whole file and shows the effect of an import. It changes nothing.")
+    can_import = findings is not None and findings.outcome is not None
+    import_clicked = st.button(
+        "Import",
+        type="primary" if findings else "secondary",
+        key=f"import {request.key} {form.key}",
+        disabled=not can_import or context.find_wait(IMPORT) is not None,
+    )
+    ready, unready = "The import stores what the check shows.", "The import needs a check without problems."
+    ui.note(ready if can_import else unready)
+    job = context.jobs.get(CHECK)
+    is_checked = job is not None and job.parameters["request"] == dump_request(request)
+    if check_clicked or (is_automatic and findings is None and not waits and not is_checked):
         context.acts.do(form, lambda: _start_check(context, file, request, findings_path))
     if import_clicked:
         context.acts.do(form, lambda: _start_import(context, file, request))

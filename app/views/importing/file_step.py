@@ -10,10 +10,16 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from app import ui
 from app.page_context import PageContext
-from app.uploads import MAX_UPLOAD_MEGABYTES, StoredUpload, remove_stored_upload, store_upload
-from curation.core.errors import CurationError
+from app.uploads import MAX_UPLOAD_MEGABYTES, StoredUpload, remove_stored_upload, store_upload, write_lines
+from curation.core.errors import CurationError, InputError
 from curation.core.text import pluralize
-from curation.ingest.requests import ImportRequest
+from curation.ingest.requests import CorpusRequest, ImportRequest, QueriesRequest
+from curation.operations.import_jobs import IMPORT, dump_job
+
+TABLES = "JSON, CSV, TSV, Parquet or xlsx; also with gzip"
+MAX_PASTED_LENGTH = 200_000
+PASTED = "pasted queries"
+"""The name of pasted queries where the project names the file of an import."""
 
 
 def show_file(context: PageContext, file: StoredUpload) -> None:
@@ -41,21 +47,55 @@ def describe_size(size: int) -> str:
 
 
 def ask_file(context: PageContext, kind: type[ImportRequest]) -> None:
-    """Ask for a file; after the upload the page shows the first rows of the file."""
-    upload = st.file_uploader(
-        f"{kind.title}: JSON, CSV, TSV, Parquet or xlsx; also with gzip",
-        max_upload_size=MAX_UPLOAD_MEGABYTES,
-        key="file to import",
-        help=f"Up to {MAX_UPLOAD_MEGABYTES} MB. Import larger files in the terminal.",
+    """Ask for a file, and for a corpus also for a folder; after the upload the page shows what was sent."""
+    takes_documents = kind is CorpusRequest
+    formats = f"zip or tar of documents, {TABLES}" if takes_documents else TABLES
+    limit = f"Up to {MAX_UPLOAD_MEGABYTES} MB. Import larger files in the terminal."
+    left, right = st.columns(2) if takes_documents else (st.container(), None)
+    upload = left.file_uploader(
+        f"{kind.title}: {formats}", max_upload_size=MAX_UPLOAD_MEGABYTES, key="file to import", help=limit
     )
-    if upload is not None:
+    files = [] if upload is None else [upload]
+    if right is not None:
+        files += right.file_uploader(
+            f"{kind.title}: a folder of documents",
+            accept_multiple_files="directory",
+            max_upload_size=MAX_UPLOAD_MEGABYTES,
+            key="folder to import",
+            help=f"Markdown, HTML, text, PDF and Word files are sent, in one zip. {limit}",
+        )
+    for file in files[:1]:
         try:
-            store_upload(context.store.path, context.annotator.name, upload)
+            if len(files) > 1:  # a folder arrives as one zip, see `components/folder.js`
+                raise InputError("The folder did not arrive as one file. Send it as a zip.")
+            store_upload(context.store.path, context.annotator.name, file)
         except CurationError as error:
             ui.problem(error)
         else:
-            _free_memory(upload.file_id)
+            _free_memory(file.file_id)
             st.rerun()
+
+
+def ask_queries(context: PageContext) -> None:
+    """Ask for queries as text, and import them without a file."""
+    form = context.acts.form(PASTED)
+    text = st.text_area(
+        "Or paste queries, one a line", key=f"{PASTED} {form.key}", max_chars=MAX_PASTED_LENGTH, height=200
+    )
+    wait = context.find_wait(IMPORT)
+    if st.button("Import these queries", type="primary", key=f"import {form.key}", disabled=bool(wait)):
+        context.acts.do(form, lambda: _import_queries(context, text))
+    if wait:
+        ui.note(wait)
+
+
+def _import_queries(context: PageContext, text: str) -> None:
+    queries = [line.strip() for line in text.splitlines() if line.strip()]
+    if not queries:
+        raise InputError("There is no query yet. Paste one or more, one a line.")
+    path = write_lines(context.store.path, PASTED, ({"query": query} for query in queries))
+    request = QueriesRequest(str(path), PASTED, format="jsonl")
+    context.start_job(IMPORT, dump_job(request, folder=str(path.parent)))
 
 
 def _free_memory(file_id: str) -> None:

@@ -58,6 +58,13 @@ def ask_layout(kind: type[ImportRequest], file: StoredUpload) -> ImportRequest:
     return form.request(path=str(file.path), source=file.name)
 
 
+def ask_documents(file: StoredUpload) -> CorpusRequest:
+    """Ask how a folder or an archive of documents is imported; its files need no choice of columns."""
+    form = Form(CorpusRequest, CorpusRequest(markup="file"), file.folder.name)
+    form.ask("add")
+    return form.request(path=str(file.path), source=file.name)
+
+
 def show_rows(preview: FilePreview) -> None:
     """Show the first rows of the file as the chosen format reads them."""
     layout = preview.format if preview.encoding == "utf-8" else f"{preview.format}, {preview.encoding}"
@@ -130,6 +137,8 @@ def ask_column(field: FileField, preview: FilePreview, key: str) -> str | list[s
         return st.multiselect(label, preview.columns, default=proposed, key=f"{field.name} {key}")
     choices = [NONE, *preview.columns]
     picked = st.selectbox(label, choices, index=choices.index(proposed or NONE), key=f"{field.name} {key}")
+    if picked == NONE and field.required_noun:
+        st.html(f'<p class="gs-missing">Choose the column that holds {field.required_noun}.</p>')
     return "" if picked == NONE else picked
 
 
