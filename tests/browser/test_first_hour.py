@@ -10,11 +10,13 @@ import csv
 import re
 from collections.abc import Iterator
 from pathlib import Path
+from shutil import make_archive
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from tests.support.command_line import invoke
+from tests.support.document_folder import write_documents
 from tests.support.leading import Leading
 from tests.support.projects import rows_of
 from tests.support.served import DRAWN, Annotating, Served
@@ -163,6 +165,29 @@ def evaluate(lead: Leading, folder: Path) -> None:
     lead.fill("Name of the system", "shop")
     lead.press("Evaluate", "Download the report")
     expect(page.get_by_role("cell", name="shop").first).to_be_visible()
+
+
+@pytest.mark.slow
+def test_a_zip_of_documents_and_pasted_queries_lead_by_one_button_to_the_first_grade(
+    browser: Browser, served: Served, tmp_path: Path
+) -> None:
+    packed = make_archive(str(tmp_path / "site"), "zip", write_documents(tmp_path / "site"))
+    lead = set_up(browser, served)
+    page = lead.page
+    lead.follow("Import documents")
+    page.locator("input[type=file]").first.set_input_files(packed)
+    expect(page.get_by_text("hidden files")).to_be_visible()
+    lead.press("Import", "The corpus now has 9 documents.")
+    lead.choose("Queries")
+    page.get_by_label("Or paste queries").fill("return an order\npay by invoice")
+    lead.press("Import these queries", "2 queries: 2 added")
+    lead.follow("Open the first round")
+    lead.press("Open the first round", "The round first is open for lead")
+    lead.follow("Grade the first document")
+    tab = Annotating(page)
+    tab.press("2")
+    tab.saved()
+    assert rows_of(served.store, "SELECT grade FROM judgment_events") == [(2,)]
 
 
 @pytest.mark.slow
