@@ -217,6 +217,7 @@ def test_judgments_of_a_wide_table_are_mapped_by_picking(project: Store) -> None
     text = b"query,docid,rater_1,rater_2\ntea,d1,3,0\ntea,d2,1,\n"
     shown = sent(page(kind="judgments"), "ratings.csv", text)
     assert field(shown, "Columns with grades").value == ["rater_1", "rater_2"]
+    assert "Choose the column" not in html(shown), "grades are in the columns of the people"
     shown = field(shown, "Name of a further pass by the same people").set_value("second").run()
     shown = press(shown, "Check the file")
     assert "<b>3</b>" in html(shown)

@@ -31,6 +31,8 @@ FIXED_OPTIONS = {
 }
 """Kind of file → the options of its import that do not depend on the file."""
 LAYOUT_FIELDS = ("path", "source", "format", "encoding", "columns", "no_header")
+GRADE = "grade"
+"""The field of grades, which may instead be in a column for each person, or be one grade for a whole file."""
 NONE = "–"
 FIELDS_IN_ROW = 2
 BY_COLUMN, COLUMN_OF_EACH, ONE_PERSON, JUDGE = (
@@ -137,7 +139,7 @@ def ask_column(field: FileField, preview: FilePreview, key: str) -> str | list[s
         return st.multiselect(label, preview.columns, default=proposed, key=f"{field.name} {key}")
     choices = [NONE, *preview.columns]
     picked = st.selectbox(label, choices, index=choices.index(proposed or NONE), key=f"{field.name} {key}")
-    if picked == NONE and field.required_noun:
+    if picked == NONE and field.required_noun and field.name != GRADE:
         st.html(f'<p class="gs-missing">Choose the column that holds {field.required_noun}.</p>')
     return "" if picked == NONE else picked
 
