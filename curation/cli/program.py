@@ -32,7 +32,7 @@ STEPS = {
 }
 """All commands and groups, by step of the workflow."""
 WORKFLOW = (
-    *("init", "start", "import", "sample", "pool", "people", "round", "app", "agreement", "disputes"),
+    *("start", "import", "sample", "pool", "people", "round", "app", "agreement", "disputes"),
     *("split", "freeze", "export", "evaluate", "relabel"),
 )
 """The commands of a project's workflow in order, which `goldgrade --help` describes."""

@@ -47,7 +47,7 @@ UNDER_OTHER_ID = "candidates are judged under the id of an identical document"
 OUTSIDE = "pooled pairs are outside the filter of their query: not relevant without a judgment"
 
 
-class _Inputs(NamedTuple):
+class _PoolInputs(NamedTuple):
     """The inputs of a pool, read after the engines have given their lists.
 
     Attributes
@@ -168,7 +168,9 @@ def read_queries(cursor: Cursor, systems: Sequence[str] = ()) -> list[Query]:
     return queries
 
 
-def _read_inputs(store: Store, request: PoolRequest, without: Collection[str], progress: Progress) -> _Inputs:
+def _read_inputs(
+    store: Store, request: PoolRequest, without: Collection[str], progress: Progress
+) -> _PoolInputs:
     """Read the inputs of a pool; the engine of a held corpus first draws random documents."""
     with store.reading() as cursor:
         require_corpus(cursor, request.systems)
@@ -183,10 +185,10 @@ def _read_inputs(store: Store, request: PoolRequest, without: Collection[str], p
     query_ids = {query.query_id for query in queries}
     pairs = [pair for pair in candidates if pair[0] in query_ids]
     stand_ins = Representatives(texts.identical, pairs, filters.explain_pair)
-    return _Inputs(request, queries, snapshot_id, corpus, texts, engine_draws, filters, stand_ins)
+    return _PoolInputs(request, queries, snapshot_id, corpus, texts, engine_draws, filters, stand_ins)
 
 
-def _list_parameters(store: Store, inputs: _Inputs, systems: Systems) -> dict[str, Any]:
+def _list_parameters(store: Store, inputs: _PoolInputs, systems: Systems) -> dict[str, Any]:
     """List the inputs that decide a pool's candidates, without corpus and queries, for the pool's id."""
     request = inputs.request
     parameters: dict[str, Any] = {
@@ -216,7 +218,7 @@ def _has_new_word_cuts(queries: Sequence[Query], documents: Iterable[Document]) 
     )
 
 
-def _search_systems(systems: Systems, inputs: _Inputs, progress: Progress) -> _SearchResults:
+def _search_systems(systems: Systems, inputs: _PoolInputs, progress: Progress) -> _SearchResults:
     """Search for the queries of a pool, `QUERIES_AT_ONCE` at a time, so that only pooled results stay in
     memory.
     """
@@ -247,7 +249,7 @@ def _search_systems(systems: Systems, inputs: _Inputs, progress: Progress) -> _S
 
 
 def _select_candidates(
-    systems: Systems, inputs: _Inputs, results: _SearchResults, outside: Collection[Pair]
+    systems: Systems, inputs: _PoolInputs, results: _SearchResults, outside: Collection[Pair]
 ) -> tuple[list[CandidateSource], dict[str, Any]]:
     """Select the proposals that people judge, and make the pool's report as it is stored.
 

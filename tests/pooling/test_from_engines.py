@@ -30,7 +30,7 @@ WITHOUT_RANDOM = TEMPLATE.partition("random:")[0]
 @pytest.fixture
 def project(store: Store, engine: SearchServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Store:
     """Two queries; the engine has four shoes and thirty other things."""
-    monkeypatch.setattr("curation.retrieval.engines.client.Pace.wait", lambda self: None)
+    monkeypatch.setattr("curation.retrieval.engines.client.RequestPace.wait", lambda self: None)
     engine.documents = {f"shoe {n}": {"title": f"shoes number {n}"} for n in range(4)}
     engine.documents |= {f"thing {n}": {"title": f"thing number {n}"} for n in range(30)}
     add_engine(store, "shop", "http", template_file(tmp_path))

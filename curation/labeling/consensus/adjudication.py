@@ -79,7 +79,7 @@ class DecisionImport:
 _Plan = tuple[list[Ruling], dict[Pair, ReviewerDecision], DecisionImport]
 
 
-class _Inputs(NamedTuple):
+class _DecisionInputs(NamedTuple):
     """Stored rows that the import of a decision file needs: guide, corpus, pairs and earlier decisions."""
 
     guide: Guide
@@ -175,9 +175,9 @@ def import_decisions(
     RefusedError: the author is neither reviewer nor lead, or other reviewers decided pairs during the import.
     """
 
-    def read(cursor: Cursor) -> _Inputs:
+    def read(cursor: Cursor) -> _DecisionInputs:
         require_author(cursor, reviewer, *REVIEWERS)
-        return _Inputs(
+        return _DecisionInputs(
             guide=current_guide(cursor),
             queries=KnownQueries.read(cursor),
             votes=read_votes(cursor),
@@ -186,7 +186,7 @@ def import_decisions(
             marks=read_marks(cursor),
         )
 
-    def plan(inputs: _Inputs) -> _Plan:
+    def plan(inputs: _DecisionInputs) -> _Plan:
         left_out: Counter[str] = Counter()
         fields = proposals[0].fields if proposals else DecisionFields()
         queries = QueryColumn(inputs.queries, fields.query)
@@ -239,7 +239,11 @@ def _read_fingerprint(cursor: Cursor) -> tuple[object, ...]:
 
 
 def _choose_rulings(
-    rulings: Sequence[Ruling], inputs: _Inputs, reviewer: str, every_pair: bool, left_out: Counter[str]
+    rulings: Sequence[Ruling],
+    inputs: _DecisionInputs,
+    reviewer: str,
+    every_pair: bool,
+    left_out: Counter[str],
 ) -> list[Ruling]:
     """Choose the rulings to write, and count the lines left out by reason."""
     consensus_by_pair = {pair[:2]: pair for pair in compute_consensus(inputs.votes).pairs}

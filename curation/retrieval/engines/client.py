@@ -58,7 +58,7 @@ class RejectedQueryError(RefusedError):
     """The engine rejected one request. Other requests may succeed."""
 
 
-class Pace:
+class RequestPace:
     """A limit of requests in a second."""
 
     def __init__(self, rate: float) -> None:
@@ -93,7 +93,7 @@ class EngineClient:
         self.engine = engine
         self._patience = patience
         self._rate = rate
-        self._pace = Pace(rate)
+        self._pace = RequestPace(rate)
         self._url = url.rstrip("/")
         self._key = SecretStr(key)
         self._seconds = 0.0  # time of the last request
