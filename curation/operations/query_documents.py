@@ -21,6 +21,7 @@ from curation.negatives.hard_negatives import find_query_negatives, read_ranked
 from curation.operations.query_facts import QueryFacts, read_facts, read_withheld_ids
 from curation.people.seal_access import SealAccess, read_release_seals, resolve_access
 from curation.pooling.contributions import RankedPair
+from curation.retrieval import RUN_PREFIX
 from curation.store import Annotator, Cursor, Document, Query, Store, get_setting
 from curation.store.documents import documents_by_hash, snapshot_versions
 
@@ -168,13 +169,16 @@ def list_sealing_releases(store: Store, query_id: str) -> tuple[str, ...]:
 
 
 def _read_ranks(cursor: Cursor, query_id: str, with_evaluated: bool) -> dict[str, dict[str, int | None]]:
-    """Read the ranks of each document by system, from the newest pools and the newest evaluations."""
+    """Read the ranks of each document by system, from the newest pools; the newest evaluations add ranks of
+    further documents and systems.
+    """
     ranks: defaultdict[str, dict[str, int | None]] = defaultdict(dict)
     rows = cursor.execute(_POOL_RANKS, [query_id]).fetchall()
+    pooled = {f"{system.removeprefix(RUN_PREFIX)}{EVALUATED}": system for _, system, _ in rows}
     if with_evaluated:
         rows += cursor.execute(_RUN_RANKS, [EVALUATED, query_id]).fetchall()
     for document_id, system, rank in rows:
-        ranks[document_id][system] = rank
+        ranks[document_id].setdefault(pooled.get(system, system), rank)
     return ranks
 
 

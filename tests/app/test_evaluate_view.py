@@ -172,6 +172,12 @@ def test_a_query_has_the_lists_of_evaluated_systems_for_leads(project: Store, tm
     documents = read_documents(project, query_id, LEE).documents
     ranks = [document.ranks["alpha (evaluated)"] for document in documents]
     assert ranks == list(range(1, len(documents) + 1))
+    row = ["pool", query_id, documents[0].document.document_id, "run:alpha", 1, None, None, None]
+    with project.transaction() as cursor:
+        cursor.execute(f"INSERT INTO candidate_sources VALUES ({', '.join('?' * len(row))})", row)
+    again = read_documents(project, query_id, LEE)
+    assert again.systems == ("run:alpha",), "a system has one column"
+    assert [document.ranks["run:alpha"] for document in again.documents] == ranks
     for reader, name in ((Annotator("rosa", "reviewer", False), query_id), (LEE, sealed_queries(project)[0])):
         assert "alpha (evaluated)" not in read_documents(project, name, reader).systems
 
@@ -290,6 +296,10 @@ def test_systems_of_the_project_are_searched_by_a_job_and_compared_with_an_uploa
     places = {run["name"]: run["files"][0]["places"] for run in runs}
     half = QUERIES // 2
     assert (places["site"], places["stored"], places["bm25"] > 0) == (6 * half, 6 * half, True)
+    shown = html(opened(VERA))
+    assert re.search(r"site 1\.000, stored 0\.\d+: difference 0\.\d+ \(0\.\d+ to [\d.]+\), p ", shown)
+    assert "67\u00a0% and 67\u00a0% of the top 10 are judged." in shown
+    assert re.search(r"<td>stored</td>.*?<td[^>]*>67\u00a0%</td>", shown), "a column of the leaderboard"
 
 
 def test_a_packed_table_of_topics_is_read_by_a_job(project: Store, tmp_path: Path) -> None:

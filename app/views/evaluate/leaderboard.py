@@ -7,7 +7,7 @@ import streamlit as st
 from app import ui
 from app.components.widgets import show_drawing
 from curation.core.reports.charts import draw_weeks
-from curation.core.text import decimal, pluralize
+from curation.core.text import decimal, percent, pluralize
 from curation.evaluation import leaderboard
 from curation.evaluation.evaluable_release import EvaluableRelease
 from curation.evaluation.figures.ranks import LeaderboardRow
@@ -40,12 +40,13 @@ def _show_ranks(
     measure = release.measures[0]
     cache_key = (str(store.path), release.row.release_id, part, len(runs))
     ranked_runs, left_out = _rank_runs(runs, measure, cache_key)
-    columns = ["Rank", "System", f"{measure} (95 %)", "Queries", "Group", "By"]
+    columns = ["Rank", "System", f"{measure} (95 %)", "Judged", "Queries", "Group", "By"]
     rows = [_make_row(row, run) for row, run in ranked_runs]
     ui.table(f"Runs on {mark_name(release.row.name, release.mark)}, {part}", columns, rows, words=True)
     ui.note(
         "Paired tests of all pairs of systems, with Holm's correction, find no difference between the "
-        "systems of a group. A rank such as 1–3 is the range of ranks that the tests allow."
+        "systems of a group. A rank such as 1–3 is the range of ranks that the tests allow. Judged is the "
+        "share of the ranked documents with a grade."
     )
     ui.sentences(leaderboard.warn_of_unsure_runs(ranked_runs))
     for reason, count in left_out.items():
@@ -100,4 +101,5 @@ def _make_row(row: LeaderboardRow, run: leaderboard.SubmittedRun) -> tuple[objec
     low, high = run.figure["low"], run.figure["high"]
     interval = "" if low is None or high is None else f" ({decimal(low)}\u00a0to\u00a0{decimal(high)})"
     author = f"{run.author}, {run.scored_at:%d\u00a0%b\u00a0%Y}"
-    return rank, row.system, f"{decimal(row.value)}{interval}", run.figure["n"], row.letters, author
+    judged = percent(run.figure.get("judged"))
+    return rank, row.system, f"{decimal(row.value)}{interval}", judged, run.figure["n"], row.letters, author

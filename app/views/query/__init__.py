@@ -177,7 +177,8 @@ def _offer_sending(store: Store, acts: Acts, query_documents: QueryDocuments) ->
     for candidate in query_documents.documents:
         document_id = candidate.document.document_id
         titles[document_id] = candidate.document.title or "Untitled"
-        for name in candidate.ranks:
-            if name.endswith(EVALUATED):
-                run_names[document_id] = f"{RUN_PREFIX}{name.removesuffix(EVALUATED)}"
+        for name, rank in candidate.ranks.items():
+            if rank is not None:
+                is_upload = name.endswith(EVALUATED)
+                run_names[document_id] = f"{RUN_PREFIX}{name.removesuffix(EVALUATED)}" if is_upload else name
     show_send_form(store, acts, facts.query_id, facts.text, titles, unjudged, run_names)

@@ -12,8 +12,9 @@ from markupsafe import Markup
 from curation.core.reports.page import Section, html_page
 from curation.core.reports.table_files import format_markdown
 from curation.core.reports.tables import QueryName, Table
-from curation.core.text import pluralize
+from curation.core.text import decimal, interval_text, p_text, percent, pluralize
 from curation.evaluation.evaluation import AnswerEvaluation, Evaluation
+from curation.evaluation.figures.comparison import select_overall
 from curation.evaluation.llm_judges.estimates import JudgedEvaluation
 from curation.evaluation.report import (
     answer_sections,
@@ -90,6 +91,7 @@ def write_findings(evaluation: Evaluation, answers: AnswerEvaluation | None = No
     if answers is not None:
         sentences += answer_sections.write_triple_findings(evaluation, answers)
     else:
+        sentences += compare_best(evaluation)
         for system in evaluation.runs[:5]:
             figures = "; ".join(f"{name} {format_figure(system.overall[name])}" for name in headline)
             queries = pluralize(system.overall[headline[0]].n, "query", "queries")
@@ -106,6 +108,28 @@ def write_findings(evaluation: Evaluation, answers: AnswerEvaluation | None = No
         sentences.append(evaluation.sealed_count.sentence)
         sentences.append(f"{parts} is sealed: figures of fewer than ten queries are hidden.")
     return sentences
+
+
+def compare_best(evaluation: Evaluation) -> list[str]:
+    """Compare the two best systems by the first measure in a sentence; no sentence without their test."""
+    measure = parse_measures(evaluation.measures[:1])[0]
+    figures = {run.name: run.overall[measure.name] for run in evaluation.runs}
+    known = {name: figure.value for name, figure in figures.items() if figure.value is not None}
+    names = sorted(known, key=lambda name: -known[name])[:2]
+    for row in select_overall(evaluation.comparisons, measure.name):
+        if {row.system, row.other} != set(names) or row.difference is None:
+            continue
+        difference, low, high = row.difference, row.low, row.high
+        if row.system != names[0]:
+            difference, low, high = -difference, high and -high, low and -low
+        shares = " and ".join(percent(figures[name].judged) for name in names)
+        where = f"the top {measure.depth}" if measure.depth else "the lists"
+        return [
+            f"{', '.join(f'{name} {decimal(known[name])}' for name in names)}: difference "
+            f"{decimal(difference)} ({interval_text(low, high)}), p {p_text(row.p_corrected)}; "
+            f"{shares} of {where} are judged."
+        ]
+    return []
 
 
 def write_report(
