@@ -58,7 +58,7 @@ def answers_open(
 @answers.command("status")
 def answers_status(
     name: Annotated[
-        str | None, Argument(metavar="TASK", help="Name of an answer task. Without a name, list all.")
+        str | None, Argument(metavar="TASK", help="Name of an answer task. Default: a list of all tasks.")
     ] = None,
     query: Annotated[str | None, Option(help="Show the answers to a query, by id or text.")] = None,
 ) -> None:
@@ -81,7 +81,7 @@ def answers_status(
     store = project_store()
     if name is None:
         if query is not None:
-            raise InputError("--query would change nothing: a query has answers in a task; name the TASK.")
+            raise InputError("--query would change nothing: answers of a query need a task; name the TASK.")
         tasks = store.read(answer_tasks.list_answer_tasks)
         show(PlainResult((), (answer_tasks.build_task_table(tasks),)), as_json={"tasks": tasks})
     elif query is None:
@@ -109,12 +109,12 @@ def answers_nuggets(
     context: Context,
     query: Annotated[
         list[str] | None,
-        Option(help="A query, by id or text. Repeatable.", show_default="every query without nuggets"),
+        Option(help="Id or text of a query. Repeatable.", show_default="every query without nuggets"),
     ] = None,
     send: Send = False,
     calls: MaxCalls = None,
     parallel: Parallel = 4,
-    proposed: Annotated[bool, switch("--proposed", "List waiting and count accepted proposals.")] = False,
+    proposed: Annotated[bool, switch("--proposed", "List waiting, count accepted proposals.")] = False,
 ) -> None:
     """Have a model propose the facts that a good answer has.
 

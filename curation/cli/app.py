@@ -50,8 +50,8 @@ def serve_app(
         list[str] | None,
         Option(
             metavar="HOST",
-            help="Host from which browsers may fetch images of documents. Repeatable. They are fetched "
-            "by https. The host learns who loads an image, and when. Default: no images.",
+            help="Host from which browsers may fetch images of documents. Repeatable. The browser fetches "
+            "images by https. The host learns who loads an image, and when. Default: no images.",
         ),
     ] = None,
     backup_to: Annotated[

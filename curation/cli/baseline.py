@@ -35,7 +35,7 @@ def baseline(
         ),
     ] = None,
     engine: Annotated[str | None, Option(help="Engine to ask instead of systems.")] = None,
-    rate: Annotated[float, Option(help="Requests a second to the engine, at most.")] = RATE,
+    rate: Annotated[float, Option(help="Maximum number of requests a second to the engine.")] = RATE,
     overwrite: Annotated[bool, switch("--overwrite", "Overwrite files with the same names.")] = False,
 ) -> None:
     """Search a release's corpus for its queries. The ranked lists of each system are written as a TREC run

@@ -70,7 +70,7 @@ def coverage_command(
     if html is None:
         refuse_unused(context, "no map is drawn; add --html FILE", "release", "run")
     if sum((gaps, rename is not None, html is not None)) > 1:
-        raise InputError("--gaps, --rename and --html do different work; expected one of them.")
+        raise InputError("--gaps, --rename and --html exclude each other; expected one of these options.")
     if rename is not None:
         refuse_unused(context, "a region gets a name", "seed", "model", "limit")
         _rename_region(rename)

@@ -28,7 +28,7 @@ Writers = Annotated[
 JudgedShare = Annotated[
     float | None, Option(help="Share of a language model's queries that people judge. Above 0, at most 1.")
 ]
-RegionNumber = Annotated[int | None, Option(help="Number of the only region to write for.")]
+RegionNumber = Annotated[int | None, Option(help="Number of a region, if people write only for this region.")]
 EmbeddingModel = Annotated[str, option(CoverageRequest, "model")]
 
 
@@ -45,8 +45,8 @@ class Purpose(StrEnum):
 PurposeOption = Annotated[
     Purpose,
     Option(
-        help="Purpose: gaps, few or unanswerable. Few are regions with 1 to 4 queries, which get "
-        "5. Unanswerable queries have no answer in the corpus; only people write such queries."
+        help="Purpose: gaps, few or unanswerable. The purpose few raises regions with 1 to 4 queries to 5 "
+        "queries. Unanswerable queries have no answer in the corpus; only people write such queries."
     ),
 ]
 
@@ -69,7 +69,7 @@ def write_command(
     options the command lists the written queries with their source, and the state of unanswerable queries.
 
     A person's task has a document of a region and a style: 1–2 words, 3–4 words or a natural question, with
-    proper names or in generic terms. Regions are taken in the order of searches × documents; each region
+    proper names or in generic terms. The tasks take regions in the order of searches × documents; each region
     comes once before a region comes again.
 
     GOLDGRADE_LLM_URL names the language model; without --send the command only says how many calls it would
@@ -109,7 +109,7 @@ def _check_options(context: Context, annotators: str | None, share: float | None
     if share is None:
         refuse_unused(context, "no language model writes; add --share", "send", "calls", "model")
     elif annotators is not None:
-        raise InputError("--annotators has people write, --share a language model; expected one of them.")
+        raise InputError("With --annotators people write, with --share a model; expected one option.")
     if annotators is None:
         refuse_unused(context, "nobody is asked to write; add --annotators", "region")
         if purpose is Purpose.unanswerable:

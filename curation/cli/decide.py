@@ -38,15 +38,15 @@ QueryArgument = Annotated[str | None, Argument(help="The query's id or its text.
 DocumentArgument = Annotated[str | None, Argument(help="The document's id.")]
 GradeOption = Annotated[int | None, Option(help="The grade, one of the guide's scale.")]
 Unjudgeable = Annotated[bool, switch("--unjudgeable", "Decide that no grade fits.")]
-EvidenceWords = Annotated[list[str] | None, Option(help="Words that show the grade. Repeatable.")]
+EvidenceWords = Annotated[list[str] | None, Option(help="Document's words that show the grade. Repeatable.")]
 SecondOpinion = Annotated[
     bool, switch("--second-opinion", "Ask one more annotator instead, and decide later.")
 ]
 GuideQuestion = Annotated[str | None, Option(help="Note a question that the guide leaves open.")]
 DecisionFile = Annotated[Path | None, Option(help="Decide the disputed pairs of this file.")]
 ColumnMap = Annotated[list[str] | None, map_option(*FIELDS)]
-EveryPair = Annotated[bool, switch("--all", "With --file: decide all its judged pairs, disputed or not.")]
-DryRun = Annotated[bool, switch("--dry-run", "With --file: say what would be decided.")]
+EveryPair = Annotated[bool, switch("--all", "With --file, decide all its judged pairs, disputed or not.")]
+DryRun = Annotated[bool, switch("--dry-run", "With --file, say what the command would decide.")]
 AnswerTask = Annotated[str | None, Option(help="Decide the answers of QUERY in this answer task.")]
 PickedAnswers = Annotated[
     list[str] | None, Option(help="With --task: a written answer to accept. Repeatable.")
@@ -157,7 +157,7 @@ def _find_decision_kind(context: Context) -> str:
     kinds = [name for name in find_given_flags(context) if name in OPTIONS_OF]
     if len(kinds) > 1:
         flags = " and ".join(find_given_flags(context)[name] for name in kinds)
-        raise InputError(f"{flags}: expected one of them at a time.")
+        raise InputError(f"{flags}: expected only one of these options.")
     kind = kinds[0] if kinds else ""
     for other, options in OPTIONS_OF.items():
         if other != kind and options:
@@ -172,10 +172,10 @@ def _check_arguments(kind: str, query: str | None, document: str | None) -> None
     """Refuse a QUERY or a DOCUMENT that the kind of decision does not take, or that the kind lacks."""
     if kind == "file":
         if query is not None:
-            raise BadParameter("decides a file; leave QUERY and DOCUMENT out.", param_hint="--file")
+            raise BadParameter("names a file of pairs; leave QUERY and DOCUMENT out.", param_hint="--file")
     elif query is None or (document is None) != (kind == "task"):
         raise BadParameter(
-            "name a query with --task, the pair without, or a file with --file.", param_hint="QUERY DOCUMENT"
+            "name --task and a query, a query and a document, or --file.", param_hint="QUERY DOCUMENT"
         )
 
 

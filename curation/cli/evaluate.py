@@ -192,7 +192,7 @@ def _add_baseline(sources: Sequence[SystemFile], name: str | None) -> tuple[Sequ
         return sources, name
     [run] = parse_run_files([name])
     if not run.path.is_file():
-        problem = f"it is not one of the runs ({', '.join(names)}), and there is no such file"
+        problem = f"it is not one of the runs ({', '.join(names)}), and no file has this name"
         raise InputError(f"--baseline {name}: {problem}; expected the NAME of a run, FILE or NAME=FILE.")
     for source in sources:
         if source.path.resolve() == run.path.resolve():

@@ -38,7 +38,7 @@ def guide_use(
     open_rounds: Annotated[
         str | None,
         Option(
-            help="Whether open rounds keep their guide or switch to this. A switch is refused if "
+            help="Whether open rounds keep the old guide or switch to the new. A switch is refused if "
             "grades were given on a different scale."
         ),
     ] = None,
@@ -46,11 +46,13 @@ def guide_use(
         bool,
         switch(
             "--same-grades",
-            "The meaning of the grades is unchanged: labels stay fresh. Without this option they stay "
-            "fresh only if nothing but the presentation of documents changes.",
+            "The grades keep their meaning, so labels stay fresh. Without this option "
+            "labels stay fresh only if nothing but the presentation of documents changes.",
         ),
     ] = False,
-    dry_run: Annotated[bool, switch("--dry-run", "Say what the change would mean. Change nothing.")] = False,
+    dry_run: Annotated[
+        bool, switch("--dry-run", "Say what the new guide would change. Change nothing.")
+    ] = False,
 ) -> None:
     """Make a guide the current guide. Each judgment keeps the version under which it was given.
 
@@ -87,8 +89,7 @@ def guide_use(
 def guide_show(
     context: Context,
     version: Annotated[
-        str | None,
-        Argument(help="A version, by the beginning of its hash, or a file; else the current guide."),
+        str | None, Argument(help="The beginning of a version's hash, or a file. Default: the current guide.")
     ] = None,
     source: Annotated[bool, switch("--source", "Print the guide as a file, to be edited.")] = False,
     against: Annotated[str | None, Option(help="Show differences from this version or file.")] = None,

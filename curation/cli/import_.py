@@ -29,9 +29,7 @@ if TYPE_CHECKING:
 
 RECORDS = "JSON, CSV, TSV, Parquet or xlsx (.gz too)"
 RecordsFile = Annotated[str, Argument(help=f"{RECORDS}.")]
-imports = command_group(
-    "import", "Bring a corpus, a log, queries, runs or judgments in. Answers, collections and engines, too."
-)
+imports = command_group("import", "Import a corpus, traffic, queries, runs, judgments or more.")
 
 
 @imports.command("corpus")
@@ -57,9 +55,9 @@ def import_corpus_command(
     old one is kept. With --refresh the documents of an engine are fetched again: a changed document becomes a
     new version, and a document that is gone leaves the corpus.
 
-    In a folder or an archive each file is a document. Its id is its path without the ending, or the address
-    that its front matter or canonical link names. Front matter becomes fields. PDF and Word files need the
-    packages pypdf and mammoth.
+    In a folder or an archive each file is a document. A document's id is its path without the ending, or the
+    address that its front matter or canonical link names. Front matter becomes fields. PDF and Word files
+    need the packages pypdf and mammoth.
 
     \b
     Examples:
@@ -99,8 +97,8 @@ def import_traffic_command(
 ) -> None:
     """Import logged queries, cleaned. Importing the same file again changes nothing.
 
-    From a log that was exported again only new rows are taken. A row with a session or a time is left out if
-    an earlier log has the row, as many times as that log has it. --list shows the logs that the project has,
+    From a log that was exported again only new rows are taken. If an earlier log has a row with a session or
+    a time N times, the import leaves N copies of this row out. --list shows the logs that the project has,
     and --delete removes a log, such as a log that was imported twice. Samples that were drawn from a deleted
     log keep their queries and probabilities.
 
@@ -265,7 +263,7 @@ def import_answers_command(
 def import_collection_command(
     request: requests.CollectionRequest,
     path: Annotated[Path, Argument(help="A folder with the collection's files, a zip, or one file.")],
-    dry_run: Annotated[bool, switch("--dry-run", "Say what each file is. Import nothing.")] = False,
+    dry_run: Annotated[bool, switch("--dry-run", "Say what kind each file is. Import nothing.")] = False,
 ) -> None:
     """Import a test collection. A collection has documents, queries with information needs, and judgments.
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from curation.retrieval.engines.trial import EngineTrial
     from curation.store import Document
 
-Rate = Annotated[float, Option(help="Requests a second to the engine, at most.")]
+Rate = Annotated[float, Option(help="Maximum number of requests a second to the engine.")]
 MAX_SHOWN = 60
 """Characters that a trial of an engine prints of each field of a document."""
 

@@ -27,7 +27,7 @@ def init(
         Option(help="Labeling guide: a file or a shipped guide's name.", show_default="grades 0 to 3"),
     ] = None,
     demo: Annotated[
-        Path | None, Option(metavar="FOLDER", help="Build the demo there, such as in data/demo.")
+        Path | None, Option(metavar="FOLDER", help="Folder in which to build the demo, such as data/demo.")
     ] = None,
     demo_files: Annotated[
         Path | None, Option(metavar="FOLDER", help="Only write the demo's corpus, log and grades there.")

@@ -105,7 +105,7 @@ def required_reason() -> str:
     """
     if reason := stated_reason():
         return reason
-    raise InputError('No reason was given, and this is logged with one; add --reason "why".')
+    raise InputError('No reason was given, and this command logs a reason; add --reason "why".')
 
 
 def open_seal(store: Store, purpose: str) -> SealAccess:

@@ -20,8 +20,9 @@ def doctor(
 ) -> None:
     """Examine the project while it is in use. The exit code is 1 if you must act.
 
-    The doctor reads the whole file. The doctor also checks the log, permissions, disk, versions, the sums of
-    releases, jobs without an end, leftovers of killed processes, backups, and the clock.
+    The doctor reads the whole project. The doctor also checks the log, permissions, disk,
+    versions, the checksums of releases, jobs without an end, leftovers of killed processes, backups, and the
+    clock.
 
     \b
     Examples:
@@ -42,8 +43,8 @@ def backup(
     file: Annotated[
         str,
         Argument(
-            help="The new file, or a folder. In a folder the file's name has the time. A folder with / "
-            "at its end is made."
+            help="The new file, or a folder. In a folder the backup's name has the time of the backup. If "
+            "the path ends with /, the command makes the folder."
         ),
     ],
 ) -> None:
@@ -70,7 +71,7 @@ def restore(
     file: Annotated[Path, Argument(help="A backup.")],
     replace: Annotated[bool, switch("--replace", "Move an existing project aside, and keep it.")] = False,
 ) -> None:
-    """Restore a backup as the project. The backup is compared with its sums and read whole first.
+    """Restore a backup as the project. First the backup is read and compared with its checksums.
 
     Sign-ins, passwords and roles are as they were at the time of the backup. Stop the app first: later
     answers are in the project that is moved aside, not in the restored project.

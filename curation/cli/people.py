@@ -19,14 +19,14 @@ if TYPE_CHECKING:
     from curation.store import Store
 
 NewName = Annotated[str, Argument(help="Name to sign in with: letters, digits and . @ + - _")]
-Link = Annotated[bool, switch("--link", "Make a link by which they choose a password.")]
+Link = Annotated[bool, switch("--link", "Make a link by which the person chooses a password.")]
 Address = Annotated[str, Option(help="Address of the app, as people open it.")]
 LOCAL_ADDRESS = "http://localhost:8501"
 people = command_group("people", "List, add and change the people of the project.")
 
 
 PersonName = Annotated[str, Argument(help="The person whose account changes.")]
-NewRole = Annotated[str | None, Option(help="What they may do now, on open pages too.")]
+NewRole = Annotated[str | None, Option(help="New role of the person, which open pages follow, too.")]
 Deactivate = Annotated[bool, switch("--deactivate", "End access at once. Their judgments stay.")]
 Activate = Annotated[bool, switch("--activate", "Allow the person to sign in again.")]
 NewAddress = Annotated[
@@ -77,10 +77,10 @@ def people_add(
     context: Context,
     name: NewName,
     role: Annotated[
-        str, Option(help="What they may do: annotator, reviewer, lead or evaluator.")
+        str, Option(help="Role of the person: annotator, reviewer, lead or evaluator.")
     ] = "annotator",
     email: Annotated[
-        str | None, Option(help="Address for sign-in through an identity provider. No password is asked for.")
+        str | None, Option(help="Address for sign-in by an identity provider. The person needs no password.")
     ] = None,
     password_stdin: Annotated[
         bool, switch("--password-stdin", "Read the password from standard input, its first line.")
@@ -159,7 +159,7 @@ def people_set(
 def _require_one_change(context: Context) -> None:
     changes = [flag for name, flag in find_given_flags(context).items() if name not in ("name", "address")]
     if not changes:
-        raise InputError("Nothing to change is named: expected one of the options, such as --role or --link.")
+        raise InputError("No change is named: expected one of the options, such as --role or --link.")
     if len(changes) > 1:
         raise InputError(f"{' and '.join(changes)}: expected one change at a time.")
 

@@ -30,7 +30,7 @@ PairsFile = Annotated[
     Path | None,
     Option(
         help="File to write the pairs to be judged to, .csv or .jsonl. "
-        "Without other options no pool is built."
+        "Without other options the command builds no pool."
     ),
 ]
 TextLength = Annotated[
@@ -42,8 +42,8 @@ ContributionsPool = Annotated[
     Option(
         "--contributions",
         metavar="POOL",
-        help="Show what each system added to this pool. Build no pool. POOL is the beginning of an "
-        "id, or last.",
+        help="Show what each system added to this pool. Build no pool. POOL is the beginning of a pool's "
+        "id, or the word last.",
     ),
 ]
 

@@ -32,7 +32,7 @@ def practice(
         Option(help="File of known pairs with explanations. Default: pairs that reviewers decided."),
     ] = None,
     map: Annotated[list[str] | None, map_option(*FIELDS)] = None,
-    retry: Annotated[str | None, Option(help="Annotator who failed and tries other queries.")] = None,
+    retry: Annotated[str | None, Option(help="Annotator who failed, and now tries other queries.")] = None,
     pass_: Annotated[
         str | None, Option("--pass", help="Annotator who gets real items without having passed.")
     ] = None,

@@ -25,7 +25,7 @@ def query_add(
     information_need: Annotated[str | None, Option(help="Information need, for annotators.")] = None,
     tag: Annotated[list[str] | None, Option(help="A tag of the query. Repeatable.")] = None,
 ) -> None:
-    """Add a query that is not in the log. People judge it like a query of the sample.
+    """Add a query that is not in the log. People judge the query like a query of the sample.
 
     A text that the project already has is refused, and so is a text with personal data.
 
@@ -54,20 +54,20 @@ def sample(
         bool,
         switch(
             "--top-up",
-            "Add queries to the current sample, and remove no query. The sample then has at least each "
-            "--quota, or --size queries.",
+            "Add queries to the current sample, and remove no query. The sample then reaches at least "
+            "each --quota, or --size queries in total.",
         ),
     ] = False,
 ) -> None:
-    """Draw the queries to judge from all imported traffic. The draw is without replacement.
+    """Draw the queries to judge, without replacement.
 
     By default head, torso and tail get equal shares of the sample; the unused share of a small stratum goes
     to the other strata. Strata of several dimensions are crossed and named like `head · docs-site · short`.
-    Length is short up to 2 words, long from 6. A tag makes two strata, such as `question` and `not question`.
-    A field is a further field of the log (`import traffic --map metadata=COLUMN`). A cluster is the region of
-    the corpus to which a query belongs most (`goldgrade coverage`). Queries asked equally often stay in one
-    band. Each query is stored with its inclusion probability. The sample becomes the current one; earlier
-    samples stay stored.
+    A query is short up to 2 words, and long from 6 words on. A tag makes two strata, such as `question` and
+    `not question`. A field is an additional column of the log (`import traffic --map metadata=COLUMN`). A
+    cluster is the region of the corpus to which a query belongs most (`goldgrade coverage`). Queries asked
+    equally often stay in one band. Each query is stored with its inclusion probability. The sample becomes
+    the current one; earlier samples stay stored.
 
     With `--top-up` a
     stratum that is too small gets more queries. Each `--quota` is then a minimum, no earlier query is lost,

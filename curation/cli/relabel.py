@@ -33,9 +33,11 @@ def relabel_plan(
     context: Context,
     today: Annotated[
         datetime | None,
-        Option(formats=["%Y-%m-%d"], help="A day of the quarter.", show_default="the clock's"),
+        Option(formats=["%Y-%m-%d"], help="Any day of the quarter to plan.", show_default="the clock's"),
     ] = None,
-    dry_run: Annotated[bool, switch("--dry-run", "Say what the plan would be. Store nothing.")] = False,
+    dry_run: Annotated[
+        bool, switch("--dry-run", "Say what pairs the plan would have. Store nothing.")
+    ] = False,
     due: Annotated[bool, switch("--due", "Show what is stale and what is due. Plan nothing.")] = False,
     stored: Annotated[
         str | None,
@@ -117,7 +119,7 @@ def relabel_report(
         tuple[str, str] | None,
         Option(
             metavar="OLD NEW",
-            help="Compare two rounds instead of a plan. The old round comes first.",
+            help="Compare two rounds instead of a plan. Give the name of the old round first.",
             show_default="none",
         ),
     ] = None,
@@ -139,7 +141,7 @@ def relabel_report(
     from curation.relabeling.report_sections import list_drift_findings, make_drift_page, make_drift_sections
 
     if plan and rounds:
-        raise InputError(f"the plan {plan!r} and --rounds: expected one of the two")
+        raise InputError(f"the plan {plan!r} cannot be combined with --rounds; expected a plan or two rounds")
     store = project_store()
     with progress_bar():
         report = compare_rounds(store, *rounds) if rounds else make_drift_report(store, plan)

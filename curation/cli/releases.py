@@ -28,7 +28,7 @@ def verify(
     """Check every byte of a release or an exported folder. The exit code is 1 if a byte was altered.
 
     A release is compared with its checksums, and each of its documents with its hash. A folder is compared
-    with the sums of its manifest. No grade is shown.
+    with the checksums of its manifest. No grade is shown.
 
     \b
     Examples:
@@ -55,7 +55,7 @@ def verify(
 def releases(
     context: Context,
     name: Annotated[
-        str | None, Argument(metavar="RELEASE", help="A release. For --card also an id or a packed file.")
+        str | None, Argument(metavar="RELEASE", help="A release. With --card also its id or a packed file.")
     ] = None,
     card: Annotated[bool, switch("--card", "Print the release's data-set card (Markdown) instead.")] = False,
     licence: Licence = "unknown",

@@ -27,7 +27,9 @@ STATES = ("open", "paused", "closed", "deleted")
 def round_open(
     request: RoundRequest,
     name: RoundName,
-    dry_run: Annotated[bool, switch("--dry-run", "Say what each annotator would get. Open nothing.")] = False,
+    dry_run: Annotated[
+        bool, switch("--dry-run", "Say what items annotators would get. Open nothing.")
+    ] = False,
     out: Annotated[Path | None, Option(help="Write each query's inclusion probability as CSV.")] = None,
 ) -> None:
     """Open a round of labeling.
@@ -61,7 +63,7 @@ def round_open(
 def round_status_command(
     context: Context,
     name: Annotated[
-        str | None, Argument(metavar="ROUND", help="Name of the round. Without a name, show all.")
+        str | None, Argument(metavar="ROUND", help="Name of the round. Default: a list of all rounds.")
     ] = None,
 ) -> None:
     """Show the rounds, or one round's progress.
@@ -100,7 +102,7 @@ def round_status_command(
 
 @rounds.command("set")
 def round_set(
-    name: RoundName, state: Annotated[str, Argument(help="open, paused, closed or deleted.")]
+    name: RoundName, state: Annotated[str, Argument(help="New state: open, paused, closed or deleted.")]
 ) -> None:
     """Pause or close a round, open it again, or delete it.
 
@@ -123,7 +125,7 @@ def round_set(
     from curation.relabeling.fixed_reports import close_round
 
     if state not in STATES:
-        raise InputError(f"{state!r} is no state of a round; expected {', '.join(STATES)}.")
+        raise InputError(f"{state!r} is not a state of a round; expected {', '.join(STATES)}.")
     store, reason = project_store(), stated_reason()
     if state == "deleted":
         show(delete_round(store, name, actor(), reason))

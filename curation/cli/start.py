@@ -23,21 +23,21 @@ def start(
         str | None,
         Argument(
             help="Documents: a folder, zip or tar of Markdown, HTML, text, PDF or Word; or JSON, CSV or "
-            "Parquet. None for the documents that the project has.",
+            "Parquet. Default: the documents that the project has.",
             show_default=False,
         ),
     ] = None,
     log: Annotated[
         str | None,
-        Argument(help="A log of queries. None for the queries that the project has.", show_default=False),
+        Argument(help="A log of queries. Default: the queries that the project has.", show_default=False),
     ] = None,
 ) -> None:
     """Import documents and a log, and open a first round.
 
-    The command makes the project if it does not exist. It draws the queries from the log in equal shares of
-    frequent, middle and rare queries. BM25 finds the documents to grade. The round is for all people who may
-    grade. While the project has no people, the command prepares everything but the round; the first person
-    who signs in opens the round on the page Home.
+    The command makes the project if it does not exist. The command draws the queries from the log in equal
+    shares of frequent, middle and rare queries. BM25 finds the documents to grade. The round is for all
+    people who may grade. While the project has no people, the command prepares everything but the round; the
+    first person who signs in opens the round on the page Home.
 
     \b
     Examples:

@@ -24,8 +24,8 @@ QueryNames = Annotated[
     list[str] | None, Argument(help="Queries whose tags --set and --unset change: ids or texts.")
 ]
 FindByRule = Annotated[bool, switch("--find", "Tag all current queries by rule.")]
-SetTags = Annotated[list[str] | None, Option("--set", help="A tag that the queries have. Repeatable.")]
-UnsetTags = Annotated[list[str] | None, Option(help="A tag that the queries lack. Repeatable.")]
+SetTags = Annotated[list[str] | None, Option("--set", help="A tag to give to the queries. Repeatable.")]
+UnsetTags = Annotated[list[str] | None, Option(help="A tag to take from the queries. Repeatable.")]
 DeclaredTags = Annotated[
     list[str] | None,
     Option(help="Add a tag to the project. Lower-case letters, digits and hyphens. Repeatable."),
@@ -78,7 +78,7 @@ def tags(
 
     sets_tags = bool(queries or set_ or unset)
     if sum((find, sets_tags, bool(declare), file is not None)) > 1:
-        raise InputError("--find, --set and --unset, --declare and --file do different work; expected one.")
+        raise InputError("--find, --set and --unset, --declare and --file exclude each other; expected one.")
     if file is None:
         file_options = ("map", "format", "encoding", "columns", "no_header")
         refuse_unused(context, "no file is read; name one with --file", *file_options)

@@ -64,7 +64,7 @@ class EvaluateRequest:
     by: Sequence[str] = option(
         ("stratum",),
         "Kinds of queries",
-        "Figures are also broken down by these facets, with commas. type (stratum and tag), stratum, "
+        "Figures are also broken down by facets, separated by commas. type (stratum and tag), stratum, "
         "band, segment, tag, source, part; with a coverage map in the release also cluster, grid.",
         flag="--breakdown",
         is_comma_separated=True,
@@ -98,15 +98,15 @@ class EvaluateRequest:
     baseline: str | None = option(
         None,
         "Compare each system with",
-        "Compare each system only with this run, given by NAME. The command also takes the file of a "
-        "further run.",
+        "Compare each system only with this run, given by NAME. The baseline may also be the file of "
+        "another run.",
         unset="all others",
     )
     test: str = option(
         RANDOMISATION,
         "Test that decides",
-        "The significance test that decides. Choose randomisation, t or wilcoxon. The report shows all "
-        "tests.",
+        "The test that decides whether a difference is significant. Choose randomisation, t or wilcoxon. "
+        "The report shows the results of all three tests.",
         flag="--significance-test",
         choices=tuple(TESTS),
         words={name: words for name, (_, words) in TESTS.items()},
@@ -114,7 +114,7 @@ class EvaluateRequest:
     judge: str | None = option(
         None,
         "Judge",
-        "Also estimate figures on all queries that a judge graded. People's grades correct the judge's.",
+        "Also estimate figures on all queries that a judge graded. People's grades correct judge grades.",
         unset="none",
     )
     hard_negatives: bool = option(
@@ -147,7 +147,7 @@ class EvaluateRequest:
     chunk_map: Path | None = option(
         None,
         "Map of chunks",
-        "Table of an index's chunks that a splitter wrote. Needed for runs with chunk ids. The columns "
+        "Table of an index's chunks that a splitter wrote. Runs with chunk ids need this table. The columns "
         "are chunk_id, document_id, and start and end or chunk_text.",
         flag="--splitter",
         unset="the runs have documents, or chunks with their places or texts",

@@ -95,7 +95,7 @@ def find_collection(path: Path, style: str | None = None, encoding: str = "utf-8
     several styles or no known style, or there are too many files.
     """
     if style is not None and style not in STYLES:
-        raise InputError(f"{style!r} is no format of test collections; expected one of {', '.join(STYLES)}")
+        raise InputError(f"{style!r} is not a collection's format; expected one of {', '.join(STYLES)}")
     paths = _list_files(path)
     table_style = style if style in ("beir", "hf") else _find_table_style(path, paths)
     recognized = [_recognize_file(file, path, table_style, encoding) for file in paths]
@@ -105,7 +105,7 @@ def find_collection(path: Path, style: str | None = None, encoding: str = "utf-8
     if not files:
         other_files = [*not_imported, *other_styles][:5]
         shown = "; ".join(f"{_format_name(file.path, path)}: {file.found}" for file in other_files)
-        raise InputError(f"no test collection was found there ({shown or 'the folder is empty'})", path=path)
+        raise InputError(f"no test collection was found ({shown or 'the folder is empty'})", path=path)
     kind_order = (DOCUMENTS, QUERIES, JUDGMENTS)
     files.sort(key=lambda file: (kind_order.index(file.kind), file.path))
     found_style = style or next((file.style for file in files if file.style), "trec")
@@ -143,7 +143,7 @@ def _select_style(
             f"holds files of several formats of test collections: {examples_text}",
             path=path,
             way_out="Choose one format.",
-            command=f"--format {' or --format '.join(styles)} does.",
+            command=f"--format {' or --format '.join(styles)} chooses a format.",
         )
     chosen = [file for file in files if file.style in ("", style or file.style)]
     others = [CollectionFile(file.path, f"{file.found}, not {style}") for file in files if file not in chosen]

@@ -24,14 +24,14 @@ SkipUnknown = Annotated[
     bool,
     Option(
         "Leave out lines with unknown queries or documents",
-        "Leave out lines with unknown queries or documents. Otherwise the file is refused.",
+        "Leave out lines with unknown queries or documents. By default the command refuses such a file.",
     ),
 ]
 GradeMap = Annotated[
     str | None,
     Option(
         "Grades of another scale",
-        "Grades of another scale: 100=3,10=2,1=1,0=0. Further values are cannot-tell and no-grade.",
+        "Grades of another scale: 100=3,10=2,1=1,0=0. A grade may also become cannot-tell or no-grade.",
     ),
 ]
 Encoding = Annotated[

@@ -74,12 +74,12 @@ class ImportRequest:
     columns: str | None = option(
         None,
         "Names of the columns",
-        "Names of the columns of a table without a header. Separate the names by commas.",
+        "Names of the columns of a table without a header. Separate the names of columns by commas.",
     )
     no_header: bool = option(
         False,
         "The first line is data",
-        "The table has no header line. Names of the columns must then be given.",
+        "The table has no header line. A table without a header needs --columns.",
     )
 
     @property
@@ -124,7 +124,7 @@ class CorpusRequest(ImportRequest):
     add: bool = option(
         False,
         "Add to the current corpus",
-        "Add to the current corpus. Otherwise the file replaces all documents of the corpus.",
+        "Add the documents to the current corpus. By default the file replaces all documents of the corpus.",
     )
     titles_only: bool = option(
         False,
@@ -135,7 +135,7 @@ class CorpusRequest(ImportRequest):
         None,
         "The text is written in",
         "Markup of the text: plain, html, markdown, code or file. Annotators see documents in this markup. "
-        "With file, each document has the markup of its file.",
+        "With the value file, each document has the markup of its file.",
         choices=tuple(MARKUPS),
         words=MARKUPS,
         unset="found from the first rows, if the guide does not set the markup",
@@ -144,7 +144,7 @@ class CorpusRequest(ImportRequest):
         False,
         "Leave the texts in the file",
         "Leave the texts in their Parquet or JSON files. The path may also be a folder. The project keeps "
-        "ids and checksums, and stores the texts of pooled and judged documents. Do not change the files.",
+        "ids and checksums, and stores the texts of pooled and judged documents. Do not edit these files.",
     )
 
 
@@ -203,7 +203,7 @@ class JudgmentsRequest(ImportRequest):
     annotator_columns: Mapping[str, str] | None = option(
         None,
         "Columns with grades",
-        "Wide form: columns with grades, separated by commas. Write column=name to name an annotator.",
+        "Wide form: columns with grades, separated by commas. A column's annotator: column=name.",
         parse=parse_annotator_columns,
     )
     annotator_map: str | None = option(
@@ -246,7 +246,7 @@ class JudgmentsRequest(ImportRequest):
     round: str | None = option(
         None,
         "Name of a further pass by the same people",
-        "Round of a further pass by the same people. Its grades do not correct earlier rounds.",
+        "Round of a further pass by the same people. Grades of this round correct no earlier grades.",
         needs=Needs("a judge's grades are in no round", lambda values: values["judge"] is None),
     )
 
@@ -311,7 +311,7 @@ class CollectionRequest:
     add: bool = option(
         False,
         "Add to the current corpus",
-        "Add to the current corpus. Otherwise the new documents replace the corpus.",
+        "Add the documents to the current corpus. By default the new documents replace the corpus.",
     )
     encoding: Encoding = "utf-8"
 

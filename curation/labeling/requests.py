@@ -45,14 +45,14 @@ class RoundRequest:
     duplicates: float = option(
         0.08,
         "Share of blind duplicates",
-        "Blind duplicates as a share of each annotator's items. 0 to 0.5.",
+        "Share of blind duplicates in an annotator's items, 0 to 0.5.",
         minimum=0,
         maximum=0.5,
     )
     control_items: float = option(
         0.0,
         "Share of control items",
-        "Control items as a share of each annotator's items. 0 to 0.5. Control items are pairs with a "
+        "Share of control items in an annotator's items, 0 to 0.5. Control items are pairs with a "
         "decision, shown unmarked.",
         minimum=0,
         maximum=0.5,
@@ -87,7 +87,7 @@ class RoundRequest:
         None,
         "Draw queries",
         "Draw this many queries at random. Human grades of these queries correct a judge's grades. "
-        "Each stratum gives queries in proportion to its size, at least one.",
+        "Each stratum gives at least one query, and queries in proportion to its size.",
         minimum=1,
         unset="all queries",
         needs=Needs("grades of a pilot cannot correct a judge", lambda values: not values["pilot"]),
@@ -95,7 +95,7 @@ class RoundRequest:
     lists: bool = option(
         False,
         "Show the documents of a query as a list",
-        "Show the documents of a query as a list on one page. The default is one document at a time.",
+        "Show the documents of a query as a list on one page. By default, one document is shown at a time.",
     )
     seed: Seed = 0
     again: bool = option(
@@ -145,14 +145,16 @@ class PracticeRequest:
 
     name: str = ""
     annotators: Sequence[str] = option((), *_ANNOTATORS, is_comma_separated=True)
-    queries: int = option(10, "Queries", "Known queries per annotator, with at most 5 documents.", minimum=1)
+    queries: int = option(
+        10, "Queries", "Known queries per annotator, each with up to 5 documents.", minimum=1
+    )
     pass_mark: float = option(
         PASS_MARK, "Pass mark", "Share of correct answers needed to pass.", minimum=0.01, maximum=1
     )
     within: int = option(
         0,
         "Grades that a correct answer may be off",
-        "Number of grades that a correct answer may be off.",
+        "Allowed distance of a correct answer in grades.",
         minimum=0,
     )
     seed: Seed = 0
@@ -223,11 +225,11 @@ class AnswerTaskRequest:
     queries: Sequence[str] = option(
         (),
         "Queries",
-        "A query, by id or text. Repeatable.",
+        "Id or text of a query. Repeatable.",
         flag="--query",
         unset="every query without reference answers",
     )
-    tag: str | None = option(None, "Queries with the tag", "Only queries with the tag.", unset="any")
+    tag: str | None = option(None, "Queries with the tag", "Take only queries with this tag.", unset="any")
     most: int | None = option(
         None, "Queries to draw", "Number of queries to draw.", flag="--queries", minimum=1, unset="all"
     )
@@ -256,7 +258,7 @@ class AnswerTaskRequest:
     again: bool = option(
         False,
         "Also queries that have reference answers",
-        "Also queries with reference answers or of a closed task.",
+        "Also take queries of closed tasks or with reference answers.",
     )
     seed: Seed = 0
 

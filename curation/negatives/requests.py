@@ -40,8 +40,8 @@ class AuditRequest:
     annotators: Sequence[str] = option(
         (),
         "Annotators",
-        "Open a round for these annotators, separated by commas. Without the option, the last audit is "
-        "reported.",
+        "Open a round for these annotators, separated by commas. Without this option, the command reports "
+        "the last audit.",
         is_comma_separated=True,
     )
     name: str | None = option(

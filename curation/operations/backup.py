@@ -127,9 +127,9 @@ def read_sums(backup: Path) -> Mapping[str, Any] | None:
     except FileNotFoundError:
         return None
     except (OSError, ValueError) as error:
-        raise InputError(f"the sums cannot be read ({error}); expected JSON", path=path) from error
+        raise InputError(f"the checksums cannot be read ({error}); expected JSON", path=path) from error
     if not isinstance(sums, dict) or sums.get("form") != FORM or "sha256" not in sums:
-        raise InputError(f"expected the sums of a backup in form {FORM}, with its sha256", path=path)
+        raise InputError(f"expected the checksums of a backup in form {FORM}, with its sha256", path=path)
     return sums
 
 
@@ -144,7 +144,7 @@ def verify_sums(backup: Path) -> Mapping[str, Any] | None:
         raise InputError("there is no such file; expected a backup", path=backup)
     sums = read_sums(backup)
     if sums is not None and (sha256 := file_digest(backup)) != sums["sha256"]:
-        difference = f"its SHA-256 is {sha256[:12]}…, and its sums say {str(sums['sha256'])[:12]}…"
+        difference = f"its SHA-256 is {sha256[:12]}…, and its checksum file has {str(sums['sha256'])[:12]}…"
         cause = "the backup was altered or cut short after it was written. Use a different backup."
         raise InputError(f"{difference}: {cause}", path=backup)
     return sums

@@ -69,7 +69,7 @@ def _import_corpus(store: Store, request: CorpusRequest, progress: Progress, by:
     fields = request.columns_of(titles_only=request.titles_only)
     if request.in_place:
         if request.add:
-            raise InputError("--in-place takes a whole corpus, and no --add. Put the files into one folder.")
+            raise InputError("--in-place excludes --add. Put all files of the corpus into one folder.")
         path, layout = request.path, request.layout
         imported = link_corpus(store, path, fields, layout, progress, by, withdraw_outside)
         with store.reading() as cursor:

@@ -24,7 +24,7 @@ _REPLACEMENTS = {
     "First write one object on each line: jq -c '.[]' FILE": "Save the file with one object on each line.",
     "A folder of BEIR may stay packed for `goldgrade import collection`.": "",
     "pip install python-calamine, or save": "Save",
-    "Give names as in --columns time,query.": "Write the names in “Names of the columns”.",
+    "Name columns, as in --columns time,query.": "Write the names in “Names of the columns”.",
     "say so with `--encoding latin-1`": "choose the encoding latin-1",
     "try `--encoding utf-16`": "choose the encoding utf-16",
 }

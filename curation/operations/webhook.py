@@ -50,7 +50,7 @@ def read_webhook(environment: Mapping[str, str] | None = None) -> Webhook | None
     """
     values = os.environ if environment is None else environment
     if values.get("GOLDGRADE_SMTP", "").strip():
-        way_out = "Remove it, and name the address of a webhook in GOLDGRADE_WEBHOOK."
+        way_out = "Remove GOLDGRADE_SMTP, and name the address of a webhook in GOLDGRADE_WEBHOOK."
         problem = "GOLDGRADE_SMTP names a mail server, but notices no longer go by e-mail."
         raise InputError(problem, way_out=way_out)
     address = values.get("GOLDGRADE_WEBHOOK", "").strip()

@@ -206,7 +206,7 @@ def _refuse_lookalike(what: str, text: str, person_of: Mapping[str, str], name: 
     raise RefusedError(
         f"The {what} {text!r} {problem}{owner}. One person has one name, to which judgments belong: use "
         f"{person!r} for the same person. A different person needs a {what} that looks different.",
-        command="`goldgrade people list` shows who is known.",
+        command="`goldgrade people list` lists the people whom the project knows.",
     )
 
 

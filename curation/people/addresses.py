@@ -38,7 +38,7 @@ def add_address(store: Store, name: str, email: str, author: str = COMMAND_LINE)
         require_author(cursor, author, "lead")
         if require_annotators(cursor, [name])[0].imported:
             raise RefusedError(
-                f"{name} is known only from imported judgments. Add the person to let the person sign in.",
+                f"{name} is known only from imported judgments. Add the person before the first sign-in.",
                 command=f"`goldgrade people add {name} --email {email}` lets the person sign in.",
             )
         added = insert_address(cursor, name, email)
@@ -87,8 +87,8 @@ def sign_in_by_address(store: Store, email: str, issuer: str, subject: str, clie
             difference = describe_similar_address(cursor, email)
             if difference:
                 raise RefusedError(
-                    f"{email} differs from an address that the project knows by {difference}, so nobody here "
-                    "has it. Ask the lead of the project to add the address exactly as above."
+                    f"{email} differs from an address that the project knows by {difference}, so no person "
+                    "has this address. Ask the lead of the project to add exactly this address."
                 )
             return None
         claim = {"issuer": issuer, "subject": subject, "email": address}

@@ -106,7 +106,7 @@ def withdraw_invitation(store: Store, name: str, author: str = COMMAND_LINE) -> 
     with store.transaction() as cursor:
         require_author(cursor, author, "lead")
         if not cursor.execute("DELETE FROM invitations WHERE annotator = ? RETURNING 1", [name]).fetchall():
-            raise NotFoundError(f"{name} has no link that works: it was used or withdrawn, or has expired.")
+            raise NotFoundError(f"{name} has no valid link: the link was used or withdrawn, or has expired.")
         record_event(cursor, "withdraw invitation", {"name": name}, author)
 
 

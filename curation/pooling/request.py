@@ -38,7 +38,7 @@ class PoolRequest:
     random_negatives: int = option(
         5,
         "Random negatives for each query",
-        "Number of random documents for each query. Drawn from outside every system's first 1,000.",
+        "Number of random documents for each query. They are outside every system's first 1,000.",
         minimum=0,
     )
     seed: Seed = 0
@@ -61,8 +61,8 @@ class PoolRequest:
     stemmer: str | None = option(
         None,
         "Stemmer of bm25 in this project from now on",
-        "Stemmer of bm25 in this project from now on. Name a language of Snowball, such as english "
-        "or german, or none.",
+        "Stemmer that bm25 uses in this project from now on. The stemmer is a language of Snowball, such "
+        "as english or german, or none.",
         unset="as before; at first none",
         metavar="LANGUAGE",
     )

@@ -48,7 +48,7 @@ class Quarter(str):
 
     def __new__(cls, name: str) -> Self:
         if not _QUARTER_PATTERN.fullmatch(name):
-            raise InputError(f"{name!r} is no quarter; expected a quarter such as 2026-Q4")
+            raise InputError(f"{name!r} is not a quarter; expected a quarter such as 2026-Q4")
         return super().__new__(cls, name)
 
     @classmethod

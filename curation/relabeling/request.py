@@ -56,11 +56,11 @@ class QuarterRequest:
     duplicates: float = option(
         DUPLICATES,
         "Share of blind duplicates",
-        "Blind duplicates as a share of each annotator's items. 0 to 0.5.",
+        "Share of blind duplicates in an annotator's items, 0 to 0.5.",
         minimum=0,
         maximum=0.5,
     )
     per_day: int | None = option(
         None, "Answers a day", "Number of answers expected of an annotator per day.", minimum=1
     )
-    dry_run: bool = option(False, "Preview only", "Say what the round would hold. Open nothing.")
+    dry_run: bool = option(False, "Preview only", "Say what items the round would have. Open nothing.")

@@ -78,8 +78,8 @@ class FrozenRelease:
             yield from self.texts.get(part, PartText())
         except ValueError:
             raise RefusedError(
-                f"The part {part!r} of the release {self.row.name!r} agrees with its sum, but is not JSON: "
-                "goldgrade did not write it. Freeze the labels again under another name."
+                f"The part {part!r} of the release {self.row.name!r} agrees with its checksum, but is not "
+                "JSON: goldgrade did not write it. Freeze the labels again under another name."
             ) from None
 
     @cached_property

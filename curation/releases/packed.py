@@ -73,7 +73,7 @@ class PackedPart(PartText):
                 sha256.update(f"{canonical_json(row)}\n".encode())
             yield row
         if not self._checked and sha256.hexdigest() != self._checksum:
-            raise RefusedError(f"{self._label} was altered: its rows do not have the sum of the part.")
+            raise RefusedError(f"{self._label} was altered: its rows do not have the checksum of the part.")
         self._checked = True
 
     def pieces(self) -> Iterator[str]:
@@ -165,8 +165,8 @@ class PackedRelease:
             ) from None
         if packed_format != PACKED:
             raise RefusedError(
-                f"{self.path} was packed by a different goldgrade (form {packed_format}; this goldgrade "
-                f"reads form {PACKED}). Use that goldgrade, or pack the release again with this goldgrade."
+                f"{self.path} was packed by a different version of goldgrade (format {packed_format}; this "
+                f"version reads format {PACKED}). Use that version, or pack the release again."
             )
         return content
 
@@ -207,7 +207,7 @@ class PackedRelease:
     def _read_checked(self, name: str) -> bytes:
         content = self._read_member(name)
         if hashlib.sha256(content).hexdigest() != self._sums.get(name, {}).get("sha256"):
-            raise self._altered_error(f"{name} does not have the sum that the manifest names")
+            raise self._altered_error(f"{name} does not have the checksum that the manifest names")
         return content
 
     def _read_member(self, name: str) -> bytes:

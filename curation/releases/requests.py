@@ -80,7 +80,7 @@ class ExportRequest:
     unjudged: bool = option(
         False,
         "Write candidates without a grade, too, as -1",
-        "Also write candidates without a grade, as -1. Only the TREC format has this option.",
+        "Also write candidates without a grade, as -1. This option is only for the TREC format.",
     )
     negatives: int = option(
         5,

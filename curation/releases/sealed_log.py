@@ -176,8 +176,8 @@ def refuse_over_limit(cursor: Cursor, person: str, parts: Sequence[str], systems
         raise RefusedError(
             f"{person} has {pluralize(n_remaining, 'sealed evaluation')} of {', '.join(parts)} left this "
             f"month, and this request is for {pluralize(systems, 'system')}. Each evaluator has "
-            f"{read_monthly_limit(cursor)} a month for each sealed part, refused requests included. A lead "
-            "can change this limit.",
+            f"{read_monthly_limit(cursor)} evaluations a month for each sealed part, with refused ones. A "
+            "lead can change this limit.",
             command="`goldgrade releases --sealed-limit NUMBER` sets the limit.",
         )
 

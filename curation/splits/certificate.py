@@ -141,7 +141,7 @@ def _read_release_certificate(cursor: Cursor, release: str) -> Certificate:
     if row is None:
         rows = cursor.execute("SELECT name FROM releases ORDER BY rowid").fetchall()
         names = ", ".join(name for (name,) in rows)
-        raise NotFoundError(f"The project has no release {release!r}. It has {names or 'none yet'}.")
+        raise NotFoundError(f"The project has no release {release!r}. Its releases: {names or 'none yet'}.")
     return parse_certificate(str(read_part(cursor, row[0], "split")), f"The release {release!r}")
 
 

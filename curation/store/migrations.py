@@ -95,8 +95,9 @@ def missing_in(connection: duckdb.DuckDBPyConnection, known: Sequence[Migration]
             f"{max(applied, default='none')}, expected is {BASE} or later. Open the project once with the "
             "last goldgrade that reads the old schema.",
             command="In the sources of goldgrade, `git log -1 --format=%H~1 -- "
-            "curation/store/migrations/0002_curation.sql` names that goldgrade's commit. Any command of that "
-            "goldgrade, such as `goldgrade status`, keeps a copy of the project and migrates the project.",
+            "curation/store/migrations/0002_curation.sql` names the commit of the older "
+            "goldgrade. Any command of that older goldgrade, such as `goldgrade status`, keeps a "
+            "copy of the project and migrates the project.",
         )
     return [migration for migration in known if migration.name not in applied]
 

@@ -416,7 +416,7 @@ def test_baseline_threshold_and_repeated_documents_are_asked_for_on_the_page(
     page = submitted(page, *files)
     said = page.error[0].value.replace("\\", "")
     assert said.startswith("a.trec: line "), "the file by its name, not by where the server put it"
-    assert "document 'd1.0' again for query 'q1'" in said
+    assert "document 'd1.0' is repeated for query 'q1'" in said
     assert said.endswith("correct the file, or keep the best place.")
     field(page, "Compare each system with").select("b")
     field(page, "Relevant from grade").select(2)

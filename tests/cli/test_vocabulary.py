@@ -16,7 +16,7 @@ from docs import make_commands
 from tests.support import ROOT
 
 SHARED = {
-    "--add": ("add to the current corpus", "bool"),
+    "--add": ("to the current corpus", "bool"),
     "--address": ("address of the app", "str"),
     "--again": ("also", "bool"),
     "--annotator": ("annotator", "str"),
@@ -41,7 +41,7 @@ SHARED = {
     "--html": ("as one html file", "Path"),
     "--judge": ("judge", "str"),
     "--license": ("licence of the data set", "str"),
-    "--link": ("a link by which they choose a password", "bool"),
+    "--link": ("a link by which the person chooses a password", "bool"),
     "--limit": ("rows to show; 0: all. --json prints all rows.", "int"),
     "--map": ("column of a field", "str"),
     "--model": ("model", "str"),
@@ -52,11 +52,11 @@ SHARED = {
     "--part": ("part", "str"),
     "--per-day": ("answers expected of an annotator per day", "int"),
     "--queries": ("queries", "int"),
-    "--query": ("a query, by id or text", "str"),
+    "--query": ("quer", "str"),
     "--rate": ("requests a second", "float"),
     "--release": ("release", "str"),
     "--relevant-grade": ("lowest grade of a relevant document", "int"),
-    "--role": ("what they may do", "str"),
+    "--role": ("role of the person", "str"),
     "--round": ("round", "str"),
     "--run": ("a run file, or name=file", "str"),
     "--seed": ("seed of the random steps", "int"),

@@ -131,7 +131,7 @@ def test_a_repeated_document_is_refused_or_keeps_its_best_place(store: Store, tm
     row = (f"q-{topic}", f"{topic}-1", 3, 0.5)
     run = trec(tmp_path / "run.trec", [*ranked(topic, 1, 2), row])
     with pytest.raises(
-        InputError, match=f"line 3: document '{topic}-1' again for query 'q-{topic}', also in line 1"
+        InputError, match=f"line 3: document '{topic}-1' is repeated for query 'q-{topic}', also in line 1"
     ):
         score(store, run)
     facts = score(store, run, reading=ReadingOptions(skip_repeated=True)).runs[0].files[0]

@@ -235,7 +235,7 @@ def test_an_altered_cut_or_missing_backup_is_refused_and_the_project_stays(
     with pytest.raises(InputError, match="altered or cut short"):
         restore(taken.path, store.path, replace=True)
     sums_path(taken.path).write_text("{")
-    with pytest.raises(InputError, match="the sums cannot be read"):
+    with pytest.raises(InputError, match="the checksums cannot be read"):
         restore(taken.path, store.path, replace=True)
     sums_path(taken.path).unlink()
     with pytest.raises(StoreError, match="Could not read enough bytes"):

@@ -271,7 +271,7 @@ DAMAGES = {
     _cut: "its end is missing",
     _flip: "is damaged",
     _swell: "more.json unpacks to 1,000,000 bytes",
-    _newer: r"packed by a different goldgrade \(form 9; this goldgrade reads form 1\)",
+    _newer: r"packed by a different version of goldgrade \(format 9; this version reads format 1\)",
     _regrade: "the part queries was altered",
     _repeat: "take hundreds of times its size",
 }

@@ -176,4 +176,4 @@ def compute_weights(allocation: str, traffic: Sequence[int]) -> list[int]:
         return list(traffic)
     if allocation == "square-root":
         return [isqrt(count << 2 * _ROOT_BITS) for count in traffic]
-    raise InputError(f"{allocation!r} is no allocation; expected one of {', '.join(ALLOCATIONS)}.")
+    raise InputError(f"{allocation!r} is not an allocation rule; expected one of {', '.join(ALLOCATIONS)}.")

@@ -92,8 +92,8 @@ def sample_whole_queries(
         examples = human_sample.name_examples(partly_drawn)
         raise RefusedError(
             f"{pluralize(len(partly_drawn), 'query', 'queries')} with an answer, such as {examples}, could "
-            "not be drawn whole for people: only some of the nuggets were drawn, or some nuggets are not in "
-            "the project. Write the answers to grade again, import and pool them, and draw a round.",
+            "not be drawn completely for people: only some of the nuggets were drawn, or some nuggets are "
+            "not in the project. Write the answers to grade again, import and pool them, and draw a round.",
             command="The commands are `goldgrade answers to-grade` and `goldgrade round open --draw`.",
         )
     is_graded = np.array([state == {True} for state in states.values()], bool)

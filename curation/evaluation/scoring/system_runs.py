@@ -256,7 +256,7 @@ class _SystemRunReader:
         for row in [] if self._skip_repeated else repeated.tolist():
             chunk = f"the chunk {located.start[row]}-{located.end[row]}"
             document, query_id = lines.documents[row].as_py(), self._query_id(lines, row)
-            fault = f"{chunk} of document {document!r} again for query {query_id!r}"
+            fault = f"{chunk} of document {document!r} is repeated for query {query_id!r}"
             self._problems.add(int(lines.line[row]), fault, CHUNK_ONCE)
         if len(repeated):
             self._left_out[REPEATED] += len(repeated)
@@ -289,7 +289,7 @@ class _SystemRunReader:
     def _refuse_repeated(self, lines: _RunLines, row: int, best_row: int) -> None:
         best_line = f"{self._problems.unit} {lines.line[best_row]}"
         document, query_id = lines.documents[row].as_py(), self._query_id(lines, row)
-        fault = f"document {document!r} again for query {query_id!r}, also in {best_line}"
+        fault = f"document {document!r} is repeated for query {query_id!r}, also in {best_line}"
         way_out = f"The file has {self._file.unread}" if OFFSETS in self._file.unread else ONCE
         self._problems.add(int(lines.line[row]), fault, way_out)
 

@@ -209,7 +209,7 @@ def _choose_columns(records: Records, requested: CorpusFields) -> CorpusFields:
     elif not used.body and not requested.titles_only:
         longest_column = records.find_longest_text(set(used.used.values()))
         hint = f" ({longest_column} has the longest values)" if longest_column else ""
-        records.refuse_columns(f"{NO_TEXT}. Name it with --map body=COLUMN{hint}, or use --titles-only")
+        records.refuse_columns(f"{NO_TEXT}. Name the text with --map body=COLUMN{hint}, or use --titles-only")
     return used
 
 

@@ -191,7 +191,7 @@ def _read_nuggets_of(record: Record, used: NuggetFields, records: Records, rows:
             values, column, way_out = item, "importance", OBJECT
             if "text" not in item:
                 names = join_names([*map(repr, item)]) or "nothing"
-                records.problems.add(record.line, f"a nugget with {names}, expected its text", OBJECT)
+                records.problems.add(record.line, f"a nugget with {names}, expected a nugget's text", OBJECT)
                 continue
         text = " ".join(to_text(item["text"] if values is item else item).split())
         importance = to_text(values.get(column or ""))

@@ -240,8 +240,8 @@ def _refuse_known(known: KnownQueries, query: Query) -> None:
         if same_text[0].source != "traffic":
             raise RefusedError(refusal)
         raise RefusedError(
-            f"{refusal} It came from traffic. A query that is imported from a file stays in every sample.",
-            command="`goldgrade import queries` does so.",
+            f"{refusal} The query came from traffic. A query that a file brings stays in every sample.",
+            command="`goldgrade import queries` imports the query from a file.",
         )
     same_id = known.find_by_id(query.query_id)
     if same_id is not None:

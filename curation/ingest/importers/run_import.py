@@ -243,7 +243,7 @@ class _RunReader:
             if upper.rank == lower.rank:
                 self._problems.add(
                     lower.line,
-                    f"rank {lower.rank} again for query {lower.query!r}, after {self._problems.unit} "
+                    f"rank {lower.rank} is repeated for query {lower.query!r}, after {self._problems.unit} "
                     f"{upper.line}",
                     "A rank belongs to one document of a query: write the file again, or import "
                     "scores without ranks.",
@@ -255,7 +255,7 @@ class _RunReader:
         else:
             self._problems.add(
                 line.line,
-                f"document {line.document!r} again for query {line.query!r}, "
+                f"document {line.document!r} is repeated for query {line.query!r}, "
                 f"after {self._problems.unit} {first.line}",
                 "A document has one rank in a list: keep the best rank with --skip-repeated.",
             )

@@ -83,4 +83,4 @@ class RunNameResolver:
     def _note_two_ids(self, line: int, what: str, name: str, decoded: str) -> None:
         ids = f"the id {name!r}, or the id {decoded!r} as TREC exports encode ids"
         way_out = "Write the run as JSON lines or CSV with the project's own ids."
-        self.problems.add(line, f"the {what} {name!r} can be {ids}", way_out)
+        self.problems.add(line, f"the {what} {name!r} may stand for {ids}", way_out)

@@ -46,7 +46,7 @@ def add_topic_ids(known: KnownQueries, path: Path | None, progress: Progress = s
             try:
                 query_id = _find_query_id(known, name, text, query_id_of)
             except InputError as error:
-                records.problems.add(record.line, str(error), "Expected one row of id and text for a topic.")
+                records.problems.add(record.line, str(error), "Expected a row of id and text for each topic.")
                 continue
             unknown_count += query_id is None
             query_id_of |= {name: query_id} if query_id else {}

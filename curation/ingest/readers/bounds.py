@@ -115,7 +115,7 @@ def open_zip(path: Path) -> Iterator[zipfile.ZipFile]:
     ------
     OutOfBoundsError: the archive has too many files, or the stated sizes of its files exceed the limit.
     BadZipFile: the file is not a zip archive, has two files of the same name, or has a file that is not
-    packed by deflate.
+    compressed with deflate.
     """
     with zipfile.ZipFile(path) as archive:
         parts = archive.infolist()
@@ -124,7 +124,7 @@ def open_zip(path: Path) -> Iterator[zipfile.ZipFile]:
         if len({part.filename.lower() for part in parts}) < len(parts):
             raise zipfile.BadZipFile("two files in the archive have the same name")
         if others := [part for part in parts if part.compress_type not in BOUNDED_PACKING]:
-            raise zipfile.BadZipFile(f"{others[0].filename} is not packed by deflate")
+            raise zipfile.BadZipFile(f"{others[0].filename} is not compressed with deflate")
         refuse_larger(max_unpacked_size(path), sum(part.file_size for part in parts))
         yield archive
 

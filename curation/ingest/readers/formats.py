@@ -87,7 +87,7 @@ def check_layout(format: str, layout: FileLayout, problems: Problems) -> None:
     """
     if format in ("csv", "tsv"):
         if layout.columns is None and not layout.header:
-            problems.stop("--no-header needs names of columns", "Give names as in --columns time,query.")
+            problems.stop("--no-header needs names of columns", "Name columns, as in --columns time,query.")
         if layout.columns is not None and layout.header:
             problems.stop("--columns is for a file without header", "Use --columns with --no-header.")
     elif layout.columns is not None or not layout.header:

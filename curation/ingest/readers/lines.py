@@ -163,7 +163,7 @@ def read_lines(
     except LookupError:
         problems.stop(f"there is no text encoding {encoding!r}", "Try utf-8, latin-1, cp1252 or utf-16.")
     except OutOfBoundsError as error:
-        problems.stop(f"{error} after line {number}", "Expected one record a line: look at this place.")
+        problems.stop(f"{error} after line {number}", "Expected one record on each line: look at this line.")
     except UnicodeError as error:
         problems.stop(f"is not {encoding} after line {number}: {error}")
     except (EOFError, zlib.error, gzip.BadGzipFile):

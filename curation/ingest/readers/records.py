@@ -190,7 +190,7 @@ class Records:
         if name in self._objects:
             inner = next((column for column in self.columns if column.startswith(f"{name}.")), f"{name}.text")
             problem = f"{option} names {name!r}, which holds objects"
-            self.refuse_columns(f"{problem}: name a value inside them, such as {inner}")
+            self.refuse_columns(f"{problem}: name a value inside the objects, such as {inner}")
         elif name is not None:
             self._checker.text_options[name] = option
 

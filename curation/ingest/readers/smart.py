@@ -57,13 +57,13 @@ def _read_records(lines: Iterable[tuple[int, str]], problems: Problems) -> Rows:
             first_line, name, has_mark = number, record[1], False
             text = start_record_text(problems, f"line {number}: the record")
         elif line.startswith(".I") and not line[2:].strip():
-            problems.add(number, "a record without an id", "Expected .I and a number.")
+            problems.add(number, "a record without an id", "Expected a line with .I and a number.")
         elif first_line and (has_mark or _MARK.fullmatch(line)):
             has_mark = True
             text.add(line)
         elif line.strip():
             problems.add(
-                number, f"{quoted_excerpt(line)} belongs to no field", "Expected .I, then a mark such as .W."
+                number, f"{quoted_excerpt(line)} belongs to no field", "Expected .I, then a line such as .W."
             )
     if first_line:
         yield first_line, _split_fields(name, text.whole())

@@ -269,7 +269,7 @@ def _find_problems(grade: int | None, reason: str, guide: Guide) -> Iterator[str
     if not reason.strip():
         yield "a decision needs a reason"
     if len(reason) > MAX_NOTE_LENGTH:
-        yield f"a reason has at most {MAX_NOTE_LENGTH:,} characters, this one has {len(reason):,}"
+        yield f"a reason has at most {MAX_NOTE_LENGTH:,} characters; this reason has {len(reason):,}"
 
 
 def _make_rulings(

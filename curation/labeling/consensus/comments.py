@@ -61,7 +61,7 @@ def add_comment(store: Store, query_id: str, document_id: str, text: str, author
     """
     text = text.strip()
     if not text or len(text) > MAX_NOTE_LENGTH:
-        raise InputError(f"a comment has 1 to {MAX_NOTE_LENGTH:,} characters, this one has {len(text):,}")
+        raise InputError(f"a comment has 1 to {MAX_NOTE_LENGTH:,} characters; this comment has {len(text):,}")
     if not 8 <= len(key) <= 128:
         raise InputError("a client key has 8 to 128 characters")
     pair = (query_id, document_id)

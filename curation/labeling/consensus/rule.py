@@ -38,7 +38,7 @@ class ConsensusRule:
     name: str = option(
         MAJORITY,
         "Rule by which votes become a grade",
-        "New consensus rule of the project. One of majority, median and dawid-skene.",
+        "New consensus rule: majority, median or dawid-skene.",
         flag="--rule",
         choices=RULES,
         words=NAMES,
@@ -47,7 +47,7 @@ class ConsensusRule:
     smoothing: float = option(
         0.1,
         "Cases added to each confusion",
-        "Cases that dawid-skene adds to each confusion matrix cell.",
+        "Cases that dawid-skene adds to each confusion matrix's cell.",
         minimum=0,
         maximum=100,
         step=0.1,
@@ -56,7 +56,7 @@ class ConsensusRule:
     least: float = option(
         0.5,
         "A grade must be more probable than",
-        "Probability that a grade must exceed under Dawid-Skene. Else the pair is disputed.",
+        "Probability that a grade must exceed under Dawid-Skene. A pair without such a grade is disputed.",
         flag="--min-probability",
         minimum=0.5,
         maximum=0.99,

@@ -130,7 +130,7 @@ class PracticeFile(NamedTuple):
             if before.grade != item.grade:
                 records.problems.add(
                     record.line,
-                    f"the pair ({item.pair[0]}, {item.pair[1]}) has the grade {item.grade} here and "
+                    f"the pair ({item.pair[0]}, {item.pair[1]}) has the grade {item.grade} on this line and "
                     f"{before.grade} on {records.unit} {line}: keep only one of these lines",
                 )
         return ControlItemPool(tuple(first[pair][0] for pair in sorted(first)), frozenset(), {})
@@ -247,8 +247,8 @@ def _plan_practice(
         work = draw_practice_queries(candidates, parameters["queries"], f"{parameters['seed']}:0")
         if not work:
             raise RefusedError(
-                f"{annotator} has judged every known pair already and can skip practice: leave them out, or "
-                "give other pairs.",
+                f"{annotator} has judged every known pair already and can skip practice: leave this person "
+                "out, or give other pairs.",
                 command="--file names a file of pairs.",
             )
         missing_queries += parameters["queries"] - len(work)

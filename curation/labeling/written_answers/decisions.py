@@ -210,5 +210,5 @@ def _find_ruling_problems(ruling: AnswerRuling, written_answers: Sequence[str]) 
         problems.append("A decision needs a reason.")
     if len(ruling.reason) > MAX_NOTE_LENGTH:
         length = len(ruling.reason)
-        problems.append(f"A reason has at most {MAX_NOTE_LENGTH:,} characters, this one has {length:,}.")
+        problems.append(f"A reason has at most {MAX_NOTE_LENGTH:,} characters; this reason has {length:,}.")
     return problems

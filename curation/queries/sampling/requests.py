@@ -49,13 +49,13 @@ class DrawRequest:
         accepts_others=True,
     )
     design: str = option(
-        "stratified", "Design", "Stratified, or pps: probability proportional to traffic.", choices=DESIGNS
+        "stratified", "Design", "Stratified, or pps (probability proportional to traffic).", choices=DESIGNS
     )
     allocation: str | None = option(
         None,
         "Share of each kind",
         "Rule for the shares of the strata. Choose equal, proportional (to traffic), or square-root (of "
-        "traffic). The design pps takes only equal.",
+        "traffic). With the design pps, only equal is possible.",
         choices=(None, *ALLOCATIONS[1:]),
         unset="equal",
     )
@@ -64,20 +64,20 @@ class DrawRequest:
         Option(
             "Quotas: an exact number from a stratum",
             "Queries from a stratum, as STRATUM=N or STRATUM=N%. N% is a share of the size. "
-            "The other strata share the rest. Repeatable.",
+            "Strata without a quota share the rest of the sample. Repeatable.",
             flag="--quota",
         ),
     ] = field(default_factory=dict)
     since: datetime | None = option(
-        None, "Asked from this time on (UTC)", "Only traffic from this time on, UTC: 2026-01-31T08:00."
+        None, "Asked from this time on (UTC)", "Use only traffic from this UTC time on: 2026-01-31T08:00."
     )
     until: datetime | None = option(
         None,
         "Asked before this time (UTC)",
-        "Only traffic before this time, UTC. With 2026-04-01, March is the last month.",
+        "Use only traffic before this time (UTC). With 2026-04-01, March is the last month.",
     )
     min_count: int = option(
-        1, "Asked at least this often", "Only queries asked at least this many times.", minimum=1
+        1, "Asked at least this often", "Draw only queries that were asked this often or more.", minimum=1
     )
     exclude_judged: bool = option(
         False,
@@ -125,8 +125,8 @@ def check_limits(request: DrawRequest) -> None:
     if request.since and request.until and request.since >= request.until:
         raise InputError(
             f"The time window from {request.since} up to, not including, {request.until} is empty. Give a "
-            "start that is before the end.",
-            command="Give a --since that is before --until.",
+            "start of the window that is before its end.",
+            command="Give a time in --since that is before the time in --until.",
         )
     refuse_problems(describe_out_of_bounds(DrawRequest, {"min_count": request.min_count}))
 

@@ -151,7 +151,7 @@ def _refuse_loss(frame: Frame, drawing: Drawing, earlier_queries: set[str]) -> N
         raise RefusedError(
             f"{len(lost):,} of the {earlier_count} of the current sample would be lost ({examples}): "
             "traffic, tags or releases have changed since it was drawn. Draw a new sample; with the same "
-            "seed it keeps most of the earlier queries, and judgments stay."
+            "seed the new sample keeps most of the earlier queries, and judgments stay."
         )
 
 

@@ -78,7 +78,7 @@ def write_triplets(folder: Path, source: ExportSource) -> Written:
     if not rows:
         reasons = "; ".join(f"{count:,} × {reason}" for reason, count in counts.items())
         raise RefusedError(
-            f"The grades of {', '.join(source.parts) or 'no part'} make no row: "
+            f"The grades of {', '.join(source.parts) or 'no part'} give no row of the export: "
             f"{reasons or 'there is no grade'}. Negatives are documents that people graded below relevant, "
             "and that a pool ranked or an import brought."
         )

@@ -30,7 +30,7 @@ SHARED = "shared"
 def check_rule(rule: str | None) -> None:
     """Refuse an unknown rule of sharing grades."""
     if rule is not None and rule not in RULES:
-        raise InputError(f"There is no rule of sharing {rule!r}; expected {', '.join(RULES)}.")
+        raise InputError(f"There is no rule {rule!r} for sharing grades; expected {', '.join(RULES)}.")
 
 
 def share_grades(draft: ReleaseDraft, rule: str, identical: IdenticalTexts) -> None:

@@ -213,10 +213,10 @@ class EngineClient:
         rank_of: dict[str, int] = {}
         for rank, document_id in enumerate(ids, 1):
             if not document_id:
-                raise InputError(f"{self._label} has no id at place {rank} for {about}.")
+                raise InputError(f"{self._label} has no id at rank {rank} for {about}.")
             if document_id in rank_of:
                 raise InputError(
-                    f"{self._label} has {document_id!r} twice for {about}, at the places "
+                    f"{self._label} has {document_id!r} twice for {about}, at the ranks "
                     f"{rank_of[document_id]} and {rank}. A document has one rank in a list: ask the engine "
                     "for documents, not for parts of documents."
                 )

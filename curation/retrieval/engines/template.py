@@ -173,7 +173,7 @@ def read_template(kind: str, path: Path) -> EngineTemplate:
     InputError: the kind of engine is unknown, or the file cannot be read, is not YAML, or lacks a value.
     """
     if kind not in KINDS:
-        raise InputError(f"{kind!r} is no kind of engine; expected one of {', '.join(KINDS)}.")
+        raise InputError(f"{kind!r} is not a kind of engine; expected one of {', '.join(KINDS)}.")
     try:
         sections = yaml.safe_load(path.read_text(encoding="utf-8"))
     except OSError as error:

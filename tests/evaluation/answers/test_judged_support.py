@@ -236,7 +236,7 @@ def test_answers_that_are_not_graded_are_refused_and_so_is_an_unknown_judge(
 ) -> None:
     people_grade(support)
     with pytest.raises(
-        RefusedError, match=r"4 queries with an answer, such as 'q00'.*could not be drawn whole"
+        RefusedError, match=r"4 queries with an answer, such as 'q00'.*could not be drawn completely"
     ):
         judged(gold, support, silent=[])
     with pytest.raises(NotFoundError, match=r"project\.duckdb: The project has no judge 'other'"):

@@ -97,7 +97,7 @@ def test_lists_without_nuggets_are_counted_and_objects_of_another_form_are_named
     with pytest.raises(InputError) as found:
         import_nuggets(project, jsonl(tmp_path / "bad.jsonl", bad))
     said = str(found.value)
-    assert "line 1: a nugget with 'txt', expected its text" in said
+    assert "line 1: a nugget with 'txt', expected a nugget's text" in said
     assert "line 2: importance of 'cold': found '', expected vital or okay" in said
     assert "--map importance" not in said
     assert "line 3: 'hot' is both vital and okay" in said

@@ -155,7 +155,7 @@ def test_each_stratum_has_a_drawn_query_and_the_number_is_met(
 ) -> None:
     strata = {f"q{place}": name for place, name in enumerate(names)}
     if queries >= len(strata):
-        with pytest.raises(InputError, match="fewer than all"):
+        with pytest.raises(InputError, match="but not all queries"):
             draw_queries(strata, queries, seed)
         return
     found = draw_queries(strata, queries, seed)

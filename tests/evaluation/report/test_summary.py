@@ -92,4 +92,4 @@ def test_what_cannot_be_summarised_is_refused(folder: Path, options: list[str], 
 
 def test_a_baseline_that_is_neither_a_run_nor_a_file_is_refused(folder: Path) -> None:
     done = evaluated(folder, baseline="old.trec")
-    assert "it is not one of the runs (system|), and there is no such file" in str(done.exception)
+    assert "it is not one of the runs (system|), and no file has this name" in str(done.exception)

@@ -124,7 +124,7 @@ def test_copies_of_a_text_take_its_places_in_order_and_one_more_is_the_chunk_aga
         run = read(release, tmp_path / "run.jsonl", rows[0], rows[2] | {"chunk_text": text})
         assert [place[1:3] for place in found(run)] == first
     more = body(release, name).count("l") - 1
-    with pytest.raises(InputError, match=r"the chunk .* again"):
+    with pytest.raises(InputError, match=r"the chunk .* is repeated"):
         read(release, tmp_path / "run.jsonl", *rows, *[rows[0]] * more)
 
 
@@ -187,7 +187,7 @@ def test_a_run_of_texts_is_one_of_offsets_and_a_map_is_right_where_it_is_sure(
             "belongs to the version 0123456789ab; the release has another version",
         ),
         ({"start": "x"}, "line 1: the start of the chunk is 'x'"),
-        ({}, "line 2: the chunk 0-9 of document {name!r} again for query {query!r}"),
+        ({}, "line 2: the chunk 0-9 of document {name!r} is repeated for query {query!r}"),
     ],
 )
 def test_chunks_that_cannot_be_are_named(

@@ -165,7 +165,8 @@ def test_an_encoded_id_that_is_also_another_id_is_refused_in_trec_alone(project,
     import_corpus(project, write("more.jsonl", rows))
     sentence = refusal(write("r.trec", "1 Q0 a%20b 1 3 t\n"))
     assert (
-        "the document 'a%20b' can be the id 'a%20b', or the id 'a b' as TREC exports encode ids" in sentence
+        "the document 'a%20b' may stand for the id 'a%20b', or the id 'a b' as TREC exports encode ids"
+        in sentence
     )
     import_run(project, write("r.csv", "query_id,document,score\n1,a%20b,1\n"), "r")
     assert [place[:2] for place in _places(project)] == [("1", "a%20b")]
@@ -184,14 +185,14 @@ def test_a_run_of_which_nothing_is_known_is_refused(project, write, refusal):
 @pytest.mark.parametrize(
     ("lines", "sentence"),
     [
-        ("1 Q0 d1 1 3 t\n1 Q0 d2 1 2 t\n", "line 2: rank 1 again for query '1', after line 1"),
+        ("1 Q0 d1 1 3 t\n1 Q0 d2 1 2 t\n", "line 2: rank 1 is repeated for query '1', after line 1"),
         ("1 Q0 d1 1 nan t\n", "line 1: query '1', document 'd1': the score is 'nan'"),
         ("1 Q0 d1 1 -inf t\n", "the score is '-inf'"),
         ("1 Q0 d1 first 3 t\n", "the rank is 'first'"),
         ("1 Q0 d1 1.5 3 t\n", "Expected a whole number from 0 or 1"),
         ("1 Q0 d1 -1 3 t\n", "the rank is '-1'"),
         ("1 Q0 d1 1 3\n", "line 1: 5 columns, expected 6 (query, Q0, document, rank, score, tag)"),
-        ("1 Q0 d1 1 3 t\n1 Q0 d1 2 2 t\n", "line 2: document 'd1' again for query '1', after line 1"),
+        ("1 Q0 d1 1 3 t\n1 Q0 d1 2 2 t\n", "line 2: document 'd1' is repeated for query '1', after line 1"),
     ],
 )
 def test_what_is_no_ranking_is_refused_with_its_line(project, write, refusal, lines, sentence):
@@ -210,7 +211,7 @@ def test_all_problems_of_a_file_are_told_together(project, write, refusal):
     [
         ('{"1": {"d1": NaN}}', "entry 1: query '1', document 'd1': the score is nan"),
         ('{"1": {"d1": 1e999}}', "the score is inf"),
-        ('{"1": {"d1": 1, "d1": 2}}', "entry 1: document 'd1' again for query '1', after entry 2"),
+        ('{"1": {"d1": 1, "d1": 2}}', "entry 1: document 'd1' is repeated for query '1', after entry 2"),
         ('{"1": {"d1": null}}', "the score is missing"),
         ('{"1": ["d1"]}', "query '1' holds [\"d1\"]"),
         ('[{"1": 2}]', "no column is known to hold the queries: name it with --map query=COLUMN"),

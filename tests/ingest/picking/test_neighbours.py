@@ -430,7 +430,7 @@ ODD: dict[str, tuple[str, str, Any, dict[str, Any], str]] = {
         "a.json",
         [{"text": {"de": "Tee", "en": "tea"}}],
         {"text_field": "text"},
-        r"--map text names 'text', which holds objects: name a value inside them, such as text\.de",
+        r"--map text names 'text', which holds objects: name a value inside the objects, such as text\.de",
     ),
     "no date of a judgment is": (
         "judgments",

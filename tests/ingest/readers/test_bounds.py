@@ -210,7 +210,10 @@ def test_a_zip_of_too_many_files_is_refused_before_any_is_unpacked(tmp_path: Pat
 @pytest.mark.parametrize("packing", [zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
 def test_a_zip_that_python_unpacks_by_whole_blocks_is_refused(tmp_path: Path, packing: int) -> None:
     path = zipped(tmp_path / "a.zip", {"corpus.jsonl": b"a" * 99_999}, packing)
-    with pytest.raises(InputError, match=r"corpus\.jsonl is not packed by deflate"), open_collection(path):
+    with (
+        pytest.raises(InputError, match=r"corpus\.jsonl is not " "compressed with deflate"),
+        open_collection(path),
+    ):
         pass
 
 

@@ -144,7 +144,7 @@ def test_allocations_follow_what_they_are_named_for() -> None:
     assert allocate(90, populations, compute_weights("equal", traffic)) == [30, 30, 30]
     assert allocate(90, populations, compute_weights("proportional", traffic)) == [10, 40, 40]
     assert allocate(90, populations, compute_weights("square-root", traffic)) == [18, 36, 36]
-    with pytest.raises(InputError, match="'optimal' is no allocation"):
+    with pytest.raises(InputError, match="'optimal' is not an allocation rule"):
         compute_weights("optimal", traffic)
 
 

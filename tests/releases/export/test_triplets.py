@@ -116,7 +116,9 @@ def test_a_triplet_export_takes_at_most_as_many_negatives_as_are_wanted(gold: St
 
 
 def test_without_a_row_nothing_is_written_and_the_reasons_are_told(gold: Store, tmp_path: Path) -> None:
-    with pytest.raises(RefusedError, match=r"The grades of no part make no row: there is no grade"):
+    with pytest.raises(
+        RefusedError, match=r"The grades of no part give no row of the export: there is no grade"
+    ):
         export(gold, "v1", "triplets", tmp_path / "out", without_grades=["dev", "train"])
     assert list(tmp_path.iterdir()) == []
 

@@ -79,7 +79,7 @@ def test_with_the_rule_copies_have_the_grade_marked_with_where_it_comes_from(tmp
     assert frozen.release_id != plain.release_id
     assert freeze(store, "v2-again", share="identical").release_id == frozen.release_id
     assert verify(store, "v2").intact
-    with pytest.raises(InputError, match="There is no rule of sharing 'similar'; expected identical"):
+    with pytest.raises(InputError, match="There is no rule 'similar' for sharing grades; expected identical"):
         freeze(store, "v3", share="similar")
 
 

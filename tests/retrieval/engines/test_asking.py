@@ -210,7 +210,7 @@ def test_a_query_that_is_rejected_again_does_not_keep_a_run_from_being_stored(
 ) -> None:
     rejected = HttpAnswer(400, "syntax")
     engine.faults = [rejected, None, None, HttpAnswer(401)]
-    with pytest.raises(RefusedError, match=r"HTTP 401 .* the same call asks for the rest"):
+    with pytest.raises(RefusedError, match=r"HTTP 401 .* the next attempt fetches the other documents"):
         ask(project)
     engine.faults = [rejected]
     assert ask(project).left_out == {"queries that the engine rejected": 1}

@@ -95,11 +95,11 @@ def test_documents_one_at_a_time_are_gone_where_the_answer_is_404(
         (
             HttpAnswer(body={"results": [{"id": "a", "score": 1}, {"id": "a", "score": 0}]}),
             1,
-            "has 'a' twice for the query 'red shoes', at the places 1 and 2",
+            "has 'a' twice for the query 'red shoes', at the ranks 1 and 2",
         ),
         (HttpAnswer(body='{"results": [{"id": "a", "score": NaN}]}'), 1, "has the score nan at 'score'"),
         (HttpAnswer(body={"results": [{"id": "a", "score": "high"}]}), 1, "has the score 'high' at 'score'"),
-        (HttpAnswer(body={"results": [{"id": "", "score": 1}]}), 1, "has no id at place 1"),
+        (HttpAnswer(body={"results": [{"id": "", "score": 1}]}), 1, "has no id at rank 1"),
     ],
 )
 def test_what_is_no_list_is_a_sentence(
@@ -198,7 +198,7 @@ def test_an_engine_is_stored_without_address_and_key_and_replaced_by_another_tem
 @pytest.mark.parametrize(
     ("kind", "text", "said"),
     [
-        ("lucene", "", "'lucene' is no kind of engine"),
+        ("lucene", "", "'lucene' is not a kind of engine"),
         ("http", "a: [", "is not YAML"),
         ("http", "- a", "is no mapping"),
         ("http", "", "search: field required"),

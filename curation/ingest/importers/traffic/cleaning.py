@@ -104,7 +104,7 @@ class CleaningRules:
     known_rows: bool = option(
         False,
         "Import rows that an earlier log has",
-        "Import rows that an earlier log has. Otherwise these rows are left out.",
+        "Import rows that an earlier log has. By default the import leaves these rows out.",
     )
 
     def __post_init__(self) -> None:

@@ -132,7 +132,7 @@ def import_log_folder(
             pq.write_table(table, path)
         with store.transaction(appends=True, large=True) as cursor:
             if _read_files(cursor, log_id) != import_of_file:
-                raise RefusedError("Another process imported this log now; nothing changed. Import it again.")
+                raise RefusedError("Another process imported this log; nothing changed. Import it again.")
             append_traffic(cursor, _read_batches(paths), counts, key)
             store_log(cursor, import_id, folder.name, 0, counts, author)
             append_rows(

@@ -112,7 +112,7 @@ def open_listing(path: Path, problems: Problems) -> Iterator[Listing]:
             with BoundedGzip(path) as unpacked, tarfile.open(fileobj=unpacked, mode="r:") as archive:
                 yield _sort_entries(_list_tar(archive, path))
     except OutOfBoundsError as error:
-        problems.stop(str(error), "Is it the right file? Then divide it into several folders.")
+        problems.stop(str(error), "Check that the file is right, or divide it into several folders.")
     except (zipfile.BadZipFile, tarfile.TarError, gzip.BadGzipFile, zlib.error, EOFError) as error:
         problems.stop(f"is a damaged archive: {error}", "Make or fetch the archive again.")
 
@@ -132,7 +132,7 @@ def _list_zip(archive: zipfile.ZipFile, path: Path) -> Iterator[_ListedFile]:
     members = [member for member in archive.infolist() if not member.is_dir()]
     refuse_larger(max_unpacked_size(path), sum(member.file_size for member in members))
     if others := [member.filename for member in members if member.compress_type not in BOUNDED_PACKING]:
-        raise zipfile.BadZipFile(f"{others[0]} is not packed by deflate")
+        raise zipfile.BadZipFile(f"{others[0]} is not compressed with deflate")
     for member in members:
 
         def read(member: zipfile.ZipInfo = member) -> bytes:

@@ -110,7 +110,7 @@ def open_tasks(
     _check_request(queries, writers, kind)
     if fill and (region is not None or kind != GAP):
         raise InputError(
-            "Filling regions to 5 queries takes neither a region nor unanswerable queries.",
+            "Tasks that fill regions to 5 queries cannot name a region or be unanswerable.",
             command="Leave out --region and --unanswerable, or --fill.",
         )
     options = {"queries": queries, "writers": list(writers), "seed": seed, "kind": kind, "region": region}

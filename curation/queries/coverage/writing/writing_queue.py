@@ -222,7 +222,7 @@ def _end_task(cursor: Cursor, task_id: str, outcome: str, query_id: str | None) 
 def _read_own_task(cursor: Cursor, task_id: str, writer: str) -> _StoredTask:
     tasks = _read_tasks(cursor, "task_id = ?", task_id)
     if not tasks or tasks[0].writer != writer:
-        raise NotFoundError("You have no such task.")
+        raise NotFoundError("You have no task with this id.")
     return tasks[0]
 
 

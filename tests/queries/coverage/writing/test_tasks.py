@@ -176,7 +176,7 @@ def test_a_query_that_the_project_has_is_refused_and_the_task_stays(project: Sto
     ):
         with pytest.raises(InputError, match=words):
             write_task(project, task.task_id, text, "anna")
-    with pytest.raises(NotFoundError, match="You have no such task"):
+    with pytest.raises(NotFoundError, match="You have no task with this id"):
         write_task(project, task.task_id, "a ship", "ben")
     assert task_of(project) == task
 
