@@ -124,7 +124,7 @@ def check_start(cursor: Cursor, request: StartRequest | None) -> None:
         )
     if not is_new(cursor):
         raise RefusedError(
-            "The project already has a round; `goldgrade start` is only for a new project.",
+            "The project already has a round; only a new project can be started.",
             command="`goldgrade round open NAME` opens a further round.",
         )
     if request is not None:
