@@ -106,9 +106,10 @@ def open_round(lead: Leading) -> list[str]:
     links = [lead.invite(name) for name in PEOPLE]
     lead.to("Quality", "Rounds")
     lead.fill("Name of the round", "first")
+    lead.unfold("More options")
     lead.fill("Share of blind duplicates", "0")
     lead.page.get_by_role("button", name="Open the round", exact=True).click()
-    expect(lead.page.get_by_role("cell", name="ben", exact=True).first).to_be_visible()
+    expect(lead.page.get_by_text("Pairs complete")).to_be_visible()
     return links
 
 
