@@ -45,7 +45,7 @@ export class Evidence {
 
   open() {
     if (!this.asked || !this.isOn()) return;
-    if (!this.#places.length) return this.status.announce("No sentence of this document can be marked.");
+    if (!this.#places.length) return this.status.announce("This document has no sentence that can be marked.");
     this.isOpen = true;
     this.#to(Math.max(0, this.#places.findIndex((place) => this.#isMarked(place))));
   }

@@ -171,7 +171,7 @@ def _find_refusal(scope: Scope, headers: Headers, account: Annotator | None) -> 
     if path.startswith(SCRIPTS_PATH) and scope["method"] in SAFE_METHODS:
         return None  # scripts of Streamlit, which anybody can install; the sign-in page prefetches them
     if path.startswith("/api/"):
-        sentence = "You are not signed in, or your sign-in has ended."
+        sentence = "You are not signed in, or your session has expired."
         return JSONResponse({"message": sentence, "signed_in": False}, 401)
     if scope["method"] == "GET" and "text/html" in headers.get("accept", ""):
         address = f"{path}?{scope['query_string'].decode()}".removesuffix("?")

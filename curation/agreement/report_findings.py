@@ -68,4 +68,4 @@ def _state_disputes(report: AgreementReport) -> str:
     if report.disputed:
         disputed = f"{report.disputed:,} of {pairs:,} judged pairs are disputed"
         return f"{disputed} and wait for a reviewer's decision."
-    return f"None of the {pairs:,} judged pairs is disputed." if pairs else "No pair is judged yet."
+    return f"None of the {pairs:,} judged pairs is disputed." if pairs else "No pair has been judged yet."

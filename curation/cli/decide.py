@@ -51,7 +51,7 @@ AnswerTask = Annotated[str | None, Option(help="Decide the answers of QUERY in t
 PickedAnswers = Annotated[
     list[str] | None, Option(help="With --task: a written answer to accept. Repeatable.")
 ]
-MergedAnswer = Annotated[str, Option(help="With --task: one more answer, in the reviewer's words.")]
+MergedAnswer = Annotated[str, Option(help="With --task: a further answer, written by the reviewer.")]
 Unanswerable = Annotated[bool, switch("--unanswerable", "With --task: the corpus has no answer.")]
 
 

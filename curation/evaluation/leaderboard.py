@@ -114,7 +114,7 @@ def collect_histories(cursor: Cursor, part: str, measure: str, annotator: Annota
 
 
 def get_first_figure(figures: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
-    """Return the figure of the first measure, with the name of the measure as `measure`."""
+    """Return the value of the first measure, with the measure's name under the key `measure`."""
     measure, figure = next(iter(figures.items()))
     return {"measure": measure, **figure}
 

@@ -95,7 +95,7 @@ def find_collection(path: Path, style: str | None = None, encoding: str = "utf-8
     several styles or no known style, or there are too many files.
     """
     if style is not None and style not in STYLES:
-        raise InputError(f"{style!r} is not a collection's format; expected one of {', '.join(STYLES)}")
+        raise InputError(f"{style!r} is not a collection format; expected one of {', '.join(STYLES)}")
     paths = _list_files(path)
     table_style = style if style in ("beir", "hf") else _find_table_style(path, paths)
     recognized = [_recognize_file(file, path, table_style, encoding) for file in paths]

@@ -1,4 +1,4 @@
-"""Random negatives of a held corpus, whose documents are only documents that engines ranked.
+"""Random negatives for a held corpus, which contains only documents that engines returned.
 
 Documents drawn from a held corpus would not be random. So negatives come from a random order: the engine
 orders its documents by seed and query, or the seed orders a list of all ids of the engine. Documents on the

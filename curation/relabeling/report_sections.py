@@ -55,7 +55,7 @@ def make_drift_sections(report: DriftReport, limit: int = MAX_ROWS) -> list[Sect
     sections = [
         Section(
             "Old and new grades",
-            "Each row is an old grade. The color of a cell shows how often it became the new grade.",
+            "Each row is an old grade. A cell's color shows how often the old grade became the new grade.",
             (
                 draw_heat_map(
                     "Old grades (rows) and new grades (columns)", "new grade", names, _make_heat_cells(report)

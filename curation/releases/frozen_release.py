@@ -39,7 +39,7 @@ class FrozenRelease:
 
     @property
     def closed_queries(self) -> set[str]:
-        """The queries of parts whose grades are missing in the file."""
+        """Return the queries of split parts whose grades are missing from the file."""
         if self.file is None:
             return set()
         return {row["query_id"] for row in self.walk("queries") if row["part"] not in self.file.with_grades}

@@ -24,7 +24,7 @@ class FreezeRequest:
     only_complete: bool = option(
         False,
         "Only pairs with all their votes",
-        "Leave out pairs that lack a planned opinion. A round plans one opinion of each annotator it asks.",
+        "Leave out pairs that lack a planned judgment. A round plans one opinion of each annotator it asks.",
     )
     share: str | None = option(
         None,

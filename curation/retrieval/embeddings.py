@@ -120,7 +120,7 @@ def longest_first(encoder: Any, texts: Sequence[HashedText]) -> list[HashedText]
 
 
 def minutes_to_embed(cursor: Cursor, characters: int, model: str = DEFAULT_MODEL) -> str:
-    """Forecast the minutes to embed this number of characters, if possible from the last measured speed."""
+    """Estimate the minutes to embed this many characters, from the last measured speed if there is one."""
     measured = get_setting(cursor, f"{MEASURED}{find_model(model).name}")
     slow, fast = (0.7 * float(measured), 1.3 * float(measured)) if measured else ELSEWHERE
     low, high = ceil(characters / fast / 60), ceil(characters / slow / 60)

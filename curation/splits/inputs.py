@@ -141,7 +141,7 @@ def embed_queries(
 
 
 def read_times(cursor: Cursor, queries: Sequence[str]) -> dict[str, datetime]:
-    """Read when each query was first asked (UTC): query id → time. A query without a known time is absent.
+    """Read when each query was first asked (UTC): query id → time. Queries without a known time are left out.
 
     A query is looked up in the query logs by its normalised text, so other spellings do not count.
     """

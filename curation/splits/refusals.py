@@ -152,7 +152,7 @@ def refuse_empty_parts(
 
 
 def _suggest_cuts(chains: Iterable[Sequence[Edge]]) -> list[str]:
-    """List the options that cut the weakest tie of each chain."""
+    """List the command's options that cut the weakest tie in each chain of tied queries."""
     weakest_edges = [min(chain, key=lambda edge: (edge.similarity, edge)) for chain in chains]
     cuts = [f'  --cut "{edge.query_a}~{edge.query_b}"' for edge in weakest_edges]
     return ["", "These options cut the weakest tie of each chain:", *cuts]

@@ -76,7 +76,7 @@ def reading_arrow(cursor: Cursor, **tables: Any) -> Iterator[None]:
 def append_rows(
     cursor: Cursor, table: str, rows: Sequence[tuple[Any, ...]], names: Sequence[str] = (), **constants: Any
 ) -> int:
-    """Append tuples to a table, and return the number of rows.
+    """Append tuples to a table, and return the number of appended rows.
 
     Parameters
     ----------

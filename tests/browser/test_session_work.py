@@ -72,7 +72,9 @@ def test_a_change_from_the_history_is_a_new_event_and_leads_back_to_where_one_wa
     ivo.wait_for_item()
     changed = pressed[2][0]
     assert ivo.shown == changed
-    expect(ivo.root.locator(".banner")).to_contain_text("Your earlier answer stays hidden while you have open items")
+    expect(ivo.root.locator(".banner")).to_contain_text(
+        "Your earlier answer stays hidden while you have open items"
+    )
     expect(ivo.root.locator("[data-was]")).to_have_count(0)
     assert ivo.press("0") == changed
     assert ivo.shown == here

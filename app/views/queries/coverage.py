@@ -130,7 +130,7 @@ def _ask_measuring(context: PageContext, state: CoverageState | None) -> None:
         with context.store.reading() as cursor:
             forecast = None if state else forecast_embedding(cursor)
         if forecast is not None:
-            ui.note(f"The measurement first embeds the corpus: {forecast}.")
+            ui.note(f"Measuring first embeds the corpus: {forecast}.")
         submitted = context.submit_button("Measure again" if state else "Measure coverage", MEASURE_JOB)
     context.show_result(MEASURE_JOB)
     if state and (settings["extractor"]["name"] != "phrases" or "model" in settings["matching"]):

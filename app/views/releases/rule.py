@@ -29,7 +29,7 @@ def show(context: PageContext) -> None:
     with st.spinner("Applying the rule…"):
         counts, _ = figures.figure(data_state, compute_rule_effect, rule)
     if not counts.pairs:
-        st.info("Nothing is judged yet, so no pair has a grade.", icon=":material/info:")
+        st.info("No pair has been judged yet, so no pair has a grade.", icon=":material/info:")
     ui.heading(f"Current rule: {consensus_rule.NAMES[rule.name]}")
     ui.sentences(replaced)
     ui.sentences(f"{consensus_rule.DESCRIPTIONS[rule.name]} A reviewer's decision comes before any rule.")

@@ -128,7 +128,7 @@ def _ask_extension(store: Store, status: RoundStatus, acts: Acts, non_members: l
     ui.note(
         "In a pilot, new annotators get the same pairs as everybody."
         if status.kind == "pilot"
-        else "New annotators take unstarted items from other annotators until everybody has equally many."
+        else "New annotators take unstarted items from other annotators until everybody has the same number."
     )
     if not (non_members or is_labeling):
         ui.note("Every annotator is in this round.")

@@ -75,4 +75,4 @@ def _show_practice(store: Store, name: str) -> None:
     st.metric("Ready to label", f"{passed:,} of {len(statuses):,}")
     ui.tables(build_practice_table(statuses))
     if any(status.state.passed is False for status in statuses):
-        ui.note("Some people did not pass practice. Let them pass, or practise again, under Team.")
+        ui.note("Some people did not pass the practice round. Let them pass, or practise again, under Team.")

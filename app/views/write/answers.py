@@ -170,7 +170,7 @@ def _show_own_answer(own_answer: writing.OwnAnswer, acts: Acts, desk: Desk) -> N
         writing.retract_answer(project_store(), acts.by, own_answer.assignment_id, own_answer.revision)
         desk.open(
             (own_answer.assignment_id,),
-            "The answer is taken back. The text of the answer is in the field again.",
+            "The answer is taken back. The field shows the text of your answer again.",
         )
 
     if retract_clicked:

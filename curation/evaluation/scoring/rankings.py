@@ -47,7 +47,7 @@ class RunRows(NamedTuple):
 
 @dataclass(frozen=True)
 class Rankings:
-    """The N documents of one run by query, then rank.
+    """Return the N documents of one run, sorted by query and rank.
 
     Attributes
     ----------

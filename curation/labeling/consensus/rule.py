@@ -47,7 +47,7 @@ class ConsensusRule:
     smoothing: float = option(
         0.1,
         "Cases added to each confusion",
-        "Cases that dawid-skene adds to each confusion matrix's cell.",
+        "Pseudo-count that dawid-skene adds to each confusion cell.",
         minimum=0,
         maximum=100,
         step=0.1,

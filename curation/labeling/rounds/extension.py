@@ -116,7 +116,7 @@ def _share_work(builder: TransferBuilder, inputs: TransferInputs, joined: Sequen
     groups_by_donor = {donor: _find_movable_queries(inputs, donor) for donor in donors}
 
     def find_offer(donor: str, taker: str) -> ItemGroup | None:
-        """Return the donor's last query that evens the loads and that the taker can judge."""
+        """Return the last query of the donor that evens the loads and that the taker may judge."""
         surplus = builder.loads[donor] - builder.loads[taker]
         movable = (
             group

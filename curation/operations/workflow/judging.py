@@ -84,7 +84,9 @@ def make_people_stage(progress: RoundProgress) -> Stage:
         line = f"{pluralize(len(progress.annotators), 'annotator')}: {join_names(progress.annotators)}."
         return Stage("people", "done", line, replace(add, label="See the people"))
     if progress.open_rounds or progress.finished or progress.imported:
-        return Stage("people", "done", "No annotator; leads and reviewers can judge, too.", add)
+        return Stage(
+            "people", "done", "There are no annotators yet. Leads and reviewers can judge, too.", add
+        )
     line = "A project needs two annotators or more, and a reviewer who settles disputes."
     return Stage("people", "not begun", line, add)
 

@@ -119,7 +119,7 @@ def match_new_texts(
 def match_texts(
     store: Store, texts: Sequence[str], coverage_map: CoverageMap, model: str, progress: Progress = silent
 ) -> list[EntityMatch]:
-    """Match each text with the entities of the map. Stores only embeddings.
+    """Find the entities of the map that each text names. Stores only embeddings.
 
     Raises
     ------

@@ -212,7 +212,7 @@ def compute_recovered_shares(
 
 
 def _partition_all(graphs: Sequence[EntityGraph], resolution: float, seeds: Sequence[int]) -> list[Ints]:
-    """Partition each graph with its seed, on all processors: Leiden releases Python's interpreter lock."""
+    """Partition each graph with its seed, on all processors: the Leiden code releases the GIL."""
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         return list(pool.map(partition_graph, graphs, repeat(resolution), seeds))
 

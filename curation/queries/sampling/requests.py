@@ -63,7 +63,7 @@ class DrawRequest:
         Mapping[str, int],
         Option(
             "Quotas: an exact number from a stratum",
-            "Queries from a stratum, as STRATUM=N or STRATUM=N%. N% is a share of the size. "
+            "Queries from a stratum, as STRATUM=N or STRATUM=N%. N% is N percent of the sample size. "
             "Strata without a quota share the rest of the sample. Repeatable.",
             flag="--quota",
         ),
