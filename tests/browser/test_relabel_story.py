@@ -55,7 +55,7 @@ ITEM = """() => {
 }"""
 """An item as it is drawn, and apart from it which of the query it is, and what was answered last."""
 ID = re.compile(r"[0-9a-f]{32,64}")
-OWN = ("presentation_id", "asks", "place")
+OWN = ("presentation_id", "asks_about_query", "item_number")
 """What the items of one query differ in: all of it follows from their order."""
 
 
