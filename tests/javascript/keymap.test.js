@@ -27,7 +27,7 @@ test("no key has two meanings, whatever a browser has kept", () => {
 
 test("a chosen key that the guide gives to a grade is named, once another guide has it", () => {
   assert.equal(keymap({ later: "k" }).displaced, "");
-  assert.match(keymap({ later: "0" }).displaced, /uses “0”, so your key of Later is “l”/);
+  assert.match(keymap({ later: "0" }).displaced, /uses the key “0”, so your key for Later is “l”/);
 });
 
 test("a key that is taken, or is none, is refused and nothing is kept", () => {

@@ -20,7 +20,7 @@ test("what is not JSON of goldgrade is a failure, whatever its status", async ()
 
 test("a refusal says its own sentence, the request's name in the log and for how long to wait", async () => {
   answering(JSON.stringify({ message: "The project is busy", request: "a1b2" }), { status: 503, headers: { "Retry-After": "7" } });
-  await assert.rejects(ask("/api/worked"), { message: "The project is busy. In the server's log it is a1b2.", status: 503, wait: 7_000 });
+  await assert.rejects(ask("/api/worked"), { message: "The project is busy. The server's log lists this error as a1b2.", status: 503, wait: 7_000 });
 });
 
 test("Retry-After of a year, of yesterday or of nonsense holds nobody for long", async () => {

@@ -117,7 +117,7 @@ def test_nobody_is_invited_under_a_name_that_is_taken_or_is_no_name(project: Sto
     for name in ("", "a b", "<b>", "x" * 64, "\u202eada", "ada\n"):
         with pytest.raises(InputError, match="the name"):
             invite(project, name, "annotator")
-    with pytest.raises(NotFoundError, match="has no link"):
+    with pytest.raises(NotFoundError, match="has no valid link"):
         withdraw_invitation(project, "lee")
 
 
