@@ -91,13 +91,11 @@ class RecordSource:
             self.parquet = ParquetTable(self._path, self._problems, self.replaced)
             return self._divide_records(starmap(Record, self.parquet.read_first_rows(FIRST_RECORDS)))
         clean = partial(clean_value, replaced=self.replaced)
-        if self.format in (DOCUMENT_FILES, "xlsx"):
-            is_sheet = self.format == "xlsx"
-            rows = (
-                read_sheet_rows(self._path, self._problems)
-                if is_sheet
-                else read_document_rows(self._path, self._problems, self.folder)
-            )
+        if self.format == DOCUMENT_FILES:
+            rows = read_document_rows(self._path, self._problems, self.folder)
+            return (Record(number, clean(fields)) for number, fields in rows)
+        if self.format == "xlsx":
+            rows = read_sheet_rows(self._path, self._problems)
             return (Record(number, clean(fields)) for number, fields in rows)
         newline = "" if self.format == "csv" else None  # line ends inside a quoted cell are its own
         lines = read_lines(self._path, self._layout.encoding, self._problems, self.replaced, newline)

@@ -111,7 +111,7 @@ def open_tasks(
     if fill and (region is not None or kind != GAP):
         raise InputError(
             "Tasks that fill regions to 5 queries cannot name a region or be unanswerable.",
-            command="Leave out --region and --unanswerable, or --fill.",
+            command="With `--purpose few` leave out --region; otherwise choose the purpose gaps.",
         )
     options = {"queries": queries, "writers": list(writers), "seed": seed, "kind": kind, "region": region}
     options |= {"fill": True} if fill else {}
