@@ -1,23 +1,24 @@
-"""The form that sends documents of a query to a new judging round."""
+"""The forms that send pairs to a new judging round: documents of a query, or the missing top ten."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import chain, count
 
 import streamlit as st
 
 from app import ui
-from app.acts import Acts
+from app.acts import Acts, FormState
 from curation.core.text import pluralize
+from curation.evaluation.top_ten import TopTen
 from curation.labeling.requests import RoundRequest
-from curation.labeling.rounds.create_round import open_round
+from curation.labeling.rounds.create_round import OpenedRound, open_round
 from curation.labeling.rounds.rounds import list_rounds
 from curation.people.annotators import list_eligible_annotators, select_default_names
 from curation.store import Cursor, Store
 
-MAX_NAME_LENGTH = 40
-"""Maximum number of characters of a query in the proposed name of its round."""
+MAX_NAME_LENGTH = 46
+"""Maximum number of characters of the proposed name of a round."""
 
 
 def show_send_form(
@@ -38,18 +39,8 @@ def show_send_form(
     run_names: document id → the run that returned the document, for documents that may be in no pool yet.
     """
     form = acts.form(f"send {query_id}")
-    with store.reading() as cursor:
-        people = list_eligible_annotators(cursor)
-        proposed_name = _propose_name(cursor, text)
-    names = [person.name for person in people]
-    default_names = select_default_names(people)
-    dialog = st.popover("Send to a round")
-    opened_round = form.result
-    if opened_round:  # in the popover, which stays open over the page
-        with dialog:
-            documents = pluralize(opened_round.candidates, "document")
-            ui.confirmation(f"The round {opened_round.round} is open, with {documents} of this query.")
-    with dialog, st.form(form.key, border=False):
+
+    def ask_pairs() -> Mapping[tuple[str, str], str]:
         document_ids = st.multiselect(
             "Documents",
             list(titles),
@@ -57,6 +48,47 @@ def show_send_form(
             format_func=lambda document_id: f"{titles[document_id]} ({document_id})",
             key=f"documents {form.key}",
         )
+        return {(query_id, document_id): run_names.get(document_id, "") for document_id in document_ids}
+
+    _show_form(store, acts, form, "Send to a round", f"Check {text}", ask_pairs)
+
+
+def show_missing_form(store: Store, acts: Acts, release: str, top_ten: TopTen) -> None:
+    """Offer a round with the missing top ten of the evaluated systems, if few of these pairs have a grade."""
+    form = acts.form(f"send top ten of {release}")
+    if top_ten.is_offered:
+        ui.sentences(top_ten.sentence)
+        label = f"Send {pluralize(len(top_ten.missing), 'missing pair')} to a round"
+        _show_form(store, acts, form, label, f"Top ten of {release}", lambda: top_ten.missing)
+    elif form.result:
+        _confirm(form.result)
+
+
+def _confirm(opened: OpenedRound) -> None:
+    pairs, queries = pluralize(opened.candidates, "pair"), pluralize(opened.queries, "query", "queries")
+    ui.confirmation(f"The round {opened.round} is open, with {pairs} of {queries}.")
+
+
+def _show_form(
+    store: Store,
+    acts: Acts,
+    form: FormState,
+    label: str,
+    text: str,
+    ask_pairs: Callable[[], Mapping[tuple[str, str], str]],
+) -> None:
+    """Show a button with this label that unfolds the form; `text` is proposed as the name of the round."""
+    with store.reading() as cursor:
+        people = list_eligible_annotators(cursor)
+        proposed_name = _propose_name(cursor, text)
+    names = [person.name for person in people]
+    default_names = select_default_names(people)
+    dialog = st.popover(label)
+    if form.result:
+        with dialog:  # it stays open over the page
+            _confirm(form.result)
+    with dialog, st.form(form.key, border=False):
+        pairs = ask_pairs()
         name = st.text_input("Name of the round", proposed_name, key=f"round {form.key}")
         annotators = st.multiselect("Annotators", names, default_names, key=f"annotators {form.key}")
         limit = max(1, len(names))
@@ -64,15 +96,14 @@ def show_send_form(
         overlap = st.number_input("Annotators for each document", 1, limit, start, key=f"overlap {form.key}")
         submitted = st.form_submit_button("Open the round", type="primary", key=f"send {form.key}")
     if submitted:
-        pairs = {(query_id, document_id): run_names.get(document_id, "") for document_id in document_ids}
         request = RoundRequest(name.strip(), annotators, int(overlap), duplicates=0.0, again=True)
         acts.do(form, lambda: open_round(store, request, acts.by, pairs))
 
 
-def _propose_name(cursor: Cursor, query: str) -> str:
-    """Propose a name for a round over one query; no existing round has this name."""
+def _propose_name(cursor: Cursor, text: str) -> str:
+    """Propose a name for a round that begins with this text; no existing round has this name."""
     existing_names = {round_row.name for round_row in list_rounds(cursor)}
-    text = " ".join(query.split())
-    name = f"Check {text}" if len(text) <= MAX_NAME_LENGTH else f"Check {text[: MAX_NAME_LENGTH - 1]}…"
+    name = " ".join(text.split())
+    name = name if len(name) <= MAX_NAME_LENGTH else f"{name[: MAX_NAME_LENGTH - 1]}…"
     names = chain([name], (f"{name} ({number})" for number in count(2)))
     return next(name for name in names if name not in existing_names)

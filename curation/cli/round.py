@@ -31,6 +31,14 @@ def round_open(
         bool, switch("--dry-run", "Say what items annotators would get. Open nothing.")
     ] = False,
     out: Annotated[Path | None, Option(help="Write each query's inclusion probability as CSV.")] = None,
+    top_ten: Annotated[
+        str | None,
+        Option(
+            metavar="RELEASE",
+            help="Take only the missing top ten of a release. The top ten are those of all systems that "
+            "the page Evaluate scored on open parts of this release; pairs without a grade are missing.",
+        ),
+    ] = None,
 ) -> None:
     """Open a round of labeling.
 
@@ -46,14 +54,21 @@ def round_open(
       goldgrade round open second --annotators ada,grace,joan --control-items 0.05 --per-day 400
       goldgrade round open third --annotators ada,grace --lists --dry-run
       goldgrade round open pilot --pilot --queries 10 --annotators ada,grace,joan --seed 1
+      goldgrade round open missing --top-ten v1 --annotators ada,grace
       goldgrade round open correction --draw 150 --annotators ada,grace --out probabilities.csv
     """
+    from curation.evaluation.top_ten import read_top_ten
     from curation.labeling.rounds.create_round import open_round
     from curation.labeling.rounds.query_draw import write_draw
+    from curation.releases.release_rows import find_release
 
     if out is not None and request.draw is None:
         raise InputError("--out would change nothing: no queries are drawn; add --draw.")
-    opened = open_round(project_store(), replace(request, name=name), actor(), dry_run=dry_run)
+    store, pairs = project_store(), None
+    if top_ten is not None:
+        with store.reading() as cursor:
+            pairs = read_top_ten(cursor, find_release(cursor, top_ten).release_id).missing
+    opened = open_round(store, replace(request, name=name), actor(), pairs, dry_run)
     if out is not None and opened.draw is not None:
         write_draw(opened.draw, out)
     show(opened, "Dry run: nothing is opened." if dry_run else "Next: goldgrade app")

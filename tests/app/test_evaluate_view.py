@@ -164,6 +164,22 @@ def test_unjudged_documents_of_two_lists_go_to_a_round(project: Store, tmp_path:
     assert ("run:b",) in rows_of(project, "SELECT system FROM candidate_sources")
 
 
+def test_a_lead_sends_the_missing_top_ten_of_all_systems_to_a_round(project: Store, tmp_path: Path) -> None:
+    for name in "ab":
+        evaluate(project, tmp_path, name, lists_of(name), "vera")
+    sent = "Top ten of v1"
+    proposed = [one.value for one in opened(VERA).text_input]
+    assert sent not in proposed, "only leads open rounds"
+    page = opened(LEE)
+    assert "67\u00a0% of the 180 query-document pairs in the top ten" in html(page)
+    assert sent in [one.value for one in page.text_input]
+    buttons = [one for one in page.button if one.label == "Open the round"]
+    page = buttons[-1].click().run()
+    assert not [*page.error, *page.exception]
+    assert f"The round {sent} is open, with 60 pairs of 30 queries." in html(page)
+    assert sent not in [one.value for one in page.text_input], "nothing is missing any more"
+
+
 def test_a_query_has_the_lists_of_evaluated_systems_for_leads(project: Store, tmp_path: Path) -> None:
     done = evaluate(project, tmp_path, "alpha", lists_of("a"), "vera")
     assert done.evaluation_id is not None

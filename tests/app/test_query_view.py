@@ -101,7 +101,7 @@ def test_unjudged_documents_go_to_a_round(project: Store) -> None:
     name = page.text_input[0].value
     assert name.startswith("Check ")
     press(page, "Open the round")
-    assert f"The round {name} is open, with 1 document" in html(page)
+    assert f"The round {name} is open, with 1 pair of 1 query" in html(page)
     assert page.text_input[0].value == f"{name} (2)"
     status = read_round_status(project, name)
     assert (status.candidates, [one.presentations for one in status.annotators]) == (1, [1, 1])

@@ -88,7 +88,7 @@ ALONE = set(
     --refresh --region --rename --reopen --repeat-minutes --replace --retry --rounds --rule
     --same --same-grades --seal --sealed-limit --second-opinion --set
     --share-grades --show --sign-ins --significance-test --since --single-annotator --smoothing --source
-    --splitter --stemmer --stored --strata --task --text --titles-only --to --today --top-up
+    --splitter --stemmer --stored --strata --task --text --titles-only --to --today --top-ten --top-up
     --topics --try --unanswerable --unclear --unjudgeable --unjudged --unset
     --until --versions --within --without-grades
     """.split()

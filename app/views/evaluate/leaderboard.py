@@ -5,12 +5,15 @@ from __future__ import annotations
 import streamlit as st
 
 from app import ui
+from app.acts import Acts
 from app.components.widgets import show_drawing
+from app.send_documents import show_missing_form
 from curation.core.reports.charts import draw_weeks
 from curation.core.text import decimal, percent, pluralize
 from curation.evaluation import leaderboard
 from curation.evaluation.evaluable_release import EvaluableRelease
 from curation.evaluation.figures.ranks import LeaderboardRow
+from curation.evaluation.top_ten import read_top_ten
 from curation.releases.gate_override import mark_name
 from curation.store import Annotator, Store
 
@@ -31,6 +34,9 @@ def show(store: Store, annotator: Annotator, release: EvaluableRelease, part: st
         ui.note("Nobody has scored a run on this part yet.")
         return
     _show_ranks(store, release, part, runs)
+    if annotator.role == "lead" and not is_sealed:
+        top_ten = store.read(read_top_ten, release.row.release_id, part)
+        show_missing_form(store, Acts(annotator), release.row.name, top_ten)
     _show_history(store, annotator, part, release.measures[0])
 
 

@@ -121,6 +121,8 @@ def open_round(
         changing, or the author is not a lead.
     """
     request = request.checked()
+    if pairs is not None and not pairs:
+        raise RefusedError("No pair was chosen that the round could show.")
 
     def read(cursor: Cursor) -> tuple[list[CandidateRow], set[str], DrawFrame | None]:
         rows, active = read_candidates(cursor, pilots=request.pilot)
