@@ -35,7 +35,8 @@ def show(store: Store, annotator: Annotator, release: EvaluableRelease, part: st
         return
     _show_ranks(store, release, part, runs)
     if annotator.role == "lead" and not is_sealed:
-        top_ten = store.read(read_top_ten, release.row.release_id, part)
+        with store.reading() as cursor:
+            top_ten = read_top_ten(cursor, release.row.release_id, part)
         show_missing_form(store, Acts(annotator), release.row.name, top_ten)
     _show_history(store, annotator, part, release.measures[0])
 
