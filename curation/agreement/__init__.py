@@ -1,4 +1,4 @@
-"""Agreement: the reliability of labels, between annotators and within each annotator.
+"""Agreement: how reliably people label, between annotators and within each annotator.
 
 A statistic that cannot be computed is None with the reason, never NaN and never 0.
 """

@@ -1,10 +1,10 @@
 """Agreement of each annotator with the other annotators on the same pairs.
 
-An annotator who grades at random, always gives one grade, or reads the scale upside down agrees with nobody,
-although the annotator may be consistent. So the annotator's weighted kappa with the others is compared with
-the kappa of the others among themselves, on the same pairs if two others graded enough of these pairs. Both
-kappas fall if one grade is very common; the share of equal grades does not fall. The module `outliers` finds
-the annotators who do not count as others.
+An annotator who grades at random, always gives one grade, or reads the scale upside down may be consistent,
+but agrees with nobody. So the annotator's weighted kappa with the others is compared with the kappa of the
+others among themselves, on the same pairs if two others graded enough of these pairs. Both kappas fall if one
+grade is very common; the share of equal grades does not. The module `outliers` finds the annotators who do
+not count as others.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _ROUNDING_ERROR = 1e-12
 
 
 class OthersAgreement(NamedTuple):
-    """Weighted kappa (quadratic, by grade values) of an annotator with the others on the same pairs.
+    """Weighted kappa (quadratic, by grade values) between an annotator and the others on the same pairs.
 
     J. Cohen (1968), Weighted kappa, Psychological Bulletin 70; with several others the result is the mean
     over the others.
@@ -58,12 +58,12 @@ class OthersAgreement(NamedTuple):
 
     @property
     def follows(self) -> bool:
-        """True if this annotator's kappa is at least half of the others' kappa among themselves."""
+        """Return whether this annotator's kappa is at least half of the others' kappa among themselves."""
         return None not in (self.kappa, self.others) and follows(self.kappa or 0.0, self.others or 0.0)
 
 
 class OthersKappa(NamedTuple):
-    """Agreement among the other annotators: mean squared distance of two grades, kappa, number of pairs."""
+    """Agreement among the others: mean squared distance between two grades, kappa, number of pairs."""
 
     distance: float
     kappa: float
@@ -87,17 +87,17 @@ class SharedGrades(NamedTuple):
 
     @property
     def distances(self) -> Floats:
-        """Mean squared distance between the annotator's grade and the others' grades, by pair."""
+        """Compute each pair's mean squared distance between the annotator's grade and the others' grades."""
         return self.grade**2 - 2 * self.grade * self.mean + self.square
 
     @property
     def has_enough(self) -> bool:
-        """True if there are enough grades and queries to compare the annotator with the others."""
+        """Return whether there are enough grades and queries to compare the annotator with the others."""
         return len(self.grade) >= MINIMUM_GRADES and len(np.unique(self.query)) >= MINIMUM_QUERIES
 
 
 class GradeTotals:
-    """Sums of the grades of all compared annotators, by pair and in total, from which one annotator is
+    """Sums of all compared annotators' grades for each pair, from which an annotator's own grades can be
     subtracted.
 
     Parameters
@@ -118,7 +118,7 @@ class GradeTotals:
         self._total_moments = self._moments.sum(axis=1)
 
     def share(self, annotator: int) -> SharedGrades:
-        """Take the annotator's grades on pairs that at least one other compared annotator graded."""
+        """Select the annotator's grades on pairs that at least one other compared annotator graded."""
         rows = self._slices[annotator]
         other_sums = self._subtract(annotator)
         is_shared = other_sums[0] > 0
@@ -127,7 +127,7 @@ class GradeTotals:
         return SharedGrades(self._grades[rows][is_shared], query, count, first / count, second / count)
 
     def compare_others(self, annotator: int, shared: SharedGrades) -> OthersKappa | None:
-        """Compute the others' agreement on the annotator's pairs, or on all pairs if too few have two
+        """Compute the other annotators' agreement on the same pairs, or on all pairs if too few have two
         others; None if it is undefined.
         """
         sums = np.stack([shared.others, shared.others * shared.mean, shared.others * shared.square])
@@ -146,7 +146,7 @@ class GradeTotals:
         return OthersKappa(float(distance / pairs), kappa, round(pairs))
 
     def _subtract(self, annotator: int) -> Floats:
-        """Return the sums of the annotator's pairs without the annotator's own grades, shape (3, pairs)."""
+        """Sum the other annotators' grades on one annotator's pairs, shape (3, pairs)."""
         rows = self._slices[annotator]
         grade, sums = self._grades[rows], self._sums[:, self._units[rows]]
         if self._is_compared[annotator]:
@@ -158,7 +158,7 @@ class GradeTotals:
 def compute_agreement_with_others(
     grades: Grades, outliers: Collection[str] = (), seed: int = 0
 ) -> dict[str, OthersAgreement]:
-    """Compute each annotator's agreement with the others who are no outliers, by name."""
+    """Compute each annotator's agreement with the others who are not outliers, by name."""
     graded = grades.graded_by_annotator
     totals = GradeTotals(graded, graded.exclude(outliers))
     agreements = {}
@@ -169,7 +169,7 @@ def compute_agreement_with_others(
 
 
 def test_kappa(shared: SharedGrades, others: OthersKappa | None) -> tuple[float, float | None] | None:
-    """Compute kappa and its p value, which is None if the others do not agree; None if grades do not vary."""
+    """Compute kappa and its p value (None if the others do not agree); None if the grades do not vary."""
     distances, grade, mean = shared.distances, shared.grade.mean(), shared.mean.mean()
     chance = float((shared.grade**2).mean() - 2 * grade * mean + shared.square.mean())
     if chance <= _ROUNDING_ERROR:
@@ -177,33 +177,33 @@ def test_kappa(shared: SharedGrades, others: OthersKappa | None) -> tuple[float,
     kappa = 1 - float(distances.mean()) / chance
     if others is None or others.kappa <= 0:
         return kappa, None
-    # What each pair adds to distance less its share of chance, to first order in the two means.
+    # Contribution of each pair to distance minus its share of chance, to first order in the two means.
     by_pair = shared.grade**2 + shared.square - 2 * (grade * shared.mean + shared.grade * mean - grade * mean)
     excess = distances - (1 - MIN_SHARE_OF_OTHERS * others.kappa) * by_pair
     return kappa, max(_above_p(excess, shared.query), _above_p(distances - others.distance, shared.query))
 
 
 def follows(kappa: float, others_kappa: float) -> bool:
-    """True if an annotator's kappa is at least half of the others' kappa among themselves."""
+    """Return whether an annotator's kappa is at least half of the others' kappa among themselves."""
     return kappa > 0 and kappa >= MIN_SHARE_OF_OTHERS * others_kappa
 
 
 def test_mean(values: Floats, query: Ints) -> float:
-    """Compute the two-sided p value of a mean other than 0 (Student's t over queries)."""
+    """Compute the two-sided p value for a mean that differs from 0 (Student's t over queries)."""
     _, index = np.unique(query, return_inverse=True)
     deviations = np.bincount(index, values - values.mean()) / len(values)
     return mean_t_p(float(values.mean()), deviations.astype(np.float64))
 
 
 def _above_p(values: Floats, query: Ints) -> float:
-    """Compute the one-sided p value of a mean above 0 (Student's t over queries)."""
+    """Compute the one-sided p value for a mean above 0 (Student's t over queries)."""
     p = test_mean(values, query)
     return p / 2 if values.mean() > 0 else 1 - p / 2
 
 
 def _pair_moments(sums: Floats) -> Floats:
-    """Compute four numbers by pair: 1, mean squared distance of two grades, mean, mean square; 0 without two
-    grades.
+    """Compute four numbers for each pair: 1, mean squared distance between two grades, mean, mean square; all
+    are 0 for a pair without two grades.
 
     Parameters
     ----------
@@ -236,12 +236,12 @@ def _compare(name: str, shared: SharedGrades, others: OthersKappa | None, seed: 
 
 
 def _round(value: float | None) -> float | None:
-    """Round the value, so that a rounding error just below 0 becomes 0."""
+    """Round a value, so that a rounding error just below 0 becomes 0."""
     return None if value is None else round(value, 9) + 0.0
 
 
 def _resample_kappa(shared: SharedGrades, seed: int) -> tuple[float | None, float | None]:
-    """Compute the 95 % interval of kappa by bootstrap over queries; None without an interval."""
+    """Compute the 95 % interval of kappa by bootstrap over queries; None if there is no interval."""
     _, index = np.unique(shared.query, return_inverse=True)
     squares = shared.grade**2 + shared.square
     columns = (shared.distances, shared.grade, shared.mean, squares, np.ones(len(index)))

@@ -19,7 +19,7 @@ from curation.core.statistics.estimate import Estimate
 
 
 class Finding(NamedTuple):
-    """A point to discuss: a sentence for people, and the figures behind the sentence, which include `p`."""
+    """A point to discuss with an annotator: a sentence, and the numbers behind it, which include `p`."""
 
     about: str
     sentence: str
@@ -56,7 +56,7 @@ def compute_metrics(
     decisions: Decisions | None = None,
     seed: int = 0,
 ) -> list[AnnotatorMetrics]:
-    """Compute the metrics of these annotators, each compared with the other annotators who are no outliers.
+    """Compute metrics of annotators, each compared with the other annotators who are not outliers.
 
     Consistency, control items and feedback are not computed.
 

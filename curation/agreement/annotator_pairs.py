@@ -1,4 +1,4 @@
-"""Agreement of each two annotators on the pairs that both annotators graded.
+"""Agreement between each two annotators on the pairs that both graded.
 
 Each two annotators are compared by Cohen's weighted kappa, the share of equal grades, and the difference of
 their mean grades. Two annotators who share fewer than `MINIMUM_UNITS` units are left out and counted. The
@@ -24,12 +24,12 @@ from curation.core.statistics.intervals import MINIMUM_QUERIES
 
 NO_SPREAD = "no variation: both gave the same grade to every pair they share"
 _FIGURE_COUNT = 3
-"""Number of figures of an annotator pair: raw agreement, kappa and difference, as in `AnnotatorPair`."""
+"""Number of values for two annotators: raw agreement, kappa and difference, as in `AnnotatorPair`."""
 
 
 @dataclass(frozen=True)
 class AnnotatorPair:
-    """Agreement of two annotators on the pairs that both annotators graded.
+    """Agreement between two annotators on the pairs that both graded.
 
     Attributes
     ----------
@@ -48,7 +48,7 @@ class AnnotatorPair:
 def compare_annotator_pairs(
     grades: Grades, scale: Sequence[int], seed: int, resamples: int = RESAMPLES
 ) -> tuple[tuple[AnnotatorPair, ...], int]:
-    """Compare each two annotators who share enough units; also return how many pairs of annotators share too
+    """Compare each two annotators who share enough units, and count the pairs of annotators who share too
     few.
 
     Raises
@@ -57,7 +57,7 @@ def compare_annotator_pairs(
     """
     overlap = find_overlap(count_values(grades, scale), grades.unit_queries)
     meetings = _list_meetings(overlap, grades, scale)
-    # Each annotator pair has a key; `pair_of_meeting` has the index of the annotator pair of each meeting.
+    # Each annotator pair has a key; `pair_of_meeting` is the index of the annotator pair for each meeting.
     keys, pair_of_meeting = np.unique(meetings[0] * grades.annotators + meetings[1], return_inverse=True)
     shown = np.flatnonzero(np.bincount(pair_of_meeting, minlength=len(keys)) >= MINIMUM_UNITS)
     if not len(shown):
@@ -70,7 +70,7 @@ def compare_annotator_pairs(
         return compare_raters(square_tables, np.arange(len(scale))).reshape(len(tables), -1)
 
     totals = np.asarray(sums.sum(axis=0)).reshape(len(shown), cell_count)
-    # With too few queries a pair has no interval. All others are drawn again together.
+    # An annotator pair with too few queries has no interval. All others are resampled together.
     resampled = np.flatnonzero(shared_query_counts >= MINIMUM_QUERIES)
     columns = (resampled[:, None] * cell_count + np.arange(cell_count)).ravel()
     tables = [Sums(np.arange(query_count), sums[:, columns], compare)]
@@ -90,8 +90,8 @@ def compare_annotator_pairs(
 
 
 def _list_meetings(overlap: Overlap, grades: Grades, scale: Sequence[int]) -> Ints:
-    """List every two grades of one unit, shape (5, M): both annotators, the query, and both grades as steps
-    of the scale. Units with equally many grades are processed together.
+    """List every two grades that annotators gave to the same unit, shape (5, M): both annotators, the query,
+    and both grades as steps of the scale. Units with equally many grades are processed together.
     """
     query_of = np.full(len(grades.documents), -1)
     query_of[overlap.units] = overlap.queries
@@ -112,7 +112,7 @@ def _list_meetings(overlap: Overlap, grades: Grades, scale: Sequence[int]) -> In
 def _count_tables(
     meetings: Ints, pair_of_meeting: Ints, shown: Ints, query_count: int, grade_count: int
 ) -> tuple[csr_array[Any, Any], Ints]:
-    """Make a sparse array with the grade tables of the shown annotator pairs.
+    """Build a sparse array with the grade tables of the shown annotator pairs.
 
     Parameters
     ----------

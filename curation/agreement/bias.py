@@ -1,9 +1,9 @@
 """Bias of each annotator: how much higher or lower the annotator grades than the others or the reviewer.
 
-Bias is the mean difference between an annotator's grade and the reviewer's decision on the same pair. On a
-pair without a decision, the mean of the others' grades takes the place of the decision. The consensus is not
-used, because a consensus contains the annotator's grade, which would hide a bias.
-The drift of a bias is its change over the queries in the order of their grades.
+Bias is the mean difference between an annotator's grade and the reviewer's decision on the same pair; without
+a decision, the mean of the others' grades replaces it. The consensus is not used, because it contains the
+annotator's own grade, which would hide a bias. Drift is the change of the bias over the queries in the order
+of their grades.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from curation.core.text import pluralize
 from curation.store import Cursor
 
 Decisions = Mapping[tuple[str, str], int | None]
-"""Query and document → the grade that a reviewer decided; None if the reviewer decided that no grade fits."""
+"""Map from query and document to the reviewer's grade; None if the reviewer decided that no grade fits."""
 ONE_TIME = "all grades have the same time, so their order is unknown"
 NO_TIMES = "{untimed:,} of {grades:,} grades were imported without a time; too few grades have an order"
 
@@ -59,7 +59,7 @@ class AnnotatorBias:
 
 
 def read_decisions(cursor: Cursor) -> Decisions:
-    """Read the current decisions of reviewers."""
+    """Read the reviewers' current decisions."""
     rows = cursor.execute("SELECT query_id, document_id, grade FROM counted_adjudications").fetchall()
     return {(query_id, document_id): grade for query_id, document_id, grade in rows}
 
@@ -67,9 +67,9 @@ def read_decisions(cursor: Cursor) -> Decisions:
 def compute_biases(
     grades: Grades, decisions: Decisions, outliers: Collection[str] = (), seed: int = 0
 ) -> dict[str, AnnotatorBias]:
-    """Compute each annotator's bias against the others who are no outliers, by name."""
+    """Compute each annotator's bias against the others who are not outliers, by name."""
     graded = grades.graded_by_annotator
-    graded = graded.select(np.lexsort((graded.at, graded.people)))  # those without a time come last
+    graded = graded.select(np.lexsort((graded.at, graded.people)))  # grades without a time come last
     differences, query = _subtract_reference(graded, decisions, outliers), graded.unit_queries[graded.units]
     return {
         name: _compute_bias(name, query[rows], graded.at[rows], differences[rows], seed)
@@ -78,7 +78,7 @@ def compute_biases(
 
 
 def _subtract_reference(grades: Grades, decisions: Decisions, outliers: Collection[str]) -> Floats:
-    """Subtract the reviewer's decision or the others' mean from each grade; NaN if there is neither."""
+    """Subtract the reviewer's decision or the others' mean from each grade; NaN if neither exists."""
     units, grade = grades.units, grades.grades.astype(np.float64)
     counts = grades.exclude(outliers)[grades.people]
     unit_count = len(grades.documents)
@@ -99,7 +99,7 @@ def _subtract_reference(grades: Grades, decisions: Decisions, outliers: Collecti
 def _compute_bias(
     name: str, query: Ints, at: NDArray[np.datetime64], differences: Floats, seed: int
 ) -> AnnotatorBias:
-    """Compute bias and drift from grades in the order in which they were given."""
+    """Compute an annotator's bias and drift from grades in the order in which they were given."""
     has_reference = ~np.isnan(differences)
     query, at, differences = query[has_reference], at[has_reference], differences[has_reference]
     grades, queries = len(differences), len(np.unique(query))
@@ -139,7 +139,7 @@ def _sum_by_query(query: Ints, differences: Floats) -> tuple[Floats, Floats]:
 
 
 def _compute_trend(sums: Floats, counts: Floats, seed: int) -> tuple[float, float]:
-    """Compute the change of the bias on a straight line from the first to the last query, and its p value."""
+    """Compute the change of a bias from the first to the last query on a straight line, with its p value."""
     rank = np.arange(len(sums), dtype=np.float64)
     centred = rank - float(counts @ rank) / float(counts.sum())
     slope = float(centred @ sums) / float(counts @ centred**2)

@@ -23,7 +23,7 @@ from curation.store import Cursor, get_setting
 
 NO_TAG = "no tag"
 QueryTypes = Mapping[str, Mapping[str, frozenset[str]]]
-"""Kind of query type ('tag', 'stratum' or 'segment') → name of the type → its queries."""
+"""Map from kind of query type ('tag', 'stratum' or 'segment') to the name of each type and its queries."""
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ class Breakdown:
 def compute_breakdowns(
     grades: Grades, scale: Sequence[int], types: QueryTypes, seed: int, resamples: int = RESAMPLES
 ) -> tuple[tuple[Breakdown, ...], tuple[Breakdown, ...]]:
-    """Compute agreement by query type and by boundary. A query with two tags is in both slices.
+    """Compute agreement by query type and by grade boundary. A query with two tags is in both slices.
 
     Raises
     ------
@@ -72,7 +72,7 @@ def compute_breakdowns(
 
 
 def read_query_types(cursor: Cursor) -> dict[str, dict[str, frozenset[str]]]:
-    """Read the queries of each tag and of each stratum of the current sample."""
+    """Read the queries of each tag and of each stratum in the current sample."""
     tags = cursor.execute("SELECT tag, list(query_id) FROM current_query_tags GROUP BY tag ORDER BY tag")
     types = {"tag": {tag: frozenset(query_ids) for tag, query_ids in tags.fetchall()}}
     strata = cursor.execute(
@@ -84,7 +84,7 @@ def read_query_types(cursor: Cursor) -> dict[str, dict[str, frozenset[str]]]:
 
 
 def _mask_types(overlap: Overlap, grades: Grades, types: QueryTypes) -> Iterator[tuple[str, str, Mask]]:
-    """List kind, name and units of each query type that has doubly judged units."""
+    """List the kind, name and units of each query type that has doubly judged units."""
     unit_queries = grades.unit_queries[overlap.units]
     for kind, groups in types.items():
         tagged = frozenset[str]().union(*groups.values())
@@ -96,7 +96,7 @@ def _mask_types(overlap: Overlap, grades: Grades, types: QueryTypes) -> Iterator
 
 
 def _sum_by_query(overlap: Overlap, mask: Mask) -> tuple[Ints, Floats]:
-    """Find the queries of some units, and make a row for each query with its meetings and coincidences."""
+    """Find the queries of the units, and sum the meetings and coincidences of each query as one row."""
     queries, groups = np.unique(overlap.queries[mask], return_inverse=True)
     matrices = count_coincidences(overlap.counts[mask], groups, len(queries))
     rows = [matrix.reshape(len(queries), -1) for matrix in (matrices.meetings, matrices.coincidences)]
@@ -104,7 +104,7 @@ def _sum_by_query(overlap: Overlap, mask: Mask) -> tuple[Ints, Floats]:
 
 
 def _make_slice(kind: str, name: str, units: int, sums: Floats, drawn: Floats) -> Breakdown:
-    """Make a slice from the sums over its queries and over each resample."""
+    """Build a breakdown of one slice from the sums over its queries and over each resample."""
     points = _compute_alpha_and_raw(sums.sum(axis=0, keepdims=True))[0].tolist()
     alpha, raw = (
         make_estimate(point, values, units, len(sums))
@@ -125,7 +125,7 @@ def _stack_matrices(sums: Floats) -> Floats:
 
 
 def _slice_boundaries(scale: Sequence[int], units: int, sums: Floats, drawn: Floats) -> tuple[Breakdown, ...]:
-    """Compute agreement at each boundary, with the two sides of the boundary as the only grades."""
+    """Compute agreement at each grade boundary, as if its two sides were the only grades."""
     slices = []
     for boundary, (lower, upper) in enumerate(pairwise(scale), start=1):
         is_above = np.arange(len(scale)) >= boundary

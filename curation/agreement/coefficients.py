@@ -1,4 +1,4 @@
-"""Coefficients of agreement, as formulas over the number of times that each two grades meet on a unit.
+"""Coefficients of agreement, as formulas over counts of how often two grades are given to one unit.
 
 Every coefficient counts how often two grades of a unit meet: a matrix of values × values. Three matrices
 differ in the weight of a unit with m grades; each matrix is a sum over units, and therefore over queries:
@@ -31,7 +31,9 @@ Level = Literal["nominal", "ordinal"]
 
 
 class Coincidences(NamedTuple):
-    """Counts of each two grades that meet in a group of units; symmetric, shape (groups, values, values)."""
+    """Counts of how often two grades share a unit, by group; symmetric, shape (groups, values,
+    values).
+    """
 
     meetings: Floats
     coincidences: Floats
@@ -55,7 +57,7 @@ class Coefficient(NamedTuple):
 
 
 def count_coincidences(counts: Ints, groups: Ints, group_count: int) -> Coincidences:
-    """Count the three matrices of each group of units.
+    """Count for each group of units how often each two grades meet, with each of the three weights.
 
     Parameters
     ----------
@@ -79,7 +81,7 @@ def count_coincidences(counts: Ints, groups: Ints, group_count: int) -> Coincide
 
 
 def compute_alpha(coincidences: Floats, level: Level) -> Floats:
-    """Compute Krippendorff's alpha, shape (R, values, values) → (R,); NaN without variation."""
+    """Compute Krippendorff's alpha, shape (R, values, values) → (R,); NaN if grades do not vary."""
     marginals = coincidences.sum(axis=2)
     distances = compute_distances(marginals, level)
     observed = (coincidences * distances).sum(axis=(1, 2))
@@ -138,8 +140,8 @@ def compute_cohen(tables: Floats, weights: Floats) -> Floats:
 
 
 def compare_raters(tables: Floats, values: Floats | Ints) -> Floats:
-    """Compute three figures of two raters, shape (R, values, values) → (R, 3): the share of equal grades,
-    Cohen's kappa with quadratic weights, and the mean difference of the second rater's grade and the first's.
+    """Compute three statistics for two raters, shape (R, values, values) → (R, 3): the share of equal grades,
+    Cohen's kappa with quadratic weights, and the mean of the second rater's grade minus the first's.
 
     Parameters
     ----------
@@ -173,7 +175,7 @@ def count_confusion(
 
 
 def _correct_for_chance(observed: Floats, chance: Floats) -> Floats:
-    """Compute (observed − chance) / (1 − chance); NaN if chance is 1 up to rounding."""
+    """Correct agreement for chance: (observed − chance) / (1 − chance); NaN if chance is 1 up to rounding."""
     remainder = np.where(1 - chance > 1e-12, 1 - chance, 0.0)
     return ratio(observed - chance, remainder)
 

@@ -33,9 +33,9 @@ SHOWN = 10
 NAMED = 50
 """Maximum number of listed pairs that got the same two grades."""
 Texts = Mapping[str, str]
-"""Query id → text of the query."""
+"""Map from query id to the text of the query."""
 Opinions = tuple[str, tuple[tuple[str, int | None], ...]]
-"""A document id, and each annotator with the annotator's grade; None is cannot-tell."""
+"""Id of a document, and each annotator's grade of the document; None is cannot-tell."""
 
 
 @dataclass(frozen=True)
@@ -105,8 +105,7 @@ class DisagreementSources:
 
 @dataclass(frozen=True)
 class GradeConfusion:
-    """Confusion table: the number of times that each two grades were given to one pair, in the order of the
-    scale.
+    """Confusion table: how often each two grades were given to the same pair, in the order of the scale.
 
     Attributes
     ----------
@@ -193,7 +192,7 @@ def _describe_query(overlap: Overlap, grades: Grades, texts: Texts, index: int, 
 
 
 def _list_opinions(grades: Grades, units: Ints) -> tuple[Opinions, ...]:
-    """List the opinions on each pair, the pair with the widest range of grades first."""
+    """List annotators' votes on each pair, the pair with the widest range of grades first."""
     votes: dict[int, list[tuple[str, int | None]]] = {unit: [] for unit in units.tolist()}
     for row in np.flatnonzero(np.isin(grades.units, units)).tolist():
         grade = int(grades.grades[row]) if grades.graded[row] else None
@@ -216,7 +215,7 @@ def _compare_grade_pairs(
     shares: Floats,
     access: SealAccess,
 ) -> Iterator[GuideLine]:
-    """Yield the guide's line for each two grades that met; `shares` of the disagreement by the two grades."""
+    """Yield for each two grades that met on a pair their share of the disagreement and their pairs."""
     counts = overlap.counts
     is_given = counts > 0
     lowest = is_given.argmax(axis=1)
@@ -248,7 +247,7 @@ def _compare_grade_pairs(
 
 
 def _count_reasons(grades: Grades) -> tuple[tuple[str, int, int], ...]:
-    """Count the cannot-tell by reason, and the pairs among them that somebody else graded."""
+    """Count cannot-tell judgments by reason, and the pairs among them that somebody else graded."""
     unit_count = len(grades.documents)
     is_graded = np.bincount(grades.units[grades.graded], minlength=unit_count) > 0
     unexplained = np.bincount(grades.units[~grades.graded], minlength=unit_count)

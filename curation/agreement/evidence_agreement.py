@@ -40,7 +40,7 @@ class EvidenceAgreement:
 
 
 def compute_evidence_agreement(marks: Mapping[Pair, PairMarks]) -> EvidenceAgreement | None:
-    """Compute the agreement of annotators on marks; None without marks."""
+    """Compute how far annotators agree on marked evidence; None if nobody marked evidence."""
     if not marks:
         return None
     sums_by_query: dict[str, Floats] = {}
@@ -56,7 +56,7 @@ def compute_evidence_agreement(marks: Mapping[Pair, PairMarks]) -> EvidenceAgree
 
 
 def sum_f1(spans_by_annotator: Sequence[Iterable[Span]]) -> tuple[float, int]:
-    """Sum the F1 of each two annotators of one text, and count the comparisons."""
+    """Sum the F1 between each two annotators' marks on one text, and count the comparisons."""
     comparisons = list(combinations([list(spans) for spans in spans_by_annotator], 2))
     f1_values = (
         2 * count_characters(intersection(*pair)) / (count_characters(pair[0]) + count_characters(pair[1]))
@@ -66,7 +66,7 @@ def sum_f1(spans_by_annotator: Sequence[Iterable[Span]]) -> tuple[float, int]:
 
 
 def _estimate_f1(sums: Floats, units: int) -> Estimate:
-    """Compute the mean F1 with its interval: Student's t on the logit, with the jackknife over queries.
+    """Compute the mean F1 with its interval, by Student's t on the logit with the jackknife over queries.
 
     Parameters
     ----------

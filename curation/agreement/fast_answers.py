@@ -1,8 +1,8 @@
-"""Fast answers of each annotator: answers given in less time than a query and a document take to read.
+"""Fast answers of each annotator: answers given in less time than reading the query and document takes.
 
-An answer is fast if it took less than a third of the others' median time for texts of similar length; texts
-form three groups by length. An answer in less than a second is always fast. An annotator whose median is
-below a second cannot have read the documents: that pace is 3,600 answers an hour.
+An answer is fast if it took less than a third of the others' median time for texts of similar length (three
+groups by length), or less than a second. An annotator whose median is below a second cannot have read the
+documents: that pace is 3,600 answers an hour.
 """
 
 from __future__ import annotations
@@ -20,19 +20,17 @@ from curation.store import Cursor
 from curation.store.documents import LENGTH, VERSION
 
 FAST_TIME_SHARE = 1 / 3
-"""Share of the others' median time below which an answer is fast."""
+"""An answer is fast below this share of the others' median time."""
 MIN_AT_FLOOR = 20
 """Minimum number of timed answers before a median below `MIN_SECONDS` is reported. A quick reader gives a
 quarter of the answers in less than `MIN_SECONDS`; then the median of 20 answers is below `MIN_SECONDS` in
 fewer than one of 200 cases.
 """
 MIN_ANSWERS = 30
-"""Minimum number of answers for a figure on speed, and of commonly graded pairs for a figure on grades."""
+"""Minimum number of answers for statistics on speed, and of shared pairs for statistics on grades."""
 MIN_OTHERS = 2
-"""Minimum number of other annotators with times; with fewer annotators, only answers below `MIN_SECONDS` are
-fast.
-"""
-# The first answer's time: a grade that is changed later takes a moment only.
+"""Minimum number of other annotators with times; with fewer, only answers below `MIN_SECONDS` are fast."""
+# The time of the first answer counts, because changing a grade later takes only a moment.
 _FIRST_ANSWERS = """
 JOIN live_presentations p USING (presentation_id)
 {}
@@ -54,7 +52,7 @@ GROUP BY annotator ORDER BY annotator
 
 
 class AnswerTimes(NamedTuple):
-    """Times of answers in parallel sequences: annotator, seconds on screen, and characters of the text."""
+    """Times of answers, as parallel sequences: annotator, seconds on screen, and characters of the text."""
 
     annotators: Sequence[str]
     seconds: Sequence[float]
@@ -62,8 +60,7 @@ class AnswerTimes(NamedTuple):
 
 
 class AnswerPace(NamedTuple):
-    """An annotator's pace: numbers of timed answers and of answers below `MIN_SECONDS`, and median
-    seconds."""
+    """An annotator's pace: numbers of timed answers and of answers below `MIN_SECONDS`, and median seconds."""
 
     annotator: str
     answers: int
@@ -72,17 +69,17 @@ class AnswerPace(NamedTuple):
 
     @property
     def enough(self) -> bool:
-        """True if there are enough timed answers to judge the pace."""
+        """Return whether there are enough timed answers to judge the annotator's pace."""
         return self.answers >= MIN_AT_FLOOR
 
     @property
     def unread(self) -> bool:
-        """True if the pace is too fast for an annotator who reads the documents."""
+        """Return whether the pace is too fast for an annotator who reads the documents."""
         return self.enough and self.median is not None and self.median < MIN_SECONDS
 
     @property
     def sentence(self) -> str:
-        """The sentence about a pace that is too fast."""
+        """Write the sentence about a pace that is too fast."""
         return (
             f"{self.annotator}: half of {pluralize(self.answers, 'answer')} came in {self.median or 0.0:.1f} "
             f"seconds or less, {self.below_second:,} in less than {MIN_SECONDS:g} second. Nobody reads a "
@@ -91,7 +88,7 @@ class AnswerPace(NamedTuple):
 
 
 class FastAnswers(NamedTuple):
-    """An annotator's fast answers among all timed answers, and the same counts of the others.
+    """Counts of fast answers and of all timed answers, of one annotator and of the others.
 
     `below_second` is the number of answers in less than `MIN_SECONDS`. `compared` is True if there are others
     to compare with. `median` is the annotator's median time in seconds.
@@ -107,21 +104,21 @@ class FastAnswers(NamedTuple):
 
 
 def read_times(cursor: Cursor, round_id: str | None) -> AnswerTimes:
-    """Read the times of a round's answers; without a round, of all answers outside pilots and practice."""
+    """Read the answer times of a round, or of all rounds except pilots and practice."""
     rows = cursor.execute(_ANSWER_TIMES, [MAX_PASSAGE_LENGTH, round_id, round_id]).fetchall()
     return AnswerTimes(*map(list, zip(*rows, strict=True))) if rows else AnswerTimes([], [], [])
 
 
 def read_paces(cursor: Cursor, round_id: str | None) -> tuple[AnswerPace, ...]:
-    """Read the pace of each annotator who answered, by name, in the same rounds as `read_times`."""
+    """Read the pace of each annotator who answered, by name, from the same rounds as `read_times`."""
     return tuple(AnswerPace(*row) for row in cursor.execute(_ANSWER_PACES, [round_id, round_id]).fetchall())
 
 
 def count_fast_answers(
     annotators: Sequence[str], times: AnswerTimes, outliers: Collection[str] = ()
 ) -> dict[str, FastAnswers | str]:
-    """Count fast answers against the others who are no outliers: annotator → counts, or a reason for no
-    counts.
+    """Count each annotator's fast answers against the others who are not outliers; instead of counts, the
+    reason why there are none.
     """
     names, seconds = np.asarray(times.annotators, dtype=object), np.asarray(times.seconds, dtype=np.float64)
     groups = _group_by_length(np.asarray(times.lengths, dtype=np.float64))

@@ -20,7 +20,7 @@ FALSE_SHARE = 0.1
 
 
 def find_feedback(metrics: AnnotatorMetrics) -> tuple[Finding, ...]:
-    """List the points to discuss with one annotator; empty if no test is significant."""
+    """List the points to discuss with one annotator; the list is empty if no test is significant."""
     return tuple(finding for _, finding in run_signals([metrics], FEEDBACK_SIGNALS, FALSE_SHARE).findings)
 
 

@@ -1,7 +1,7 @@
-"""The fingerprint of agreement reports, which changes whenever a figure of a report could.
+"""A fingerprint of the data that agreement reports read; it changes whenever a report could change.
 
-Reports read tables whose rows are appended and never changed. So the number of rows and the latest time of
-each table identify a state of the tables. Settings do change, so the fingerprint contains all settings.
+The tables are append-only, so the number of rows and the latest time identify a table's state. Settings can
+change, so the fingerprint contains them.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ TABLES: Mapping[str, str | None] = {
     **dict.fromkeys(("guide_questions", "queries", "query_tags", "sample_queries", "releases")),
     **dict.fromkeys(("relabeling_rounds", "relabeling_pairs", "corpus_snapshots")),
 }
-"""Table that agreement reports read → the column with the time of its newest row, or None."""
+"""Map from each table that agreement reports read to the column with the time of its newest row, or None."""
 
 
 def read_fingerprint(cursor: Cursor, tables: Mapping[str, str | None] = TABLES) -> str:
-    """Compute a digest that changes whenever data changes that agreement reports read."""
+    """Compute a digest that changes whenever the data of agreement reports changes."""
     states = []
     for table, time in tables.items():
         latest = f"max({time})" if time else "NULL"
@@ -33,6 +33,6 @@ def read_fingerprint(cursor: Cursor, tables: Mapping[str, str | None] = TABLES) 
 
 
 def read_set_fingerprint(cursor: Cursor) -> str:
-    """Compute a digest that changes whenever data changes that staleness or drift reports read."""
+    """Compute a digest that changes whenever the data of staleness or drift reports changes."""
     events = cursor.execute("SELECT count(*), max(rowid) FROM events").fetchall()[0]
     return digest(read_fingerprint(cursor), str(events))

@@ -39,7 +39,7 @@ ONLY_IMPORTED_REASON = "all judgments were imported, and imported ones have no s
 
 State = Literal["met", "missed", "undefined", "not asked for"]
 
-# An import fills in no time on screen; the app always does.
+# An import stores no time on screen; the app always stores it.
 _HAS_ONLY_IMPORTS = f"""
 SELECT bool_and(r.kind = 'imported' OR (e.shown_at IS NULL AND e.active_ms IS NULL))
 FROM current_judgments j JOIN rounds r USING (round_id) {LAST_EVENT_JOIN}
@@ -48,7 +48,7 @@ WHERE r.kind NOT IN ('pilot', 'practice')
 
 
 class Demand(NamedTuple):
-    """The agreement that a project demands.
+    """Minimum agreement that a project demands before a freeze.
 
     Attributes
     ----------
@@ -65,7 +65,7 @@ class Demand(NamedTuple):
 
 
 class GateCheck(NamedTuple):
-    """One figure with the demanded minimum.
+    """A measured agreement value with the minimum that the project demands.
 
     Attributes
     ----------
@@ -87,7 +87,7 @@ class GateCheck(NamedTuple):
 
     @property
     def sentence(self) -> str:
-        """The figure in words, with the demanded minimum."""
+        """Write the measured value and the demanded minimum as a sentence."""
         if self.value is None or self.state in ("undefined", "not asked for"):
             return f"{self.figure}: {self.state}: {self.why}; demanded is {self.wanted:g}"
         unit = "doubly judged pairs" if self.figure == ALPHA else "blind duplicates judged twice"
@@ -100,7 +100,7 @@ class GateCheck(NamedTuple):
 
 @dataclass(frozen=True)
 class Gate:
-    """The agreement gate: two checks. The gate is open if no check is missed or undefined.
+    """The agreement gate, which is open if neither of its two checks is missed or undefined.
 
     Attributes
     ----------
@@ -114,7 +114,7 @@ class Gate:
 
     @property
     def sentences(self) -> list[str]:
-        """The checks, the note on intervals from few queries, and whether the gate is open."""
+        """List the checks, the note on intervals from few queries, and whether the gate is open."""
         conclusion = "The gate is open."
         if not self.open:
             conclusion = f"The gate is shut: a freeze needs an override with a reason. {self.advice}"
@@ -134,17 +134,17 @@ class Gate:
 
     @property
     def open(self) -> bool:
-        """True if the labels may be frozen without an override."""
+        """Return whether the labels may be frozen without an override."""
         return not self.against
 
     @property
     def without_agreement(self) -> bool:
-        """True if agreement is unknown because one person judges the project."""
+        """Return whether agreement is unknown because only one person judges the project."""
         return any(check.figure == ALPHA and check.why == SINGLE_JUDGE_REASON for check in self.checks)
 
     @property
     def against(self) -> tuple[GateCheck, ...]:
-        """The checks that are missed or undefined."""
+        """List the checks that are missed or undefined."""
         return tuple(check for check in self.checks if check.state in ("missed", "undefined"))
 
 
@@ -156,7 +156,7 @@ def check_gate(
     uninformative: Collection[str] = (),
     judges: int = 2,
 ) -> Gate:
-    """Compare the agreement figures with the project's demand.
+    """Compare the measured agreement with the project's demand.
 
     Parameters
     ----------
@@ -178,12 +178,12 @@ def check_gate(
 
 
 def read_demand(cursor: Cursor) -> Demand:
-    """Read the demand of the project."""
+    """Read the agreement that the project demands before a freeze."""
     return Demand(**json.loads(get_setting(cursor, "gate") or "{}"))
 
 
 def set_demand(store: Store, demand: Demand, actor: str = COMMAND_LINE) -> None:
-    """Change the demand. Frozen releases do not change.
+    """Change the agreement that the project demands. Frozen releases do not change.
 
     Raises
     ------
@@ -205,7 +205,7 @@ def set_demand(store: Store, demand: Demand, actor: str = COMMAND_LINE) -> None:
 
 
 def compute_gate(store: Store, seed: int = 0) -> Gate:
-    """Compute the gate as a freeze would find it now.
+    """Compute the agreement gate as a freeze would find it now.
 
     Raises
     ------
@@ -230,7 +230,7 @@ def compute_gate(store: Store, seed: int = 0) -> Gate:
 
 
 def has_only_imports(cursor: Cursor) -> bool:
-    """Check whether the project has judgments that count and all these judgments were imported."""
+    """Return whether the project has judgments that count and all of them were imported."""
     return bool(cursor.execute(_HAS_ONLY_IMPORTS).fetchall()[0][0])
 
 

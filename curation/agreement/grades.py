@@ -1,9 +1,8 @@
 """The judgments of pairs as arrays, from which all agreement between annotators is computed.
 
-Each annotator has one judgment for each pair. Blind duplicates, control items, practice and (for the
-project's figures) pilot rounds are left out when the rows are read, so that no figure can include such
-judgments. Judgments of other versions of a document are also left out, because judgments of two texts cannot
-be compared; `older` counts these judgments.
+Each annotator has one judgment for each pair. Reading the rows leaves out blind duplicates, control items,
+practice and (for the whole project) pilot rounds, so no statistic can include them. It also leaves out and
+counts (`older`) judgments of other versions of a document, because judgments of two texts cannot be compared.
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ from curation.store.query_ranges import WITHIN, read_by_range
 
 _IDS = ("query_id", "document_id", "annotator")
 MINIMUM_GRADES = 30
-"""Minimum number of comparable grades for a figure that compares an annotator with the others."""
+"""Minimum number of comparable grades for comparing an annotator with the others."""
 
 
 class Grades(NamedTuple):
@@ -58,28 +57,28 @@ class Grades(NamedTuple):
 
     @property
     def annotators(self) -> int:
-        """Number of annotators."""
+        """Return the number of annotators."""
         return len(self.names)
 
     @property
     def cannot_tell(self) -> int:
-        """Number of cannot-tell judgments."""
+        """Return the number of cannot-tell judgments."""
         return int((~self.graded).sum())
 
     @property
     def graded_by_annotator(self) -> Grades:
-        """Judgments with a grade, ordered by annotator."""
+        """Return the judgments with a grade, ordered by annotator."""
         rows = np.flatnonzero(self.graded)
         return self.select(rows[np.argsort(self.people[rows], kind="stable")])
 
     @property
     def annotator_slices(self) -> list[slice]:
-        """The slice of rows of each annotator, if the judgments are ordered by annotator."""
+        """Return the slice of each annotator's rows, if the judgments are ordered by annotator."""
         ends = np.searchsorted(self.people, np.arange(len(self.names) + 1)).tolist()
         return [slice(first, last) for first, last in pairwise(ends)]
 
     def exclude(self, outliers: Collection[str]) -> Mask:
-        """Mark the annotators who are no outliers, shape (A,)."""
+        """Make a mask that is False for outliers, shape (A,)."""
         return np.asarray([name not in outliers for name in self.names], dtype=bool)
 
     def select(self, rows: NDArray[np.bool_] | Ints) -> Grades:
@@ -94,7 +93,7 @@ class Grades(NamedTuple):
 
 
 def read_grades(cursor: Cursor, round_id: str | None = None, showings: int | None = None) -> Grades:
-    """Read the judgments that count, of the whole project or of one round.
+    """Read the judgments that count, from the whole project or from one round.
 
     Parameters
     ----------
@@ -102,7 +101,7 @@ def read_grades(cursor: Cursor, round_id: str | None = None, showings: int | Non
         (`query_ranges`).
     """
     relation, parameters = _select_relation(round_id)
-    cursor.execute("SELECT 1").fetchall()  # a result that fetchone() left half read blocks Arrow
+    cursor.execute("SELECT 1").fetchall()  # Arrow blocks while a result of fetchone() is only half read
     sql = f"""
         SELECT query_id, document_id, annotator, j.kind = 'grade' AS graded, coalesce(j.grade, 0) AS grade,
                CASE WHEN e.time_known THEN j.submitted_at END AS at,
@@ -125,7 +124,7 @@ def read_grades(cursor: Cursor, round_id: str | None = None, showings: int | Non
 
 
 def make_grades(rows: Iterable[tuple[str, str, str, int | None]]) -> Grades:
-    """Make judgments from rows of query, document, annotator and grade; None is cannot-tell.
+    """Build the judgment arrays from rows of query, document, annotator and grade; None is cannot-tell.
 
     Raises
     ------
@@ -168,7 +167,7 @@ def count_values(grades: Grades, scale: Sequence[int]) -> Ints:
 
 
 def _select_relation(round_id: str | None) -> tuple[str, dict[str, str]]:
-    """Choose the SQL relation of comparable judgments, and its parameters.
+    """Choose the SQL relation of comparable judgments, with its parameters.
 
     For a round, the relation has all judgments of the round, even if a later round asked for the same pairs.
     """
@@ -183,7 +182,7 @@ def _select_relation(round_id: str | None) -> tuple[str, dict[str, str]]:
 
 
 def _build_grades(rows: pa.Table) -> Grades:
-    """Make the arrays from rows ordered by query, document and annotator."""
+    """Build the judgment arrays from rows ordered by query, document and annotator."""
     first_query = _mark_changes(rows["query_id"])
     first_unit = first_query | _mark_changes(rows["document_id"])
     units = np.cumsum(first_unit) - 1

@@ -1,10 +1,9 @@
-"""Agreement between annotators: the coefficients of all doubly judged pairs, each with its interval.
+"""Agreement between annotators: coefficients over all doubly judged pairs, each with its interval.
 
-A unit is a (query, document) pair with at least two grades. All figures use the same units, so the figures
-can be compared. Pairs with one grade give no information on agreement and are counted separately. Agreement
-on cannot-tell is a separate figure. The `krippendorff` package computes the point estimates of alpha.
-Resamples are sums of matrices that are computed once for each query (`coefficients`): the same formula, about
-a thousand times faster.
+A unit is a (query, document) pair with at least two grades. All coefficients use the same units and can be
+compared. Pairs with one grade say nothing about agreement and are counted separately, as is agreement on
+cannot-tell. The `krippendorff` package computes the point estimates of alpha. Resamples sum matrices that are
+computed once for each query (`coefficients`): the same formula, about a thousand times faster.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ from curation.core.statistics.estimate import Estimate
 from curation.core.statistics.intervals import MINIMUM_QUERIES
 
 MINIMUM_UNITS = 10
-"""Minimum number of doubly judged units for a figure that is shown."""
+"""Minimum number of doubly judged units for showing a statistic."""
 SMALL_SET = 50
 """Number of queries below which 95 % intervals may contain the true value in fewer than 95 % of cases."""
 NO_UNITS = "no pair has grades of two annotators"
@@ -89,8 +88,8 @@ class InterAgreement:
 
     @property
     def small_set(self) -> str | None:
-        """The warning about intervals from few queries; None without an interval or from `SMALL_SET` queries
-        on.
+        """Write the warning about intervals from few queries; None without an interval or from `SMALL_SET`
+        queries on.
         """
         if not MINIMUM_QUERIES <= self.queries < SMALL_SET:
             return None
@@ -101,18 +100,18 @@ class InterAgreement:
 
     @property
     def ordinal(self) -> Estimate:
-        """Ordinal alpha, the figure of findings and of the gate."""
+        """Return ordinal alpha, on which findings and the gate rely."""
         return self.figures["ordinal"]
 
     @property
     def raw(self) -> Estimate:
-        """Share of equal grades among pairs of grades."""
+        """Return the share of equal grades among pairs of grades."""
         return self.figures["raw"]
 
 
 @dataclass(frozen=True)
 class Overlap:
-    """Units with at least two grades, and the indexes of their queries.
+    """Units with at least two grades, with the indexes of their queries.
 
     Attributes
     ----------
@@ -128,7 +127,7 @@ class Overlap:
 
     @property
     def pairs(self) -> int:
-        """Number of pairs of grades of one unit; three annotators on a unit make three pairs."""
+        """Count pairs of grades given to the same unit; three annotators of a unit make three pairs."""
         grade_counts = self.counts.sum(axis=1)
         return int((grade_counts * (grade_counts - 1) // 2).sum())
 
@@ -172,7 +171,7 @@ def _find_confused(counts: Ints, scale: Sequence[int]) -> tuple[int, int] | None
 
 
 def find_overlap(counts: Ints, unit_queries: Ints) -> Overlap:
-    """Select the units with two grades or more.
+    """Select the units with at least two grades.
 
     Parameters
     ----------
@@ -205,10 +204,10 @@ def compute_judgeable(grades: Grades, seed: int, resamples: int = RESAMPLES) -> 
 def estimate_coefficients(
     overlap: Overlap, scale: Sequence[int], coefficients: Sequence[Coefficient], seed: int, resamples: int
 ) -> dict[str, Estimate]:
-    """Compute coefficients with intervals, by name; all coefficients have the same resamples."""
+    """Estimate the coefficients with intervals, by name, all from the same resamples."""
     values, queries = len(scale), overlap.query_count
     matrices = count_coincidences(overlap.counts, overlap.queries, queries)
-    # The three matrices of a query side by side as one row: a resample is a sum of rows.
+    # The three matrices of a query lie side by side in one row, so a resample is a sum of rows.
     rows = np.concatenate([matrix.reshape(queries, values * values) for matrix in matrices], axis=1)
 
     def compute(sums: Floats) -> Floats:
@@ -221,7 +220,8 @@ def estimate_coefficients(
         sums = Sums(np.arange(queries), rows, compute)
         (drawn,) = resample_figures([sums], queries, seed, resamples)
     for index, coefficient in enumerate(coefficients):
-        # The package fails where a coefficient is undefined, so our formula decides whether to ask it.
+        # The krippendorff package fails if a coefficient is undefined, so our formula decides whether to call
+        # it.
         if coefficient.level is not None and not np.isnan(points[index]):
             points[index] = krippendorff.alpha(
                 value_counts=overlap.counts,
@@ -238,7 +238,7 @@ def estimate_coefficients(
 def make_estimate(
     value: float, resampled_values: Floats, units: int, queries: int, undefined: str = NO_VARIATION
 ) -> Estimate:
-    """Make an estimate from a coefficient, its resamples of shape (R,), and the number of units; NaN is
+    """Build an estimate from a coefficient, its resamples of shape (R,), and the number of units; NaN is
     undefined.
     """
     if np.isnan(value):
@@ -251,7 +251,7 @@ def make_estimate(
 
 
 def why_not_shown(estimate: Estimate) -> str | None:
-    """Say why an estimate of doubly judged pairs is not shown to people; None if it is shown."""
+    """Say why an estimate on doubly judged pairs is not shown to people; None if it is shown."""
     if estimate.value is None:
         return f"undefined: {estimate.why}"
     if estimate.n < MINIMUM_UNITS:

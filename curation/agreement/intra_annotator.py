@@ -1,9 +1,8 @@
 """Consistency of each annotator: the share of blind duplicates that got the same grade again.
 
-A repeat is a pair that was shown to the same annotator twice and graded both times. The first showing counts
-with the answer that it had when the second showing was answered, because an annotator who changes the answer
-later has seen both showings. Repeats close together look falsely consistent, so the distance between the
-showings is reported with the share.
+A repeat is a pair that an annotator saw twice and graded both times. The first grade counts as it was when
+the second was given, because a later change is made with both showings known. Repeats close together look
+falsely consistent, so the distance between the showings is reported too.
 """
 
 from __future__ import annotations
@@ -18,10 +17,10 @@ from curation.core.statistics.intervals import clustered_share_interval, effecti
 from curation.store import Cursor, fetch
 
 MINIMUM_REPEATS = 10
-"""Minimum number of repeats for a share that is shown without a warning."""
+"""Minimum number of repeats for showing a share without a warning."""
 NOT_PLANTED = "no blind duplicate was planted"
 NOT_JUDGED = "no blind duplicate judged twice yet"
-# `duplicate` is the id of the second showing of a repeat; each repeat has two rows, one for each showing.
+# `duplicate` is the id of a repeat's second showing; each repeat has two rows, one for each showing.
 _REPEATS = """
 WITH showings AS (
     SELECT second.presentation_id AS duplicate, second.position - first.position AS distance,
@@ -96,7 +95,7 @@ class IntraAgreement:
 
     @property
     def unreliable_reason(self) -> str | None:
-        """The reason why the share is not reliable; None if the share is reliable."""
+        """Return the reason why the share of identical grades is not reliable; None if it is reliable."""
         if self.too_few:
             return f"too few: {self.n} of at least {MINIMUM_REPEATS} blind duplicates judged twice"
         return self.undefined
@@ -123,12 +122,12 @@ class Repeats(NamedTuple):
 
 
 def read_repeats(cursor: Cursor, round_id: str | None = None) -> list[Repeats]:
-    """Count each annotator's repeats by name; without a round, in all rounds except pilots and practice."""
+    """Count each annotator's repeats by name, in one round or in all rounds except pilots and practice."""
     return fetch(cursor, Repeats, _REPEATS, [round_id, round_id])
 
 
 def score_repeats(repeats: Repeats) -> IntraAgreement:
-    """Compute one annotator's consistency from the counts."""
+    """Compute one annotator's consistency from the counts of repeats."""
     graded_counts = np.array(repeats.graded_counts, dtype=np.int64)
     identical_counts = np.array(repeats.identical_counts, dtype=np.int64)
     n = int(graded_counts.sum())
@@ -142,7 +141,7 @@ def score_repeats(repeats: Repeats) -> IntraAgreement:
 
 
 def pool_consistency(agreements: Sequence[IntraAgreement]) -> IntraAgreement:
-    """Compute the consistency of all these annotators together, for the gate and for reports.
+    """Compute the consistency of several annotators together, for the gate and for reports.
 
     The repeats of each annotator and query are one cluster.
     """

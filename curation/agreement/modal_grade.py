@@ -1,8 +1,8 @@
-"""The modal grade of each annotator, tested for a frequency that the pairs do not explain.
+"""The most frequent (modal) grade of each annotator, tested for being more frequent than the pairs explain.
 
-Only pairs that other annotators also graded are counted. The null hypothesis is that the annotator gave each
-of a pair's grades with equal probability. Then the count of a grade is a sum of independent draws, one for
-each pair (Poisson binomial).
+Only pairs that other annotators also graded count. Under the null hypothesis, the annotator gave each of a
+pair's grades with equal probability, so the count of a grade is a sum of independent draws, one for each pair
+(Poisson binomial).
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from curation.core.statistics.arrays import Ints, Mask
 from curation.core.text import pluralize
 
 ONE_GRADE_SHARE = 0.8
-"""Minimum share of the modal grade for the test."""
+"""Minimum share of an annotator's modal grade for the test."""
 
 
 class ModalGrade(NamedTuple):
@@ -41,8 +41,8 @@ class ModalGrade(NamedTuple):
 
 
 def find_modal_grades(grades: Grades, outliers: Collection[str] = ()) -> dict[str, ModalGrade | str]:
-    """Compare modal grades with the others who are no outliers: annotator → modal grade, or a reason for
-    none.
+    """Compare each annotator's modal grade with the others who are not outliers. Maps the annotator to the
+    modal grade, or to the reason why there is none.
     """
     graded = grades.graded_by_annotator
     scale, shared_grades = np.unique(graded.grades), iterate_shared_grades(graded, graded.exclude(outliers))
@@ -78,7 +78,7 @@ def iterate_shared_grades(graded: Grades, is_compared: Mask) -> Iterator[tuple[I
 
 
 def compute_one_grade_p(steps: Ints, other_counts: Ints) -> float:
-    """Compute the p value of the most surprising count of a grade, with Bonferroni's correction.
+    """Compute the p value of an annotator's most surprising grade count, with Bonferroni's correction.
 
     Parameters
     ----------
@@ -92,7 +92,7 @@ def compute_one_grade_p(steps: Ints, other_counts: Ints) -> float:
     times = np.bincount(steps, minlength=other_counts.shape[1])
     if times.max(initial=0) < ONE_GRADE_SHARE * len(steps):
         return 1.0
-    from scipy.stats import binom  # takes a second
+    from scipy.stats import binom  # This call takes a second.
 
     counts = other_counts.copy()
     counts[np.arange(len(steps)), steps] += 1
@@ -100,7 +100,7 @@ def compute_one_grade_p(steps: Ints, other_counts: Ints) -> float:
     ps: list[float] = []
     for grade in np.flatnonzero(times).tolist():
         shares, pairs = np.unique(np.stack([counts[:, grade], judges], axis=1), axis=0, return_counts=True)
-        # Pairs with the same share of this grade make one binomial; their sum is the convolution of all.
+        # Pairs with the same share of this grade form one binomial; the total is the convolution of these.
         mass = np.ones(1)
         for (grade_count, judge_count), n in zip(shares.tolist(), pairs.tolist(), strict=True):
             mass = np.convolve(mass, binom.pmf(np.arange(n + 1), n, grade_count / judge_count))

@@ -1,4 +1,4 @@
-"""Outliers: annotators with whom nobody is compared.
+"""Outliers: annotators who are left out when other annotators are compared.
 
 A few bad annotators make good annotators look biased. So annotators who clearly agree with nobody, give one
 grade only, or grade much higher or lower are excluded from the others, the worst first. Then all annotators
@@ -17,22 +17,22 @@ from curation.core.statistics.arrays import Mask
 from curation.core.statistics.multiple_tests import find_fdr_threshold
 
 OUTLIER_BIAS = 0.25
-"""Bias in grades from which an annotator is an outlier."""
+"""An annotator whose bias reaches this many grades is an outlier."""
 FALSE_OUTLIER_SHARE = 0.05
 """Maximum average share of annotators who are outliers by chance alone."""
 ANNOTATORS_PER_EXCLUSION = 20
-"""One in this many annotators is excluded in each step, so that a large group needs few steps."""
+"""Each step excludes one in this many annotators, so that a large group needs few steps."""
 AGREEMENT, ONE_GRADE, BIAS = "agreement", "one grade", "bias"
 _TestResults = dict[int, tuple[float, float]]
-"""Index of an annotator → p value, and rank: the annotator with the lowest rank is excluded first."""
+"""Map from an annotator's index to p value and rank; the annotator with the lowest rank is excluded first."""
 
 
 def find_outliers(grades: Grades) -> dict[str, str]:
-    """Find the annotators who are excluded when others are compared: name → reason.
+    """Find the annotators who are left out when others are compared, with the reason for each.
 
     Reason 'agreement': the annotator agrees with the others clearly less than half as well as the others
-    agree among themselves. Reason 'one grade': the annotator gives nearly always one grade on pairs with
-    different grades of others. Reason 'bias': the annotator grades much higher or lower.
+    agree among themselves. Reason 'one grade': the annotator gives almost only one grade, on pairs to which
+    the others gave different grades. Reason 'bias': the annotator grades much higher or lower.
     """
     graded = grades.graded_by_annotator
     is_compared = np.ones(len(grades.names), dtype=bool)
@@ -51,16 +51,14 @@ def find_outliers(grades: Grades) -> dict[str, str]:
 
 
 def find_uninformative(grades: Grades) -> frozenset[str]:
-    """Find the annotators whose grades do not depend on the pair, so that repeating them shows no
+    """Find the annotators whose grades do not depend on the pair, so that repeating grades shows no
     consistency.
     """
     return frozenset(name for name, reason in find_outliers(grades).items() if reason != BIAS)
 
 
 def _find_worst(graded: Grades, is_compared: Mask) -> tuple[str, list[int]] | None:
-    """Find the reason and the annotators to exclude next, the worst first; None if no annotator stands
-    out.
-    """
+    """Find the annotators to exclude next, the worst first, with the reason; None if nobody stands out."""
     totals = GradeTotals(graded, is_compared)
     shared_of = {annotator: totals.share(annotator) for annotator in np.flatnonzero(is_compared).tolist()}
     shared_of = {annotator: shared for annotator, shared in shared_of.items() if shared.has_enough}

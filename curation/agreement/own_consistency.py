@@ -1,4 +1,4 @@
-"""The consistency that an annotator sees of the annotator's own work, from released answers only.
+"""The annotator's own consistency as shown to the annotator, from released answers only.
 
 The page never shows other annotators, blind duplicates, pilots, practice or control items.
 """
@@ -25,7 +25,7 @@ GROUP BY second.query_id ORDER BY second.query_id
 
 
 def estimate_own_consistency(store: Store, annotator: str, now: datetime | None = None) -> Estimate | None:
-    """Estimate the share of the annotator's released repeats with the same grade again.
+    """Estimate how often an annotator gave the same grade again, among the annotator's released repeats.
 
     Returns
     -------

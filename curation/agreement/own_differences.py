@@ -27,7 +27,7 @@ from curation.store.documents import VERSION
 
 REVIEWER = "reviewer"
 NO_CONSENSUS = ("disputed", "unjudgeable", "single")
-"""Outcomes without a consensus. A single grade is the annotator's own, or would reveal another person's."""
+"""Outcomes that are not a consensus: a single grade is the annotator's own, or would reveal another's."""
 MIN_COMPARED = 10
 """Minimum number of pairs with a consensus for the share of equal grades."""
 _JUDGED_PAIRS = f"""{RELEASED_ANSWERS},
@@ -78,7 +78,7 @@ class Difference(NamedTuple):
 
 @dataclass(frozen=True)
 class OwnDifferences:
-    """Differences between an annotator's grades and the consensus.
+    """Pairs on which an annotator's grade differs from the consensus, with counts of the compared pairs.
 
     Attributes
     ----------
@@ -98,7 +98,7 @@ class OwnDifferences:
 
 
 class _JudgedPair(NamedTuple):
-    """A pair that the annotator judged; `is_finished` tells whether all other annotators have answered it."""
+    """A pair that the annotator judged; `is_finished` says whether all other annotators have answered it."""
 
     query_id: str
     document_id: str

@@ -1,10 +1,9 @@
-"""Released answers of an annotator: the answers that count in the figures shown to the same annotator.
+"""Released answers of an annotator: the answers that count in statistics shown to the same annotator.
 
-A single new answer never changes these figures, because the change would reveal whether the answer was a
-repeat. So an annotator's answers are released in blocks of `ANSWERS_PER_BLOCK`, in the order of the first
-answers. A block is released if it was full when the day began (UTC). An answer counts as it was when its
-block was full, because a later change would reveal one item. When a round closes, all its answers are
-released in their last state.
+If every new answer changed these statistics, the change would reveal whether the answer was a repeat. So
+answers are released in blocks of `ANSWERS_PER_BLOCK`, in the order of the first answers, once the block was
+full when the day began (UTC). An answer counts as it was when its block was full, because a later change
+would reveal one item. When a round closes, all its answers are released in their last state.
 """
 
 from __future__ import annotations
@@ -42,12 +41,12 @@ released AS (
     JOIN presentations p USING (presentation_id)
     WHERE state.kind IN ('grade', 'cannot_tell'))
 """
-"""The beginning of an SQL statement that defines the table `released`, with the parameters of
+"""Beginning of an SQL statement that defines the table `released`, with the parameters of
 `bind_release_parameters`.
 """
 
 
 def bind_release_parameters(annotator: str, now: datetime | None) -> dict[str, object]:
-    """Make the parameters of `RELEASED_ANSWERS`; without a time, for the present time."""
+    """Make the parameters of `RELEASED_ANSWERS`, by default for the present time."""
     midnight = (now or utc_now()).replace(hour=0, minute=0, second=0, microsecond=0)
     return {"annotator": annotator, "block_size": ANSWERS_PER_BLOCK, "today": midnight}

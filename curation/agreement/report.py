@@ -1,4 +1,4 @@
-"""The agreement report: the agreement and consistency of the labels of a project or of one round."""
+"""The agreement report: how far the labels of a project or of one round agree and are consistent."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ from curation.people.seal_access import SealAccess, resolve_access
 from curation.store import Cursor, Store
 
 DetailInputs = tuple[breakdowns.QueryTypes, Mapping[str, str], Decisions]
-"""The query types, the texts of the queries, and the reviewers' decisions."""
+"""Query types, query texts, and reviewers' decisions, from which the report's details are computed."""
 
 
 @dataclass(frozen=True)
 class Details:
-    """The parts and sources of the figures between annotators.
+    """Details of an agreement report: breakdowns, annotator pairs, confusion, sources of disagreement.
 
     Attributes
     ----------
@@ -82,7 +82,7 @@ class AgreementReport:
 
     @property
     def informative(self) -> tuple[IntraAgreement, ...]:
-        """The consistency of the annotators who are not uninformative."""
+        """Return the consistency of the annotators whose grades depend on the pair."""
         return tuple(row for row in self.within if row.annotator not in self.uninformative)
 
 
@@ -136,7 +136,7 @@ def make_agreement_report(
 
 
 def _read_detail_inputs(cursor: Cursor) -> DetailInputs:
-    """Read the query types, the texts of the queries, and the reviewers' decisions."""
+    """Read the query types, query texts, and reviewers' decisions."""
     types = breakdowns.read_query_types(cursor)
     return types, disagreement_sources.read_query_texts(cursor), read_decisions(cursor)
 

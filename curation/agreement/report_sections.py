@@ -1,7 +1,7 @@
 """The sections of the agreement report, for pages of the app, a terminal and one HTML file.
 
-A section has a heading, a sentence, charts and tables. A terminal shows a table in place of each chart. The
-same report gives the same bytes. The HTML file has one more section: the feedback for each annotator.
+A section has a heading, a sentence, charts and tables; a terminal shows a table in place of each chart. The
+HTML file also has a section with feedback for each annotator. The same report gives the same bytes.
 """
 
 from __future__ import annotations
@@ -30,27 +30,26 @@ from curation.core.statistics.estimate import Estimate
 from curation.core.text import interval_text, p_cell, percent, pluralize
 
 PAIRS = 30
-"""Maximum number of annotator pairs in the table, which shows the pairs with the lowest agreement."""
+"""Maximum number of rows in the table of annotator pairs, which keeps the lowest agreement."""
 ANNOTATORS = 40
 """Maximum number of annotators in the chart of consistency."""
 QUERIES = "Queries with the most disagreement"
-"""The heading of the section in which a page can open a query to show its pairs."""
+"""Heading of the section in which a page can open a query to show its pairs."""
 GRADES = "Grades and their boundaries"
-"""The heading of the section on grade boundaries."""
+"""Heading of the section on grade boundaries."""
 Chart = tuple[Markup, Table]
-"""A chart, and the figures of the chart as a table for a terminal."""
+"""A chart, and its values as a table for a terminal."""
 
 
 def make_sections(report: AgreementReport) -> list[Section]:
-    """Make all sections below the verdict, in reading order."""
+    """Make all sections of the agreement report below the verdict, in reading order."""
     origins, coefficients = make_section_layers(report)
     return [*origins, *coefficients]
 
 
 def make_section_layers(report: AgreementReport) -> tuple[list[Section], list[Section]]:
-    """Make the sections below the verdict: sources of disagreement, and coefficients, which pages collapse.
-
-    Without doubly judged pairs there are no sources of disagreement to show.
+    """Make the sections below the verdict in two layers: sources of disagreement, and coefficients, which
+    pages collapse. Without doubly judged pairs there are no sources to show.
     """
     overall, within, consensus = make_overview(report)
     details = report.details
@@ -80,7 +79,7 @@ def make_overview(report: AgreementReport) -> tuple[Section, Section, Section]:
 
 
 def make_evidence_sections(agreement: EvidenceAgreement | None) -> list[Section]:
-    """Make the section on agreement on evidence; without marks return no section."""
+    """Make the section on agreement about evidence; no section if nobody marked evidence."""
     if agreement is None:
         return []
     marks = [make_mark("F1 of characters", agreement.f1, pluralize(agreement.comparisons, "comparison"))]
@@ -100,7 +99,7 @@ def make_breakdown_sections(report: AgreementReport, details: Details) -> dict[s
 
 
 def make_mark(name: str, estimate: Estimate, size: str = "") -> Mark:
-    """Make the mark of a figure of doubly judged pairs in a chart."""
+    """Make a chart's mark for an estimate on doubly judged pairs."""
     why = why_not_shown(estimate)
     return Mark(name, Estimate(why=why) if why else estimate, size or pluralize(estimate.n, "pair"))
 
@@ -125,7 +124,7 @@ def make_feedback_section(people: Sequence[AnnotatorMetrics]) -> Section:
 
 
 def make_agreement_page(report: AgreementReport, people: Sequence[AnnotatorMetrics] = ()) -> str:
-    """Make the HTML page of a report with details and of the feedback for each annotator."""
+    """Make the HTML page of an agreement report with details and with feedback for each annotator."""
     title = f"Agreement in round {report.round_name}" if report.round_name else "Agreement"
     remark = f"Intervals: 95 %, {report.resamples:,} resamples of queries, seed {report.seed}."
     sections = [*make_sections(report), make_feedback_section(people)]
@@ -167,7 +166,7 @@ def _make_coefficients(report: AgreementReport) -> Section:
 def _draw(
     heading: str, text: str, title: str, marks: Sequence[Mark], overall: float | None = None, remark: str = ""
 ) -> Section:
-    """Make a section that draws the marks with a figure, and gives the reason for each missing figure."""
+    """Make a section that charts the estimates, and gives the reason for each missing estimate."""
     reasons: dict[str, list[str]] = defaultdict(list)
     for mark in marks:
         if mark.estimate.value is None:
@@ -189,8 +188,8 @@ def _make_boundaries(report: AgreementReport, details: Details) -> Section:
 
 
 def _draw_confusion(table: GradeConfusion, names: Sequence[str]) -> list[Chart]:
-    """Draw the confusion table: a row has the others' grades on pairs to which one annotator gave the row's
-    grade.
+    """Draw the confusion table; the row of a grade has the others' grades on pairs to which an annotator gave
+    it.
     """
     if not any(map(any, table.pairs)):
         return []

@@ -1,4 +1,4 @@
-"""Findings of a round that is open or closed, each from a check of its annotators or of their agreement.
+"""Findings of an open or closed round, from checks of its annotators and of their agreement.
 
 Findings are the signals of the round's annotators, agreement near chance, and paces too fast for reading.
 "Nothing unusual" covers only the checks that were made, so every other check is listed with its reason. One
@@ -32,11 +32,11 @@ CHECKS = {
     CHANCE: f"ordinal alpha whose 95 % interval is below {SLIGHT}, or holds 0 and ends below {TENTATIVE}",
     PACE: f"a median below {MIN_SECONDS:g} second over at least {MIN_AT_FLOOR} timed answers",
 }
-"""Check of the whole round or of a pace → its criterion, besides the signals of annotators."""
+"""Map from each check of a round or of a pace to its criterion; the signals of annotators are apart."""
 
 
 class NotChecked(NamedTuple):
-    """A check that could not be made, its annotators (empty: the round), and the reason."""
+    """A check that could not be made, with its annotators (empty: the whole round) and the reason."""
 
     about: str
     annotators: tuple[str, ...]
@@ -45,7 +45,7 @@ class NotChecked(NamedTuple):
 
 @dataclass(frozen=True)
 class RoundQuality:
-    """Findings and missing checks of a round.
+    """Findings of a round, and the checks that could not be made.
 
     Attributes
     ----------
@@ -61,18 +61,18 @@ class RoundQuality:
 
     @property
     def sentences(self) -> list[str]:
-        """The conclusion and the findings, one sentence each."""
+        """List the conclusion and the findings, one sentence for each."""
         findings = (f"- {name or 'The round'}: {finding.sentence}" for name, finding in self.findings)
         return [self.conclusion, *findings]
 
     @property
     def tables(self) -> tuple[Table, ...]:
-        """The table of checks that could not be made."""
+        """Make the table of checks that could not be made."""
         return (make_unchecked_table(self),)
 
     @property
     def conclusion(self) -> str:
-        """The number of findings and of checks, in one sentence."""
+        """State the number of findings and of checks in one sentence."""
         missing = sum(max(1, len(check.annotators)) for check in self.not_checked)
         if not self.checks:
             return "Nothing could be checked yet."
@@ -83,7 +83,7 @@ class RoundQuality:
 
 
 def check_round(store: Store, round_name: str, report: AgreementReport | None = None) -> RoundQuality:
-    """Check a round and all its annotators.
+    """Check a round and all its annotators for unusual work.
 
     Parameters
     ----------
@@ -106,7 +106,7 @@ def check_round(store: Store, round_name: str, report: AgreementReport | None = 
 
 
 def find_early_warnings(store: Store, round_name: str) -> SignalResults:
-    """Test each annotator of a round for every signal of a round.
+    """Test each annotator of an open round for every early-warning signal.
 
     Raises
     ------
@@ -142,7 +142,7 @@ def _find_fast_paces(report: AgreementReport) -> tuple[tuple[str, Finding], ...]
 
 
 def _select_signals(report: AgreementReport, signals: SignalResults) -> tuple[tuple[str, Finding], ...]:
-    """List the signals, without the speed of annotators who have a finding on pace."""
+    """Select the findings of signals, without speed for annotators who already have a finding on pace."""
     unread = {row.annotator for row in report.pace if row.unread}
     return tuple(
         (name, finding)

@@ -1,4 +1,4 @@
-"""The sentence of each section of the agreement report."""
+"""The sentence that opens each section of the agreement report."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from curation.people.seal_access import describe_withheld_pairs
 
 
 def select_estimable(slices: Sequence[Breakdown]) -> list[Breakdown]:
-    """Keep the slices that have enough doubly judged pairs to show alpha."""
+    """Select the slices that have enough doubly judged pairs to show alpha."""
     return [slice_ for slice_ in slices if why_not_shown(slice_.alpha) is None]
 
 
 def say_interval(figure: Estimate) -> str:
-    """Write the 95 % interval of a figure, or the reason why the figure has no interval."""
+    """Write the 95 % interval of an estimate, or the reason why it has no interval."""
     return f"95 % interval {figure.interval()}" if figure.has_interval else figure.why or "no interval"
 
 
@@ -44,7 +44,7 @@ def describe_coefficients(agreement: InterAgreement) -> str:
 
 
 def describe_evidence(evidence: EvidenceAgreement) -> str:
-    """State how many pairs two annotators marked, and on how many pairs their marks share no character."""
+    """State how many pairs two annotators marked, and how often their marks have no character in common."""
     pairs = pluralize(evidence.apart, "pair has", "pairs have")
     disjoint = f"{pairs} marks of two people without a common character."
     if evidence.apart:
@@ -69,7 +69,7 @@ def describe_cannot_tell(agreement: InterAgreement) -> str:
 
 
 def describe_boundary(slices: Sequence[Breakdown]) -> str:
-    """Name the grade boundary on which annotators disagree most, or all boundaries that tie."""
+    """Name the grade boundary on which annotators disagree most, or all boundaries that are equally bad."""
     estimable = select_estimable(slices)
     if not estimable:
         return "No boundary between two grades has enough doubly judged pairs on both sides."
@@ -86,7 +86,7 @@ def describe_boundary(slices: Sequence[Breakdown]) -> str:
 
 
 def describe_confusion(sources: DisagreementSources) -> str:
-    """Name the two different grades that one pair got most often."""
+    """Name the two different grades that were most often given to the same pair."""
     if not sources.lines:
         return "No two annotators gave different grades."
     line = max(sources.lines, key=lambda item: (item.met, item.disagreement))
@@ -98,7 +98,7 @@ def describe_confusion(sources: DisagreementSources) -> str:
 
 
 def describe_query_type(slices: Sequence[Breakdown], overall: Estimate) -> str:
-    """Name the query type with the lowest agreement, if its interval is below the whole set."""
+    """Name the query type with the lowest agreement, if its interval is below the agreement of all pairs."""
     estimable = select_estimable(slices)
     if not slices:
         return "No query has a tag or a stratum yet."
@@ -137,7 +137,7 @@ def describe_annotators(pairs: Sequence[AnnotatorPair]) -> str:
 
 
 def describe_queries(sources: DisagreementSources) -> str:
-    """State how few queries hold half of the disagreement."""
+    """State how few queries cause half of the disagreement."""
     if not sources.disagreeing:
         return "No query has any disagreement."
     fewest = pluralize(sources.half, "query holds", "queries hold")
@@ -150,7 +150,7 @@ def describe_queries(sources: DisagreementSources) -> str:
 
 
 def describe_guide(sources: DisagreementSources) -> str:
-    """Name the two grades that cause most disagreement: the guide separates them least."""
+    """Name the two grades that cause most disagreement, because the guide separates them least."""
     if not sources.lines:
         return "No pair has two different grades."
     top = sources.lines[0]

@@ -32,7 +32,7 @@ from curation.labeling.rounds.pace import MIN_SECONDS
 MIN_BIAS = 0.1
 """Minimum bias, in grades, that is worth a conversation."""
 QUICK_READER_SHARE = 0.25
-"""Share of fast answers that quick readers do not exceed."""
+"""Quick readers give at most this share of fast answers."""
 NO_OTHERS = "no grades of others to compare with"
 
 
@@ -54,7 +54,7 @@ class Signal(NamedTuple):
 
 
 class SignalResults(NamedTuple):
-    """Findings of the signals among annotators.
+    """Results of the signals' tests on annotators.
 
     Attributes
     ----------
@@ -122,7 +122,7 @@ def _test_agreement(metrics: AnnotatorMetrics) -> Finding | str:
 
 
 def _test_one_grade(metrics: AnnotatorMetrics) -> Finding | str:
-    """Test by an exact permutation of each pair's grades; see `ModalGrade.p`.
+    """Test the most frequent grade by an exact permutation of each pair's grades; see `ModalGrade.p`.
 
     An annotator who follows the others' grades gets no finding, even if nearly all pairs have one grade.
     """
@@ -163,7 +163,7 @@ def _test_speed(metrics: AnnotatorMetrics) -> Finding | str:
 
 
 def _test_bias(metrics: AnnotatorMetrics) -> Finding | str:
-    """Test the bias by Student's t over queries; see `mean_p`."""
+    """Test an annotator's bias by Student's t over queries; see `mean_p`."""
     bias = metrics.bias
     if bias is None or bias.bias is None or bias.bias_p is None:
         return (bias and bias.undefined) or NO_OTHERS
@@ -181,7 +181,7 @@ def _test_bias(metrics: AnnotatorMetrics) -> Finding | str:
 
 
 def _test_drift(metrics: AnnotatorMetrics) -> Finding | str:
-    """Test the drift by a permutation test of the slope over the order of queries."""
+    """Test the drift of an annotator's bias by a permutation test of the slope over the order of queries."""
     bias = metrics.bias
     if bias is None or bias.trend is None or bias.trend_p is None:
         return (bias and bias.no_trend) or NO_OTHERS
@@ -218,7 +218,7 @@ SPEED = Signal(
 
 
 ROUND_SIGNALS = (AGREEMENT, ONE_GRADE_THROUGHOUT, SPEED)
-"""Signals that are tested while a round is open, because annotators can still correct their work."""
+"""Signals that are tested while a round is open, when annotators can still correct their work."""
 
 
 FEEDBACK_SIGNALS = (

@@ -1,10 +1,10 @@
 """The verdict on ordinal alpha: how far the labels can be relied on.
 
-The verdict is near chance if the whole interval of alpha is below 0.2, or if the interval contains 0 and ends
-below the level for tentative conclusions. Grades drawn at random could give such an interval. There is no
-verdict on chance without an interval, or if the interval contains 0 and ends above that level: on two
-queries, a quarter of professional raters would have a figure near chance. The verdict accuses nobody, because
-two annotators cannot show who causes the disagreement, and the guide may be unclear.
+Agreement is near chance if random grades could give the interval of alpha: all of it is below 0.2, or it
+contains 0 and ends below the level for tentative conclusions. If it contains 0 and ends above that level, or
+is undefined, chance stays open: on two queries, a quarter of professional raters would look near chance. The
+verdict accuses nobody, because two annotators cannot show who causes the disagreement, and the guide may be
+unclear.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ READING = (
     f"Labels are reliable where the whole interval of ordinal alpha is above {RELIABLE}. Above {TENTATIVE} "
     "labels allow tentative conclusions (Krippendorff 2004)."
 )
-"""The interpretation of alpha, for reports, pages and commands."""
+"""Interpretation of alpha, for reports, pages and commands."""
 _Chance = Literal["near chance", "worse than chance"]
 State = Literal["reliable", "tentative", "undecided", "too low", "no interval", "no figure", _Chance]
 _LOOK_FIRST = "Look first at what was graded and how fast, then at the guide."
@@ -42,7 +42,7 @@ class Verdict(NamedTuple):
 
 
 def judge_alpha(result: InterAgreement) -> Verdict:
-    """Make the verdict on ordinal alpha."""
+    """Judge ordinal alpha, and say what to do."""
     alpha = result.ordinal
     why = why_not_shown(alpha)
     if why or alpha.value is None:
@@ -79,14 +79,14 @@ def advise(alpha: Estimate, confused: tuple[int, int] | None, minimum: float = T
 
 
 def near_chance(alpha: Estimate) -> bool:
-    """True if random grades would agree about as well; False if this is unknown."""
+    """Return whether random grades would agree about as well; False if this is unknown."""
     if chance_unknown(alpha) or alpha.low is None or alpha.high is None:
         return False
     return alpha.high < SLIGHT or alpha.low <= 0
 
 
 def chance_unknown(alpha: Estimate) -> str | None:
-    """Return the reason why alpha cannot be compared with chance; None if a comparison is possible."""
+    """Return the reason why alpha cannot be compared with chance; None if it can be compared."""
     why = why_not_shown(alpha) or alpha.why
     if why or alpha.low is None or alpha.high is None:
         return why or "no interval"
