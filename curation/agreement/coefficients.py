@@ -31,9 +31,7 @@ Level = Literal["nominal", "ordinal"]
 
 
 class Coincidences(NamedTuple):
-    """Counts of how often two grades share a unit, by group; symmetric, shape (groups, values,
-    values).
-    """
+    """Symmetric counts of how often two grades share a unit, by group, shape (groups, values, values)."""
 
     meetings: Floats
     coincidences: Floats

@@ -60,7 +60,7 @@ class AnswerTimes(NamedTuple):
 
 
 class AnswerPace(NamedTuple):
-    """An annotator's pace: numbers of timed answers and of answers below `MIN_SECONDS`, and median seconds."""
+    """An annotator's pace: number of timed answers, number below `MIN_SECONDS`, and median seconds."""
 
     annotator: str
     answers: int

@@ -1,5 +1,4 @@
-"""Evaluation: figures of systems on a release, with the sample size, the interval and the unjudged share of
-each figure.
+"""Evaluation: measures of systems on a release, with sample size, interval and unjudged share.
 
 The package reads the project's releases and run files. `scoring` turns a run into values of queries;
 `figures` computes means and comparisons from these values, and `report` shows them. No value of a single

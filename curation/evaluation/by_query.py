@@ -1,4 +1,4 @@
-"""The values of evaluated runs by one measure, query by query.
+"""Values of one or two evaluated runs by one measure, query by query.
 
 Compared runs belong to one evaluation, or to two evaluations on the same parts of a release. A sealed part
 has no values by query. A query that another release has sealed in the meantime is left out and counted.
@@ -23,14 +23,14 @@ from curation.store.release_parts import read_parts
 PREFERRED_MEASURE = "ndcg@10"
 SEALED_MAP = "A sealed part has no figures of single queries, so the part's figures cannot colour a map."
 ValuesByQuery = Mapping[str, float | None]
-"""Query id → value of a system, or None."""
+"""Map from query id to the system's value, or None."""
 
 EvaluatedRun = tuple[str, str]
-"""The id of a stored evaluation, and the name of one of its systems."""
+"""Id of a stored evaluation, and name of one of its systems."""
 
 
 class ByQuery(NamedTuple):
-    """The queries with a value of each run, from the largest loss to the largest gain.
+    """Queries for which every compared run has a value, from the largest loss to the largest gain.
 
     Attributes
     ----------
@@ -45,7 +45,7 @@ class ByQuery(NamedTuple):
 
 
 def compare_by_query(cursor: Cursor, runs: Sequence[EvaluatedRun], annotator: Annotator) -> ByQuery:
-    """Read the values of one or two runs, by the first measure of the first run's evaluation.
+    """Read the values of one or two runs by query, for the first measure of the first run's evaluation.
 
     Raises
     ------
@@ -71,7 +71,7 @@ def compare_by_query(cursor: Cursor, runs: Sequence[EvaluatedRun], annotator: An
 
 
 def read_open_result(cursor: Cursor, evaluation_id: str, annotator: Annotator) -> dict[str, Any]:
-    """Read the JSON of an evaluation of runs without sealed parts.
+    """Read the JSON of a runs' evaluation in which no sealed part was evaluated.
 
     Raises
     ------
@@ -108,7 +108,7 @@ def read_query_kinds(cursor: Cursor, release_id: str) -> dict[str, frozenset[str
 
 
 class EvaluatedValues(NamedTuple):
-    """The values of systems by one measure, query by query.
+    """Values of systems by one measure, query by query.
 
     Attributes
     ----------
@@ -122,7 +122,7 @@ class EvaluatedValues(NamedTuple):
 
 
 def choose_values(evaluation: Evaluation) -> EvaluatedValues:
-    """Choose the values of an evaluation by nDCG@10, or by its first measure.
+    """Choose the values of an evaluation by nDCG@10, or by its first measure if it lacks nDCG@10.
 
     Raises
     ------
@@ -134,7 +134,7 @@ def choose_values(evaluation: Evaluation) -> EvaluatedValues:
 
 
 def read_stored_values(cursor: Cursor, evaluation_id: str, annotator: Annotator) -> EvaluatedValues:
-    """Read the values of an evaluation that was made on the page Evaluate.
+    """Read the values by query of an evaluation that was made on the page Evaluate.
 
     Raises
     ------
@@ -153,7 +153,7 @@ def _select_measure(
     query_ids: Sequence[str] | None,
     per_query: Mapping[str, Mapping[str, Sequence[float | None]] | None],
 ) -> EvaluatedValues:
-    """Select the values by the preferred measure, or else by the first measure."""
+    """Select the values by the preferred measure, or by the first measure if that measure is missing."""
     if query_ids is None or any(values is None for values in per_query.values()):
         raise RefusedError(SEALED_MAP)
     measure = next((name for name in measures if name.replace("_exp", "") == PREFERRED_MEASURE), measures[0])

@@ -1,12 +1,11 @@
-"""The check of the conditions of `--fail-if` on the figures of an evaluation.
+"""The check of `--fail-if` conditions against the results of an evaluation.
 
-The figures of a baseline that was named are in no condition. Figures of fewer queries than the condition asks
-for are skipped. A condition without any remaining figure is not checked, and an unchecked condition has not
-passed.
+The values of a named baseline are not checked, nor values of fewer queries than the condition asks for. A
+condition for which no value remains is unchecked, and an unchecked condition has not passed.
 
-A drop is the difference of the evaluation's own paired comparison, with its interval and its corrected p.
-Without a comparison, such as with fewer than ten queries, the drop is the difference of the two figures, and
-nothing is significant.
+A drop is the difference in the evaluation's own paired comparison, with its interval and corrected p. Without
+a comparison, for example with fewer than ten queries, the drop is the difference between the two values, and
+is never significant.
 """
 
 from __future__ import annotations
@@ -28,12 +27,12 @@ OVERALL = "overall"
 MAX_NAMED_VALUES = 20
 """Maximum number of facet values that an error message names."""
 MAX_NAMED_FIGURES = 3
-"""Maximum number of unchecked figures that a sentence names."""
+"""Maximum number of unchecked values that a sentence names."""
 ROUNDING = 1e-12
 
 
 class CheckedFigure(NamedTuple):
-    """A checked figure of a condition; all fields are None if no figure could be checked.
+    """A value that was checked against a condition; all fields are None if no value could be checked.
 
     Attributes
     ----------
@@ -62,7 +61,7 @@ class CheckedFigure(NamedTuple):
 
     @property
     def sentence(self) -> str:
-        """A sentence with the figure and its distance from the reference."""
+        """Write the checked value and its distance from the reference as a sentence."""
         if self.value is None or self.reference is None or self.change is None:
             return f"No figure could be checked, so nothing has passed: {self.why or 'no figure is known'}."
         reference = self.baseline or "the limit"
@@ -75,7 +74,7 @@ class CheckedFigure(NamedTuple):
 
 
 class CheckedCondition(NamedTuple):
-    """A condition with its checked figures; `why` gives the reason if no figure could be checked."""
+    """A condition with its checked values; `why` gives the reason if no value could be checked."""
 
     condition: str
     figures: tuple[CheckedFigure, ...]
@@ -83,20 +82,20 @@ class CheckedCondition(NamedTuple):
 
     @property
     def failed(self) -> tuple[CheckedFigure, ...]:
-        """The figures that meet the condition; without any checked figure, a row with the reason."""
+        """List the values that make the condition fail; if no value was checked, a row with the reason."""
         met = tuple(figure for figure in self.figures if figure.met)
         return met if self.figures else (CheckedFigure(self.condition, why=self.why),)
 
     @property
     def outcome(self) -> Literal["failed", "passed", "not checked"]:
-        """The outcome of the check."""
+        """Return whether the condition failed, passed or was not checked."""
         return ("failed" if self.failed else "passed") if self.figures else "not checked"
 
 
 def check_conditions(
     evaluation: Evaluation, conditions: Iterable[FailCondition], baseline: str | None = None
 ) -> tuple[CheckedCondition, ...]:
-    """Check each condition.
+    """Check each `--fail-if` condition against an evaluation.
 
     Parameters
     ----------
@@ -129,7 +128,7 @@ def check_conditions(
 
 
 def _find_misfit(condition: FailCondition, evaluation: Evaluation, base: EvaluatedSystem) -> str | None:
-    """Explain why a condition does not fit this evaluation; None if the condition fits."""
+    """Explain why a condition does not fit this evaluation; None if it fits."""
     if condition.how == "drops" and len(evaluation.runs) < 2:
         return f"there is nothing to compare {base.name!r} with; give a second --run"
     if condition.measure not in evaluation.measures:
@@ -145,7 +144,7 @@ def _find_misfit(condition: FailCondition, evaluation: Evaluation, base: Evaluat
 
 
 def _includes_value(condition: FailCondition, value: str) -> bool:
-    """Tell whether a condition includes this value of its facet."""
+    """Return whether a condition covers this value of its facet."""
     region = value.partition(" ")[0] if condition.facet == CLUSTER else value
     return condition.value in (None, value, region)
 
@@ -153,7 +152,7 @@ def _includes_value(condition: FailCondition, value: str) -> bool:
 def _check_figures(
     condition: FailCondition, base: EvaluatedSystem, evaluation: Evaluation, skipped: str | None
 ) -> Iterator[CheckedFigure]:
-    """Check the figures of all systems except the skipped system."""
+    """Check the values of all systems except the skipped system."""
     drops = condition.how == "drops"
     base_figures = dict(_find_figures(base, condition))
     comparisons = _find_comparisons(base.name, condition.measure, evaluation) if drops else {}
@@ -177,7 +176,7 @@ def _check_figures(
 
 
 def _find_reason(condition: FailCondition, n: int, comparison: Comparison | None) -> str:
-    """Explain why a figure of n queries is not checked; '' for a figure that is checked."""
+    """Explain why a value from n queries is not checked; '' if it is checked."""
     if n < condition.min_queries:
         return f"{pluralize(n, 'query', 'queries')}, where n>={condition.min_queries} is asked for"
     if not condition.significant or (comparison is not None and comparison.p_corrected is not None):
@@ -193,7 +192,7 @@ def _find_reason(condition: FailCondition, n: int, comparison: Comparison | None
 
 
 def _summarize_reasons(rows: Sequence[CheckedFigure]) -> str:
-    """Explain why no figure could be checked, with the reasons of the first figures."""
+    """Explain why no value could be checked, with the reasons for the first values."""
     reasons = [f"{row.system}, {row.where}: {row.why}" for row in rows]
     remainder = [f"and {len(reasons) - MAX_NAMED_FIGURES:,} more"] if len(reasons) > MAX_NAMED_FIGURES else []
     return "; ".join([*reasons[:MAX_NAMED_FIGURES], *remainder])
@@ -226,13 +225,13 @@ def _reverse_comparison(row: Comparison) -> Comparison:
         system=row.other,
         other=row.system,
         difference=None if row.difference is None else -row.difference,
-        low=None if row.high is None else 0.0 - row.high,  # never −0
+        low=None if row.high is None else 0.0 - row.high,  # avoids −0
         high=None if row.low is None else 0.0 - row.low,
     )
 
 
 def _find_figures(system: EvaluatedSystem, condition: FailCondition) -> Iterator[tuple[str, MeasureFigure]]:
-    """Yield each figure of a condition with 'overall', or with the facet and the value."""
+    """Yield each value that a condition checks, with 'overall' or with the facet and its value."""
     if condition.facet is None:
         yield OVERALL, system.overall[condition.measure]
         return

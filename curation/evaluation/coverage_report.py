@@ -1,7 +1,6 @@
-"""The coverage map of the corpus, coloured by a measure of evaluated systems.
+"""The coverage map of the corpus, coloured by a measure of evaluated systems, as one HTML file.
 
-The report is one HTML file. The drawings of the report link to a section on each region; the app shows the
-same sections.
+The drawings link to a section on each region; the app shows the same sections.
 """
 
 from __future__ import annotations
@@ -24,8 +23,7 @@ Link = Callable[[int], str]
 
 
 def average_by_region(state: CoverageState, values: ValuesByQuery) -> dict[int, float | None]:
-    """Average the values of each region's queries, by the region's number; None for a region without
-    values."""
+    """Average the values of each region's queries, by region number; None for a region without values."""
     means = {}
     for region in state.map.regions:
         region_values = [values.get(query.query_id) for query in state.queries.get(region, [])]
@@ -37,7 +35,7 @@ def average_by_region(state: CoverageState, values: ValuesByQuery) -> dict[int, 
 def build_map_sections(
     state: CoverageState, graph: RegionGraph, results: EvaluatedValues | None, system: str | None, link: Link
 ) -> list[Section]:
-    """Draw the regions.
+    """Draw the regions of the coverage map.
 
     Parameters
     ----------
@@ -98,7 +96,7 @@ def _show_region(
 
 
 def write_coverage_page(store: Store, results: EvaluatedValues | None = None) -> str:
-    """Write the page of the current map, with the values of systems where a run was evaluated.
+    """Write the HTML page of the current coverage map, with the values of systems if a run was evaluated.
 
     Raises
     ------
@@ -144,7 +142,7 @@ def _write_findings(state: CoverageState, results: EvaluatedValues | None) -> li
 
 
 def make_region_marks(state: CoverageState, means: dict[int, float | None], link: Link) -> list[RegionMark]:
-    """Make the marks of the regions in drawings, by region number."""
+    """Make the marks that stand for regions in drawings, by region number."""
     marks = []
     for region in state.map.regions:
         name, counts = state.map.clusters[region].name, state.clusters[region]

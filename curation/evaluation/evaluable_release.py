@@ -16,7 +16,7 @@ from curation.store.release_parts import PartText, read_parts
 
 
 class EvaluableRelease(NamedTuple):
-    """A release with the choices for an evaluation on it.
+    """A release with the choices for evaluating systems on it.
 
     Attributes
     ----------
@@ -38,7 +38,7 @@ class EvaluableRelease(NamedTuple):
 
 
 def read_choices(cursor: Cursor, row: ReleaseRow) -> EvaluableRelease:
-    """Read the choices for an evaluation on a release. The release is verified in full at the
+    """Read the choices for evaluating systems on a release. The release is verified in full at the
     evaluation.
 
     Raises

@@ -29,11 +29,11 @@ from curation.people.annotators import EVALUATING_ROLES, require_author
 from curation.store import Cursor, Store
 
 _OPTION_TEXT = re.compile(r"[^,]*\(-{2}map query=COLUMN\),| \(-{2}[^)]*\)")
-"""Parts of error messages that name options of the command line, which the page leaves out."""
+"""Parts of error messages that name command-line options, which the page leaves out."""
 
 
 class EvaluationOutcome(NamedTuple):
-    """The outcome of an evaluation of files: rounded figures for an evaluator, or all figures.
+    """Outcome of evaluating files: rounded results for an evaluator, or all results.
 
     Attributes
     ----------
@@ -49,14 +49,14 @@ class EvaluationOutcome(NamedTuple):
 
 
 class RunSubmission(NamedTuple):
-    """The outcome of a submitted evaluation; rounded figures are not stored and have no id."""
+    """Outcome of a submitted evaluation; rounded results are not stored and have no id."""
 
     sentences: tuple[str, ...]
     evaluation_id: str | None
 
 
 def evaluate_files(prepared: PreparedEvaluation) -> EvaluationOutcome:
-    """Score the files of a request: rounded figures for an evaluator, or all figures.
+    """Score the files of a request; return rounded results for an evaluator, or all results.
 
     Raises
     ------
@@ -117,7 +117,7 @@ def _evaluate_and_store(
 
 
 def _store_outcome(prepared: PreparedEvaluation, outcome: EvaluationOutcome) -> RunSubmission:
-    """Store all figures for their author; rounded figures become sentences and are not stored."""
+    """Store all results for their author; rounded results become sentences and are not stored."""
     request = prepared.request
     if outcome.headlines:
         sentences = [sentence for headline in outcome.headlines for sentence in headline.sentences]
@@ -131,14 +131,14 @@ def _store_outcome(prepared: PreparedEvaluation, outcome: EvaluationOutcome) -> 
 
 
 def _rewrite_for_upload(error: InputError) -> InputError:
-    """Rewrite an error for the page, with the file's name and without options of the command line."""
+    """Rewrite an error for the page, with the uploaded file's name and without command-line options."""
     way_out = _OPTION_TEXT.sub("", error.way_out)
     path = None if error.path is None else Path(error.path).name
     return InputError(error.problems, path=path, way_out="" if "--" in way_out else way_out)
 
 
 def _make_candidates(prepared: PreparedEvaluation) -> list[str]:
-    """Make candidates, and report on them in sentences; an error does not undo the stored evaluation."""
+    """Make candidates, and report this in sentences; an error does not undo the stored evaluation."""
     depth = prepared.request.to_pool
     if depth is None:
         return []

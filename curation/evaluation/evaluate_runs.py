@@ -1,7 +1,7 @@
-"""The evaluation of runs on a release, with all figures or with one rounded figure of each system.
+"""The evaluation of runs on a release, with all results or with one rounded value of each system.
 
-On a sealed part, all figures are computed before the values of single queries and the figures of fewer than
-ten queries are dropped (`protected_figures`). No value of a single query leaves this module.
+On a sealed part, all results are computed before values of single queries and results from fewer than ten
+queries are dropped (`protected_figures`). No value of a single query leaves this module.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ def _evaluate_sources(
     reading: ReadingOptions,
     progress: Progress,
 ) -> tuple[list[ScoredSystem], Evaluation]:
-    """Read and score the systems, and compute all figures."""
+    """Read and score the systems, and compute all results."""
     runs_of: dict[str, list[SystemRun]] = {}
     for source in runs:
         runs_of.setdefault(source.name, []).append(read_run(source, release, reading, progress))
@@ -100,7 +100,7 @@ def _log_evaluation(
     systems: Sequence[ScoredSystem],
     request: SealedRequest,
 ) -> Evaluation:
-    """Log the figures of each run of each system, and add the count of sealed evaluations."""
+    """Log the results of each run of each system, and add the count of sealed evaluations."""
     named_scores = [(system.name, scores) for system in systems for scores in system.scores]
     request = request._replace(systems=tuple(name for name, _ in named_scores))
     figures = [protect_figures(compute_means([scores])[0]) for _, scores in named_scores]
@@ -111,7 +111,7 @@ def _log_evaluation(
 def _choose_measures(
     release: EvaluatedRelease, names: Sequence[str] | None, has_chunks: bool
 ) -> tuple[Measure, ...]:
-    """Choose the measures that were asked for, or the default measures of documents or of chunks.
+    """Choose the requested measures, or the default measures of documents or of chunks.
 
     Parameters
     ----------
@@ -135,7 +135,7 @@ def _refuse_choices(release: EvaluatedRelease, request: EvaluateRequest, by_quer
 
 
 def evaluate_headline_of_runs(prepared: PreparedEvaluation) -> rounded_figures.HeadlineEvaluation:
-    """Score run files on a sealed part, for an evaluator.
+    """Score run files on a sealed part, with rounded results for an evaluator.
 
     Raises
     ------

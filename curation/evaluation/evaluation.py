@@ -23,14 +23,14 @@ from curation.releases.coverage import ReleasedCoverage
 from curation.releases.sealed_log import SealedCount
 
 ContextCurve = tuple[tuple[int, float | None, Estimate], ...]
-"""Points of a curve: the number of chunks, the mean number of their words, and their recall of evidence."""
+"""Points of a curve: number of chunks, mean number of their words, and their recall of evidence."""
 StoredLists = Mapping[str, Mapping[str, Any]]
-"""Name of the store's table of lists or of chunks → columns of the first ranks of one system's lists."""
+"""Map from the store's table of lists or of chunks to columns with the first ranks of one system's lists."""
 
 
 @dataclass(frozen=True)
 class EvaluatedSystem:
-    """The figures of one system, by measure.
+    """Results of one system in an evaluation, by measure.
 
     Attributes
     ----------
@@ -54,7 +54,7 @@ class EvaluatedSystem:
 
 @dataclass(frozen=True)
 class Evaluation:
-    """The evaluation of runs on parts of a release.
+    """Evaluation of runs on parts of a release.
 
     Attributes
     ----------
@@ -109,14 +109,14 @@ class Evaluation:
 
     @property
     def synthetic(self) -> int:
-        """The number of evaluated queries that a language model wrote."""
+        """Count the evaluated queries that a language model wrote."""
         of_source = self.runs[0].strata.get(SOURCE, {}).get(SYNTHETIC)
         return of_source.queries if of_source else 0
 
 
 @dataclass(frozen=True)
 class AnsweringSystem:
-    """The figures of one system's answers.
+    """Results of one system's answers.
 
     Attributes
     ----------
@@ -149,7 +149,7 @@ class AnsweringSystem:
 
 @dataclass(frozen=True)
 class AnswerEvaluation:
-    """The evaluation of answers on parts of a release.
+    """Evaluation of answers on parts of a release.
 
     Attributes
     ----------
@@ -179,6 +179,6 @@ class AnswerEvaluation:
 
 
 def convert_to_values(columns: Mapping[str, Floats]) -> dict[str, tuple[float | None, ...]]:
-    """Convert the values of each measure, shape (Q,), to tuples; None replaces NaN."""
+    """Convert the values of each measure, shape (Q,), to tuples in which None replaces NaN."""
     rows = {name: column.tolist() for name, column in columns.items()}
     return {name: tuple(None if isnan(value) else value for value in row) for name, row in rows.items()}

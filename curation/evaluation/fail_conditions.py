@@ -39,7 +39,7 @@ _SIZE_CLAUSE = re.compile(r"\s+with\s+n\s*>=\s*(?P<n>\d+)", re.IGNORECASE)
 
 
 class FailCondition(NamedTuple):
-    """A condition under which the command fails, such as a drop of a measure.
+    """A condition under which the evaluate command fails, such as a drop in a measure.
 
     Attributes
     ----------
@@ -63,7 +63,7 @@ class FailCondition(NamedTuple):
 
 
 def read_conditions(texts: Iterable[str]) -> list[FailCondition]:
-    """Read conditions from texts.
+    """Read `--fail-if` conditions from texts.
 
     Raises
     ------
@@ -82,7 +82,7 @@ def read_conditions(texts: Iterable[str]) -> list[FailCondition]:
 
 
 def list_needed_facets(conditions: Iterable[FailCondition]) -> list[str]:
-    """List the facets of conditions."""
+    """List the facets that conditions name."""
     return list(dict.fromkeys(condition.facet for condition in conditions if condition.facet is not None))
 
 
@@ -120,7 +120,7 @@ def _parse_condition(text: str) -> FailCondition | str:
 
 
 def _match_clauses(text: str, start: int) -> tuple[dict[str, str | None], int]:
-    """Match the clauses behind the measure's name; return their groups, and the end of the last clause."""
+    """Match the clauses after the measure's name; return their groups and the end of the last clause."""
     clauses: dict[str, str | None] = {}
     for pattern in (_COMPARISON_CLAUSE, _STRATUM_CLAUSE, _SIZE_CLAUSE):
         match = pattern.match(text, start)

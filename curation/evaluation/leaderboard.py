@@ -1,4 +1,4 @@
-"""The leaderboard of a release's part: the runs that were scored on the part, their ranks and their history.
+"""The leaderboard of a release's part: runs that were scored on the part, their ranks and their history.
 
 Everybody who may evaluate sees the rows: system, figure, interval and author. On a sealed part, leads see the
 evaluations of leads, from the page or from the command line, and evaluators see the rounded figures of
@@ -33,7 +33,7 @@ MAX_ROWS = 20
 
 
 class SubmittedRun(NamedTuple):
-    """A run that was scored on a part: the figure of a measure, and values of queries for comparisons.
+    """A run that was scored on a part: the value of a measure, and values by query for comparisons.
 
     Attributes
     ----------
@@ -49,7 +49,7 @@ class SubmittedRun(NamedTuple):
 
 
 def list_runs(cursor: Cursor, release_id: str, parts: Sequence[str], sealed: bool) -> list[SubmittedRun]:
-    """List all runs that were scored on exactly these parts, in the order of writing."""
+    """List all runs that were scored on exactly these parts, in the order in which they were stored."""
     list_part_runs = _list_sealed_runs if sealed else _list_open_runs
     return list_part_runs(cursor, release_id, parts)
 
@@ -74,7 +74,7 @@ def _list_open_runs(cursor: Cursor, release_id: str, parts: Sequence[str]) -> li
     runs = []
     for text, author, made_at in cursor.execute(sql, [release_id, list(parts)]).fetchall():
         result = json.loads(str(text))
-        for system in result.get("runs", ()):  # none where answers alone were submitted
+        for system in result.get("runs", ()):  # none if only answers were submitted
             measure = result["measures"][0]
             values = dict(zip(result["query_ids"], system["per_query"][measure], strict=True))
             figure = {"measure": measure, **system["overall"][measure]}
@@ -85,13 +85,13 @@ def _list_open_runs(cursor: Cursor, release_id: str, parts: Sequence[str]) -> li
 
 
 def list_rounded_evaluations(cursor: Cursor, release_id: str, part: str) -> list[SealedEvaluation]:
-    """List the rounded figures of a sealed part, newest first, for evaluators."""
+    """List the rounded results on a sealed part for evaluators, newest first."""
     rows = [row for row in read_sealed_evaluations(cursor, release_id) if part in row.parts]
     return [row for row in reversed(rows) if row.rounded and row.shown]
 
 
 def collect_histories(cursor: Cursor, part: str, measure: str, annotator: Annotator) -> dict[str, list[Mark]]:
-    """Collect each system's figures on a part of all releases, in the order of freezing and then of writing.
+    """Collect each system's results on a part of all releases, in the order of freezing and then of storing.
 
     Marks with the same day are numbered. On a sealed part, only leads see these figures.
     """
@@ -137,7 +137,7 @@ def rank_runs(
 
 
 def _name_runs(runs: Sequence[SubmittedRun], measure: str) -> tuple[dict[str, SubmittedRun], Counter[str]]:
-    """Map a unique name to each run that can be ranked, and count the other runs by reason."""
+    """Give each rankable run a unique name, and count the other runs by reason."""
     left_out: Counter[str] = Counter()
     named_runs: dict[str, SubmittedRun] = {}
     earlier_runs: set[tuple[str, str]] = set()
@@ -158,7 +158,7 @@ def _name_runs(runs: Sequence[SubmittedRun], measure: str) -> tuple[dict[str, Su
 
 
 def warn_of_unsure_runs(rows: Sequence[tuple[LeaderboardRow, SubmittedRun]]) -> str:
-    """Warn that only some of the ranked runs have chunks at uncertain places; '' without such runs."""
+    """Warn that only some of the ranked runs have chunks at uncertain positions; '' if none or all have."""
     return warn_of_unsure_ranges({row.system: run.by_text for row, run in rows})
 
 

@@ -1,4 +1,4 @@
-"""The pooling of evaluated runs, whose first documents become candidates.
+"""The pooling of evaluated runs, which makes their first documents candidates.
 
 The runs are stored in the project. `goldgrade import run` and `goldgrade pool --systems run:NAME` do the
 same. The pool covers all queries of the run that the project judges, without the queries of sealed parts that
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 class PooledRuns(NamedTuple):
-    """The outcome of pooling runs.
+    """Outcome of pooling runs.
 
     Attributes
     ----------
@@ -38,7 +38,7 @@ class PooledRuns(NamedTuple):
 
 
 def pool_runs(prepared: PreparedEvaluation, sources: Sequence[SystemFile]) -> PooledRuns:
-    """Make the first documents of the runs candidates, without queries of sealed parts that were not
+    """Make the first documents of runs candidates, except for queries of sealed parts that were not
     evaluated.
 
     Parameters
@@ -77,7 +77,7 @@ def pool_runs(prepared: PreparedEvaluation, sources: Sequence[SystemFile]) -> Po
 
 
 def _number_names(sources: Sequence[SystemFile]) -> list[tuple[str, SystemFile]]:
-    """Give each run a unique name: several runs of one system are numbered."""
+    """Give each run a unique name, numbering the runs of one system."""
     totals = Counter(source.name for source in sources)
     counts: Counter[str] = Counter()
     named_sources = []
@@ -89,7 +89,7 @@ def _number_names(sources: Sequence[SystemFile]) -> list[tuple[str, SystemFile]]
 
 
 def _find_unjudged_pairs(run: SystemRun, release: EvaluatedRelease, depth: int) -> set[tuple[str, str]]:
-    """Find the (query id, document id) pairs down to a depth of a run that have no grade."""
+    """Find the (query id, document id) pairs without a grade in a run, down to a depth."""
     ranking = rank(run.rows, release.qrels)
     indexes = ((ranking.grade == UNJUDGED) & (ranking.rank <= depth)).nonzero()[0]
     documents = run.rows.documents.take(ranking.order[indexes])

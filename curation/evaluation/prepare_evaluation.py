@@ -1,4 +1,4 @@
-"""The preparation of an evaluation: the checks of a request, which need no sealed grade."""
+"""The preparation of an evaluation: checks of a request that need no sealed grade."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ from curation.releases.frozen_release import FrozenRelease, load_release
 from curation.store import Store
 
 FILE_OPTIONS = ("part", "reason", "systems", "skip_repeated", "topics", "chunk_map")
-"""Options of a request that choose no figures: the part, the reason, the systems and the reading of files."""
+"""Options of a request that choose no results: the part, the reason, the systems, how files are read."""
 NameOption = Callable[[Option], str]
-"""A function that names an option for the person who makes the request."""
+"""A function that names a request's option for the person who makes the request."""
 get_label: NameOption = attrgetter("label")
-"""A function that names an option as on a page."""
+"""A function that names a request's option as it is named on the page."""
 
 
 class PreparedEvaluation(NamedTuple):
-    """A checked request with its release.
+    """A checked evaluation request with its release.
 
     Attributes
     ----------
@@ -53,7 +53,7 @@ class PreparedEvaluation(NamedTuple):
 
     @property
     def runs(self) -> list[SystemFile]:
-        """The sources of runs."""
+        """Return the sources of the runs in the request."""
         columns = [ChunkFields(**chosen) for chosen in self.request.columns]
         return [
             SystemFile(name, Path(path), fields)
@@ -62,7 +62,7 @@ class PreparedEvaluation(NamedTuple):
 
     @property
     def answers(self) -> list[SystemFile]:
-        """The sources of answers."""
+        """Return the sources of the answers in the request."""
         return [SystemFile(name, Path(path)) for name, path in self.request.answers]
 
 
@@ -130,7 +130,7 @@ def prepare_evaluation(
 def _refuse_all_figures(
     sealed: SealedRequest, request: EvaluateRequest, name_option: NameOption, other_choices: Sequence[str]
 ) -> None:
-    """Refuse an evaluator's request for more than rounded figures of a sealed part."""
+    """Refuse an evaluator's request for more than rounded results on a sealed part."""
     about_figures = replace(request, **{name: getattr(EvaluateRequest(), name) for name in FILE_OPTIONS})
     choices = [*list_chosen_options(about_figures, name_option), *other_choices]
     if choices:
@@ -141,7 +141,7 @@ def _refuse_all_figures(
 
 
 def check_pooling(store: Store, depth: int, author: str) -> None:
-    """Refuse a request that `pool_runs` would refuse, before any sealed grade is read.
+    """Refuse in advance a request that `pool_runs` would refuse, before any sealed grade is read.
 
     Raises
     ------
@@ -154,7 +154,7 @@ def check_pooling(store: Store, depth: int, author: str) -> None:
 
 
 def _refuse_unavailable(store: Store, request: EvaluateRequest, author: str, release: FrozenRelease) -> None:
-    """Refuse a judge or candidates for a packed release, and candidates of a person who is not a lead."""
+    """Refuse a judge or candidates on a packed release, and candidates by a person who is not a lead."""
     if request.to_pool is not None:
         check_pooling(store, request.to_pool, author)
     if release.file is not None and (request.judge is not None or request.to_pool is not None):
@@ -167,7 +167,7 @@ def _refuse_unavailable(store: Store, request: EvaluateRequest, author: str, rel
 def _refuse_missing_files(
     request: EvaluateRequest, name_option: NameOption, about_runs: Sequence[str], about_answers: Sequence[str]
 ) -> None:
-    """Refuse a request without files, and choices about runs or answers without such files."""
+    """Refuse a request without files, and choices for runs or answers whose files are missing."""
     if not request.runs and not request.answers:
         raise InputError("There is no file to evaluate: name at least one run, or one file of answers.")
     judges_answers = request.answers and request.support  # people's grades correct a judge of answers

@@ -1,4 +1,4 @@
-"""The systems that a project can evaluate without an uploaded run: searchers, imported runs and engines."""
+"""Systems that a project can evaluate without an uploaded run: retrievers, imported runs and engines."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def get_system_name(system: str) -> str:
 
 
 def describe_engine_requests(cursor: Cursor, systems: Sequence[str], queries: int) -> list[str]:
-    """Describe what the engines among these systems are sent for this number of queries."""
+    """Describe what is sent to the engines among these systems for a number of queries."""
     names = [name.removeprefix(ENGINE_PREFIX) for name in systems if name.startswith(ENGINE_PREFIX)]
     return [EngineClient(find_engine(cursor, name)).describe_list_requests(queries) for name in names]
 
@@ -48,7 +48,7 @@ def describe_engine_requests(cursor: Cursor, systems: Sequence[str], queries: in
 def write_project_runs(
     store: Store, request: EvaluateRequest, folder: Path, author: str, progress: Progress
 ) -> RunFiles:
-    """Write the runs of the request's systems for the evaluated part.
+    """Write run files of the request's systems for the evaluated part.
 
     Raises
     ------
@@ -76,7 +76,7 @@ def write_project_runs(
 
 
 def _write_stored_run(cursor: Cursor, name: str, folder: Path) -> Path:
-    """Write the lists of an imported run in the order of their ranks."""
+    """Write the lists of an imported run as a file, in the order of their ranks."""
     path = folder / f"{RUN_PREFIX[:-1]}-{name}.jsonl"
     lines = [
         json.dumps({"query_id": entry.query_id, "document_id": entry.document_id, "rank": entry.rank})

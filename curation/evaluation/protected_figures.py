@@ -1,7 +1,7 @@
-"""Protected figures: what leads see of an evaluation on sealed parts.
+"""Protected results: what leads see of an evaluation on sealed parts.
 
-Values and lists by query, medians, and the curve and threshold of a confidence are removed, because they show
-single queries. All figures of fewer than ten queries are removed, too. `figures.means` has already suppressed
+Values and lists by query, medians, and the curve and threshold of a confidence are removed, because they
+reveal single queries. So are all results from fewer than ten queries. `figures.means` has already suppressed
 kinds of queries by their number of sealed queries.
 """
 
@@ -24,7 +24,7 @@ FEW_ANSWERABLE = f"fewer than {MIN_QUERIES} answerable or unanswerable queries o
 
 
 def protect_evaluation(evaluation: Evaluation) -> Evaluation:
-    """Remove everything from an evaluation that leads may not see on sealed parts."""
+    """Remove from an evaluation everything that leads may not see on sealed parts."""
     few = {name for run in evaluation.runs for name, figure in run.overall.items() if figure.n < MIN_QUERIES}
     comparisons, boards = protect_comparisons(evaluation.comparisons, evaluation.leaderboards, few)
     effect = evaluation.hard_negatives
@@ -43,7 +43,7 @@ def protect_evaluation(evaluation: Evaluation) -> Evaluation:
 def protect_comparisons(
     comparisons: Iterable[Comparison], leaderboards: Mapping[str, Sequence[LeaderboardRow]], few: set[str]
 ) -> tuple[tuple[Comparison, ...], dict[str, tuple[LeaderboardRow, ...]]]:
-    """Keep comparisons of ten queries or more, and make the leaderboards that follow from them.
+    """Keep comparisons on ten queries or more, and rebuild the leaderboards from them.
 
     Parameters
     ----------
@@ -59,7 +59,7 @@ def protect_comparisons(
 
 
 def protect_abstention(refusal: AbstentionFigures) -> AbstentionFigures:
-    """Remove the curve and the threshold, which show single queries, and rates of fewer than ten queries."""
+    """Remove the curve and threshold of refusals, which show single queries, and rates of few queries."""
     refusal = replace(refusal, curve=(), threshold=None)
     if min(refusal.answerable, refusal.unanswerable) >= MIN_QUERIES:
         return refusal
@@ -69,12 +69,12 @@ def protect_abstention(refusal: AbstentionFigures) -> AbstentionFigures:
 
 
 def protect_effect(effect: HardNegativeEffect) -> HardNegativeEffect:
-    """Remove the effect of hard negatives on fewer than ten queries."""
+    """Remove the effect of hard negatives if it comes from fewer than ten queries."""
     return effect if effect.queries >= MIN_QUERIES else replace(effect, systems={})
 
 
 def protect_figures(figures: Mapping[str, MeasureFigure]) -> dict[str, MeasureFigure]:
-    """Remove the values of figures of fewer than ten queries."""
+    """Remove values that come from fewer than ten queries."""
     return {
         name: figure if figure.n >= MIN_QUERIES else MeasureFigure(n=figure.n, no_interval=TOO_FEW_QUERIES)
         for name, figure in figures.items()
@@ -105,7 +105,7 @@ def _protect_system(system: EvaluatedSystem) -> EvaluatedSystem:
 
 
 def _protect_means(means: OtherMeans, few: bool) -> OtherMeans:
-    """Remove the median, which is the value of a query, and means of few queries."""
+    """Remove means of few queries, and the median, which is the value of one query."""
     means = means._replace(macro=Estimate() if few else means.macro, median=Estimate())
     is_worst_hidden = means.worst is None or means.worst.n < MIN_QUERIES
     return means._replace(worst=None, worst_stratum=None) if is_worst_hidden else means

@@ -1,4 +1,4 @@
-"""The graph of the regions of the corpus, whose edges are the common documents of two regions."""
+"""The graph of the corpus's regions, in which an edge joins two regions with documents in common."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from curation.core.errors import RefusedError
 from curation.queries.coverage.state import CoverageState
 
 EDGES_PER_REGION = 3
-"""The number of edges that each region keeps."""
+"""Number of edges that each region keeps."""
 LAYOUT_ITERATIONS = 80
 RegionGraph = tuple[list[tuple[int, int, float]], list[tuple[float, float]]]
-"""Edges and points: two region indexes with a weight from 0 to 1, and x and y from 0 to 1 of each region."""
+"""Edges (two region indexes and a weight from 0 to 1) and points (x and y from 0 to 1 for each region)."""
 
 
 def build_region_graph(state: CoverageState) -> RegionGraph:
-    """Find regions with common documents, and compute a layout that depends only on the map.
+    """Find regions with documents in common, and compute a layout that depends only on the map.
 
     Raises
     ------
@@ -30,7 +30,7 @@ def build_region_graph(state: CoverageState) -> RegionGraph:
 
 
 def _find_edges(state: CoverageState, numbers: list[int]) -> list[tuple[int, int, float]]:
-    """Weight each pair of regions by the common documents, and keep the heaviest edges of each region."""
+    """Weight each pair of regions by their common documents, and keep the heaviest edges of each region."""
     index_of = {number: index for index, number in enumerate(numbers)}
     overlaps: Counter[tuple[int, int]] = Counter()
     for entities in state.map.document_entities.values():
@@ -48,7 +48,7 @@ def _find_edges(state: CoverageState, numbers: list[int]) -> list[tuple[int, int
 
 
 def _lay_out_regions(count: int, edges: list[tuple[int, int, float]]) -> list[tuple[float, float]]:
-    """Compute the points of the regions by springs along the edges, scaled to 0 to 1."""
+    """Place the regions by a spring layout along the edges, scaled to the range from 0 to 1."""
     try:
         import networkx
     except ImportError as error:

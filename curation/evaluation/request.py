@@ -1,4 +1,4 @@
-"""The request of an evaluation, with the options of the command and of the page Evaluate."""
+"""The request for an evaluation, with the options of the command and of the page Evaluate."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from curation.core.request import Seed, option
 from curation.evaluation.figures.comparison import RANDOMISATION, TESTS
 
 RunFiles = tuple[tuple[str, str], ...]
-"""Pairs of the name of a system and the path of its file."""
+"""Name of each system with the path of its file."""
 ABOUT_RUNS = ("baseline", "test", "judge", "hard_negatives", "to_pool")
 """Fields of a request that need runs."""
 ABOUT_ANSWERS = ("correctness", "faithfulness", "support")
@@ -28,7 +28,7 @@ def grade_option(label: str, graded: str) -> Any:
 
 @dataclass(frozen=True)
 class EvaluateRequest:
-    """An evaluation of runs, of answers, or of both on parts of a release.
+    """A request to evaluate runs, answers, or both on parts of a release.
 
     Attributes
     ----------
@@ -155,6 +155,6 @@ class EvaluateRequest:
 
 
 def check_request(request: EvaluateRequest) -> None:
-    """Raise an InputError for a request that fails before any file is read."""
+    """Raise an InputError for a request that must fail before any file is read."""
     counts = Counter(name for name, _ in request.answers)
     refuse_problems([f"Two files of answers have the name {name}." for name, n in counts.items() if n > 1])

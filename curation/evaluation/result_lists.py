@@ -1,4 +1,4 @@
-"""The stored result lists of one or two runs for a query: documents with grades, or chunks with evidence."""
+"""Stored result lists of one or two runs for a query: documents with grades, or chunks with evidence."""
 
 from __future__ import annotations
 
@@ -41,12 +41,12 @@ class ListedDocument(NamedTuple):
 
     @property
     def is_unjudged(self) -> bool:
-        """True if people still have to judge the document, as far as the person may know."""
+        """Return whether people still have to judge the document, as far as the person may know."""
         return self.grade is None and self.reason_without_grade == NOT_JUDGED
 
 
 class Passage(NamedTuple):
-    """A chunk of a list, or evidence that no chunk of the list holds.
+    """A chunk of a result list, or evidence that no chunk of the list contains.
 
     Attributes
     ----------
@@ -111,7 +111,7 @@ def read_result_lists(
 def read_chunk_lists(
     cursor: Cursor, runs: Sequence[EvaluatedRun], query: QueryValues, annotator: Annotator
 ) -> list[list[Passage] | None]:
-    """Read each run's stored chunks for a query, and the evidence in relevant documents that the chunks lack.
+    """Read each run's stored chunks for a query, and the evidence in relevant documents that they lack.
 
     The result of a run is None if no evidence was measured, or if the evaluation is older than stored chunks.
 
@@ -145,7 +145,7 @@ def _make_passages(
     marked_spans: Mapping[str, Sequence[Span]],
     bodies: Mapping[str, tuple[str, str]],
 ) -> list[Passage]:
-    """Make the passages of a list's chunks in order, then of the evidence that no chunk holds.
+    """Make passages from a list's chunks in order, then from the evidence that no chunk contains.
 
     Parameters
     ----------
@@ -176,7 +176,7 @@ def _make_passages(
 
 
 def _find_reasons(cursor: Cursor, query_id: str, document_ids: set[str], person: Annotator) -> dict[str, str]:
-    """Map each judged document without a grade in the release to the reason for the missing grade.
+    """Map each judged document without a grade in the release to the reason why it has none.
 
     Documents that the person still has to grade are left out, so that the person stays blind.
     """

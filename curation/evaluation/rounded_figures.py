@@ -1,8 +1,8 @@
-"""Rounded figures: the figures that evaluators see of systems on a sealed part.
+"""Rounded results: what evaluators see of systems on a sealed part.
 
-Evaluators see the headline measure of each system, rounded to a step. The step is the standard error, rounded
-up to one digit, and at least the change that two queries can make. No figure therefore shows the value of a
-single query. docs/evaluation-method.md describes how much several figures together can reveal.
+Evaluators see the headline measure of each system, rounded to a step: the standard error, rounded up to one
+digit, and at least the change that two queries can make. So no result shows the value of a single query.
+docs/evaluation-method.md describes how much several results together can reveal.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ TOO_FEW_QUERIES = f"fewer than {MIN_QUERIES} queries have a value"
 
 
 class RoundedFigure(NamedTuple):
-    """The rounded mean of a system.
+    """The rounded mean of a system on a sealed part.
 
     Attributes
     ----------
@@ -45,7 +45,7 @@ class RoundedFigure(NamedTuple):
 
     @property
     def text(self) -> str:
-        """The figure in words, with its step and its number of queries."""
+        """Return the rounded mean in words, with its step and its number of queries."""
         if self.value is None or self.step is None:
             return f"no figure: {TOO_FEW_QUERIES}"
         places = count_decimals(self.step)
@@ -55,7 +55,7 @@ class RoundedFigure(NamedTuple):
 
 @dataclass(frozen=True)
 class HeadlineEvaluation:
-    """The rounded figures of systems on a sealed part.
+    """Rounded results of systems on a sealed part.
 
     Attributes
     ----------
@@ -73,13 +73,13 @@ class HeadlineEvaluation:
 
     @property
     def sentences(self) -> list[str]:
-        """All figures in sentences, with the count of sealed evaluations."""
+        """Return all results in sentences, with the count of sealed evaluations."""
         figures = [f"{row.system}: {self.measure} {row.text}." for row in self.rows]
         return [*warn_of_override(self.release, self.mark), *figures, self.sealed_count.sentence]
 
 
 ScoreSystems = Callable[[EvaluatedRelease], tuple[str, list[RoundedFigure]]]
-"""A function that scores systems by the headline measure: the measure, and the figure of each system."""
+"""A function that scores systems by the headline measure; it returns the measure and each system's result."""
 
 
 def round_mean(values: Floats, system: str = "", source: str = "") -> RoundedFigure:
@@ -100,7 +100,7 @@ def round_mean(values: Floats, system: str = "", source: str = "") -> RoundedFig
 
 
 def count_decimals(step: float) -> int:
-    """Count the decimals of a step of one digit."""
+    """Count the decimals of a rounding step that has one digit."""
     return max(0, -floor(log10(step)))
 
 
@@ -114,7 +114,7 @@ def _round_up_to_one_digit(error: float) -> float:
 def evaluate_headline(
     prepared: PreparedEvaluation, files: Sequence[SystemFile], score: ScoreSystems, of_answers: bool = False
 ) -> HeadlineEvaluation:
-    """Compute and log the rounded figure of each system on a sealed part.
+    """Compute and log the rounded result of each system on a sealed part.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""The facts about a run that a report gives besides its figures."""
+"""Facts about a run that a report gives besides its measures."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class RunFacts(NamedTuple):
 
 
 def describe_run(run: SystemRun, scores: RunScores, release: EvaluatedRelease, seed: int) -> RunFacts:
-    """Describe a run and its file on the evaluated queries."""
+    """Describe a run and its file, for the evaluated queries."""
     return RunFacts(
         source=run.source,
         places=run.places,
@@ -58,7 +58,7 @@ def describe_run(run: SystemRun, scores: RunScores, release: EvaluatedRelease, s
 
 
 def _write_remarks(run: SystemRun, measures: Sequence[Measure]) -> Iterator[str]:
-    """Yield remarks that a reader needs besides the figures of a run."""
+    """Yield remarks on a run that a reader needs besides its measures."""
     if run.unread:
         yield run.unread
     if run.chunks:
@@ -80,7 +80,7 @@ def _write_remarks(run: SystemRun, measures: Sequence[Measure]) -> Iterator[str]
 
 
 def _describe_short_lists(chunks: RunChunks, measure: Measure) -> Iterator[str]:
-    """Yield the mean number of words if lists are shorter than the budget of a measure."""
+    """Yield the mean number of words if lists are shorter than a measure's word budget."""
     budget = measure.depth or 1
     words = np.bincount(chunks.query, count_read_words(chunks, budget))
     list_words = words[np.unique(chunks.query)]

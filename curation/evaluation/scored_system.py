@@ -1,4 +1,4 @@
-"""A scored system: the runs of a system with their scores on a release."""
+"""A system's runs with their scores on a release."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ from curation.evaluation.scoring.run_scores import RunScores
 from curation.evaluation.scoring.system_runs import SystemRun
 
 CONTEXT_DEPTHS = (1, 2, 3, 5, 10, 20, 50)
-"""The numbers of chunks for which the report shows recall against words."""
+"""Numbers of chunks for which the report shows recall against words."""
 STORED_RANKS = 20
-"""The number of ranks of each list that are stored, so that lists can be read side by side."""
+"""Number of stored ranks of each list, so that lists can be read side by side."""
 
 
 @dataclass(frozen=True)
 class ScoredSystem:
-    """A system with its runs, and the scores of each run.
+    """A system with its runs and the scores of each run.
 
     Attributes
     ----------
@@ -42,12 +42,12 @@ class ScoredSystem:
 
     @property
     def rows(self) -> list[RunRows]:
-        """The rows of each run."""
+        """Return the rows of each run."""
         return [run.rows for run in self.runs]
 
     @cached_property
     def mean(self) -> RunScores:
-        """The mean of the runs' scores, query by query."""
+        """Average the scores of the runs, query by query."""
         return run_scores.average_scores(self.scores)
 
 
@@ -70,7 +70,7 @@ def score_system(
 
 
 def add_whole_documents(rows: RunRows, release: EvaluatedRelease, measures: Sequence[Measure]) -> RunRows:
-    """Add whole documents as chunks, where a run of documents is scored by a measure of chunks."""
+    """Add whole documents as chunks if a run of documents is scored by a measure of chunks."""
     if rows.chunks or release.bodies is None or not any(measure.of_chunks for measure in measures):
         return rows
     documents = rows.documents
@@ -85,7 +85,7 @@ def add_whole_documents(rows: RunRows, release: EvaluatedRelease, measures: Sequ
 
 
 def _collect_stored_lists(rows: RunRows, ranking: Rankings, release: EvaluatedRelease) -> StoredLists:
-    """Collect the first documents and chunks of a run in order; none where a part is sealed."""
+    """Collect the first documents and chunks of a run in order; nothing if a part is sealed."""
     if release.sealed:
         return {}
     ids = string_array(release.qrels.query_ids)
@@ -111,15 +111,14 @@ def _collect_stored_lists(rows: RunRows, ranking: Rankings, release: EvaluatedRe
 
 
 def _compute_context_curve(ranking: Rankings, release: EvaluatedRelease) -> ContextCurve:
-    """Compute recall of evidence against words of context; empty without evidence, or where a part is
-    sealed."""
+    """Compute recall of evidence against words of context; empty without evidence or if a part is sealed."""
     if ranking.chunks is None or release.qrels.evidence is None or release.sealed:
         return ()
     last_rank = int(ranking.chunks.chunks.rank.max(initial=1))
     depths = [depth for depth in CONTEXT_DEPTHS if depth <= last_rank]
     curve_measures = [Measure(kind, depth) for depth in depths for kind in ("evidence_recall", CONTEXT)]
     values = run_scores.compute_values(ranking, release.qrels, curve_measures)
-    values[np.isnan(values[:, 0])] = np.nan  # the same queries for both
+    values[np.isnan(values[:, 0])] = np.nan  # both means use the same queries
     recall, words = values[:, ::2], values[:, 1::2]
     recall[np.isnan(words)] = np.nan
     points = zip(depths, words.T, estimate_means(recall), strict=True)

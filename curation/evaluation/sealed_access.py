@@ -1,4 +1,4 @@
-"""Access to sealed parts for evaluations, each of which is permitted and logged.
+"""Access to sealed parts for evaluations, each of which must be permitted and is logged.
 
 A refusal must not reveal a sealed grade. The checks therefore use only the request, the person, the log of
 earlier evaluations and public facts on the release, before any grade is read. Later refusals are about the
@@ -26,7 +26,7 @@ from curation.releases.sealed_log import SealedCount, SealedEvaluation
 from curation.store import COMMAND_LINE, Cursor, Store, utc_now
 
 LOGGED_FIELDS = ("value", "low", "high", "n", "judged")
-"""The fields of a figure in the log; a figure may lack some of them."""
+"""Fields of a result in the log; a result may lack some of them."""
 
 
 class SealedRequest(NamedTuple):
@@ -51,13 +51,13 @@ class SealedRequest(NamedTuple):
 
     @property
     def parts(self) -> str:
-        """The names of the sealed parts in one text."""
+        """Return the names of the sealed parts in one text."""
         return ", ".join(self.sealed)
 
     def make_log_rows(
         self, figures: Sequence[Mapping[str, object]] | None, refused: str | None = None
     ) -> list[SealedEvaluation]:
-        """Write the rows of the log: the figures of each system, or the reason for the refusal."""
+        """Make the rows of the log: the results of each system, or the reason for the refusal."""
         now = utc_now()
         row = self.release.row
         texts = [None for _ in self.systems] if figures is None else list(map(_figures_as_json, figures))
@@ -94,7 +94,7 @@ def make_sealed_request(
     actor: str,
     of_answers: bool = False,
 ) -> SealedRequest | None:
-    """Make a request object for sealed parts of a project's release; None if no part is sealed.
+    """Make a request to evaluate sealed parts of a project's release; None if no part is sealed.
 
     Raises
     ------
@@ -115,7 +115,7 @@ def make_sealed_request(
 
 
 def is_evaluator(cursor: Cursor, actor: str) -> bool:
-    """Tell whether a person is an evaluator, who sees only rounded figures of sealed parts."""
+    """Return whether a person is an evaluator, who sees only rounded results on sealed parts."""
     rows = cursor.execute("SELECT role FROM annotators WHERE name = ?", [actor]).fetchall()
     return actor != COMMAND_LINE and rows == [("evaluator",)]
 
@@ -188,7 +188,7 @@ def log_figures(
     figures: Sequence[Mapping[str, object]],
     values: Sequence[Mapping[str, float | None]] = (),
 ) -> SealedCount:
-    """Log the figures of each system; call this function before anybody sees the figures.
+    """Log the results of each system; call this function before anybody sees the results.
 
     Raises
     ------
@@ -200,7 +200,7 @@ def log_figures(
 
 
 def select_sealed_values(release: EvaluatedRelease, values: Floats) -> dict[str, float | None]:
-    """Keep the values of sealed queries; `values` has the shape (Q,), and NaN becomes None."""
+    """Select the values of sealed queries from an array of shape (Q,); NaN becomes None."""
     ids = release.qrels.query_ids
     sealed = np.flatnonzero(release.sealed_queries).tolist()
     return {ids[query]: None if np.isnan(values[query]) else float(values[query]) for query in sealed}

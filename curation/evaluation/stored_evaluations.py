@@ -1,4 +1,4 @@
-"""The stored evaluations, which people submitted on the page Evaluate."""
+"""Stored evaluations, which people submitted on the page Evaluate."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def _store_lists(cursor: Cursor, evaluation_id: str, evaluation: Evaluation) -> 
 
 
 def list_evaluations(cursor: Cursor, annotator: Annotator) -> list[SubmittedEvaluation]:
-    """List the evaluations that a person may read, newest first: all for the lead, else the person's own."""
+    """List the evaluations that a person may read, newest first: for a lead all, else the person's own."""
     require_role(annotator, *EVALUATING_ROLES)
     sql = f"""
         SELECT {", ".join(SubmittedEvaluation._fields)} FROM evaluations

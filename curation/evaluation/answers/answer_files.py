@@ -34,7 +34,7 @@ CONTEXT_FIELDS = ("contexts", "context", "retrieved_contexts", "passages", "docu
 
 
 class SystemAnswer(NamedTuple):
-    """An answer, and the contexts that the system was given."""
+    """A system's answer to a query, and the contexts that the system was given."""
 
     query_id: str
     answer: str
@@ -42,13 +42,13 @@ class SystemAnswer(NamedTuple):
 
     @property
     def answer_id(self) -> str:
-        """The id of the answer for people's grades; equal answers of two systems have one id."""
+        """Return the id of the answer in people's grades; equal answers of two systems have the same id."""
         return f"a{digest('answer', self.query_id, self.answer, list(self.contexts))[:16]}"
 
 
 @dataclass(frozen=True)
 class SystemAnswers:
-    """The answers of one file.
+    """A system's answers that were read from one file.
 
     Attributes
     ----------
@@ -65,7 +65,7 @@ class SystemAnswers:
     cited: CitedChunks | None = None
 
     def map_answer_ids(self, query_ids: Iterable[str]) -> dict[str, str | None]:
-        """Map each query id to the id of its answer; None without an answer, or with an empty answer."""
+        """Map each query id to the id of its answer, or to None for a missing or an empty answer."""
         answers = {query_id: self.answers.get(query_id) for query_id in query_ids}
         return {name: row.answer_id if row and row.answer else None for name, row in answers.items()}
 
@@ -97,7 +97,7 @@ def read_answer_file(
         records.choose_column("--map citation", fields.citations, citations.CITATION_FIELDS),
     )
     rows = _AnswerRows(records, used_fields, known)
-    with suppress(InputError):  # noted with the file's problems: raised below with what else is found
+    with suppress(InputError):  # reported below with the file's other problems
         for record in records:
             rows.add(record)
     refuse_similar_names(UNKNOWN_QUERY, rows.unknown, known.alike, records.problems)
@@ -119,13 +119,13 @@ class _AnswerRows:
         self.fields = fields
         self.column = QueryColumn(known, fields.query)
         self.answers: dict[str, SystemAnswer] = {}
-        self.lines: dict[str, int] = {}  # query id → the line of its answer
-        self.unknown: dict[str, int] = {}  # a name that no query has → its first line
+        self.lines: dict[str, int] = {}  # query id → the line of the query's answer
+        self.unknown: dict[str, int] = {}  # unknown query name → the first line with the name
         self.citations: list[Citation] = []
         self.left_out: Counter[str] = Counter()
 
     def add(self, record: Record) -> None:
-        """Add a row, or note the reason for leaving it out."""
+        """Add a row of the file, or record why the row is left out."""
         name = to_text(record.fields.get(self.fields.query or "")).strip()
         try:
             query = self.column.find(name, record.line) if name else None

@@ -30,7 +30,7 @@ F1 = "f1"
 
 
 class AnswerKey(NamedTuple):
-    """A release with the reference data against which answers to its Q queries are scored.
+    """Reference data of a release, against which answers to its Q queries are scored.
 
     Attributes
     ----------
@@ -49,7 +49,7 @@ class AnswerKey(NamedTuple):
     unanswerable: Mask
 
     def find_gradable(self, system: SystemAnswers, graded_property: str) -> Mask:
-        """Find the answers that people can grade: answers with text and, for support, only answers to queries
+        """Find the answers that people can grade: answers with text, and for support only answers to queries
         with nuggets.
         """
         ids = system.map_answer_ids(self.release.qrels.query_ids)
@@ -60,7 +60,7 @@ class AnswerKey(NamedTuple):
 def make_answer_key(
     store: Store, release: EvaluatedRelease, support: bool = False, marked: MarkedEvidence | None = None
 ) -> AnswerKey:
-    """Read the reference data of a release.
+    """Read the reference data of a release, against which answers are scored.
 
     Parameters
     ----------
@@ -80,7 +80,7 @@ def make_answer_key(
     evidence = marked or {}
     tables = (references, nuggets, evidence)
     has_reference = np.array([any(query_id in table for table in tables) for query_id in query_ids])
-    if not has_reference.any() and not release.sealed:  # figures of a sealed part show it
+    if not has_reference.any() and not release.sealed:  # values of a sealed part reveal it
         raise RefusedError(
             f"No query of {', '.join(release.parts)} in the release {release.name!r} has reference answers. "
             "Import reference answers, and freeze a new release.",
@@ -130,5 +130,5 @@ def score_queries(
 
 
 def find_graded_values(values: Mapping[str, Floats], graded_property: str) -> Floats:
-    """Choose the measure whose values show which answers people graded for correctness, support and so on."""
+    """Choose the measure whose values show which answers people graded for a property such as correctness."""
     return values[NUGGET_SCORES[0] if graded_property == SUPPORT else graded_property]

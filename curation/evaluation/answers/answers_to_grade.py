@@ -36,16 +36,16 @@ _REASONS_NOT_GRADED = {
     SUPPORT: "answer whose query has no nuggets",
 }
 SECRET_TABLES = {CORRECTNESS: ("answers", "reference answers"), SUPPORT: ("nuggets", "nuggets")}
-"""Graded property → the secret table that annotators would see, and its name in messages."""
+"""Map from graded property to the secret table that annotators would see, and its name in messages."""
 References = Mapping[str, Sequence[Any]]
-"""Query id → reference answers, or nuggets, as far as annotators see them."""
+"""Map from query id to the reference answers or nuggets that annotators may see."""
 GradingQuery = tuple[dict[str, str], list[str]]
-"""The row of a query or of one of its nuggets in the file of queries, and the ids of the answers to grade."""
+"""Row of a query or of one of its nuggets in the file of queries, with the ids of the answers to grade."""
 
 
 @dataclass(frozen=True)
 class AnswersToGrade:
-    """Files of answers for people to grade.
+    """The written files of answers for people to grade.
 
     Attributes
     ----------
@@ -110,7 +110,7 @@ def write_answers_to_grade(
 
 
 def _read_references(store: Store, release: EvaluatedRelease, graded_property: str) -> References:
-    """Read the reference answers or the nuggets of each query, as far as annotators see them."""
+    """Read the reference answers or the nuggets of each query that annotators may see."""
     table, name = SECRET_TABLES.get(graded_property, ("", ""))
     if not table:
         return {}
@@ -129,7 +129,7 @@ def _read_references(store: Store, release: EvaluatedRelease, graded_property: s
 def _make_grading_queries(
     answers: Sequence[SystemAnswer], texts: Mapping[str, str], references: References, graded_property: str
 ) -> list[GradingQuery]:
-    """Make the queries of the grading project: for support the nuggets, which are drawn together by query."""
+    """Make the queries of the grading project; for support, they are nuggets, drawn together by query."""
     ids_of: dict[str, list[str]] = {}
     for answer in answers:
         ids_of.setdefault(answer.query_id, []).append(answer.answer_id)

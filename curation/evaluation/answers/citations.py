@@ -47,13 +47,13 @@ WAY_OUT = (
 )
 
 Citation = tuple[int, str, str]
-"""The line, the query id, and the id of the cited document or chunk."""
+"""Line number in a file, query id, and id of the cited document or chunk."""
 CitedCorpus = tuple[PinnedBodies, Mapping[str, ChunkLocation]]
-"""The bodies of a release's documents, and a map of an index's chunks."""
+"""Bodies of a release's documents, and a map of the chunks of an index."""
 CitedChunks = Mapping[str, frozenset[ChunkLocation]]
-"""Query id → the chunks that the answer cites."""
+"""Map from query id to the chunks that the answer cites."""
 MarkedEvidence = Mapping[str, Mapping[str, Sequence[Span]]]
-"""Query id → id of a relevant document → the marked evidence."""
+"""Map from query id to each relevant document's id and its marked evidence."""
 
 
 def parse_citations(value: Any) -> list[str]:
@@ -79,7 +79,7 @@ def _normalize_number(text: str) -> str:
 
 
 def locate_citations(citations: Sequence[Citation], corpus: CitedCorpus, problems: Problems) -> CitedChunks:
-    """Locate each citation of a query once in the documents.
+    """Find the text range of each citation in the documents, once for each query.
 
     Raises
     ------
@@ -97,7 +97,7 @@ def locate_citations(citations: Sequence[Citation], corpus: CitedCorpus, problem
     lines = np.array([line for line, *_ in citations], np.int64)
     names = string_array([name for *_, name in citations]).dictionary_encode()
     located = locate_chunks(lines, names, {}, bodies, chunk_map, problems)
-    if located is None:  # whole documents alone
+    if located is None:  # for whole documents only
         chunks = [ChunkLocation(name, 0, OPEN) for *_, name in citations]
     else:
         ids = located.documents.dictionary.to_pylist()
@@ -128,8 +128,7 @@ def collect_evidence(qrels: Qrels) -> MarkedEvidence:
 def score_citations(
     query_ids: Sequence[str], cited: CitedChunks | None, marked: MarkedEvidence
 ) -> dict[str, Floats]:
-    """Score each query's citations, shape (Q,); NaN for a query without evidence, or a file without
-    citations."""
+    """Score the citations of each query, shape (Q,); NaN without evidence, or citations in the file."""
     values = np.full((len(CITATION_SCORES), len(query_ids)), np.nan)
     for index, query_id in enumerate(query_ids):
         documents = marked.get(query_id)

@@ -21,21 +21,21 @@ from curation.evaluation.scoring.evidence import Pair
 from curation.ingest.importers.nuggets import Nugget
 
 PARTIAL = 0.5
-"""The credit for partial support of a nugget."""
+"""Credit for partial support of a nugget."""
 OKAY_WEIGHT = 0.5
 """The weight of an okay nugget; a vital nugget weighs 1."""
 WEIGHTED = "nuggets_weighted"
 _NUGGET_SCORES = ("nuggets_all", "nuggets_vital", WEIGHTED)
 NUGGET_SCORES = (*_NUGGET_SCORES, *(f"{name}_strict" for name in _NUGGET_SCORES))
 Nuggets = Mapping[str, Sequence[Nugget]]
-"""Query id → the nuggets of the query."""
+"""Map from query id to the nuggets of the query."""
 
 
 def score_answer(
     query_id: str, nuggets: Sequence[Nugget], answer_id: str | None, shares: Mapping[Pair, float]
 ) -> Floats:
-    """Compute the scores of one answer, in the order of `NUGGET_SCORES`; NaN for a score whose nuggets are
-    missing.
+    """Compute the nugget scores of one answer, in the order of `NUGGET_SCORES`; NaN for a score whose nuggets
+    are missing.
 
     Parameters
     ----------
@@ -59,8 +59,7 @@ def score_answer(
 
 
 def score_answers(ids: Mapping[str, str | None], nuggets: Nuggets, shares: Mapping[Pair, float]) -> Floats:
-    """Score a system's answers, shape (Q, scores), in the order of `ids`, which map query id → answer
-    id."""
+    """Score the nuggets of a system's answers, shape (Q, scores), in the order of `ids` (query → answer)."""
     pairs = ids.items()
     rows = [score_answer(query_id, nuggets.get(query_id, ()), answer, shares) for query_id, answer in pairs]
     return np.array(rows).reshape(len(rows), len(NUGGET_SCORES))

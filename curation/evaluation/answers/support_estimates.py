@@ -38,7 +38,7 @@ from curation.store import open_store
 def estimate_support(
     key: AnswerKey, files: Sequence[SystemAnswers], people: AnswerGrades, judge: str
 ) -> JudgedEvaluation:
-    """Estimate the scores of nuggets on all evaluated queries with nuggets.
+    """Estimate nugget scores on all evaluated queries that have nuggets.
 
     Parameters
     ----------
@@ -74,7 +74,7 @@ def estimate_support(
 def sample_whole_queries(
     sample: HumanSample, nugget_ids: Mapping[str, Sequence[str]], graded: set[str]
 ) -> HumanSample:
-    """Turn a sample of nuggets into a sample of their queries.
+    """Turn a sample of nuggets into a sample of whole queries.
 
     Parameters
     ----------
@@ -113,7 +113,7 @@ def estimate_system(
     by_judge: Mapping[Pair, float],
     by_people: Mapping[Pair, float],
 ) -> JudgedSystem:
-    """Estimate the scores of one system.
+    """Estimate the nugget scores of one system.
 
     Parameters
     ----------
@@ -152,7 +152,7 @@ def estimate_system(
 
 
 def _refuse_ungraded(system: str, grader: str, queries: Iterable[str]) -> None:
-    """Refuse answers with missing grades, because the fully graded answers are then not a random sample."""
+    """Refuse answers with missing grades, because the fully graded answers are then no random sample."""
     missing = list(queries)
     if missing:
         examples = human_sample.name_examples(missing)

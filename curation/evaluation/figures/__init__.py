@@ -1,1 +1,1 @@
-"""Figures of systems over queries, with their intervals."""
+"""Statistics of systems over queries, with their intervals."""

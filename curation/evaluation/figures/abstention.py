@@ -38,7 +38,7 @@ WHY_CONSTANT = "every first document has the same score, as in a file with only 
 
 @dataclass(frozen=True)
 class AbstentionFigures:
-    """Figures on the refusal of unanswerable queries by a run.
+    """Statistics on how well a run refuses unanswerable queries.
 
     Attributes
     ----------
@@ -75,7 +75,7 @@ class AbstentionFigures:
 
     @property
     def note(self) -> str:
-        """The reason for missing figures, and the number of unanswerable queries without a row."""
+        """Explain missing statistics, and count the unanswerable queries without a row in the file."""
         n = self.empty_unanswerable.n
         unsent = round((self.empty_unanswerable.value or 0.0) * n)
         remark = (
@@ -86,7 +86,7 @@ class AbstentionFigures:
 
 
 def measure_abstention(rows: RunRows, qrels: Qrels, tags: Facet, seed: int) -> AbstentionFigures:
-    """Compute the figures on unanswerable queries of one run.
+    """Compute how well one run refuses unanswerable queries.
 
     Parameters
     ----------
@@ -102,7 +102,7 @@ def measure_abstention(rows: RunRows, qrels: Qrels, tags: Facet, seed: int) -> A
 def compute_abstention_figures(
     confidence: Floats, relevant: Ints, judged: Ints, tagged: Mask, seed: int
 ) -> AbstentionFigures:
-    """Compute the figures on unanswerable queries from the confidence of Q queries.
+    """Compute how well unanswerable queries are refused, from the confidence of Q queries.
 
     Parameters
     ----------
@@ -138,7 +138,7 @@ def compute_abstention_figures(
 
 
 def find_confidences(query: Ints, scores: Floats, queries: int) -> Floats:
-    """Find the highest score of each query, −∞ for a query without a document, shape (Q,).
+    """Find the highest document score of each query, shape (Q,); −∞ for a query without a document.
 
     Parameters
     ----------
@@ -150,12 +150,12 @@ def find_confidences(query: Ints, scores: Floats, queries: int) -> Floats:
 
 
 def find_threshold(answerable: Floats, share: float = KEPT_SHARE) -> float:
-    """Find the highest threshold that keeps at least this share of the confidences at or above it."""
+    """Find the highest threshold that keeps at least this share of the confidences."""
     return float(np.sort(answerable)[_find_threshold_index(len(answerable), share)])
 
 
 def _find_threshold_index(count: int, share: float) -> int:
-    """Find the index of the threshold among `count` ascending confidences, of which this share is kept."""
+    """Find the index of the threshold that keeps this share of `count` ascending confidences."""
     return floor(count * (1 - share) + 1e-9)
 
 
@@ -177,13 +177,13 @@ def _explain_undefined(confidence: Floats, answerable: Floats, unanswerable: Flo
 
 
 def _estimate_refusal_rate(answerable: Floats, unanswerable: Floats, threshold: float, seed: int) -> Estimate:
-    """Estimate the share of unanswerable queries below the threshold, with a bootstrap over both classes."""
+    """Estimate the share of unanswerable queries below the threshold, by a bootstrap over both classes."""
     random = np.random.Generator(np.random.PCG64(seed))
     resampled_answerable = np.sort(random.choice(answerable, (RESAMPLES, len(answerable))), axis=1)
     thresholds = resampled_answerable[:, [_find_threshold_index(len(answerable), KEPT_SHARE)]]
     is_refused = random.choice(unanswerable, (RESAMPLES, len(unanswerable))) < thresholds
     value = float((unanswerable < threshold).mean())
     low, high = percentile_interval(is_refused.mean(axis=1), len(unanswerable)) or (None, None)
-    if value in (0.0, 1.0):  # resamples of the unanswerable queries alone would have no width
+    if value in (0.0, 1.0):  # resampling the unanswerable queries alone would give no width
         low, high = intervals.wilson_interval(round(value * len(unanswerable)), len(unanswerable))
     return Estimate(value, low, high, len(unanswerable))

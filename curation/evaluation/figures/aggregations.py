@@ -42,7 +42,7 @@ TOO_FEW_COMMON = f"fewer than {MIN_QUERIES} queries have a value for every syste
 
 @dataclass(frozen=True)
 class StrataSummary:
-    """Figures over the strata of one facet, by one measure.
+    """Statistics over the strata of one facet, by one measure.
 
     Attributes
     ----------
@@ -84,7 +84,7 @@ def summarize_strata(
     baseline: str | None = None,
     resamples: int = RESAMPLES,
 ) -> StrataSummary:
-    """Compute every aggregation for every system, and the win rates of pairs.
+    """Compute every aggregation over strata for every system, and the win rates of pairs of systems.
 
     Parameters
     ----------
@@ -123,7 +123,7 @@ def summarize_strata(
 
 
 def describe_summary(summary: StrataSummary) -> str:
-    """Explain in sentences which strata and queries count in a summary."""
+    """Explain in sentences which strata and queries the summary counts."""
     sentences = [
         f"{pluralize(summary.strata, 'stratum has', 'strata have')} one of the "
         f"{pluralize(summary.queries, 'query', 'queries')} or more, {summary.large:,} of the strata ten "
@@ -149,7 +149,7 @@ def describe_summary(summary: StrataSummary) -> str:
 
 
 def _aggregate(values: Floats, member: Floats, seed: int, resamples: int) -> tuple[Floats, Floats]:
-    """Compute the aggregations of values of shape (Q, S) in strata of shape (Q, K); NaN where undefined.
+    """Aggregate values of shape (Q, S) over strata of shape (Q, K); NaN if undefined.
 
     Returns the figures, shape (4, S), and the figures of the draws, shape (R, 4, S).
     """
@@ -161,7 +161,7 @@ def _aggregate(values: Floats, member: Floats, seed: int, resamples: int) -> tup
     sums = np.hstack([values, member, by_stratum])
 
     def aggregate(sums: Floats) -> Floats:
-        """Turn sums of draws, shape (r, S + K + K·S), into all aggregations, shape (r, 4·S)."""
+        """Compute all aggregations, shape (r, 4·S), from sums over resamples, shape (r, S + K + K·S)."""
         overall, sizes, stratum_sums = np.split(sums, [systems, systems + len(large)], axis=1)
         means = ratio(stratum_sums.reshape(len(sums), len(large), systems), sizes[:, :, None])
         counts = (~np.isnan(means)).sum(axis=1)
@@ -177,7 +177,7 @@ def _aggregate(values: Floats, member: Floats, seed: int, resamples: int) -> tup
 
 
 def _median_of_known(means: Floats, known: Ints) -> Floats:
-    """Compute the median over axis 1 of the values that are not NaN; sorting moves NaN to the end."""
+    """Compute the median over axis 1, without NaN."""
     if not means.shape[1]:
         return np.full(known.shape, np.nan)
     ascending = np.sort(means, axis=1)

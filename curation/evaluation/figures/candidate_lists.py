@@ -1,4 +1,4 @@
-"""The effect of hard negatives on the figures of systems over candidate lists.
+"""The effect of hard negatives on the scores of systems over candidate lists.
 
 A candidate list holds a query's relevant documents and its negatives. A hard negative is a document
 that is not relevant and that a system proposed for the query's pool. An easy negative was drawn at random
@@ -32,7 +32,7 @@ from curation.evaluation.scoring.run_scores import RunScores, average_scores, sc
 
 @dataclass(frozen=True)
 class CandidateFigures:
-    """The figures of one system on candidate lists, by measure.
+    """Scores of one system on candidate lists with and without hard negatives, by measure.
 
     Attributes
     ----------
@@ -50,7 +50,7 @@ class CandidateFigures:
 
 @dataclass(frozen=True)
 class HardNegativeEffect:
-    """The effect of hard negatives on the figures of systems.
+    """The effect of hard negatives on the scores of systems.
 
     Attributes
     ----------
@@ -72,7 +72,7 @@ class HardNegativeEffect:
 
     @property
     def sentence(self) -> str:
-        """A sentence on the documents of the candidate lists."""
+        """Count the documents of the candidate lists in a sentence."""
         negatives = f"{self.hard:,} hard and {self.easy:,} easy negatives"
         lists = f"Candidate lists of {self.relevant:,} relevant documents, {negatives}"
         if self.unknown:
@@ -88,8 +88,8 @@ class HardNegativeEffect:
 def measure_hard_negatives(
     runs: dict[str, list[RunRows]], qrels: Qrels, pooled: PooledPairs, measures: Sequence[Measure], seed: int
 ) -> HardNegativeEffect:
-    """Score each system on the lists with and without hard negatives; several runs of one system are averaged
-    by query.
+    """Score each system on candidate lists with and without hard negatives, averaging the runs of a system by
+    query.
     """
     hard = find_hard_negatives(qrels, pooled)
     relevant = qrels.grade >= qrels.relevant
@@ -106,7 +106,7 @@ def measure_hard_negatives(
 
 
 def find_hard_negatives(qrels: Qrels, pooled: PooledPairs) -> Mask:
-    """Find the grades of hard negatives, shape (J,)."""
+    """Find the grades that belong to hard negatives, shape (J,)."""
     proposed = np.array([pair in pooled.ranks for pair in qrels.pair_ids], bool)
     return proposed & (qrels.grade < qrels.relevant)
 
@@ -119,14 +119,14 @@ def _score_candidates(
     with_hard = average_scores([score_rows(candidates, qrels, measures) for candidates in complete])
     without_hard = average_scores([score_rows(candidates, qrels, measures) for candidates in without])
     returned = sum(len(candidates.query) for candidates in complete) / (len(complete) * len(qrels.grade))
-    lowest = -1.0 if (qrels.grade[hard] > 0).any() else 0.0  # a document without gain improves no list
+    lowest = -1.0 if (qrels.grade[hard] > 0).any() else 0.0  # a document without gain makes no list better
     hard_figures, other_figures = compute_means([with_hard, without_hard])
     drops = _estimate_drops(with_hard, without_hard, seed, lowest)
     return CandidateFigures(hard_figures, other_figures, drops, returned)
 
 
 def _make_candidate_list(rows: RunRows, qrels: Qrels, is_candidate: Mask) -> RunRows:
-    """Keep the run's documents whose grades are candidates, in the order of the run."""
+    """Keep the run's documents that are in the candidate list, in the order of the run."""
     ranking = rank(rows, qrels)
     judged = np.flatnonzero(ranking.grade_index != UNJUDGED)
     candidates = judged[is_candidate[ranking.grade_index[judged]]]
@@ -137,7 +137,7 @@ def _make_candidate_list(rows: RunRows, qrels: Qrels, is_candidate: Mask) -> Run
 def _estimate_drops(harder: RunScores, easier: RunScores, seed: int, lowest: float) -> dict[str, Estimate]:
     is_mean = np.array([measure.summary == "mean" for measure in harder.measures])
     differences = np.where(is_mean, easier.values - harder.values, np.nan)
-    differences = np.maximum(differences, lowest)  # rounding goes below
+    differences = np.maximum(differences, lowest)  # rounding can fall below 0
     low, high = paired_intervals(differences, seed)
     counts = (~np.isnan(differences)).sum(axis=0).tolist()
     drops = {}

@@ -81,7 +81,7 @@ def compare_scores(
 
 
 def _add_traffic(row: Comparison, measure: str, by_pair: Mapping[tuple[str, str], Estimate]) -> Comparison:
-    """Add the estimate for all searches to a comparison on all queries by this measure."""
+    """Add the estimate for all searches to a comparison on all queries."""
     if row.stratum or row.measure != measure:
         return row
     return replace(row, traffic=by_pair.get((row.system, row.other)))

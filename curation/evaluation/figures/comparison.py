@@ -22,29 +22,28 @@ from curation.core.statistics.estimate import Estimate
 from curation.evaluation.scoring.release import MIN_QUERIES
 
 TARGET_DIFFERENCE = 0.02
-"""The difference for which the report gives the number of queries needed."""
+"""The report gives the number of queries needed to find this difference."""
 INTERVAL_ALONE = "the interval excludes 0, the test does not decide"
 BEFORE_CORRECTION = "the interval excludes 0; after Holm's correction nothing is decided"
 TEST_ALONE = "the test decides, though the interval holds 0"
 TOO_FEW = f"fewer than {MIN_QUERIES} queries: counts only"
 HOLM_COLUMN = "p Holm"
-"""The heading of a column of corrected p values."""
+"""Heading of a column with corrected p values."""
 SIGNIFICANT = 0.05
-"""The corrected p below which two systems are distinguished."""
+"""Two systems are distinguished if the corrected p is below this level."""
 RANDOMISATION = "randomisation"
-"""The test that decides by default."""
+"""Name of the test that decides on significance by default."""
 TESTS = {
     RANDOMISATION: ("randomisation", "Fisher's randomisation test"),
     "t": ("t", "Student's t test"),
     "wilcoxon": ("Wilcoxon", "Wilcoxon's signed-rank test"),
 }
-"""Name of a test → its name in a column and in a sentence.
-
-`Comparison` has the p of each test in the field `p_` + name."""
+"""Map from the name of a test to its names in a column and in a sentence; its p is in the field `p_` + name.
+"""
 
 
 class StratumName(NamedTuple):
-    """A kind of query: the value of a facet, such as `tag` and `question`."""
+    """A kind of query as facet and value, such as `tag` and `question`."""
 
     facet: str
     value: str
@@ -52,7 +51,7 @@ class StratumName(NamedTuple):
 
 @dataclass(frozen=True)
 class Comparison:
-    """The comparison of two systems by one measure on some of the queries. Undefined figures are None.
+    """Comparison of two systems by one measure on some of the queries; undefined values are None.
 
     Attributes
     ----------
@@ -101,23 +100,23 @@ class Comparison:
 
     @property
     def distinguished(self) -> bool:
-        """True if the difference is more than noise, after the correction."""
+        """Return whether the difference between the systems is significant after the correction."""
         return self.p_corrected is not None and self.p_corrected < SIGNIFICANT
 
     @property
     def deciding_test(self) -> str:
-        """The test that decides; the default test where no test was made."""
+        """Return the test that decides on significance; the default test if no test was made."""
         return self.test or RANDOMISATION
 
     @property
     def p(self) -> float | None:
-        """The p of the test that decides, uncorrected."""
+        """Return the uncorrected p of the test that decides."""
         value: float | None = getattr(self, f"p_{self.deciding_test}")
         return value
 
     @property
     def note(self) -> str:
-        """The reason for a missing verdict, or a remark that interval and test disagree; else ''."""
+        """Explain a missing verdict, or that interval and test disagree; else ''."""
         if self.no_verdict is not None or self.low is None or self.high is None:
             return self.no_verdict or ""
         excludes = self.low > 0 or self.high < 0
@@ -128,12 +127,12 @@ class Comparison:
 
 
 def select_overall(comparisons: Iterable[Comparison], measure: str) -> list[Comparison]:
-    """Choose the comparisons on all queries by one measure."""
+    """Select the comparisons on all queries by one measure."""
     return [row for row in comparisons if row.measure == measure and row.stratum is None]
 
 
 def refuse_unknown_test(test: str) -> None:
-    """Refuse the name of an unknown test.
+    """Refuse the name of an unknown significance test.
 
     Raises
     ------
@@ -144,5 +143,5 @@ def refuse_unknown_test(test: str) -> None:
 
 
 def describe_deciding_test(test: str) -> str:
-    """Name the p that decides, for captions of differences."""
+    """Name the p value that decides on significance, for captions of differences."""
     return f"{HOLM_COLUMN} below {SIGNIFICANT:g}, of {TESTS[test][1]}, decides"

@@ -35,7 +35,7 @@ FEW_QUERIES_WARNING = (
     f"Intervals of fewer than {FEW_QUERIES} queries are uncertain: with 10 topics of real collections, 97 % "
     "of the intervals held the mean, and 92 % in the worst case."
 )
-"""Measured by `benchmarks.coverage_means`."""
+"""`benchmarks.coverage_means` measured these shares."""
 TOO_FEW_QUERIES = f"fewer than {MIN_QUERIES} queries"
 FEW_SEALED = f"fewer than {MIN_QUERIES} sealed queries"
 EMPTY = "no query, so unknown"
@@ -43,7 +43,7 @@ StratumFigure = TypeVar("StratumFigure", bound=tuple[object, ...])
 
 
 class MeasureFigure(NamedTuple):
-    """The figure of one system by one measure.
+    """Value of one measure for one system, with its interval and bounds.
 
     Attributes
     ----------
@@ -73,7 +73,7 @@ class MeasureFigure(NamedTuple):
 
 
 def compute_means(scores: Sequence[RunScores], queries: Mask | None = None) -> list[dict[str, MeasureFigure]]:
-    """Compute the figure of each run by each measure; one dictionary of measure → figure for each run.
+    """Compute for each run the value of each measure; return a dictionary from measure to value for each run.
 
     Parameters
     ----------
@@ -91,14 +91,14 @@ def compute_means(scores: Sequence[RunScores], queries: Mask | None = None) -> l
 
 
 def warn_of_few_queries(sizes: Iterable[int]) -> str:
-    """Warn about intervals of few queries, with the rate at which these intervals hold the mean; '' if no
-    interval is of few queries.
+    """Warn about intervals from few queries, with the rate at which these contain the mean; '' if none is
+    from few.
     """
     return FEW_QUERIES_WARNING if any(MINIMUM_QUERIES <= n < FEW_QUERIES for n in sizes) else ""
 
 
 def estimate_means(values: Floats, highest: Floats | None = None) -> list[Estimate]:
-    """Average each column without NaN, with an interval or the reason for its absence.
+    """Average each column without NaN, with an interval or the reason why there is none.
 
     Parameters
     ----------
@@ -112,8 +112,7 @@ def estimate_means(values: Floats, highest: Floats | None = None) -> list[Estima
 
 
 def find_highest(values: Floats, highest: Floats) -> Floats:
-    """Find the highest value that any query with a value can have, shape (K,); 1 where no query has a
-    value."""
+    """Find the highest value that any query can have, shape (K,); 1 if no query has a value."""
     limits: Floats = np.where(np.isnan(values), 0.0, highest).max(axis=0, initial=0.0)
     return np.where(limits > 0, limits, 1.0)
 
@@ -136,7 +135,7 @@ def _measure_figure(run: RunScores, chosen: Ints, column: int, estimate: Estimat
     value = measure_summaries.summarize_values(measure, values)
     low, high = (measure_summaries.from_mean_scale(measure, end) for end in (estimate.low, estimate.high))
     if value is not None and low is not None and high is not None:
-        low, high = min(low, value), max(high, value)  # a mean may be a rounding error off
+        low, high = min(low, value), max(high, value)  # rounding can move the mean past the limit
     return MeasureFigure(
         value=value,
         low=low,
@@ -154,7 +153,7 @@ def _measure_figure(run: RunScores, chosen: Ints, column: int, estimate: Estimat
 
 @dataclass(frozen=True)
 class StratumFigures(Generic[StratumFigure]):
-    """The figures of one kind of query.
+    """Measure values of one kind of query.
 
     Attributes
     ----------
@@ -169,7 +168,7 @@ class StratumFigures(Generic[StratumFigure]):
 def compute_facet_figures(
     scores: Sequence[RunScores], facet: Facet, sealed: Mask
 ) -> list[dict[str, StratumFigures[MeasureFigure]]]:
-    """Compute the figures of each run by value of a facet; one dictionary of value → figures for each run.
+    """Compute the measure values of each run for each value of a facet; return one dictionary for each run.
 
     Parameters
     ----------
@@ -186,9 +185,7 @@ def compute_facet_figures(
 
 
 def find_suppressed_strata(facet: Facet, sealed: Mask) -> dict[str, str]:
-    """Map each facet value without figures to the reason: the value has no query, or few of its queries are
-    sealed.
-    """
+    """Map each facet value without results to the reason: it has no query, or few sealed queries."""
     reasons = {}
     for value, mask in facet.values.items():
         if not mask.any():

@@ -20,7 +20,7 @@ from curation.evaluation.scoring.run_scores import RunScores
 
 
 class OtherMeans(NamedTuple):
-    """Averages of one measure besides the plain mean.
+    """Averages of one measure other than the plain mean.
 
     Attributes
     ----------
@@ -39,7 +39,7 @@ class OtherMeans(NamedTuple):
 def compute_other_means(
     scores: RunScores, strata: Facet, figures: Mapping[str, StratumFigures[MeasureFigure]], sealed: bool
 ) -> dict[str, OtherMeans]:
-    """Compute macro mean, median and worst stratum of each measure; a total has only the median.
+    """Compute macro mean, median and worst stratum for each measure; only the median for a total.
 
     The macro mean of a sealed part averages only strata with figures, because including other strata would
     reveal the hidden means.
@@ -68,7 +68,7 @@ def _average_strata(scores: RunScores, column: int, strata: Sequence[Mask]) -> E
 
 
 def estimate_macro_mean(strata: Sequence[Floats], highest: float = 1.0) -> Estimate:
-    """Average the means of strata; strata without a value are left out and not counted.
+    """Average the means of strata, without strata that have no value.
 
     The macro mean of one stratum is its mean, with the interval of that mean.
 
@@ -89,15 +89,14 @@ def estimate_macro_mean(strata: Sequence[Floats], highest: float = 1.0) -> Estim
     errors = np.array([value.var(ddof=1) / len(value) for value in values])
     if not errors.any():
         return Estimate(mean, None, None, len(values))
-    # Satterthwaite's degrees of freedom of a sum of independent variances
+    # degrees of freedom of a sum of independent variances (Satterthwaite)
     freedom = errors.sum() ** 2 / (errors**2 / np.array([len(value) - 1 for value in values])).sum()
     margin = float(stdtrit(freedom, 0.975)) * sqrt(float(errors.sum())) / len(values)
     return Estimate(mean, max(0.0, mean - margin), min(highest, mean + margin), len(values))
 
 
 def estimate_median(values: Floats) -> Estimate:
-    """Compute the median, with the closest order statistics that hold it with 95 % (Conover 1999, section
-    3.2)."""
+    """Compute the median with a 95 % interval of the closest order statistics (Conover 1999, section 3.2)."""
     defined = np.sort(values[~np.isnan(values)])
     n = len(defined)
     if not n:
@@ -111,7 +110,7 @@ def estimate_median(values: Floats) -> Estimate:
 def find_worst_stratum(
     measure: str, figures: Mapping[str, StratumFigures[MeasureFigure]]
 ) -> tuple[Estimate | None, str | None]:
-    """Find the lowest mean of a stratum with at least `MIN_QUERIES` queries, and the stratum's name."""
+    """Find the stratum with the lowest mean among strata with at least `MIN_QUERIES` queries."""
     means = []
     for name, stratum in sorted(figures.items()):
         figure = stratum.figures.get(measure)

@@ -32,13 +32,13 @@ from curation.evaluation.figures.comparison import RANDOMISATION, Comparison, St
 from curation.evaluation.scoring.release import MIN_QUERIES
 
 SystemPair = tuple[int, int]
-"""Indexes of two systems; the difference is the first minus the second."""
+"""Indexes of two systems; their difference is the first minus the second."""
 _Block = tuple["StratumName | None", Floats]
-"""Differences of all pairs by one measure in one stratum, shape (q, P)."""
+"""Differences between all pairs of systems by one measure in one stratum, shape (q, P)."""
 
 
 def pair_systems(systems: Sequence[str], baseline: str | None = None) -> list[SystemPair]:
-    """Pair the systems: the later of two systems minus the earlier, or each system minus the baseline.
+    """Pair the systems: each later system minus each earlier one, or each system minus the baseline.
 
     Raises
     ------
@@ -68,7 +68,7 @@ def compare_systems(
     by_stratum: int | None = None,
     test: str = RANDOMISATION,
 ) -> tuple[Comparison, ...]:
-    """Compare every pair by every measure: overall, then in each stratum.
+    """Compare every pair of systems by every measure, overall and then in each stratum.
 
     Parameters
     ----------
@@ -98,7 +98,7 @@ def compare_systems(
 
 
 def subtract_pairs(values: Floats, pairs: Sequence[SystemPair]) -> Floats:
-    """Subtract the values of pairs, shape (S, Q); the differences have the shape (Q, P)."""
+    """Subtract the values of paired systems, shape (S, Q) → (Q, P)."""
     return (values[[system for system, _ in pairs]] - values[[other for _, other in pairs]]).T
 
 
@@ -110,7 +110,7 @@ def _compare_family(
     deciding_test: str,
     seed: int,
 ) -> Iterator[Comparison]:
-    """Compare pairs that are corrected together.
+    """Compare the pairs of systems whose p values are corrected together.
 
     Parameters
     ----------
@@ -135,12 +135,12 @@ def _compare_family(
 
 
 def _correct_family(p_values: Floats) -> Floats:
-    """Correct all p of a family by Holm's method, shape (blocks, P)."""
+    """Correct all p values of a family by Holm's method, shape (blocks, P)."""
     return correct_by_holm(p_values.ravel()).reshape(p_values.shape)
 
 
 def _test_family(test: str, family: Sequence[_Block], seed: int) -> Floats:
-    """Compute the p of each pair in each block, shape (blocks, P); NaN where a pair has too few queries."""
+    """Compute each pair's p value in each block, shape (blocks, P); NaN if a pair has too few queries."""
     is_tested = np.array([(~np.isnan(differences)).sum(axis=0) >= MIN_QUERIES for _, differences in family])
     p_values = np.full(is_tested.shape, np.nan)
     assignments = choose_assignments(int(is_tested.sum()))
@@ -156,7 +156,7 @@ def _test_family(test: str, family: Sequence[_Block], seed: int) -> Floats:
 
 
 def _compute_figures(differences: Floats, p_values: Mapping[str, Floats], seed: int) -> list[dict[str, Any]]:
-    """Compute the figures of every pair of one block, by the fields of `Comparison`."""
+    """Compute the fields of `Comparison` for every pair of systems in one block."""
     moments = paired_differences.compute_moments(differences)
     effect, effect_low, effect_high = paired_differences.paired_effects(moments)
     low, high = paired_intervals(differences, seed)

@@ -38,7 +38,7 @@ class LeaderboardRow(NamedTuple):
 
 
 def rank_systems(means: Mapping[str, float], comparisons: Iterable[Comparison]) -> tuple[LeaderboardRow, ...]:
-    """Rank the systems by falling value, and systems with equal values by name.
+    """Rank the systems by falling value, and by name if values are equal.
 
     Parameters
     ----------
@@ -65,7 +65,7 @@ def rank_systems(means: Mapping[str, float], comparisons: Iterable[Comparison]) 
 
 
 def find_groups(order: Sequence[str], pairs: Iterable[tuple[str, str]]) -> list[frozenset[str]]:
-    """Find the largest groups without two distinguished systems, in the order of their members."""
+    """Find the largest groups of systems without two distinguished systems, in the order of their members."""
     groups = [frozenset(order)]
     for pair in pairs:
         smaller_groups: dict[frozenset[str], None] = {}

@@ -42,13 +42,13 @@ from curation.evaluation.scoring.run_scores import RunScores
 NOT_SAMPLED = "no evaluated query was drawn from the traffic"
 NO_VARIATION = "every drawn query that could vary has the same value"
 COLLAPSED = -1
-"""The number of the stratum that joins all strata with one query."""
+"""Number of the stratum that combines all strata with one query."""
 ONE_EACH = "each stratum has one query"
 TOO_FEW_DRAWN = f"fewer than {MINIMUM_QUERIES} drawn queries have a value"
 
 
 class _WeightedMean(NamedTuple):
-    """The mean for all searches, without an interval.
+    """Weighted mean for all searches, without an interval.
 
     Attributes
     ----------
@@ -64,7 +64,7 @@ class _WeightedMean(NamedTuple):
 
 
 def estimate_traffic_figures(scores: RunScores, drawn: DrawnQueries) -> dict[str, Estimate]:
-    """Estimate each measure for all searches; a total has no estimate."""
+    """Estimate each measure for all searches; a total gets no estimate."""
     values, highest = (to_mean_scales(scores.measures, column) for column in (scores.values, scores.highest))
     estimates = estimate_for_traffic(values, drawn, highest)
     figures = zip(scores.measures, estimates, strict=True)
@@ -72,7 +72,7 @@ def estimate_traffic_figures(scores: RunScores, drawn: DrawnQueries) -> dict[str
 
 
 def estimate_for_traffic(values: Floats, drawn: DrawnQueries, highest: Floats) -> list[Estimate]:
-    """Estimate each of P columns for all searches.
+    """Estimate the mean of each of P columns for all searches.
 
     Parameters
     ----------
@@ -85,7 +85,7 @@ def estimate_for_traffic(values: Floats, drawn: DrawnQueries, highest: Floats) -
 
 
 def estimate_traffic_differences(differences: Floats, drawn: DrawnQueries) -> list[Estimate]:
-    """Estimate each of P columns of differences, shape (Q, P), from −1 to 1 or NaN, for all searches."""
+    """Estimate the mean of P columns of differences for all searches, shape (Q, P), from −1 to 1 or NaN."""
     columns = differences[drawn.queries]
     has_few = intervals.find_most_common(columns)[1] < MIN_DIFFERING
     estimates = []
@@ -130,7 +130,7 @@ def _estimate_with_student_interval(differences: Floats, drawn: DrawnQueries) ->
 
 
 def _compute_weighted_mean(values: Floats, drawn: DrawnQueries) -> _WeightedMean:
-    """Compute the mean for all searches with its variance; an undefined variance is explained by `why`."""
+    """Compute the weighted mean for all searches with its variance; `why` explains an undefined variance."""
     is_defined = ~np.isnan(values)
     n = int(is_defined.sum())
     if not n:
@@ -171,14 +171,14 @@ def _estimate_with_unseen_query(differences: Floats, drawn: DrawnQueries) -> Est
 
 
 def _compute_variance(influence: Floats, drawn: DrawnQueries) -> tuple[float, int]:
-    """Compute the variance of the ratio, and its degrees of freedom."""
+    """Compute the variance of the ratio estimate, and its degrees of freedom."""
     strata = _collapse_strata(drawn)
     variance, freedom = 0.0, 0
     for stratum in np.unique(strata):
         values = influence[strata == stratum]
         n = len(values)
         if n == 1:
-            continue  # all that the stratum has was evaluated, or it is the only one
+            continue  # the whole stratum was evaluated, or it is the only stratum
         open_share = 1.0 if stratum == COLLAPSED else float(drawn.open_share[stratum])
         variance += open_share * n / (n - 1) * float(((values - values.mean()) ** 2).sum())
         freedom += n - 1
@@ -186,7 +186,7 @@ def _compute_variance(influence: Floats, drawn: DrawnQueries) -> tuple[float, in
 
 
 def _collapse_strata(drawn: DrawnQueries) -> Ints:
-    """Number the stratum of each query, with all strata of one query joined as `COLLAPSED`.
+    """Number the stratum of each query, combining all strata with one query as `COLLAPSED`.
 
     A single stratum of one query joins the smallest other stratum. Leaving out a query that is alone in its
     stratum would treat the query's value as certain.

@@ -1,4 +1,4 @@
-"""Estimates of figures on all queries by a judge's grades, which people's grades correct.
+"""Estimates of measures on all queries from a judge's grades, corrected by people's grades.
 
 The unit is the query. A measure such as nDCG uses all grades of a query at once, so neither the measure nor
 the judge's error in it is a mean over pairs; and the sample drew queries, not pairs. Each query has a value
@@ -45,7 +45,7 @@ from curation.store import Cursor, Store
 
 @dataclass(frozen=True)
 class JudgedSystem:
-    """The estimates of one system, by measure; measures without a value under people's grades are left out.
+    """Estimates for one system, by measure; measures without a value under people's grades are left out.
 
     Attributes
     ----------
@@ -62,7 +62,7 @@ class JudgedSystem:
 
 @dataclass(frozen=True)
 class JudgedEvaluation:
-    """Figures of systems on all queries that a judge graded, corrected by people's grades.
+    """Results of systems on all queries that a judge graded, corrected by people's grades.
 
     Attributes
     ----------
@@ -97,7 +97,7 @@ def estimate_with_judge(
     reading: ReadingOptions = ReadingOptions(),
     progress: Progress = silent,
 ) -> JudgedEvaluation:
-    """Estimate measures on all queries that the judge of the request graded.
+    """Estimate measures on all queries that the request's judge graded.
 
     Raises
     ------
@@ -129,7 +129,7 @@ def estimate_with_judge(
 def make_judged_evaluation(
     judge: str, sample: HumanSample, judged: PairGrades, systems: Iterable[JudgedSystem], not_drawn: int = 0
 ) -> JudgedEvaluation:
-    """Count the grades of the judge and of people, and add the estimates of systems."""
+    """Count the grades of the judge and of people, and add the estimates for systems."""
     totals = Counter(sample.strata)
     graded = Counter(compress(sample.strata, sample.is_graded.tolist()))
     return JudgedEvaluation(
@@ -159,7 +159,7 @@ def refuse_sealed(release: EvaluatedRelease) -> None:
 def read_judged_sample(
     cursor: Cursor, frozen: FrozenRelease, judge: str, evaluated: Collection[str], identical: IdenticalTexts
 ) -> tuple[HumanSample, dict[Pair, int | None]]:
-    """Read the sample of queries that people graded, and the judge's grade of every pair of the queries'
+    """Read the sample of queries that people graded, and the judge's grades of all pairs in these queries'
     pools.
 
     Parameters
@@ -181,7 +181,7 @@ def read_judged_sample(
 def _read_judge_grades(
     cursor: Cursor, judge: str, query_ids: Sequence[str], versions: dict[str, str], identical: IdenticalTexts
 ) -> dict[Pair, int | None]:
-    """Read the judge's grade of every pair of these queries' pools; None for cannot-tell.
+    """Read the judge's grade of every pair in the queries' pools; None for cannot-tell.
 
     Raises
     ------
@@ -225,7 +225,7 @@ def _score_runs(
     reading: ReadingOptions,
     progress: Progress,
 ) -> dict[str, Floats]:
-    """Score each system by query and measure, shape (Q, M); several runs of one system are averaged."""
+    """Score each system by query and measure, shape (Q, M), averaging the runs of one system."""
     values_of: dict[str, list[Floats]] = {}
     for source in runs:
         run = read_run(source, release, reading, progress)
@@ -253,7 +253,7 @@ def _estimate_system(
 
 
 def cut_intervals(estimate: DifferenceEstimate) -> DifferenceEstimate:
-    """Cut intervals at 0 and 1, the limits of every measure."""
+    """Limit intervals to the range from 0 to 1, which holds every measure."""
     people_alone = _cut_interval(estimate.people_alone)
     return replace(estimate, estimate=_cut_interval(estimate.estimate), people_alone=people_alone)
 

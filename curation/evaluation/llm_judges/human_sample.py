@@ -31,13 +31,13 @@ if TYPE_CHECKING:
     from curation.labeling.rounds.query_draw import QueryDraw
 
 FrameRow = tuple[str, float | None]
-"""The stratum of a query, and the number of searches that the query represents, if this is known."""
+"""Stratum of a query, and the number of searches that the query represents, if known."""
 NOT_DRAWN = "evaluated query that was not drawn from the traffic"
 NOT_IN_DRAW = "evaluated query that the draw for people did not draw"
 
 
 class HumanSample(NamedTuple):
-    """The N queries of the population in the order of their ids, and the queries that people graded.
+    """The N queries of a population in the order of their ids, and which of them people graded.
 
     Attributes
     ----------
@@ -58,13 +58,13 @@ class HumanSample(NamedTuple):
 
 
 def find_human_sample(cursor: Cursor, release: FrozenRelease, evaluated: Collection[str]) -> HumanSample:
-    """Find the random choice by which the evaluated queries of a release were graded.
+    """Find the random choice that decided which of a release's queries were graded.
 
     Raises
     ------
     RefusedError: the queries are not a probability sample of a larger set.
     """
-    from curation.labeling.rounds.query_draw import read_draws  # with pydantic, a tenth of a small evaluation
+    from curation.labeling.rounds.query_draw import read_draws  # pydantic takes a tenth of a small evaluation
 
     graded = {row["query_id"] for row in release.rows("queries")}
     draws = [draw for draw in read_draws(cursor) if not draw.drawn.isdisjoint(evaluated)]
@@ -80,7 +80,7 @@ def find_human_sample(cursor: Cursor, release: FrozenRelease, evaluated: Collect
 def _sample_draw(
     cursor: Cursor, release: FrozenRelease, draw: QueryDraw, query_ids: Collection[str]
 ) -> HumanSample:
-    """Sample the evaluated queries that a round drew from the queries before the draw."""
+    """Make the sample of evaluated queries that a round drew, from the queries before the draw."""
     ids = tuple(sorted(draw.strata))
     people = draw.drawn.intersection(query_ids)
     in_other_parts = len(draw.drawn) - len(people)
@@ -97,7 +97,7 @@ def _sample_draw(
 
 
 def _sample_project(cursor: Cursor, release: FrozenRelease, evaluated: Collection[str]) -> HumanSample:
-    """Sample the evaluated queries from the current sample, or from the release's queries."""
+    """Make the sample of evaluated queries from the current sample, or from the release's queries."""
     drawn = [row["query_id"] for row in release.rows("queries") if row["inclusion_probability"] is not None]
     by_draw = bool(release.rows("sampling")) and not set(drawn).isdisjoint(evaluated)
     top_ups: set[str] = set()
@@ -137,7 +137,7 @@ def make_human_sample(
     left_out: Mapping[str, int],
     searches: Floats | None = None,
 ) -> HumanSample:
-    """Make a sample whose probabilities are the share of each stratum that people graded.
+    """Make a sample in which each query's probability is the share of its stratum that people graded.
 
     Raises
     ------
@@ -163,7 +163,7 @@ def _read_current_sample(cursor: Cursor) -> dict[str, FrameRow]:
 
 
 def _refuse_other_sample(release: FrozenRelease, missing: Collection[str]) -> None:
-    """Refuse a release with queries outside the current sample."""
+    """Refuse a release that has queries outside the current sample."""
     if missing:
         raise RefusedError(
             f"The project's current sample lacks {pluralize(len(missing), 'query', 'queries')} of the "
@@ -174,8 +174,7 @@ def _refuse_other_sample(release: FrozenRelease, missing: Collection[str]) -> No
 
 
 def _find_top_ups(cursor: Cursor, drawn: Collection[str], frame: Mapping[str, FrameRow]) -> set[str]:
-    """Find the queries that top-ups added to the smallest earlier sample with all of the release's
-    queries."""
+    """Find the queries that top-ups added to the smallest earlier sample with all the release's queries."""
     sql = "SELECT list(query_id) FROM sample_queries GROUP BY sample_id ORDER BY min(rowid)"
     samples: list[set[str]] = [set(query_ids) for (query_ids,) in cursor.execute(sql).fetchall()]
     candidates = [sample for sample in samples if sample.issuperset(drawn) and sample.issubset(frame)]
@@ -184,7 +183,7 @@ def _find_top_ups(cursor: Cursor, drawn: Collection[str], frame: Mapping[str, Fr
 
 
 def _refuse_chosen_queries(release: FrozenRelease, drawn: Collection[str], origin: str, way_out: str) -> None:
-    """Refuse queries without people's grades if neither the draw nor the split left them out."""
+    """Refuse queries without people's grades, unless the draw or the split left them out."""
     missing = set(drawn).difference(row["query_id"] for row in release.rows("queries"))
     if missing:
         raise RefusedError(
@@ -205,5 +204,5 @@ def _refuse_split_by_time(release: FrozenRelease) -> None:
 
 
 def name_examples(names: Collection[str]) -> str:
-    """Name the first three of some names, as examples."""
+    """Name the first three of several names as examples."""
     return ", ".join(repr(name) for name in sorted(names)[:3])

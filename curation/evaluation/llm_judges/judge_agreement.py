@@ -1,4 +1,4 @@
-"""The agreement of a judge with people, as figures, sentences and tables."""
+"""The agreement of a judge with people, as statistics, sentences and tables."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _LABELS = {measure.name: measure.label for measure in COEFFICIENTS} | {KAPPA: "C
 
 
 class JudgedGrade(NamedTuple):
-    """Shares of the judge's grades among the pairs with the same grade by people, with intervals.
+    """Shares of the judge's lower, same and higher grades among pairs to which people gave one grade.
 
     Attributes
     ----------
@@ -36,7 +36,7 @@ class JudgedGrade(NamedTuple):
 
 @dataclass(frozen=True)
 class JudgeAgreement:
-    """The agreement of a judge with people.
+    """The agreement of a judge with people, from `measure_agreement`.
 
     Attributes
     ----------
@@ -76,8 +76,7 @@ class JudgeAgreement:
 
     @property
     def sentences(self) -> list[str]:
-        """Sentences on the difference of grades, on the compared pairs, and on the pairs that were left
-        out."""
+        """Describe the difference of grades, the compared pairs, and the pairs that were left out."""
         counts = self.coverage
         lines = []
         mean, low, high = _show_figure(self.difference)
@@ -106,7 +105,7 @@ class JudgeAgreement:
 
     @property
     def tables(self) -> tuple[Table, ...]:
-        """Tables of the judge's figures next to people's, of the confusion, and of the breakdowns."""
+        """Make tables of the judge's agreement next to people's, of the confusion, and of the breakdowns."""
         where = f"the release {self.release}, {', '.join(self.parts)}" if self.release else "the project"
         figures = []
         for name, (judge, people) in self.figures.items():
@@ -133,5 +132,5 @@ class JudgeAgreement:
 
 
 def _show_figure(estimate: Estimate) -> tuple[float | None, float | None, float | None]:
-    """Return the figure and its interval, or None for figures that are not shown."""
+    """Return an estimate and its interval, or None if the estimate is not shown."""
     return (None, None, None) if inter_annotator.why_not_shown(estimate) else estimate[:3]

@@ -35,12 +35,12 @@ from curation.store.planned_writes import write_if_unchanged
 CHANGED_MEANWHILE = "The corpus, guide or judge's judgments changed during the import. Import the file again."
 _JUDGE_NAME = re.compile(r"\w[\w.:@+/-]{0,62}")
 _IMPORT_COLUMNS = ("note", "submitted_at", "imported_at")
-"""The columns of an imported judgment besides those of `JudgeJudgment`."""
+"""Columns of an imported judgment besides those of `JudgeJudgment`."""
 
 
 @dataclass(frozen=True)
 class JudgeImport:
-    """The outcome of an import of a judge's judgments.
+    """Outcome of importing a judge's judgments.
 
     Attributes
     ----------
@@ -65,7 +65,7 @@ class JudgeImport:
 
     @property
     def outcome(self) -> ImportOutcome:
-        """The outcome of the import in figures and sentences."""
+        """Return the outcome of the import as counts and sentences."""
         changes = bool(self.judgments or self.changed)
         sentence = f"Nothing changed: the project has these judgments of {self.judge}."
         if changes:
@@ -89,7 +89,7 @@ def import_judge(
     progress: Progress = silent,
     author: str = COMMAND_LINE,
 ) -> JudgeImport:
-    """Store the judgments of a file under the name of the judge, in one transaction.
+    """Store a judge's judgments from a file, in one transaction.
 
     Parameters
     ----------
@@ -170,7 +170,7 @@ def _drop_unknown(file: JudgmentFile, skip_unknown: bool, left_out: dict[str, in
 
 
 class _ImportPlan(NamedTuple):
-    """The rows to write, the number of rows with new pairs, and the number of pairs outside pools."""
+    """The rows to write, the number of new pairs, and the number of pairs outside the pools."""
 
     rows: Sequence[tuple[object, ...]]
     new: int
@@ -178,7 +178,7 @@ class _ImportPlan(NamedTuple):
 
 
 class _ProjectState:
-    """The judgments of a file, and the data of the project on which their import depends."""
+    """The judgments of a file, and the project's data on which their import depends."""
 
     def __init__(self, cursor: Cursor, judge: str, judgments: Sequence[ImportedJudgment]) -> None:
         self.judgments = judgments
@@ -189,7 +189,7 @@ class _ProjectState:
         self.pooled = set(cursor.execute("SELECT query_id, document_id FROM candidates").fetchall())
 
     def plan_rows(self) -> _ImportPlan:
-        """Plan a revision for each judgment whose grade or guide differs from the stored judgment."""
+        """Plan a revision for each judgment that is new or differs in grade or guide from the stored one."""
         rows, now = [], utc_now()
         new = outside_pools = 0
         for judgment in self.judgments:

@@ -28,7 +28,7 @@ WHERE judge = ? ORDER BY query_id, document_id, content_hash
 
 
 class StoredJudge(NamedTuple):
-    """A judge with counts of its stored judgments.
+    """A judge with counts of the stored judgments.
 
     Attributes
     ----------
@@ -64,7 +64,7 @@ def list_judges(cursor: Cursor) -> list[StoredJudge]:
 
 
 def require_judge(cursor: Cursor, name: str) -> StoredJudge:
-    """Return the judge of that name.
+    """Return the judge with this name.
 
     Raises
     ------
@@ -78,5 +78,5 @@ def require_judge(cursor: Cursor, name: str) -> StoredJudge:
 
 
 def read_judge_judgments(cursor: Cursor, name: str) -> list[JudgeJudgment]:
-    """Read the judge's latest judgment of each version of each pair, ordered by the ids."""
+    """Read the judge's latest judgment on each version of each pair, ordered by the ids."""
     return fetch(cursor, JudgeJudgment, _JUDGMENTS, [name])

@@ -1,4 +1,4 @@
-"""The measurement of a judge's agreement with people, next to the agreement of people among each other.
+"""The measurement of a judge's agreement with people, next to people's agreement with each other.
 
 A judge is a model or a program, not a person. The judge's grade and the consensus grade of one text are two
 judgments of one pair. All figures are therefore the same as between two annotators, with intervals by
@@ -81,7 +81,7 @@ def measure_judge_agreement(
 
 
 def _find_current_guides(cursor: Cursor) -> set[str]:
-    """Find the hashes of the current guide and of the guides whose grades mean the same."""
+    """Find the hashes of the current guide and of guides whose grades have the same meaning."""
     group_of = group_equivalent_guides(cursor)
     current_group = group_of[current_guide(cursor).guide_hash]
     return {guide for guide, group in group_of.items() if group == current_group}
@@ -90,7 +90,7 @@ def _find_current_guides(cursor: Cursor) -> set[str]:
 def _compare_with_people(
     judge: str, people: HumanGrades, judge_grades: PairGrades, coverage: dict[str, int], seed: int
 ) -> JudgeAgreement:
-    """Compute the agreement, as between two annotators: the judge and the consensus of people."""
+    """Compare a judge with the consensus of people, as if they were two annotators."""
     both = {
         pair: (human_grade, grade)
         for pair, grade in judge_grades.items()
@@ -129,7 +129,7 @@ def _compare_with_people(
 def _match_pairs(
     people: HumanGrades, judgments: Sequence[JudgeJudgment], current_guides: Collection[str]
 ) -> tuple[dict[Pair, int | None], dict[str, int]]:
-    """Map each pair to the judge's grade of the version that people judged, and count all cases.
+    """Map each pair to the judge's grade of the version that people judged, and count the pairs of each case.
 
     A grade is None if the judge could not tell. `JudgeAgreement.coverage` explains the cases.
     """
@@ -169,7 +169,7 @@ def _match_pairs(
 def _pair_figures_with_people(
     judge: Mapping[str, Estimate], kappa: Estimate, people: HumanGrades, both: Collection[Pair], seed: int
 ) -> dict[str, tuple[Estimate, Estimate]]:
-    """Put the figures of people among each other next to the judge's figures, on the same pairs."""
+    """Add people's agreement with each other next to the judge's agreement, on the same pairs."""
     annotator_grades = people.select_grades(both)
     grade_counts = count_values(annotator_grades, people.scale)
     basis = inter_annotator.find_overlap(grade_counts, annotator_grades.unit_queries)
@@ -182,9 +182,7 @@ def _pair_figures_with_people(
 def _compute_grade_shares(
     both: Mapping[Pair, tuple[int, int]], scale: Sequence[int], seed: int
 ) -> tuple[JudgedGrade, ...]:
-    """Compute the shares of pairs with an equal, a lower and a higher grade by the judge; resamples draw all
-    compared queries.
-    """
+    """Compute the shares of pairs for which the judge's grade is equal, lower and higher."""
     queries, index = np.unique([query for query, _ in both], return_inverse=True)
     steps = np.searchsorted(scale, np.asarray(list(both.values())))
     count = len(queries)

@@ -1,4 +1,4 @@
-"""The report's sections on the answers of systems, by themselves and in one row with retrieval.
+"""The report's sections on the answers of systems, alone and combined with retrieval.
 
 Exact match and F1 are computed from reference answers, and scores of citations from people's marks. People
 graded correctness, support of nuggets and faithfulness. A run and a file of answers belong to one system
@@ -26,9 +26,9 @@ from curation.evaluation.report.cells import format_figure, format_with_n, make_
 from curation.evaluation.report.estimate_sections import make_judge_sections
 
 _COMPARED_WITH = {"f1": "reference answers", WEIGHTED: "nuggets", CITATION_SCORES[0]: "evidence"}
-"""For each measure, the data that answers are compared with."""
+"""Map from each measure of answers to the data that answers are compared with."""
 MAX_DRAWN = 12
-"""The most systems in the drawing; the table has all systems."""
+"""Maximum number of systems in the drawing; the table has all systems."""
 _DEFINITIONS = {
     "f1": "Exact match and F1 are computed as in SQuAD: the best value over all reference answers.",
     WEIGHTED: f"{WEIGHTED} is the share of the nuggets that answers support; okay nuggets weigh half.",
@@ -38,14 +38,13 @@ _DEFINITIONS = {
     FAITHFULNESS: "Faithfulness is people's grade, as a share of the scale.",
 }
 SystemFigures = Mapping[str, MeasureFigure | Estimate | None]
-"""Measure → figure of a system; None if the system has no such figure."""
+"""Map from measure to a system's value; None if the system has no value."""
 TRIPLE = "Retrieval, answers, faithfulness"
 GRADED_MEASURES = (CORRECTNESS, FAITHFULNESS)
 
 
 def write_support_findings(evaluation: AnswerEvaluation) -> list[str]:
-    """Warn about means of support that are too low, and give the first systems' scores with a corrected
-    judge.
+    """Warn about means of support that are too low, and state the first systems' scores by a corrected judge.
 
     Means of support count 0 for each query without an answer, and otherwise use only graded answers.
     """
@@ -66,7 +65,7 @@ def write_support_findings(evaluation: AnswerEvaluation) -> list[str]:
 
 
 def write_answers(evaluation: AnswerEvaluation | None) -> list[Section]:
-    """Show exact match, F1 and people's grades by system; no section where no answers were given."""
+    """Show exact match, F1 and people's grades for each system; no section if no answers were given."""
     if evaluation is None:
         return []
     measures = choose_shown_measures(evaluation)
@@ -104,7 +103,7 @@ def choose_shown_measures(evaluation: AnswerEvaluation) -> list[str]:
 
 
 def count_compared_queries(evaluation: AnswerEvaluation) -> str:
-    """Count in a sentence the queries that have references, nuggets or evidence for a comparison."""
+    """Count the queries whose references, nuggets or evidence answers can be compared with, in a sentence."""
     measures = choose_shown_measures(evaluation)
     references = [name for measure, name in _COMPARED_WITH.items() if measure in measures]
     names = " or ".join(references or ["reference answers"])
@@ -142,12 +141,12 @@ def _tables_by_facet(evaluation: AnswerEvaluation, measures: Sequence[str]) -> l
 
 
 def keep_weighted_score(measures: Sequence[str]) -> list[str]:
-    """Choose the weighted score from the scores of nuggets, and all measures without nuggets."""
+    """Keep only the weighted score among nugget scores, and all other measures."""
     return [measure for measure in measures if measure == WEIGHTED or measure not in NUGGET_SCORES]
 
 
 def _draw_measures(evaluation: AnswerEvaluation) -> Markup:
-    """Draw the measures of the first systems, without exact match."""
+    """Draw the answer measures of the first systems, without exact match."""
     shown = keep_weighted_score(choose_shown_measures(evaluation))
     measures = [measure for measure in shown if measure != "exact_match"][:MAX_SERIES]
     rows = []
@@ -168,7 +167,7 @@ def write_triples(evaluation: Evaluation, answers: AnswerEvaluation) -> list[Sec
 
 
 def write_triple_findings(evaluation: Evaluation, answers: AnswerEvaluation) -> list[str]:
-    """Give retrieval, answer quality and faithfulness of each of the first systems in a sentence."""
+    """State retrieval, answer quality and faithfulness of each of the first systems in a sentence."""
     sentences = []
     for name, triple in list(_collect_triples(evaluation, answers).items())[:5]:
         cells = [f"{measure} {_show_cell(triple, measure)}" for measure in triple]
@@ -177,7 +176,7 @@ def write_triple_findings(evaluation: Evaluation, answers: AnswerEvaluation) -> 
 
 
 def _collect_triples(evaluation: Evaluation, answers: AnswerEvaluation) -> dict[str, SystemFigures]:
-    """Collect the figures of each system; systems with a run come first."""
+    """Collect each system's retrieval, answer quality and faithfulness; systems with a run come first."""
     retrieval = {system.name: system.overall[evaluation.measures[0]] for system in evaluation.runs}
     answer_figures = {system.name: system.overall for system in answers.systems}
     measures = keep_weighted_score(choose_shown_measures(answers))
@@ -191,7 +190,7 @@ def _collect_triples(evaluation: Evaluation, answers: AnswerEvaluation) -> dict[
 
 
 def _choose_graded_measures(shown: Sequence[str]) -> list[str]:
-    """Choose the graded measures with a column; nuggets can replace correctness."""
+    """Choose which graded measures get a column; nuggets can replace correctness."""
     replaced = {CORRECTNESS} if WEIGHTED in shown else set()
     return [measure for measure in GRADED_MEASURES if measure in shown or measure not in replaced]
 

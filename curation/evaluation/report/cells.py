@@ -1,4 +1,4 @@
-"""Figures as text in the sections of a report, with intervals and numbers of queries."""
+"""Report values as text, with intervals and numbers of queries."""
 
 from __future__ import annotations
 
@@ -36,27 +36,25 @@ def format_interval(figure: _Ends) -> str:
 
 
 def format_figure(figure: _Figure) -> str:
-    """Write a figure with its interval; a dash for an unknown figure."""
+    """Write a value with its interval; a dash for an unknown value."""
     if figure.value is None:
         return "–"
     return format_value(figure.value) + ("" if figure.low is None else f" ({format_interval(figure)})")
 
 
 def format_with_n(figure: MeasureFigure | Estimate, queries: int) -> str:
-    """Write a figure with its interval, and with its number of queries if the table gives a different
-    number."""
+    """Write a value with its interval, and with its number of queries if the table gives another number."""
     size_text = "" if figure.value is None or figure.n == queries else f", n\u00a0=\u00a0{figure.n:,}"
     return format_figure(figure) + size_text
 
 
 def format_value(value: float) -> str:
-    """Write a figure with three decimals; totals and numbers of words, which can exceed 1, have no
-    decimals."""
+    """Write a value with three decimals; totals and word counts, which can exceed 1, have no decimals."""
     return f"{value:,.0f}" if isinstance(value, int) or value > 1 else decimal(value)
 
 
 def tabulate_measures(caption: str, evaluation: Evaluation, cell: Callable[[MeasureFigure], object]) -> Table:
-    """Make a table of all measures and systems; up to `MAX_COLUMNS` systems are its columns."""
+    """Make a table of all measures and systems; up to `MAX_COLUMNS` systems are columns."""
     rows = [(run.name, *(cell(run.overall[name]) for name in evaluation.measures)) for run in evaluation.runs]
     if len(rows) > MAX_COLUMNS:
         return Table(caption, ("system", *evaluation.measures), tuple(rows))
@@ -65,7 +63,7 @@ def tabulate_measures(caption: str, evaluation: Evaluation, cell: Callable[[Meas
 
 
 def make_mark(name: str, figure: _Figure | None, note: str = "") -> Mark:
-    """Make the mark of a figure in a drawing; `note` explains a missing figure."""
+    """Make the mark of a value in a drawing; `note` explains a missing value."""
     if figure is None or figure.value is None:
         return Mark(name, Estimate(why=note or "no query with a value"))
     return Mark(name, Estimate(figure.value, figure.low, figure.high, why=note))

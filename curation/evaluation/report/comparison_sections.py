@@ -31,7 +31,7 @@ MAX_LISTED_VALUES = 50
 
 
 def write_comparison(evaluation: Evaluation) -> list[Section]:
-    """Compare systems by the first measure: leaderboard, differences overall and by kind of query."""
+    """Compare systems by the first measure: leaderboard, and differences overall and by kind of query."""
     if not evaluation.comparisons:
         return []
     measure = evaluation.comparisons[0].measure
@@ -104,7 +104,7 @@ def _differences_table(caption: str, compared: Sequence[Comparison]) -> Table:
 
 
 def describe_p(test: str, pairs: int) -> str:
-    """Name the test and the correction of p in a sentence."""
+    """Name the significance test and the correction of its p value in a sentence."""
     return f"p is from {TESTS[test][1]}, with Holm's correction for {pluralize(pairs, 'pair')}."
 
 
@@ -119,7 +119,7 @@ def _power_table(compared: Sequence[Comparison]) -> Table:
 
 
 def write_strata(evaluation: Evaluation) -> list[Section]:
-    """Show the first measure by kind of query, one section for each facet."""
+    """Show the first measure by kind of query, in one section for each facet."""
     return [_write_facet(evaluation, facet) for facet in evaluation.runs[0].strata]
 
 
@@ -155,8 +155,8 @@ def _write_facet(evaluation: Evaluation, facet: str) -> Section:
 
 
 def _choose_values(strata: Sequence[Mapping[str, StratumFigures[MeasureFigure]]]) -> tuple[list[str], str]:
-    """Choose the values of a facet that tables list, and count the remaining values in a sentence ('' if none
-    remain).
+    """Choose the values of a facet that tables list, and count the other values in a sentence ('' if there
+    are none).
 
     If a facet has more than `MAX_LISTED_VALUES` values, the values with the most queries and with figures of
     any run are listed.

@@ -1,4 +1,4 @@
-"""The outcomes of the conditions of --fail-if, as JUnit test cases or as a section of the report."""
+"""Outcomes of the `--fail-if` conditions, as JUnit test cases or as a section of the report."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _JUNIT_ELEMENTS = {"failed": "failure", "not checked": "error", "passed": "syste
 
 
 def write_junit(title: str, conditions: Sequence[CheckedCondition]) -> str:
-    """Write a JUnit suite with a test case for each condition; an unchecked condition is an error."""
+    """Write a JUnit suite with a test case for each condition; an unchecked condition becomes an error."""
     outcomes = [condition.outcome for condition in conditions]
     suite = ElementTree.Element("testsuite", name=show_controls(title), tests=str(len(conditions)))
     suite.attrib |= {"failures": str(outcomes.count("failed")), "errors": str(outcomes.count("not checked"))}
@@ -32,13 +32,12 @@ def write_junit(title: str, conditions: Sequence[CheckedCondition]) -> str:
 
 
 def list_sentences(condition: CheckedCondition) -> list[str]:
-    """List the figures that meet a condition, or all checked figures if no figure meets the condition."""
+    """List the values that make a condition fail, or all checked values if the condition did not fail."""
     return [figure.sentence for figure in condition.failed or condition.figures]
 
 
 def make_condition_sections(conditions: Sequence[CheckedCondition]) -> list[Section]:
-    """Show failed and unchecked conditions of --fail-if, with their figures; no section without
-    conditions."""
+    """Show failed and unchecked conditions of --fail-if with their values; no section without conditions."""
     if not conditions:
         return []
     remarks, tables = [], []

@@ -1,4 +1,4 @@
-"""The report's section on estimates with a judge."""
+"""The report's section on estimates that use a judge's grades."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from curation.evaluation.report.cells import format_figure
 def make_judge_sections(
     judged: JudgedEvaluation | None, title: str = "With a judge", graded: str = "the pools of", note: str = ""
 ) -> list[Section]:
-    """Show estimates on all queries that the judge graded; no section where no judge was asked for."""
+    """Show estimates on all queries that the judge graded; no section if no judge was requested."""
     if judged is None:
         return []
     sentence = (
@@ -41,7 +41,7 @@ def make_judge_sections(
 
 
 def explain_undrawn_pairs(evaluation: JudgedEvaluation) -> str:
-    """Explain in a sentence how these estimates count the pairs that a sample of the pool left out."""
+    """Explain how the estimates count pairs that a sample of the pool left out, in a sentence."""
     return (
         "A random sample of the pool was judged. Estimates with a judge count the "
         f"{pluralize(evaluation.not_drawn, 'pair')} that the sample left out as not relevant."

@@ -32,7 +32,7 @@ from curation.releases.card import say_synthetic
 from curation.releases.gate_override import mark_name, warn_of_override
 
 NDCG_FORMS = {"ndcg_exp": "ndcg", "ndcg": "ndcg_exp"}
-"""Name of nDCG with one gain → name of nDCG with the other gain."""
+"""Map from the name of nDCG with one gain to its name with the other gain."""
 
 SECTIONS: tuple[Callable[[Evaluation], Sequence[Section]], ...] = (
     run_sections.write_systems,
@@ -47,9 +47,9 @@ SECTIONS: tuple[Callable[[Evaluation], Sequence[Section]], ...] = (
     method_sections.write_sealed,
     method_sections.write_method,
 )
-"""The writers of sections in reading order; a writer returns no section if it has nothing to show."""
+"""Writers of the report's sections in reading order; a writer with nothing to show returns no section."""
 DETAILS = (query_sections.write_queries, judgment_sections.write_judged, method_sections.write_method)
-"""Writers of sections that only the page shows, and the terminal leaves out."""
+"""Functions that write sections which only the page shows, and the terminal leaves out."""
 
 
 @dataclass(frozen=True)
@@ -64,18 +64,18 @@ class EvaluationReport:
 
     @property
     def html(self) -> str:
-        """The report as an HTML page."""
+        """Return the report as an HTML page."""
         return html_page(self.title, self.findings, self.sections, self.remark, self.lead)
 
     @property
     def markdown(self) -> str:
-        """All tables in Markdown, each below the heading of its section."""
+        """Return all tables of the report in Markdown, each below the heading of its section."""
         tables = [(section.heading, table) for section in self.sections for table in section.tables]
         return "\n".join(f"## {heading}\n\n{format_markdown(table)}" for heading, table in tables)
 
 
 def write_sections(evaluation: Evaluation) -> list[Section]:
-    """Write all sections on an evaluation, in reading order."""
+    """Write all sections of an evaluation's report, in reading order."""
     return [section for write in SECTIONS for section in write(evaluation)]
 
 
@@ -85,7 +85,7 @@ def list_detail_headings(evaluation: Evaluation) -> list[str]:
 
 
 def write_findings(evaluation: Evaluation, answers: AnswerEvaluation | None = None) -> list[str]:
-    """Write the most important findings in sentences."""
+    """Write the most important results in sentences."""
     headline = choose_headlines(evaluation)
     sentences = warn_of_override(evaluation.release, evaluation.mark)
     if answers is not None:
@@ -111,7 +111,7 @@ def write_findings(evaluation: Evaluation, answers: AnswerEvaluation | None = No
 
 
 def compare_best(evaluation: Evaluation) -> list[str]:
-    """Compare the two best systems by the first measure in a sentence; no sentence without their test."""
+    """Compare the two best systems by the first measure in a sentence; none if they were not tested."""
     measure = parse_measures(evaluation.measures[:1])[0]
     figures = {run.name: run.overall[measure.name] for run in evaluation.runs}
     known = {name: figure.value for name, figure in figures.items() if figure.value is not None}
@@ -186,7 +186,7 @@ def write_answer_report(evaluation: AnswerEvaluation) -> EvaluationReport:
 
 
 def parse_report(text: str) -> EvaluationReport:
-    """Read a report that was stored as JSON of its fields; its drawings came from goldgrade's templates."""
+    """Read a report that was stored as JSON; its drawings come from goldgrade's templates."""
     values = json.loads(text)
     return EvaluationReport(
         title=values["title"],
@@ -208,7 +208,7 @@ def _parse_section(values: Mapping[str, Any]) -> Section:
 
 
 def _restore_query_names(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> Iterator[tuple[Any, ...]]:
-    """Yield rows with the names of queries restored: the text, with the id from the column 'query id'."""
+    """Yield rows with the queries' names restored: the text, and the id from the column 'query id'."""
     index = columns.index("query id") if "query id" in columns else None
     for row in rows:
         yield tuple(
@@ -218,9 +218,7 @@ def _restore_query_names(columns: Sequence[str], rows: Iterable[Sequence[Any]]) 
 
 
 def choose_headlines(evaluation: Evaluation) -> list[str]:
-    """Choose the first measure, and nDCG with the other gain if the request has that measure and the values
-    can differ.
-    """
+    """Choose the first measure, and nDCG with the other gain if it was requested and values can differ."""
     first = parse_measures(evaluation.measures[:1])[0]
     if first.kind not in NDCG_FORMS or len(evaluation.scale) <= 2:
         return [first.name]

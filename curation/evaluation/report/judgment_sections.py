@@ -1,7 +1,6 @@
 """The report's sections on judged documents: judged shares, unanswerable queries and hard negatives.
 
-The sections show how far the figures of systems depend on what people judged. The section on judged shares
-also shows figures with other orders of equal scores.
+The sections show how far results depend on what people judged, and on the order of equal scores.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ from curation.evaluation.scoring.run_scores import explain_reversed_bounds
 
 
 def write_judged(evaluation: Evaluation) -> list[Section]:
-    """Show judged shares, the bounds for unjudged documents, and other orders of equal scores."""
+    """Show the share of judged documents, bounds for unjudged documents, and other orders of equal scores."""
     headline = evaluation.measures[0]
     rows = []
     for system in evaluation.runs:
@@ -47,7 +46,7 @@ def write_judged(evaluation: Evaluation) -> list[Section]:
 
 
 def _bounds_table(evaluation: Evaluation) -> Table:
-    """Show every figure if no unjudged document were relevant, and if all were."""
+    """Show every measure as if no unjudged document were relevant, and as if all were."""
 
     def cell(figure: MeasureFigure) -> str:
         if figure.if_none is None or figure.if_all is None:
@@ -65,7 +64,7 @@ def _bounds_table(evaluation: Evaluation) -> Table:
 
 
 def write_hard_negatives(evaluation: Evaluation) -> list[Section]:
-    """Show the effect of hard negatives; no section where it was not asked for."""
+    """Show the effect of hard negatives; no section if it was not requested."""
     effect = evaluation.hard_negatives
     if effect is None:
         return []
@@ -84,7 +83,7 @@ def write_hard_negatives(evaluation: Evaluation) -> list[Section]:
 
 
 def write_abstention(evaluation: Evaluation) -> list[Section]:
-    """Show how systems refuse unanswerable queries; no section without such queries."""
+    """Show how systems refuse unanswerable queries; no section without unanswerable queries."""
     refusals = [(system.name, system.files[0].refusal) for system in evaluation.runs]
     if not any(refusal.unanswerable for _, refusal in refusals):
         return []

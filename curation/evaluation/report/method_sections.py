@@ -1,4 +1,4 @@
-"""The report's sections on the circumstances of an evaluation: its method, and sealed evaluations so far."""
+"""The report's sections on how an evaluation was made: its method, and the sealed evaluations so far."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from curation.releases.gate_override import mark_name
 
 
 def write_sealed(evaluation: Evaluation) -> list[Section]:
-    """Count the sealed evaluations; no section where no part is sealed."""
+    """Count the sealed evaluations; no section if no part is sealed."""
     count = evaluation.sealed_count
     if count is None:
         return []

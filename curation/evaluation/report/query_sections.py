@@ -13,7 +13,7 @@ from curation.evaluation.evaluation import Evaluation
 QUERY_BY_QUERY = "Query by query"
 QUERY_RESULTS = ("won", "lost", "tied", "zero")
 NAMED_QUERIES = 5
-"""Number of queries that the report names with the largest gains, and with the largest losses."""
+"""The report names this many queries with the largest gains, and as many with the largest losses."""
 
 
 class QueryValues(NamedTuple):
@@ -26,17 +26,17 @@ class QueryValues(NamedTuple):
 
     @property
     def name(self) -> QueryName:
-        """Name of the query in the report: the text, with the query id."""
+        """Return the query's name in the report: its text and id."""
         return QueryName(self.text, self.query_id)
 
     @property
     def difference(self) -> float:
-        """The second value minus the first value."""
+        """Return the second system's value minus the first's."""
         return self.second - self.first
 
     @property
     def result(self) -> str:
-        """The result of the second system, out of `QUERY_RESULTS`; `zero` means 0 for both systems."""
+        """Return the second system's result, one of `QUERY_RESULTS`; `zero` means 0 for both systems."""
         if not (self.first or self.second):
             return "zero"
         return "won" if self.difference > 0 else "lost" if self.difference < 0 else "tied"
@@ -50,7 +50,7 @@ def write_queries(evaluation: Evaluation) -> list[Section]:
 
 
 def _compare_two_systems(evaluation: Evaluation) -> Section:
-    """Compare the first two systems; the section on comparisons has all pairs of systems."""
+    """Show the comparison of the first two systems; the section on comparisons has all pairs."""
     first, second = (system.name for system in evaluation.runs[:2])
     headline, rows = evaluation.measures[0], _collect_query_values(evaluation, 0, 1)
     by_difference = sorted(rows, key=lambda row: (row.difference, row.query_id))
@@ -94,7 +94,7 @@ def _show_one_system(evaluation: Evaluation) -> Section:
 
 
 def _collect_query_values(evaluation: Evaluation, first: int, second: int) -> list[QueryValues]:
-    """Collect the queries with a value of both systems by the headline measure."""
+    """Collect the queries for which both systems have a value of the headline measure."""
     headline, texts = evaluation.measures[0], evaluation.query_texts or ()
     values = [(evaluation.runs[index].per_query or {})[headline] for index in (first, second)]
     rows = zip(evaluation.query_ids or (), texts, *values, strict=True)

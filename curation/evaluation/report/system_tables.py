@@ -1,4 +1,4 @@
-"""The table of systems by measures, for files of other programs: with intervals and marks of significance.
+"""Tables of systems by measures for other programs, with intervals and marks of significance.
 
 The table has the figures and marks of the report, so a sealed part has only the figures that leads see.
 """
@@ -19,7 +19,7 @@ from curation.evaluation.report.evaluation_report import EvaluationReport
 from curation.releases.gate_override import mark_name
 
 ABOVE, BELOW = "\u2191", "\u2193"
-"""The marks of a system that is distinguished from the baseline."""
+"""Marks of a system that differs significantly from the baseline."""
 
 
 def make_system_table(evaluation: Evaluation) -> Table:
@@ -56,7 +56,7 @@ def make_figures_table(evaluation: Evaluation) -> Table:
 
 
 def _mark_comparisons(evaluation: Evaluation) -> tuple[dict[tuple[str, str], str], str, str]:
-    """Mark each (system, measure) with letters of the leaderboard, or with arrows against the baseline.
+    """Mark each (system, measure) with letters from the leaderboard, or with arrows against the baseline.
 
     Also return the heading of a column of marks, and the sentence of the caption. A single system has no
     marks.
@@ -80,7 +80,7 @@ def _mark_comparisons(evaluation: Evaluation) -> tuple[dict[tuple[str, str], str
 
 
 def write_markdown(page: EvaluationReport, evaluation: Evaluation, checks: Sequence[CheckedCondition]) -> str:
-    """Write the outcomes of conditions, then the findings and the figures of all systems, as Markdown."""
+    """Write the outcomes of conditions, then the findings and results of all systems, as Markdown."""
     lines = [f"## {escape_markdown(page.title)}", "", escape_markdown(page.lead), ""]
     for check in checks:
         lines.append(f"- **{check.outcome}**: {escape_markdown(check.condition)}")

@@ -1,4 +1,4 @@
-"""The lines of trec_eval, with the figures of a system.
+"""The output format of trec_eval, filled with a system's values.
 
 Each line of values has a measure, a query and a value; the lines for all queries together come last. Measures
 have trec_eval's names, such as `ndcg_cut_10`; a measure that trec_eval lacks keeps goldgrade's name, such as
@@ -23,7 +23,7 @@ _TREC_NAMES = {
 _AT_DEPTH = {"ndcg": "ndcg_cut", "map": "map_cut", "precision": "P", "recall": "recall", "success": "success"}
 _LIST_NAMES = {"ndcg": "ndcg", "map": "map", "mrr": "recip_rank"}
 _TOTALS_ONLY = ("gm_map",)
-"""trec_eval's names of measures that have only a line for all queries."""
+"""trec_eval's names of measures that have only one line, for all queries."""
 
 
 def to_trec_name(measure: Measure) -> str:

@@ -31,7 +31,7 @@ from curation.evaluation.scoring.rankings import UNJUDGED, Rankings
 
 
 def compute_measure(measure: Measure, ranking: Rankings, qrels: Qrels, relevant: Ints) -> Floats:
-    """Compute an additional measure, shape (Q,); the value means nothing without a relevant
+    """Compute a measure that trec_eval lacks, shape (Q,); the value has no meaning without a relevant
     document.
 
     Parameters
@@ -68,7 +68,7 @@ def compute_measure(measure: Measure, ranking: Rankings, qrels: Qrels, relevant:
 
 
 def _expected_reciprocal_rank(ranking: Rankings, highest: int, depth: int | None) -> Floats:
-    """Compute err; the product of the chances to go on is a sum of logarithms from the top of each list."""
+    """Compute err; the product of the chances of going on is a sum of logarithms from each list's top."""
     has_gain = (ranking.grade > 0) & (ranking.rank <= (depth or np.inf))
     query, rank = ranking.query[has_gain], ranking.rank[has_gain]
     stop_chance = (np.exp2(ranking.grade[has_gain]) - 1) / 2.0**highest
@@ -78,12 +78,12 @@ def _expected_reciprocal_rank(ranking: Rankings, highest: int, depth: int | None
 
 
 def weigh_unjudged(ranking: Rankings, persistence: float) -> Floats:
-    """Compute how much the unjudged documents of each list could add to rbp, shape (Q,)."""
+    """Compute how much the unjudged documents in each list could add to rbp, shape (Q,)."""
     return _weigh(ranking, persistence, ranking.grade == UNJUDGED)
 
 
 def compute_judged_weight_share(ranking: Rankings, persistence: float) -> Floats:
-    """Compute the judged documents' share of each list's weight, shape (Q,); NaN for an empty list."""
+    """Compute the judged documents' share of each list's rbp weight, shape (Q,); NaN for an empty list."""
     judged = _weigh(ranking, persistence, ranking.grade != UNJUDGED)
     return ratio(judged, _weigh(ranking, persistence, np.ones(len(ranking.grade))))
 
@@ -95,6 +95,6 @@ def compute_residual(ranking: Rankings, persistence: float) -> Floats:
 
 
 def _weigh(ranking: Rankings, persistence: float, gains: Floats | Mask) -> Floats:
-    """Add up gain times weight over each list, shape (Q,)."""
+    """Sum gain times weight over each list, shape (Q,)."""
     weights = (1 - persistence) * persistence ** (ranking.rank - 1.0)
     return sum_by_query(ranking.query, weights * gains, len(ranking.returned))

@@ -1,12 +1,12 @@
-"""The files of baseline runs: run files in TREC's format, or tables of chunks.
+"""Files of baseline runs: run files in TREC's format, or tables of chunks.
 
-Tools order a run by its scores. Some tools compare scores in single precision, and each tool breaks ties in a
-different way. Scores are therefore written as single-precision numbers that decrease strictly: if two
-documents have equal scores, the lower document is written with the next smaller number. Retrievers order
-equal scores by document id. Ids are written as in the TREC export.
+Tools order a run by its scores, some in single precision, and break ties in different ways. So scores are
+written as strictly decreasing single-precision numbers: of two documents with equal scores, the lower is
+written with the next smaller number. Retrievers order equal scores by document id. Ids are written as in the
+TREC export.
 
-Next to each run file is a JSON file of the same name with everything that the run depends on, and the seconds
-of each query. Repeated runs write run files with the same bytes; only the seconds differ.
+A JSON file of the same name next to each run file has everything that the run depends on, and the seconds of
+each query. Repeating a run gives the same bytes except for the seconds.
 """
 
 from __future__ import annotations
@@ -39,12 +39,12 @@ RUN_SUFFIX = ".trec"
 CHUNK_SUFFIX = ".csv"
 SIDECAR_SUFFIX = ".json"
 CHUNK_COLUMNS = ("query_id", *ChunkLocation._fields[:-1], "rank", "score")
-"""The columns of a table of chunks."""
+"""Columns of a table of chunks."""
 
 
 @dataclass(frozen=True)
 class BaselineRun:
-    """The run of one system in its files.
+    """The written run of one baseline system.
 
     Attributes
     ----------
@@ -64,7 +64,7 @@ class BaselineRun:
 
 
 class ExportedIds:
-    """The ids of a release's queries and documents in its TREC export."""
+    """Ids of a release's queries and documents as in its TREC export."""
 
     def __init__(self, release: FrozenRelease) -> None:
         self.queries = encode_ids(row["query_id"] for row in release.rows("queries"))
@@ -73,13 +73,13 @@ class ExportedIds:
         self.mapped = sum(exported_id != original_id for original_id, exported_id in pairs)
 
     def map_hits(self, hits: Sequence[Hit]) -> dict[str, str]:
-        """Map the document id of each hit to its exported id; the release may lack the document."""
+        """Map each hit's document id to its exported id; the release may lack the document."""
         encoded_ids = encode_ids(hit.document_id for hit in hits)
         return {name: self.documents.get(name, encoded) for name, encoded in encoded_ids.items()}
 
 
 def refuse_existing_files(out: Path, names: Sequence[str], ending: str, replace: bool) -> None:
-    """Refuse a folder that has files of these runs, unless the files are to be replaced."""
+    """Refuse a folder that has files of these runs, unless they may be replaced."""
     if out.exists() and not out.is_dir():
         raise InputError("is a file; expected a folder for the runs", path=out)
     paths = [f"{name}{suffix}" for name in names for suffix in (ending, SIDECAR_SUFFIX)]
@@ -98,7 +98,7 @@ def write_runs(
     about: Mapping[str, Any],
     progress: Progress,
 ) -> list[BaselineRun]:
-    """Write the files to temporary paths, and move the files to the folder when all are complete."""
+    """Write run files to temporary paths, and move them to the folder when all are complete."""
     try:
         with staging_folder(out) as folder:
             runs = [_write_run(folder, out, system, queries, ids, about, progress) for system in systems]
@@ -120,7 +120,7 @@ def _write_run(
     about: Mapping[str, Any],
     progress: Progress,
 ) -> BaselineRun:
-    """Write one system's run and its JSON file into `folder`; the files are later moved to `out`."""
+    """Write one system's run and its JSON file into `folder`; the files are moved to `out` later."""
     lists, times = _search_each_query(system, queries, about["depth"], progress)
     seconds = dict(zip((ids.queries[query.query_id] for query in queries), times, strict=True))
     mean = round(sum(seconds.values()) / max(1, len(seconds)), 6)
@@ -164,11 +164,11 @@ def _write_run(
 def _search_each_query(
     system: Retriever, queries: Sequence[Query], depth: int, progress: Progress
 ) -> tuple[list[Sequence[Hit]], list[float]]:
-    """Search for each query by itself, and measure the seconds of each search."""
+    """Search for each query separately, and measure the seconds of each search."""
     lists: list[Sequence[Hit]] = []
     times: list[float] = []
     if not isinstance(system, EngineLists):
-        system.search(queries, 1, progress)  # makes the index and the embeddings
+        system.search(queries, 1, progress)  # builds the index and the embeddings
     for count, query in enumerate(queries, 1):
         start = perf_counter()
         lists += system.search([query], depth)
@@ -181,7 +181,7 @@ def _search_each_query(
 
 
 def _write_csv_lines(query_id: str, hits: Sequence[Hit], locations: Mapping[str, ChunkLocation]) -> list[str]:
-    """Write the lines of one query as CSV, with strictly decreasing scores."""
+    """Write the results of one query as CSV lines, with strictly decreasing scores."""
     buffer = StringIO()
     writer = csv.writer(buffer, lineterminator="\n")
     scores = write_decreasing_scores(hit.score or 0.0 for hit in hits)
@@ -192,7 +192,7 @@ def _write_csv_lines(query_id: str, hits: Sequence[Hit], locations: Mapping[str,
 
 
 def write_run_lines(query_id: str, hits: Sequence[Hit], tag: str, ids: Mapping[str, str]) -> list[str]:
-    """Write the lines of one query in TREC's six columns, with strictly decreasing scores.
+    """Write the results of one query in TREC's six columns, with strictly decreasing scores.
 
     Parameters
     ----------
@@ -204,7 +204,7 @@ def write_run_lines(query_id: str, hits: Sequence[Hit], tag: str, ids: Mapping[s
 
 
 def write_decreasing_scores(scores: Iterable[float]) -> list[str]:
-    """Write scores, best first, as the nearest single-precision numbers that decrease strictly."""
+    """Convert scores, best first, to the nearest strictly decreasing single-precision numbers."""
     texts: list[str] = []
     previous = np.float32(np.inf)
     for score in scores:

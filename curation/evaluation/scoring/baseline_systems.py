@@ -1,4 +1,4 @@
-"""The systems whose search results become baseline runs: retrievers over documents or chunks, and engines.
+"""Systems whose search results become baseline runs: retrievers over documents or chunks, and engines.
 
 An engine searches its own documents, so its run may hold documents that the release lacks. A chunked system
 searches the chunks that a splitter makes, and its run has the places of chunks. A search keeps data such as
@@ -52,12 +52,12 @@ class EngineLists:
 
 
 def name_chunked_run(system: str, splitter: str) -> str:
-    """Name the run of a system over a splitter's chunks."""
+    """Return the name of the run of a system over a splitter's chunks."""
     return f"{system}-{splitter.replace('/', '-')}"
 
 
 class ChunkedSystem:
-    """A `Retriever` over the chunks that a splitter makes of documents.
+    """A `Retriever` over the chunks into which a splitter cuts documents.
 
     Attributes
     ----------
@@ -76,7 +76,7 @@ class ChunkedSystem:
 
 
 def _split_documents(documents: Sequence[Document], split: Split) -> list[tuple[Document, ChunkLocation]]:
-    """Split documents into chunks that can be searched as documents, each with its location."""
+    """Split documents into chunks that can be searched like documents, each with its location."""
     chunks = []
     for document in documents:
         for start, end in split(document.body):
@@ -126,7 +126,7 @@ def open_engine_searchers(
     say: Callable[[str], object],
     progress: Progress,
 ) -> Iterator[list[Retriever]]:
-    """Yield an engine with its lists; the lists stay stored until the files are written.
+    """Yield an engine with its lists, which stay stored until the files are written.
 
     An interrupted run therefore continues with the stored lists.
     """

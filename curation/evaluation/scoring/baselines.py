@@ -45,11 +45,11 @@ TIMED_SEARCH = (
     "wall time to search for each query by itself, to the depth of the run; index and embeddings, also "
     "of the queries, were made before"
 )
-"""The meaning of the seconds of a run."""
+"""Meaning of the seconds of a run."""
 
 
 class BaselineRequest(NamedTuple):
-    """The runs of baseline systems, or of an engine, to write for a release.
+    """A request to write the runs of baseline systems, or of an engine, for a release.
 
     Attributes
     ----------
@@ -76,7 +76,7 @@ class BaselineRequest(NamedTuple):
 
 @dataclass(frozen=True)
 class BaselineRuns:
-    """Runs on a release's corpus.
+    """The written baseline runs on a release's corpus.
 
     Attributes
     ----------
@@ -98,7 +98,7 @@ class BaselineRuns:
 
     @property
     def sentences(self) -> list[str]:
-        """Sentences on the documents that were searched, and on queries without a result."""
+        """Describe the documents that were searched, and the queries without a result."""
         lines = []
         if self.documents:
             documents = pluralize(self.documents, "document was", "documents were")
@@ -115,7 +115,7 @@ class BaselineRuns:
 
     @property
     def tables(self) -> tuple[Table, ...]:
-        """A table of the run files."""
+        """Make a table of the run files."""
         columns = ("file", "queries", "lines", "without a result", "ms a query")
         rows = []
         for run in self.runs:
@@ -131,7 +131,7 @@ def write_baselines(
     actor: str = COMMAND_LINE,
     progress: Progress = silent,
 ) -> BaselineRuns:
-    """Search a release's corpus for its queries and write one run file for each system.
+    """Search a release's corpus for its queries, and write one run file for each system.
 
     All files are written to temporary paths and moved to the folder when all files are complete.
 
@@ -186,7 +186,7 @@ def write_baselines(
 
 
 def _refuse_engine_documents(release: FrozenRelease, request: BaselineRequest, names: Sequence[str]) -> None:
-    """Refuse to search the documents that engines brought, which are only a part of the engines' corpus."""
+    """Refuse to search documents that came from engines, which are only a part of the engines' corpus."""
     if request.engine is None and release.header.get("held"):
         raise RefusedError(
             f"Not possible on the release {request.release!r}: it has the documents that engines brought, "
@@ -198,7 +198,7 @@ def _refuse_engine_documents(release: FrozenRelease, request: BaselineRequest, n
 def _describe_search(
     request: BaselineRequest, release: FrozenRelease, queries: int, documents: int
 ) -> dict[str, Any]:
-    """Describe everything that all runs of a request depend on, for the JSON file of each run."""
+    """Describe everything that all runs of a request depend on, for each run's JSON file."""
     return {
         "release": request.release,
         "release_id": release.row.release_id,

@@ -40,7 +40,7 @@ COLUMNS = ("chunk_id", *ChunkLocation._fields)
 
 @dataclass(frozen=True)
 class SplitterFields(ChunkFields):
-    """The columns of a splitter's table."""
+    """Columns of a splitter's table."""
 
     chunk: str | None = file_column(
         "Chunk", ("chunk_id", "id", "_id", "node_id"), "the chunks' ids", ids=True
@@ -55,7 +55,7 @@ def map_chunks(
     fields: SplitterFields = SplitterFields(),
     progress: Progress = silent,
 ) -> list[str]:
-    """Find the chunks of a splitter's file in the documents of a release, and write their map.
+    """Find the chunks of a splitter's file in the documents of a release, and write a map of their ranges.
 
     In the map, chunks that were not found have `UNKNOWN` ranges. Returns sentences on the chunks that were
     found and not found.
@@ -72,7 +72,7 @@ def map_chunks(
     problems = records.problems
     lines, chunk_ids, documents, columns = _read_splitter_rows(records, fields, bodies)
     located = locate_chunks(lines, string_array(documents).dictionary_encode(), columns, bodies, {}, problems)
-    assert located is not None  # there are columns of chunks
+    assert located is not None  # the table has columns of chunks
     problems.check()
     is_found = located.is_found
     if not is_found.any():
@@ -91,7 +91,7 @@ def map_chunks(
 
 
 def read_chunk_map(path: Path | None) -> dict[str, ChunkLocation]:
-    """Read the location of each chunk id from a map of chunks; an empty result without a file.
+    """Read the location of each chunk id from a chunk map; an empty result without a file.
 
     Raises
     ------
@@ -116,7 +116,7 @@ def read_chunk_map(path: Path | None) -> dict[str, ChunkLocation]:
 def _read_splitter_rows(
     records: Records, fields: SplitterFields, bodies: PinnedBodies
 ) -> tuple[Ints, list[str], list[str], dict[str, pa.Array]]:
-    """Read lines, ids and documents of a splitter's chunks, and the columns for `located_chunks`."""
+    """Read the lines, ids and documents of a splitter's chunks, and the columns for `located_chunks`."""
     chunk_fields = records.resolve(fields, except_fields=("query", "rank", "score"))
     range_columns = chunk_fields.of_chunks
     if not range_columns:
@@ -127,7 +127,7 @@ def _read_splitter_rows(
     names = [chunk_fields.chunk, chunk_fields.document, *range_columns.values()]
     first_lines: dict[str, int] = {}
     rows = []
-    with suppress(InputError):  # noted with the file's problems
+    with suppress(InputError):  # reported with the file's other problems
         for line, values in records:
             chunk_id, document_id, *cells = (to_text(values.get(name or "")) for name in names)
             first_line = first_lines.setdefault(chunk_id, line)
@@ -144,7 +144,7 @@ def _read_splitter_rows(
 
 
 def _find_fault(chunk_id: str, document_id: str, first_line: int, line: int, bodies: PinnedBodies) -> str:
-    """Explain why a row cannot be mapped, and what to do; '' for a usable row."""
+    """Explain why a row cannot be mapped, and what to do; '' if the row is usable."""
     if not chunk_id:
         return "the chunk has no id: give the chunk an id"
     if first_line != line:

@@ -50,7 +50,7 @@ from curation.evaluation.scoring.evidence import OPEN, EvidenceRanges, sum_by_qu
 from curation.evaluation.scoring.measure_names import CONTEXT, WITHIN, Measure
 
 UNKNOWN = -1
-"""The number of words of a chunk with an unknown text."""
+"""Stands for the number of words of a chunk with an unknown text."""
 NewEvidence = tuple[Ints, Ints, Ints]
 """Indexes of the chunks with new evidence, indexes of their pairs, and numbers of new characters."""
 
@@ -82,7 +82,7 @@ class RunChunks(NamedTuple):
 
 @dataclass(frozen=True)
 class RankedChunks:
-    """Chunks and the evidence in them.
+    """Chunks of a run with the evidence in them.
 
     Attributes
     ----------
@@ -95,16 +95,16 @@ class RankedChunks:
 
     @cached_property
     def new_evidence(self) -> NewEvidence:
-        """The evidence that each chunk holds and that no chunk above it holds."""
+        """Find the evidence that each chunk contains and no chunk above it contains."""
         return _find_new_evidence(self.chunks, self.evidence)
 
     @property
     def longest_words(self) -> int:
-        """The number of words of the longest chunk."""
+        """Return the number of words in the longest chunk."""
         return int(self.chunks.words.max(initial=0))
 
     def cut_after(self, budget: int) -> RunChunks:
-        """Cut the lists after a number of words; chunks with an unknown range are left out."""
+        """Cut each list after a number of words, and leave out chunks with an unknown range."""
         chunks, read_words = self.chunks, count_read_words(self.chunks, budget)
         rows = np.flatnonzero((read_words > 0) & (chunks.first_word != UNKNOWN))
         first_word = chunks.first_word[rows]
@@ -114,15 +114,14 @@ class RankedChunks:
         return RunChunks(*columns, start, end, words, first_word, bounds)
 
     def select(self, measure: Measure) -> Mask:
-        """Select the chunks that a measure looks at, shape (C,)."""
+        """Select the chunks that a measure counts, shape (C,)."""
         depth = measure.depth or 1
         if measure.kind != WITHIN:
             return self.chunks.rank <= depth
         return count_read_words(self.chunks, depth) > 0
 
     def compute_judged_share(self, measure: Measure, queries: int) -> Floats:
-        """Compute the share of judged chunks that a measure looks at, shape (Q,); NaN where it looks at
-        none."""
+        """Compute the share of judged chunks that a measure counts, shape (Q,); NaN if it counts no chunk."""
         is_selected = self.select(measure)
         query = self.chunks.query[is_selected]
         judged = sum_by_query(query, self.judged[is_selected], queries)
@@ -130,17 +129,16 @@ class RankedChunks:
 
 
 def count_read_words(chunks: RunChunks, budget: int) -> Ints:
-    """Count the words of each chunk that are among the first words of its list, up to a budget, shape
-    (C,)."""
+    """Count each chunk's words that lie within its list's word budget, shape (C,)."""
     is_known = chunks.words != UNKNOWN
-    words = np.where(is_known, chunks.words, budget)  # a chunk that may be longer ends the list
+    words = np.where(is_known, chunks.words, budget)  # a chunk of unknown length ends the list
     before = np.concatenate([[0], np.cumsum(words)])[:-1]
     remaining = budget - (before - before[np.searchsorted(chunks.query, chunks.query)])
     return np.where(is_known, np.clip(remaining, 0, words), 0)
 
 
 def compute_chunk_values(measure: Measure, ranked: RankedChunks, queries: int, relevant: int) -> Floats:
-    """Compute a measure of chunks, shape (Q,); context_words is NaN where a chunk has unknown words.
+    """Compute a measure of chunks, shape (Q,); context_words is NaN if a chunk has unknown words.
 
     The value of a query without evidence in relevant documents has no meaning.
 
@@ -160,7 +158,7 @@ def compute_chunk_values(measure: Measure, ranked: RankedChunks, queries: int, r
         gains = grade * characters / evidence.sizes[pair] / np.log2(rank + 1)
         dcg = sum_by_query(query, np.where(is_selected[chunk], gains, 0.0), queries)
         best_dcg = evidence.compute_best_dcg(measure.depth or 1, queries)
-        return np.minimum(ratio(dcg, best_dcg, 0.0), 1.0)  # it may be a rounding error off
+        return np.minimum(ratio(dcg, best_dcg, 0.0), 1.0)  # rounding can exceed 1
     counts = is_selected[chunk] & (grade >= relevant)
     if measure.kind in ("evidence_hit", "evidence_mrr"):
         reciprocal_rank = np.zeros(queries)
@@ -176,7 +174,7 @@ def compute_chunk_values(measure: Measure, ranked: RankedChunks, queries: int, r
 
 
 def _recall_within(ranked: RankedChunks, budget: int, queries: int, relevant: int) -> Floats:
-    """Compute the recall of evidence in the first words of each list, shape (Q,)."""
+    """Compute the recall of evidence within the first words of each list, shape (Q,)."""
     chunks, evidence = ranked.cut_after(budget), ranked.evidence
     chunk, pair, characters = _find_new_evidence(chunks, evidence)
     is_relevant = evidence.grade[pair] >= relevant
@@ -185,14 +183,14 @@ def _recall_within(ranked: RankedChunks, budget: int, queries: int, relevant: in
 
 
 def _sum_amounts(chunks: RunChunks, is_selected: Mask, amounts: Ints, unknown: float, queries: int) -> Floats:
-    """Add up the amounts of each query's chunks, shape (Q,); `unknown` where a chunk has unknown words."""
+    """Sum the amounts of each query's chunks, shape (Q,); `unknown` if a chunk has unknown words."""
     totals = sum_by_query(chunks.query[is_selected], amounts[is_selected], queries)
     totals[chunks.query[is_selected & (chunks.words == UNKNOWN)]] = unknown
     return totals
 
 
 def _find_new_evidence(chunks: RunChunks, evidence: EvidenceRanges) -> NewEvidence:
-    """Find the evidence that each chunk holds and that no chunk above it holds.
+    """Find the evidence that each chunk contains and no chunk above it contains.
 
     A pair's evidence and chunks are cut into pieces where either begins or ends. A piece belongs to the first
     chunk that holds the piece.
@@ -207,7 +205,7 @@ def _find_new_evidence(chunks: RunChunks, evidence: EvidenceRanges) -> NewEviden
     end = np.minimum(chunks.end[marked_chunks[overlap]], evidence.end[marked_range])
     is_overlap = start < end
     overlap, start, end = overlap[is_overlap], start[is_overlap], end[is_overlap]
-    offset = pair[overlap] * (2 * OPEN)  # separates the pieces of each pair
+    offset = pair[overlap] * (2 * OPEN)  # keeps the pieces of different pairs apart
     cuts = np.unique(np.concatenate([start + offset, end + offset]))
     index, piece = _expand_ranges(np.searchsorted(cuts, start + offset), np.searchsorted(cuts, end + offset))
     first_chunk = np.full(len(cuts), len(chunks.rank))

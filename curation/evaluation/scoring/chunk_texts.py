@@ -1,4 +1,4 @@
-"""The search for the texts of chunks in the documents of a release.
+"""The search that finds the texts of chunks in the documents of a release.
 
 A text is searched in its document literally, then with different white space and case. A text that the
 document lacks keeps its rank and length, and has no evidence. Where a document has a text several times, an
@@ -28,14 +28,14 @@ from curation.evaluation.scoring.evidence import OPEN
 from curation.evaluation.scoring.pinned_bodies import PinnedBodies
 
 ChunkRanges = tuple[Ints, Ints, Ints]
-"""Start and end of each line's chunk, and its number of possible ranges, 0 if not found; shape (C,)."""
+"""Start and end of each line's chunk, and the number of ranges it may have (0 if not found); shape (C,)."""
 ScoredLists = tuple[Ints, Floats]
-"""The index of each line's query, and the score of each line, shape (C,)."""
+"""Index of each line's query, and score of each line, shape (C,)."""
 _Occurrence = tuple[int, int, int]
 """Start and end of a text, and the start of the white space before the text."""
 _Occurrences = Sequence[Sequence[_Occurrence]]
 _Copy = tuple[int, str]
-"""The document of a text, and the text in lower case with single spaces."""
+"""Document of a text, and the text in lower case with single spaces."""
 
 
 def find_texts(
@@ -45,7 +45,7 @@ def find_texts(
     bodies: PinnedBodies,
     scored_lists: ScoredLists | None,
 ) -> ChunkRanges:
-    """Find the text of each line in its document.
+    """Find the text of each line in the line's document.
 
     A text that was not found has a range of its own length behind the end of its document.
 
@@ -67,7 +67,7 @@ def find_texts(
     range_counts = np.array(list(map(len, occurrences)), np.int64)[pair]
     lengths = bodies.find_lengths(document_ids)[document[line]].tolist()
     for index in [index for index, spans in enumerate(occurrences) if not spans]:
-        behind = lengths[index] + index  # behind the end, a different range for each text
+        behind = lengths[index] + index  # ranges behind the end of the document differ by text
         occurrences[index] = [(behind, behind + len(pair_texts[index]), behind)]
     if scored_lists is None:
         chosen, is_sure = _choose_in_index(pair, document, occurrences, range_counts)
@@ -83,7 +83,7 @@ def find_texts(
 
 
 def count_words(column: pa.Array) -> Ints:
-    """Count the words of each line's text, shape (C,)."""
+    """Count the words in each line's text, shape (C,)."""
     encoded = column.dictionary_encode()
     words = [len(find_word_starts(text)) for text in encoded.dictionary.to_pylist()]
     return np.array(words, np.int64)[to_ints(encoded.indices)]
@@ -92,7 +92,7 @@ def count_words(column: pa.Array) -> Ints:
 def _find_occurrences(
     document_ids: Sequence[str], texts: Sequence[str], bodies: PinnedBodies
 ) -> list[list[_Occurrence]]:
-    """Find all occurrences of each text in its document; an empty list for a text that is not found."""
+    """Find all occurrences of each text in its document; an empty list if the text is not found."""
     occurrences: list[list[_Occurrence]] = [[] for _ in texts]
     indexes: dict[str, list[int]] = {}
     for index, document_id in enumerate(document_ids):
@@ -105,7 +105,7 @@ def _find_occurrences(
 
 
 def _end_of_text_before(body: str, start: int) -> int:
-    """Find the end of the text before a character; white space is between the two."""
+    """Find where the preceding text ends: before the white space that precedes a character."""
     while start and body[start - 1].isspace():
         start -= 1
     return start
@@ -114,7 +114,7 @@ def _end_of_text_before(body: str, start: int) -> int:
 def _choose_in_lists(
     pair: Ints, copies: Sequence[_Copy], occurrences: _Occurrences, query: Ints, scores: Floats
 ) -> Ints:
-    """Choose the occurrence of each line: the first that no copy above takes in the query's list.
+    """Choose each line's occurrence: the first that no copy above it takes in the query's list.
 
     Texts with fewer occurrences choose first.
     """
@@ -132,7 +132,7 @@ def _choose_in_lists(
 def _choose_in_index(
     pair: Ints, document: Ints, occurrences: _Occurrences, counts: Ints
 ) -> tuple[Ints, Mask]:
-    """Choose the occurrence of each line of an index, and find the lines whose occurrence is sure.
+    """Choose the occurrence of each line of an index, and find the lines with only one possible occurrence.
 
     Parameters
     ----------
@@ -149,7 +149,7 @@ def _choose_in_index(
 def _choose_in_order(
     pair: Ints, document: Ints, occurrences: _Occurrences, counts: Ints, latest: Ints | None = None
 ) -> tuple[Ints, bool]:
-    """Choose the first free occurrence of each line behind the document's line before.
+    """Choose the first free occurrence of each line behind the document's preceding line.
 
     Also return whether every line has a free occurrence.
 

@@ -1,4 +1,4 @@
-"""The evaluated queries that were drawn from the traffic, with their search weights."""
+"""Evaluated queries that were drawn from the traffic, with the searches that each represents."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def find_drawn_queries(
     population: Mapping[str, int],
     design: str | None,
 ) -> DrawnQueries:
-    """Find the queries that have a weight among Q evaluated queries.
+    """Find the queries that represent searches, among Q evaluated queries.
 
     Parameters
     ----------

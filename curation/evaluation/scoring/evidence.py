@@ -14,16 +14,16 @@ from curation.core.spans import Span, union
 from curation.core.statistics.arrays import Floats, Ints, Mask
 
 Pair = tuple[str, str]
-"""The ids of a query and of a document or an answer."""
+"""Ids of a query and of a document or an answer."""
 PairGrades = Mapping[Pair, int | None]
-"""Pair → grade; None where the judgments led to no grade."""
+"""Map from pair to grade; None if the judgments led to no grade."""
 OPEN = 1 << 40
-"""The end of a document of unknown length."""
+"""Stands for the end of a document of unknown length."""
 
 
 @dataclass(frozen=True)
 class EvidenceRanges:
-    """The evidence in documents: R ranges of characters of P pairs of query and document.
+    """Evidence in documents as columns: R ranges of characters in P pairs of query and document.
 
     Attributes
     ----------
@@ -45,7 +45,7 @@ class EvidenceRanges:
 
     @cached_property
     def sizes(self) -> Ints:
-        """The number of characters of evidence of each pair, shape (P,)."""
+        """Count the characters of evidence in each pair, shape (P,)."""
         return np.add.reduceat(self.end - self.start, self.first[:-1]) if len(self.pair) else self.pair
 
     def count_characters(self, queries: int, relevant: int) -> Ints:
@@ -56,7 +56,7 @@ class EvidenceRanges:
     def compute_best_dcg(self, depth: int, queries: int) -> Floats:
         """Compute the DCG of each query's best list down to a depth, shape (Q,)."""
         order = np.lexsort((-self.grade, self.query))
-        rank = np.arange(1, len(order) + 1) - np.searchsorted(self.query, self.query)  # pairs are by query
+        rank = np.arange(1, len(order) + 1) - np.searchsorted(self.query, self.query)  # by query
         gains = np.where(rank <= depth, self.grade[order] / np.log2(rank + 1), 0.0)
         return sum_by_query(self.query, gains, queries)
 
@@ -91,5 +91,5 @@ def make_evidence_ranges(
 
 
 def sum_by_query(query: Ints, amounts: Floats | Ints | Mask | None, queries: int) -> Floats:
-    """Add up the amounts of each query, shape (Q,); without amounts, count the query's rows."""
+    """Sum the amounts of each query, shape (Q,); without amounts, count the query's rows."""
     return np.bincount(query, amounts, queries).astype(np.float64)

@@ -33,7 +33,7 @@ from curation.queries.sampling.strata import BETWEEN
 NO_SEGMENT = "no segment"
 NO_TAG = "no tag"
 NOT_SAMPLED = "not sampled"
-"""The value of a dimension of strata for a query outside the sample."""
+"""Value of a stratum dimension for queries outside the sample."""
 SOURCE, SYNTHETIC = "source", "synthetic"
 SHORT_FOR = {"type": ("stratum", "tag")}
 CLUSTER, GRID = "cluster", "grid"
@@ -64,7 +64,7 @@ class Facet:
 
 
 def list_facet_names(dimensions: Sequence[str], has_map: bool = False) -> tuple[str, ...]:
-    """Name the facets that can divide the queries of one part.
+    """List the facets that can divide the queries of one part.
 
     Parameters
     ----------
@@ -77,7 +77,7 @@ def list_facet_names(dimensions: Sequence[str], has_map: bool = False) -> tuple[
 
 
 def make_sample_facets(rows: Sequence[Row], dimensions: Sequence[str]) -> dict[str, Facet]:
-    """Divide the queries of a release by all facets but those of the coverage map.
+    """Divide the queries of a release by all facets except those of the coverage map.
 
     Parameters
     ----------
@@ -88,7 +88,7 @@ def make_sample_facets(rows: Sequence[Row], dimensions: Sequence[str]) -> dict[s
         **{
             dimension: _make_dimension_reader(index, len(dimensions))
             for index, dimension in enumerate(dimensions)
-            if dimension not in ("segment", *COVERAGE)  # the release's own map has the clusters
+            if dimension not in ("segment", *COVERAGE)  # clusters come from the release's own map
         },
         "segment": lambda row: [row.get("segment") or NO_SEGMENT],
         SOURCE: lambda row: [str(row["source"])],
@@ -99,7 +99,7 @@ def make_sample_facets(rows: Sequence[Row], dimensions: Sequence[str]) -> dict[s
 
 
 def choose_facets(facets: Mapping[str, Facet], names: Iterable[str]) -> list[Facet]:
-    """Return the facets of these names, and `source` where some of the queries are synthetic.
+    """Choose the facets with these names, and `source` if some of the queries are synthetic.
 
     Raises
     ------
@@ -128,7 +128,7 @@ def _masks_by_value(rows: Sequence[Row], values: Callable[[Row], Iterable[str]])
 
 
 def _make_dimension_reader(index: int, count: int) -> Callable[[Row], list[str]]:
-    """Make a function that reads one of a stratum's dimensions from the name of the stratum."""
+    """Make a function that reads one dimension of a stratum from the stratum's name."""
 
     def read_value(row: Row) -> list[str]:
         if row.get("inclusion_probability") is None:
@@ -189,5 +189,5 @@ def _make_facet(name: str, values: dict[str, Mask], other_values: Mapping[str, M
 
 
 def read_dimensions(samples: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Return the dimensions of the strata of a release's sample, in the order of the strata's names."""
+    """Return the stratum dimensions of a release's sample, in the order of the strata's names."""
     return list(samples[0]["parameters"].get("strata", [])) if samples else []

@@ -41,9 +41,9 @@ from curation.core.errors import InputError, refuse_problems
 
 HEADLINE = "ndcg_exp@10"
 MAX_GAIN = 16
-"""Highest grade with an exponential gain; above it, one document hides the gains of all others."""
+"""Highest grade with an exponential gain; above it, one document would hide the gains of all others."""
 EXPONENTIAL = ("ndcg_exp", "err")
-"""Kinds with the gain 2^grade − 1."""
+"""Kinds of measures with the gain 2^grade − 1."""
 CONTEXT, WITHIN = "context_words", "evidence_within"
 PERSISTENCE = 0.8
 MAX_DEPTH = 100_000
@@ -56,7 +56,7 @@ CHUNK_MEASURES = (
     *(f"{WITHIN}@1000", "evidence_recall@5", "evidence_precision@5", "evidence_iou@5", "evidence_hit@5"),
     *("evidence_mrr@5", "evidence_ndcg@5", f"{CONTEXT}@5", HEADLINE, "mrr@10", "recall@10", "judged@10"),
 )
-"""The default measures where a run has chunks and the release has evidence."""
+"""Default measures if a run has chunks and the release has evidence."""
 ADDITIONAL_MEASURES = (
     *("ndcg_exp", "ndcg", "mrr", "err@10", "gmap", "rbp_graded(0.8)", "iprec@0.1"),
     *("set_precision", "set_recall", "set_f1", "num_ret", "num_rel", "num_rel_ret"),
@@ -71,7 +71,7 @@ _ALIASES = {
     **{"context_tokens": CONTEXT},
     **{"numret": "num_ret", "numrel": "num_rel", "numrelret": "num_rel_ret"},
 }
-"""Names of trec_eval, ir-measures and others, without their numbers."""
+"""Names of measures in trec_eval, ir-measures and others, without their numbers."""
 
 
 class MeasureKind(NamedTuple):
@@ -157,44 +157,44 @@ class Measure(NamedTuple):
 
     @property
     def name(self) -> str:
-        """The name as users write it: ndcg_exp@10, map, rbp(0.8), iprec@0.1."""
+        """Return the measure's name as users write it: ndcg_exp@10, map, rbp(0.8), iprec@0.1."""
         depth = self.depth if self.recall is None else self.recall
         bracketed = "" if self.persistence is None else f"({self.persistence:g})"
         return f"{self.kind}{bracketed}" + ("" if depth is None else f"@{depth:g}")
 
     @property
     def binary(self) -> bool:
-        """True if a threshold of grades decides which documents are relevant."""
+        """Return whether a threshold of grades decides which documents are relevant."""
         return KINDS[self.kind].binary
 
     @property
     def about(self) -> str:
-        """The definition of the measure in a few words."""
+        """Return the measure's definition in a few words."""
         return KINDS[self.kind].about
 
     @property
     def is_trec_eval(self) -> bool:
-        """True if the definition is trec_eval's (`trec_eval_measures`)."""
+        """Return whether the definition is trec_eval's (`trec_eval_measures`)."""
         return KINDS[self.kind].source == "trec_eval"
 
     @property
     def summary(self) -> Summary:
-        """The way in which values of queries become the measure's figure."""
+        """Return how values of queries become the measure's value for a system."""
         return KINDS[self.kind].summary
 
     @property
     def of_chunks(self) -> bool:
-        """True if the measure scores chunks, not documents."""
+        """Return whether the measure scores chunks instead of documents."""
         return KINDS[self.kind].source == "chunks"
 
     @property
     def compares(self) -> bool:
-        """True if the measure tells, query by query, which of two systems is better."""
+        """Return whether the measure shows, query by query, which of two systems is better."""
         return self.summary == "mean" and self.kind not in ("judged", CONTEXT)
 
 
 def parse_measures(names: Iterable[str]) -> tuple[Measure, ...]:
-    """Read names of measures, and return each measure once, in the order of the names.
+    """Parse names of measures, and return each measure once, in the order of the names.
 
     Raises
     ------
@@ -217,7 +217,7 @@ def parse_measures(names: Iterable[str]) -> tuple[Measure, ...]:
 def choose_measures(
     grades: Sequence[int], names: Iterable[str] | None = None, default: Sequence[str] = DEFAULT_MEASURES
 ) -> tuple[Measure, ...]:
-    """Return the measures that were asked for, or the default measures that the scale allows.
+    """Return the requested measures, or the default measures that the scale allows.
 
     Parameters
     ----------
@@ -251,12 +251,12 @@ def choose_measures(
 
 
 def list_additional_measures(grades: Sequence[int]) -> tuple[str, ...]:
-    """Return the names of `ADDITIONAL_MEASURES` that the scale allows."""
+    """Return the names in `ADDITIONAL_MEASURES` that the scale allows."""
     return tuple(measure.name for measure in choose_measures(grades, None, ADDITIONAL_MEASURES))
 
 
 def _parse_measure(name: str) -> Measure | str:
-    """Read the name of a measure, or return a sentence that explains the error in the name."""
+    """Parse the name of a measure, or return a sentence that explains the error in the name."""
     match = _NAME.fullmatch(name.strip().lower().replace("-", "_"))
     kind = KINDS.get(_ALIASES.get(match[1], match[1])) if match else None
     if match is None or kind is None:

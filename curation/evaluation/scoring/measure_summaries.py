@@ -1,4 +1,4 @@
-"""The summary of a measure's values over queries: a mean, a geometric mean or a total.
+"""The summary of a measure over queries: a mean, a geometric mean or a total.
 
 A geometric mean is the mean of logarithms. So that intervals of means apply to gmap, gmap is averaged on a
 scale from 0 to 1: 1 + ln(AP) / −ln(FLOOR), where an AP below the floor is raised to the floor. The mean on
@@ -21,7 +21,7 @@ FLOOR = 0.00001
 
 
 def to_mean_scale(measure: Measure, values: Floats) -> Floats:
-    """Convert values of queries to the scale on which a measure is averaged; NaN for a total."""
+    """Convert values of queries to the scale on which their measure is averaged; NaN for a total."""
     if measure.summary == "total":
         return np.full(values.shape, np.nan)
     if measure.summary == "geometric":
@@ -36,12 +36,12 @@ def to_mean_scales(measures: Sequence[Measure], values: Floats) -> Floats:
 
 
 def from_mean_scale(measure: Measure, mean: float | None) -> float | None:
-    """Convert a mean of averaged values back to the measure's own scale."""
+    """Convert a mean on the averaging scale back to the measure's own scale."""
     return float(FLOOR ** (1 - mean)) if mean is not None and measure.summary == "geometric" else mean
 
 
 def summarize_values(measure: Measure, values: Floats) -> float | None:
-    """Compute the figure of the queries that have a value; None without such a query.
+    """Summarize a measure over the queries that have a value; None if no query has a value.
 
     A total of documents is a whole number.
     """
@@ -53,6 +53,6 @@ def summarize_values(measure: Measure, values: Floats) -> float | None:
 
 
 def average(values: Floats) -> float | None:
-    """Average the values that are not NaN; None where all are NaN."""
+    """Average the values that are not NaN; None if all are NaN."""
     known = values[~np.isnan(values)]
     return float(known.mean()) if len(known) else None

@@ -1,4 +1,4 @@
-"""Pinned bodies: the texts of a release's versions of documents.
+"""Pinned bodies: the texts of the document versions in a release.
 
 A body is read once, when the first run names its document. The length of the body and the offsets of its
 words stay in memory. A search in the texts reads the bodies again.
@@ -19,7 +19,7 @@ from curation.store import Store
 
 
 class PinnedBodies:
-    """The bodies of one release's documents, read when they are needed."""
+    """Bodies of one release's documents, read when they are needed."""
 
     def __init__(self, store: Store, release: FrozenRelease) -> None:
         self._store, self._release = store, release
@@ -30,26 +30,26 @@ class PinnedBodies:
 
     @property
     def hashes(self) -> dict[str, str]:
-        """Document id → content hash of the release's version."""
+        """Map each document id to the content hash of the release's version."""
         return self._release.versions
 
     def walk(self, ids: Collection[str]) -> Iterator[tuple[str, str | None]]:
-        """Yield the id and the body of each document; the body is None if the project no longer has it."""
+        """Yield the id and body of each document; the body is None if the project no longer has it."""
         for document_id, document in self._release.documents(self._store, ids):
             yield document_id, None if document is None else document.body
 
     def find_lengths(self, ids: Sequence[str]) -> Ints:
         """Return the number of characters of each body, or `OPEN` for an unknown body."""
-        indexes = self._find_indexes(ids)  # reads new documents
+        indexes = self._find_indexes(ids)  # reads documents that are not known yet
         return np.array([*self._lengths, OPEN])[indexes]
 
     @property
     def bounds(self) -> Ints:
-        """The boundaries of words, as in `RunChunks`, of all documents that were read so far."""
+        """Return the word boundaries of all documents read so far, as in `RunChunks`."""
         return self._read_words_and_bounds()[1]
 
     def count_words(self, ids: Sequence[str], document: Ints, start: Ints, end: Ints) -> tuple[Ints, Ints]:
-        """Count the words that begin in each part of a body, and find the index of the first word in
+        """Count the words that begin in each range of a body, and find the index of the first word in
         `bounds`.
 
         The two results have the shape (C,), and are `UNKNOWN` for an unknown body.
@@ -66,7 +66,7 @@ class PinnedBodies:
         return np.where(is_known, last - first, UNKNOWN), np.where(is_known, first + index, UNKNOWN)
 
     def _read_words_and_bounds(self) -> tuple[Ints, Ints]:
-        """Return the beginnings of words, each document shifted by `OPEN`, and `bounds`.
+        """Return where words begin, each document shifted by `OPEN`, and `bounds`.
 
         `bounds` have one boundary more than words for each document.
         """
@@ -81,7 +81,7 @@ class PinnedBodies:
         return self._words_and_bounds
 
     def _find_indexes(self, ids: Sequence[str]) -> Ints:
-        """Find indexes, and read new documents; an unknown body has the index after the last."""
+        """Find the indexes of bodies, reading new documents; an unknown body has the index after the last."""
         missing = {name for name in ids if name not in self._indexes and name in self.hashes}
         for name, body in self.walk(missing):
             self._indexes[name] = len(self._lengths)

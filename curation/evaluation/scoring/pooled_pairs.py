@@ -33,7 +33,7 @@ class PooledPairs:
 def read_pooled_pairs(
     candidates: Iterable[Mapping[str, Any]], samples: Iterable[Mapping[str, Any]], queries: Collection[str]
 ) -> PooledPairs:
-    """Read the rows of a release's parts 'candidates' and 'pool_sample'."""
+    """Read the pooled pairs from the rows of a release's parts 'candidates' and 'pool_sample'."""
     ranks: dict[Pair, int] = {}
     random = set()
     for row in candidates:
@@ -50,6 +50,6 @@ def read_pooled_pairs(
 
 
 def compute_unjudged_share(pooled: PooledPairs, judged: Collection[Pair]) -> float | None:
-    """Compute the share of proposed pairs that have no grade; None without a pool."""
+    """Compute the share of proposed pairs that have no grade; None if there is no pool."""
     proposed = pooled.ranks.keys() | pooled.left_out
     return len(proposed.difference(judged)) / len(proposed) if proposed else None

@@ -42,32 +42,33 @@ class Qrels:
 
     @cached_property
     def pair(self) -> Ints:
-        """One ascending number for each (query, document)."""
+        """Compute one ascending number for each (query, document)."""
         return self.query * len(self.documents) + self.document
 
     @property
     def pair_ids(self) -> list[tuple[str, str]]:
-        """The ids of the query and the document of each grade."""
+        """Return the ids of the query and document of each grade."""
         documents = self.documents.to_pylist()
         pairs = zip(self.query.tolist(), self.document.tolist(), strict=True)
         return [(self.query_ids[query], documents[document]) for query, document in pairs]
 
     @cached_property
     def relevant_documents(self) -> Ints:
-        """The number of relevant documents of each query, shape (Q,)."""
+        """Count the relevant documents of each query, shape (Q,)."""
         return np.bincount(self.query[self.grade >= self.relevant], minlength=len(self.query_ids))
 
     @cached_property
     def grade_counts(self) -> tuple[Ints, Ints]:
-        """The G grades, ascending up to the highest of the scale, shape (G,), and the number of documents
-        with each grade by query, shape (Q, G)."""
+        """Return the G grades, ascending up to the highest of the scale, shape (G,), and the number of
+        documents with each grade by query, shape (Q, G).
+        """
         grades = np.unique(np.append(self.grade, self.scale[-1]))
         shape = len(self.query_ids), len(grades)
         cell = self.query * len(grades) + np.searchsorted(grades, self.grade)
         return grades, np.bincount(cell, minlength=shape[0] * shape[1]).reshape(shape)
 
     def find_undefined(self, measure: Measure) -> NDArray[np.bool_]:
-        """Find the queries without a value of a measure, whatever a run returns, shape (Q,)."""
+        """Find the queries for which a measure is undefined, whatever a run returns, shape (Q,)."""
         queries = len(self.query_ids)
         lowest = self.relevant if measure.binary else 1
         if measure.kind in ("judged", CONTEXT) or measure.summary == "total":
@@ -85,8 +86,7 @@ def make_qrels(
     scale: Iterable[int] = (),
     relevant: int | None = None,
 ) -> Qrels:
-    """Turn rows of (query, document, grade) into columns; a negative grade is TREC's mark of an unjudged
-    pair.
+    """Build qrels from rows of (query, document, grade); a negative grade is TREC's mark of an unjudged pair.
 
     Parameters
     ----------
@@ -122,7 +122,7 @@ def make_qrels(
 
 
 def require_evidence(measure: Measure, qrels: Qrels) -> EvidenceRanges:
-    """Return the evidence of the qrels for a measure that needs evidence.
+    """Return the evidence of the qrels, for a measure that needs evidence.
 
     Raises
     ------
@@ -139,7 +139,7 @@ def require_evidence(measure: Measure, qrels: Qrels) -> EvidenceRanges:
 
 
 def qrels_from(grades: Mapping[str, Mapping[str, int]], relevant: int | None = None) -> Qrels:
-    """Turn grades of query → document → grade into columns; the scale is 0 to the highest of these grades.
+    """Build qrels from a mapping query → document → grade; the scale is 0 to the highest of these grades.
 
     Raises
     ------

@@ -23,7 +23,7 @@ from curation.evaluation.scoring.evidence import make_evidence_ranges
 from curation.evaluation.scoring.qrels import Qrels
 
 UNJUDGED = -1
-"""The grade of a document that nobody judged."""
+"""Stands for the grade of a document that nobody judged."""
 ChunkColumns = tuple[Ints, Ints, Ints, Ints]
 """Start, end, number of words and first word of each chunk, as in `RunChunks`."""
 
@@ -47,7 +47,7 @@ class RunRows(NamedTuple):
 
 @dataclass(frozen=True)
 class Rankings:
-    """Return the N documents of one run, sorted by query and rank.
+    """The N documents of one run, sorted by query and rank.
 
     Attributes
     ----------
@@ -70,7 +70,7 @@ class Rankings:
 
 
 class TieCounts(NamedTuple):
-    """Counts of equal scores, which document ids put in an order.
+    """Counts of equal scores in a run, whose order document ids decide.
 
     Attributes
     ----------
@@ -87,7 +87,7 @@ class TieCounts(NamedTuple):
 
 
 def make_run_rows(run: Mapping[str, Mapping[str, float]], qrels: Qrels) -> RunRows:
-    """Turn a run of query → document → score into rows, without queries that the qrels do not have.
+    """Build rows from a run of query → document → score, without queries that the qrels do not have.
 
     Raises
     ------
@@ -111,7 +111,7 @@ def make_run_rows(run: Mapping[str, Mapping[str, float]], qrels: Qrels) -> RunRo
 
 
 def rank(rows: RunRows, qrels: Qrels) -> Rankings:
-    """Put a run in order and look up the grades of its documents."""
+    """Rank a run's documents, and look up their grades."""
     encoded = rows.documents.dictionary_encode()
     codes = to_ints(encoded.indices)
     order, tie = order_rows(rows.query, rows.scores, codes, encoded.dictionary)
@@ -133,7 +133,7 @@ def _rank_chunks(chunks: RunChunks | None, qrels: Qrels) -> RankedChunks | None:
 
 
 def count_ties(ranking: Rankings) -> TieCounts:
-    """Count the equal scores that document ids put in an order."""
+    """Count the equal scores whose order document ids decide."""
     tied = np.flatnonzero(ranking.tie)
     groups, first = np.unique(ranking.tie[tied], return_index=True)
     queries = np.unique(ranking.query[tied[first]])
@@ -141,7 +141,7 @@ def count_ties(ranking: Rankings) -> TieCounts:
 
 
 def find_queries_with_ties(ranking: Rankings) -> Ints:
-    """Find the indexes of queries where another order of equal scores would change figures."""
+    """Find the indexes of queries for which another order of equal scores would change results."""
     tied = np.flatnonzero(ranking.tie)
     is_same_tie = np.diff(ranking.tie[tied]) == 0
     differs = np.diff(ranking.grade[tied]) != 0
@@ -149,7 +149,7 @@ def find_queries_with_ties(ranking: Rankings) -> Ints:
 
 
 def reorder_ties(ranking: Rankings, best: bool, lowest: int) -> Rankings:
-    """Put equal scores in the best or the worst order.
+    """Reorder documents with equal scores in the best or the worst order.
 
     In the best order, higher grades come first, then unjudged documents, then the lowest grade. The worst
     order is the reverse.
@@ -171,7 +171,7 @@ def order_rows(queries: Ints, scores: Floats, codes: Ints, names: pa.Array) -> t
     ----------
     codes: the index of each row's document in `names`.
     """
-    scores = np.asarray(scores, np.float64) + 0.0  # -0 is 0
+    scores = np.asarray(scores, np.float64) + 0.0  # makes -0 equal to 0
     step = np.diff(queries)
     if ((step > 0) | ((step == 0) & (scores[1:] <= scores[:-1]))).all():
         order = np.arange(len(scores))

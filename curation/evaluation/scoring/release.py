@@ -1,4 +1,4 @@
-"""A release as runs are scored on it: the queries of some parts with their grades."""
+"""A release against which runs are scored: the queries of some parts with their grades."""
 
 from __future__ import annotations
 
@@ -27,15 +27,15 @@ from curation.releases.seal import refuse_not_in_file
 from curation.store import Query, Store
 
 MIN_QUERIES = 10
-"""Minimum number of queries: a smaller stratum has no figures, and a smaller comparison no verdict."""
+"""A stratum with fewer queries has no results, and a comparison with fewer queries has no verdict."""
 
 ALL = "all"
-"""The name of all parts together."""
+"""Name that stands for all parts together."""
 
 
 @dataclass(frozen=True)
 class EvaluatedRelease:
-    """A release's queries of some parts with their grades, and the names that runs may use.
+    """A release's queries of some parts with their grades, and the query names that runs may use.
 
     Attributes
     ----------
@@ -71,12 +71,12 @@ class EvaluatedRelease:
 
     @property
     def mark(self) -> str | None:
-        """The mark of a release that was frozen against the gate; None for other releases."""
+        """Return the mark of a release that was frozen against the gate; None for other releases."""
         return self.frozen.mark if self.frozen else None
 
     @property
     def sealed_queries(self) -> NDArray[np.bool_]:
-        """True for each query of a sealed part, shape (Q,)."""
+        """Make a mask that is True for queries of sealed parts, shape (Q,)."""
         masks = [mask for part, mask in self.facets["part"].values.items() if part in self.sealed]
         return np.any(masks, axis=0) if masks else np.zeros(len(self.qrels.query_ids), bool)
 
@@ -84,7 +84,7 @@ class EvaluatedRelease:
 def read_release(
     store: Store, name: str | FrozenRelease, split: str | None = None, relevant: int | None = None
 ) -> EvaluatedRelease:
-    """Read the parts of a release that runs are evaluated on.
+    """Read the parts of a release on which runs are evaluated.
 
     Parameters
     ----------
@@ -141,7 +141,7 @@ def read_release(
 def _read_evidence(
     release: FrozenRelease, query_ids: Sequence[str], graded: Sequence[tuple[str, str, int]], sealed: bool
 ) -> EvidenceRanges | None:
-    """Read the evidence for these queries; None if nobody marked evidence.
+    """Read the evidence for evaluated queries; None if nobody marked evidence.
 
     A refusal must not reveal whether sealed queries have evidence. With a sealed part, the result is
     therefore None only if the whole release has no evidence.
@@ -168,7 +168,7 @@ def _refuse_sealed_of_file(release: FrozenRelease, sealed: Sequence[str]) -> Non
 
 
 def choose_parts(release: FrozenRelease, split: str | None = None) -> tuple[str, ...]:
-    """Return the part that `split` names, all parts for `ALL`, or by default all parts that are not sealed.
+    """Choose the part that `split` names, all parts for `ALL`, or by default all parts that are not sealed.
 
     Raises
     ------
@@ -195,7 +195,7 @@ def choose_parts(release: FrozenRelease, split: str | None = None) -> tuple[str,
 
 
 def read_scale(guides: Iterable[Mapping[str, Any]]) -> list[int]:
-    """Collect all grades of the guides that a release was judged with."""
+    """Collect all grades of the guides under which a release was judged."""
     return sorted({grade["value"] for guide in guides for grade in guide["scale"]})
 
 
@@ -217,6 +217,6 @@ def _to_floats(values: Any) -> Floats:
 
 
 def make_query(row: Mapping[str, Any]) -> Query:
-    """Turn a row of a release's part 'queries' into a query."""
+    """Make a query from a row of a release's part 'queries'."""
     text = str(row["text"])
     return Query(row["query_id"], text, normalise_query(text), row["source"], row.get("information_need"))

@@ -28,12 +28,12 @@ from curation.ingest.readers.values import parse_whole_number
 CHUNK_ID = re.compile(r"(.+)#(\d{1,12})-(\d{1,12})", re.DOTALL)
 MAP_AGAIN = "make, or map, the chunks of other versions again for this release"
 NO_OFFSET = -OPEN
-"""The offset of a line whose offset is not a number."""
+"""Stands for the offset of a line whose offset is not a number."""
 WAY_OUT = "The columns start and end, in the run or in the mapped index, would give exact places."
 
 
 class ChunkLocation(NamedTuple):
-    """A part of a document's body.
+    """The range of a chunk in a document's body.
 
     The end of a whole document is `UNKNOWN`. A part that was not found has an `UNKNOWN` start as well.
 
@@ -51,7 +51,7 @@ class ChunkLocation(NamedTuple):
 
 
 class ChunkCounts(NamedTuple):
-    """The number of chunks, and the numbers of chunks with texts that are not found, or found several times.
+    """Counts of chunks, and of chunks whose texts are not found or found several times.
 
     Attributes
     ----------
@@ -67,7 +67,7 @@ class ChunkCounts(NamedTuple):
     first_twice: int | None = None
 
     def sentences(self) -> list[str]:
-        """Warn about texts that were not found, or found several times."""
+        """Warn about chunk texts that were not found, or were found several times."""
         sentences = []
         if self.not_found:
             lacking = pluralize(self.not_found, "chunk has", "chunks have")
@@ -83,7 +83,7 @@ class ChunkCounts(NamedTuple):
 
 
 class LocatedChunks(NamedTuple):
-    """The chunks of C lines, with columns as in `RunChunks`.
+    """The located chunks of C lines, with columns as in `RunChunks`.
 
     Attributes
     ----------
@@ -100,7 +100,7 @@ class LocatedChunks(NamedTuple):
 
     @property
     def is_found(self) -> Mask:
-        """Whether each chunk was found in its document, shape (C,)."""
+        """Return whether each chunk was found in its document, shape (C,)."""
         return self.range_counts > 0
 
 
@@ -113,7 +113,7 @@ def locate_chunks(
     problems: Problems,
     scored_lists: ScoredLists | None = None,
 ) -> LocatedChunks | None:
-    """Locate the chunks of a file's lines in their documents; None for a file of documents.
+    """Locate the chunks of a file's lines in their documents; None if the file lists whole documents.
 
     Parameters
     ----------
@@ -155,7 +155,7 @@ def locate_chunks(
 
 
 def locate_id(name: str, ids: Collection[str], chunk_map: Mapping[str, ChunkLocation]) -> ChunkLocation:
-    """Read an id as a chunk, or as a whole document, whose end is `UNKNOWN`."""
+    """Parse an id as a chunk, or as a whole document, whose end is `UNKNOWN`."""
     match = None if name in chunk_map or name in ids else CHUNK_ID.fullmatch(name)
     if match is not None and match[1] in ids:
         return ChunkLocation(match[1], int(match[2]), int(match[3]))
@@ -163,8 +163,7 @@ def locate_id(name: str, ids: Collection[str], chunk_map: Mapping[str, ChunkLoca
 
 
 def warn_of_unsure_ranges(by_text: Mapping[str, bool]) -> str:
-    """Warn that some of the compared systems have unsure ranges; '' if no system or every system has unsure
-    ranges.
+    """Warn that only some of the compared systems have unsure ranges; '' if none or all of them have.
 
     Parameters
     ----------
@@ -186,7 +185,7 @@ def _note_unmapped_chunks(
     bodies: PinnedBodies,
     problems: Problems,
 ) -> None:
-    """Note the ids that neither the map of chunks nor the release has, each with its first line."""
+    """Report the ids that neither the chunk map nor the release has, each with its first line."""
     for code, row in zip(*np.unique(to_ints(documents.indices), return_index=True), strict=True):
         if locations[code].document_id not in bodies.hashes:
             fault = f"the map has no chunk {documents[row].as_py()!r} of a document of the release"
@@ -207,11 +206,11 @@ def _read_offsets(column: pa.Array, line: Ints, name: str, problems: Problems) -
 
 
 def _find_ranges_of_ids(locations: Sequence[ChunkLocation], codes: Ints, lengths: Ints) -> ChunkRanges:
-    """Return the range of each line's id; a chunk without a range gets a range behind the document's end."""
+    """Find the range of each line's id; a chunk without a range gets a range behind the document's end."""
     columns = [(location.start, location.end, location.places) for location in locations]
     start, end, range_counts = np.array(columns, np.int64).reshape(-1, 3)[codes].T
     is_found = start != UNKNOWN
-    start = np.where(is_found, start, lengths + codes)  # a different range for each id
+    start = np.where(is_found, start, lengths + codes)  # ranges behind the end of the document differ by id
     end = np.where(is_found, np.where(end == UNKNOWN, lengths, end), start + 1)
     return start, end, np.where(is_found, np.maximum(range_counts, 1), 0)
 

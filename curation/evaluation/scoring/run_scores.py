@@ -34,7 +34,7 @@ from curation.evaluation.scoring.qrels import Qrels
 from curation.evaluation.scoring.rankings import UNJUDGED, Rankings, RunRows, TieCounts
 
 SCORE_FIELDS = ("values", "highest", "judged", "residual", "best", "worst", "if_none", "if_all")
-"""The fields of `RunScores` of shape (Q, M)."""
+"""Fields of `RunScores` with the shape (Q, M)."""
 MAX_UNJUDGED = 100
 UNBOUNDED = ("judged", "bpref", "num_ret", *(kind.name for kind in KINDS.values() if kind.source == "chunks"))
 """Kinds of measures without bounds for unjudged documents."""
@@ -83,7 +83,7 @@ class RunScores:
 
 
 def score_run(run: Mapping[str, Mapping[str, float]], qrels: Qrels, measures: Sequence[Measure]) -> RunScores:
-    """Score a run that maps query → document → score.
+    """Score a run given as query → document → score.
 
     Raises
     ------
@@ -93,12 +93,12 @@ def score_run(run: Mapping[str, Mapping[str, float]], qrels: Qrels, measures: Se
 
 
 def score_rows(rows: RunRows, qrels: Qrels, measures: Sequence[Measure]) -> RunScores:
-    """Score the rows of a run."""
+    """Score a run given as rows."""
     return score_ranking(rankings.rank(rows, qrels), qrels, measures)
 
 
 def score_ranking(ranking: Rankings, qrels: Qrels, measures: Sequence[Measure]) -> RunScores:
-    """Score the ranking of a run."""
+    """Score a run given as a ranking."""
     values = compute_values(ranking, qrels, measures)
     if_none, if_all = compute_unjudged_bounds(ranking, qrels, measures, values)
     longest_words = ranking.chunks.longest_words if ranking.chunks else 0
@@ -132,7 +132,7 @@ def _compute_reordered_values(
 
 
 def average_scores(runs: Sequence[RunScores]) -> RunScores:
-    """Average the runs of one system, query by query; ties and returned documents are summed."""
+    """Average the scores of one system's runs, query by query; ties and returned documents are summed."""
     if len(runs) == 1:
         return runs[0]
     means = {field: np.mean([getattr(run, field) for run in runs], axis=0) for field in SCORE_FIELDS}
@@ -179,7 +179,7 @@ def _compute_judged_shares(ranking: Rankings, qrels: Qrels, measures: Sequence[M
 
 
 def _compute_judged_share(ranking: Rankings, depth: Ints | int | None) -> Floats:
-    """Compute the share of judged documents down to a depth, shape (Q,); each query may have a depth."""
+    """Compute the share of judged documents down to a depth, shape (Q,); the depth may differ by query."""
     sizes = ranking.returned if depth is None else np.minimum(ranking.returned, depth)
     is_judged = ranking.grade != UNJUDGED
     if depth is not None:
@@ -196,7 +196,7 @@ def _compute_residuals(ranking: Rankings, measures: Sequence[Measure]) -> Floats
 
 
 def explain_reversed_bounds(bounds: Iterable[tuple[float | None, float | None]]) -> str:
-    """Explain why a figure is lower if all unjudged documents are relevant; '' where no figure is lower.
+    """Explain why a mean is lower if all unjudged documents are relevant; '' if no mean is lower.
 
     Parameters
     ----------
@@ -237,7 +237,7 @@ def compute_unjudged_bounds(
 
 
 def _compute_regraded_values(measure: Measure, ranking: Rankings, qrels: Qrels, regraded: Ints) -> Floats:
-    """Compute the values of a measure that trec_eval lacks, with the highest grade at these indexes."""
+    """Compute the values of a measure that trec_eval lacks, with the highest grade for these documents."""
     grade = ranking.grade.copy()
     grade[regraded] = qrels.scale[-1]
     added = np.bincount(ranking.query[regraded], minlength=len(ranking.returned))
@@ -247,7 +247,7 @@ def _compute_regraded_values(measure: Measure, ranking: Rankings, qrels: Qrels, 
 
 
 def compute_highest_values(measures: Sequence[Measure], qrels: Qrels, longest_words: int = 0) -> Floats:
-    """Compute the highest value of each query by each measure, shape (Q, M).
+    """Compute the highest value that each query can have by each measure, shape (Q, M).
 
     Unjudged documents count as not relevant. The highest value is NaN where a query has no relevant document,
     1 for every judged@k, and infinite for num_ret.
@@ -262,7 +262,7 @@ def compute_highest_values(measures: Sequence[Measure], qrels: Qrels, longest_wo
 
 def _compute_highest_of(measure: Measure, qrels: Qrels, longest_words: int) -> Floats:
     relevant = qrels.relevant_documents.astype(np.float64)
-    with np.errstate(invalid="ignore"):  # nothing relevant: no value
+    with np.errstate(invalid="ignore"):  # without relevant documents there is no value
         if measure.kind in ("recall", "map") and measure.depth is not None:
             highest = np.minimum(relevant, measure.depth) / relevant
         elif measure.kind == "precision":

@@ -20,7 +20,7 @@ from curation.labeling.presentation.excerpts import split_sentences
 
 SENTENCE, HEADING = "sentence", "heading"
 Split = Callable[[str], list[Span]]
-"""A body → its chunks in order, without empty chunks."""
+"""A function that cuts a body into chunks in order, without empty chunks."""
 _WINDOW = re.compile(r"(\d{1,6})(?:/(\d{1,6}))?")
 _MAX_SENTENCE = 1 << 20
 _HEADING_OR_FENCE = re.compile(r"^ {0,3}(?:(#{1,6})(?=\s)|(`{3,}|~{3,}))", re.MULTILINE)
@@ -70,7 +70,7 @@ def _split_by_window(body: str, size: int, overlap: int) -> list[Span]:
 
 
 def _find_headings(body: str) -> Iterator[int]:
-    """Yield the beginnings of headings outside fenced code."""
+    """Yield where headings begin, outside fenced code."""
     fence = ""
     for match in _HEADING_OR_FENCE.finditer(body):
         if match[1] and not fence:

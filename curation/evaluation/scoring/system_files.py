@@ -22,7 +22,7 @@ _FILE_ENDINGS = set(".gz .trec .run .txt .tsv .tab .csv .jsonl .ndjson .json .pa
 
 
 class SystemFile(NamedTuple):
-    """A file of a system, the name of the system, and the file's columns, if a person chose them."""
+    """A file of a system, with the system's name and the columns that a person chose, if any."""
 
     name: str
     path: Path
@@ -39,7 +39,7 @@ class AnswerFields(NamedTuple):
 
 
 def parse_run_files(arguments: Sequence[str]) -> list[SystemFile]:
-    """Read `NAME=FILE` or `FILE` as the run files of systems.
+    """Parse `NAME=FILE` or `FILE` as the run files of systems.
 
     Raises
     ------
@@ -63,7 +63,7 @@ def parse_run_files(arguments: Sequence[str]) -> list[SystemFile]:
 
 
 def parse_answer_files(arguments: Sequence[str]) -> list[SystemFile]:
-    """Read `NAME=FILE` or `FILE` as the files of answers of systems.
+    """Parse `NAME=FILE` or `FILE` as the answer files of systems.
 
     Raises
     ------
@@ -79,7 +79,7 @@ def parse_answer_files(arguments: Sequence[str]) -> list[SystemFile]:
 
 
 def _parse_system_files(arguments: Sequence[str], option: str) -> list[SystemFile]:
-    """Read the arguments of an option; a system without a name is named after its file."""
+    """Parse the file arguments of an option; a system without a name is named after its file."""
     missing = [_explain_missing_part(argument, option) for argument in arguments]
     refuse_problems([sentence for sentence in missing if sentence])
     parts = map(_split_argument, arguments)
@@ -102,7 +102,7 @@ def _make_default_name(file: str) -> str:
 
 
 def _explain_missing_part(argument: str, option: str) -> str:
-    """Explain which part `NAME=FILE` lacks; '' if it has both parts or is a file."""
+    """Explain which part of `NAME=FILE` is missing; '' if no part is missing."""
     name, separator, file = argument.partition("=")
     if Path(argument).is_file() or not (separator and (not name.strip() or not file.strip())):
         expected = f"{option} FILE or {option} NAME=FILE"

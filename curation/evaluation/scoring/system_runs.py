@@ -74,7 +74,7 @@ class ReadingOptions(NamedTuple):
 
 @dataclass(frozen=True)
 class SystemRun:
-    """A run that was read for a release.
+    """A run that was read from its file for a release.
 
     Attributes
     ----------
@@ -104,7 +104,7 @@ def read_run(
     options: ReadingOptions = ReadingOptions(),
     progress: Progress = silent,
 ) -> SystemRun:
-    """Read a run.
+    """Read a system's run from its file.
 
     Raises
     ------
@@ -117,7 +117,7 @@ def read_run(
 
 
 def open_run_file(source: SystemFile, options: ReadingOptions, progress: Progress = silent) -> RunFile:
-    """Open a run file, or return the file that an earlier step parsed.
+    """Open a run file, or return the file as an earlier operation parsed it.
 
     Raises
     ------
@@ -133,7 +133,7 @@ def open_run_file(source: SystemFile, options: ReadingOptions, progress: Progres
 
 
 class _RunLines(NamedTuple):
-    """The N lines of evaluated queries.
+    """The N lines of a run file with evaluated queries.
 
     Attributes
     ----------
@@ -153,13 +153,13 @@ class _RunLines(NamedTuple):
 
     @property
     def pair_codes(self) -> Ints:
-        """One number for each (query, document), shape (N,)."""
+        """Compute one number for each (query, document), shape (N,)."""
         codes = to_ints(self.documents.indices)
         return self.query * (int(codes.max(initial=0)) + 1) + codes
 
 
 class _SystemRunReader:
-    """The reader of one run file, which collects problems and counts."""
+    """Reads one run file, and collects problems and counts."""
 
     def __init__(self, file: RunFile, release: EvaluatedRelease, options: ReadingOptions) -> None:
         self._file, self._problems, self._release = file, file.problems, release
@@ -203,7 +203,7 @@ class _SystemRunReader:
         )
 
     def _select_evaluated_lines(self, columns: RunColumns) -> _RunLines:
-        """Keep the lines of evaluated queries."""
+        """Keep the lines of a run file with evaluated queries."""
         indexes = np.array([self._query_indexes.get(name, -1) for name in columns.queries.values], np.int64)
         query = indexes[columns.queries.codes]
         is_evaluated = query >= 0
@@ -223,9 +223,9 @@ class _SystemRunReader:
         return _RunLines(columns.lines[is_evaluated], query[is_evaluated], documents, scores, ranks, cells)
 
     def _read_lines(self) -> RunColumns:
-        """Read the file line by line into columns, and note the problems of lines."""
+        """Read the run file line by line into columns, and record the problems of lines."""
         lines: list[RunRow] = []
-        with suppress(InputError):  # noted with the file's problems: raised with what else is found
+        with suppress(InputError):  # reported with the file's other problems
             lines += (line for line in self._lines if not self._lines.lacks_number(line))
         fields, indexes = self._file.fields, np.arange(len(lines))
         return RunColumns(
@@ -241,7 +241,7 @@ class _SystemRunReader:
         )
 
     def _locate(self, lines: _RunLines) -> LocatedChunks | None:
-        """Locate the chunks of the lines; None for a run of documents."""
+        """Locate the chunks of a run's lines; None for a run of documents."""
         if self._release.bodies is None:
             return None
         return locate_chunks(
@@ -251,7 +251,7 @@ class _SystemRunReader:
         )
 
     def _remove_repeated_chunks(self, lines: _RunLines, located: LocatedChunks) -> RunChunks:
-        """Keep each chunk once in a query's list, at its best rank; note repeated chunks."""
+        """Keep each chunk once in a query's list, at its best rank, and record repeated chunks."""
         repeated = _find_repeated_chunks(lines, located)
         for row in [] if self._skip_repeated else repeated.tolist():
             chunk = f"the chunk {located.start[row]}-{located.end[row]}"
@@ -268,7 +268,7 @@ class _SystemRunReader:
         return order_chunks(query, scores, documents, columns, self._release.bodies.bounds)
 
     def _choose_best_lines(self, lines: _RunLines, has_chunks: bool) -> Ints:
-        """Choose the line with the best rank of each document.
+        """Choose for each document the line with the best rank.
 
         The remaining lines are chunks of the document, or repeated documents, which are counted or refused.
         """
@@ -323,7 +323,7 @@ class _SystemRunReader:
             self._unknown_queries.setdefault(name, line)
 
     def _explain_empty_run(self) -> tuple[str, str]:
-        """Explain why no line could be used, and what to do."""
+        """Explain why no line of the run could be used, and what to do."""
         if not self._left_out:
             return (
                 "holds no ranked document: the file is empty, or has only a header or comments",
@@ -348,9 +348,9 @@ class _SystemRunReader:
 
 
 def _find_repeated_chunks(lines: _RunLines, located: LocatedChunks) -> Ints:
-    """Find the lines with a chunk that a better line of the query's list also has."""
+    """Find the lines with a chunk that a better line in the query's list also has."""
     chunk_codes = lines.pair_codes * OPEN + located.start
-    if np.diff(np.sort(chunk_codes)).all():  # a code may wrap around: then different chunks look alike
+    if np.diff(np.sort(chunk_codes)).all():  # codes may overflow, and then different chunks look alike
         return np.zeros(0, np.int64)
     by_score = np.argsort(-lines.scores, kind="stable")
     codes = to_ints(lines.documents.indices)
@@ -361,7 +361,7 @@ def _find_repeated_chunks(lines: _RunLines, located: LocatedChunks) -> Ints:
 
 
 def _count_queries_against_scores(lines: _RunLines) -> int:
-    """Count the queries with a score that rises with the rank."""
+    """Count the queries in which a lower rank has a higher score."""
     if lines.ranks is None:
         return 0
     order = np.lexsort((lines.ranks, lines.query))

@@ -39,14 +39,14 @@ class JudgedRanks(NamedTuple):
 
 
 def find_judged_ranks(qrels: Qrels, ranking: Rankings) -> JudgedRanks:
-    """Find the judged documents of a ranking."""
+    """Find the judged documents in a ranking."""
     is_judged = ranking.grade_index != UNJUDGED
     grade = qrels.grade[ranking.grade_index[is_judged]]
     return JudgedRanks(ranking.query[is_judged], ranking.rank[is_judged], grade, *qrels.grade_counts)
 
 
 def add_highest_grades(judged: JudgedRanks, query: Ints, rank: Ints) -> JudgedRanks:
-    """Add documents with the highest grade.
+    """Add documents that get the highest grade.
 
     Parameters
     ----------
@@ -63,7 +63,7 @@ def add_highest_grades(judged: JudgedRanks, query: Ints, rank: Ints) -> JudgedRa
 
 
 def compute_measures(measures: Sequence[Measure], qrels: Qrels, judged: JudgedRanks) -> Floats:
-    """Compute measures of trec_eval, shape (Q, M); 0 where the run misses a query or no document is relevant.
+    """Compute trec_eval's measures, shape (Q, M); 0 if the run lacks a query or no document is relevant.
 
     Parameters
     ----------
@@ -80,7 +80,7 @@ def compute_measures(measures: Sequence[Measure], qrels: Qrels, judged: JudgedRa
 
 
 class _RelevantRanks(NamedTuple):
-    """The ranks of relevant documents in a run.
+    """Ranks of the relevant documents in a run.
 
     Attributes
     ----------
@@ -99,7 +99,7 @@ class _RelevantRanks(NamedTuple):
     irrelevant: Ints
 
     def total(self, amounts: Floats | None = None) -> Floats:
-        """Add up the amounts of each query's ranks, by default 1 a rank, shape (Q,)."""
+        """Sum the amounts of each query's ranks, by default 1 for each rank, shape (Q,)."""
         return sum_by_query(self.query, amounts, len(self.relevant))
 
     def down_to(self, depth: Ints | int | None) -> _RelevantRanks:
@@ -154,8 +154,7 @@ def _bpref(ranks: _RelevantRanks, measure: Measure) -> Floats:
 
 
 def _interpolated_precision(ranks: _RelevantRanks, measure: Measure) -> Floats:
-    """Find the best precision at a rank with as many relevant documents as the level of recall needs, or
-    more."""
+    """Find the best precision at any rank that reaches the required level of recall."""
     needed = np.floor((measure.recall or 0.0) * ranks.relevant + 0.9)
     is_enough = ranks.found >= needed[ranks.query]
     best = np.zeros(len(needed))
@@ -177,7 +176,7 @@ _BINARY: dict[str, Callable[[_RelevantRanks, Measure], Floats]] = {
 
 
 def _ndcg(judged: JudgedRanks, measure: Measure) -> Floats:
-    """Compute nDCG; both sums are made from the top down, so that the best order has exactly 1."""
+    """Compute nDCG; both sums run from the top down, so that the best order gives exactly 1."""
     is_counted = slice(None) if measure.depth is None else judged.rank <= measure.depth
     gains = _gains(judged.grade[is_counted], measure)
     discounted = gains / np.log2(judged.rank[is_counted] + 1)
@@ -188,7 +187,7 @@ def _ndcg(judged: JudgedRanks, measure: Measure) -> Floats:
 def _ideal_dcg(judged: JudgedRanks, measure: Measure) -> Floats:
     """Compute the DCG of each query's documents in the best order, shape (Q,)."""
     queries = len(judged.totals)
-    last_ranks = np.cumsum(judged.totals[:, ::-1], axis=1)  # of each grade, the highest grade first
+    last_ranks = np.cumsum(judged.totals[:, ::-1], axis=1)  # by grade, the highest grade first
     last_ranks = last_ranks if measure.depth is None else np.minimum(last_ranks, measure.depth)
     lengths = last_ranks[:, -1]
     query = np.repeat(np.arange(queries), lengths)
