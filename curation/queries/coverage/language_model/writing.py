@@ -32,10 +32,9 @@ from curation.core.reports.tables import Table
 from curation.core.text import describe_left_out, pluralize
 from curation.people.annotators import require_author
 from curation.queries.coverage.gaps import CoverageGap
-from curation.queries.coverage.language_model import answers, call_runs, writing_calls, writing_plan
-from curation.queries.coverage.language_model.answers import MALFORMED, REFUSED
-from curation.queries.coverage.language_model.call_runs import CallLimits, Check, send_calls
-from curation.queries.coverage.language_model.chat import is_rejection
+from curation.queries.coverage.language_model import call_runs, writing_calls, writing_plan
+from curation.queries.coverage.language_model.call_runs import CallLimits
+from curation.queries.coverage.language_model.call_session import CallSession
 from curation.queries.coverage.language_model.prompting import hash_prompt, load_prompt
 from curation.queries.coverage.language_model.writing_calls import VERIFY, WRITE, QueryAim, read_candidates
 from curation.queries.coverage.language_model.writing_plan import TRIES, WritingInputs, WritingRequest
@@ -57,8 +56,6 @@ UNCHECKED = "candidates without an answer from the second or third call"
 NOT_NEEDED = "candidates that ranked below the chosen candidate"
 NO_CANDIDATE = "documents for which the language model gave no candidate"
 GIVEN_UP = f"regions for which {TRIES} times the usual number of documents, or all documents, gave no query"
-ENDED_BY_ENDPOINT = "the language model gave no answer"
-ENDED_BY_LIMIT = "the limit of calls is reached"
 
 
 @dataclass
@@ -144,6 +141,7 @@ def write_queries(
     try:
         session.run(progress)
     finally:
+        session.report.ended, session.report.spent = session.calls.ended, session.calls.spent
         if session.report.written:
             session.report.drawn = synthetic_queries.draw_queries(store, request.share, request.seed, actor)
     return session.report
@@ -155,8 +153,7 @@ class _WritingRun:
     def __init__(
         self, store: Store, request: WritingRequest, asking: CallLimits, actor: str, inputs: WritingInputs
     ) -> None:
-        self._store, self._request, self._asking = store, request, asking
-        self._actor, self._inputs = actor, inputs
+        self._store, self._request, self._actor, self._inputs = store, request, actor, inputs
         self._queries = list(inputs.queries)
         self._weights = {gap.number: len(gap.documents) * (gap.searches or 0) for gap in inputs.gaps}
         if not any(self._weights.values()):
@@ -164,7 +161,7 @@ class _WritingRun:
         self._missing = Counter({gap.number: gap.missing for gap in inputs.gaps})
         self._thirds = Counter(THIRDS.find_third(value) for value in inputs.alignments if value is not None)
         self._done: set[str] = set()
-        self._rejected = 0  # requests, one after the other
+        self.calls = CallSession(store, asking)
         model, map_id = asking.endpoint.model, inputs.map.map_id
         self.report = SyntheticQueries(model, map_id, len(inputs.gaps), len(inputs.gaps))
 
@@ -176,7 +173,7 @@ class _WritingRun:
                 progress("synthetic queries", len(self.report.written), self._request.queries)
                 if len(self.report.written) >= self._request.queries:
                     return
-            if self.report.ended:
+            if self.calls.ended:
                 return
 
     def _fill_gap(self, gap: CoverageGap) -> bool:
@@ -186,7 +183,7 @@ class _WritingRun:
         for _ in range(TRIES):
             if self._write_for(list(islice(unused_aims, self._request.candidates))):
                 return True
-            if self.report.ended:
+            if self.calls.ended:
                 return False
         self.report.left_out[GIVEN_UP] += 1
         return False
@@ -194,13 +191,13 @@ class _WritingRun:
     def _write_for(self, aims: Sequence[QueryAim]) -> bool:
         """Ask the model for a candidate for each document, and tell whether a candidate became a query."""
         calls = [writing_calls.make_candidates_call(aim, self.report.model) for aim in aims]
-        answer_texts = self._ask_model(calls, read_candidates)
-        if self.report.ended:
+        answer_texts = self.calls.ask(calls, read_candidates)
+        if self.calls.ended:
             return False
         ranked = self._rank(aims, answer_texts)
         for rank, candidate in enumerate(ranked, 1):
             quote = self._find_quote(candidate)
-            if self.report.ended:
+            if self.calls.ended:
                 return False
             if quote and self._store_query(candidate, quote):
                 self.report.refused += Counter({NOT_NEEDED: len(ranked) - rank})
@@ -243,8 +240,8 @@ class _WritingRun:
         document, quote = candidate.aim.document, ""
         for reason in (UNANSWERED, UNQUOTED):
             call = writing_calls.make_verification_call(candidate.text, document, self.report.model)
-            [answer] = self._ask_model([call], writing_calls.read_verification)
-            if self.report.ended:
+            [answer] = self.calls.ask([call], writing_calls.read_verification)
+            if self.calls.ended:
                 return None
             verification = answer and writing_calls.read_verification(answer)
             if not verification or not writing_calls.has_valid_quote(verification, document):
@@ -258,24 +255,6 @@ class _WritingRun:
         """Count a refused candidate. The run asks for no further candidate for the candidate's document."""
         self.report.refused[reason] += 1
         self._done.add(aim.document.document_id)
-
-    def _ask_model(self, calls: Sequence[answers.ModelCall], check: Check) -> list[str | None]:
-        """Get the stored or new answer of each call, or None for a call without an answer."""
-        max_calls, requests = self._asking.most_calls, self.report.spent.requests
-        remaining_calls = None if max_calls is None else max(0, max_calls - requests)
-        spending = send_calls(self._store, calls, check, self._asking._replace(most_calls=remaining_calls))
-        self.report.spent = call_runs.sum_spending(self.report.spent, spending)
-        with self._store.reading() as cursor:
-            stored = answers.read_answers(cursor, calls)
-        left_out = spending.left_out
-        rejected = sum(left_out[reason] for reason in left_out if is_rejection(reason))
-        self._rejected = 0 if spending.answered else self._rejected + min(rejected, spending.requests)
-        unanswered = any(
-            not is_rejection(reason) and not reason.startswith((REFUSED, MALFORMED)) for reason in left_out
-        )
-        if unanswered or self._rejected >= call_runs.MAX_CONSECUTIVE_FAILURES:
-            self.report.ended = ENDED_BY_LIMIT if spending.requests == remaining_calls else ENDED_BY_ENDPOINT
-        return [stored.find_answer(call) for call in calls]
 
     def _store_query(self, candidate: RankedCandidate, quote: str) -> bool:
         """Store a withheld synthetic query, or return False if the project has its text already."""

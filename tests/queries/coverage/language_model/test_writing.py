@@ -15,11 +15,10 @@ from curation.ingest.importers.queries import read_active_queries
 from curation.people.accounts import add_annotator
 from curation.pooling.pool import build_pool
 from curation.pooling.request import PoolRequest
+from curation.queries.coverage.language_model.call_session import ENDED_BY_ENDPOINT, ENDED_BY_LIMIT
 from curation.queries.coverage.language_model.prompting import MalformedAnswerError, hash_prompt, load_prompt
 from curation.queries.coverage.language_model.writing import (
     ELSEWHERE,
-    ENDED_BY_ENDPOINT,
-    ENDED_BY_LIMIT,
     GIVEN_UP,
     NO_CANDIDATE,
     NOT_NEEDED,
