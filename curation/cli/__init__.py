@@ -24,7 +24,6 @@ MODULES = {
     "decide": ("disputes",),
     "import_": ("import",),
     "operate": ("backup", "restore", "doctor"),
-    "queries": ("sample", "query"),
     "releases": ("verify", "diff"),
 }
 """Module → its commands. A command that is absent here is in the module with the name of the command."""

@@ -5,9 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-from typer import Context, Option, Typer
+from typer import Context, Option
 
-from curation.cli.coverage_write import write_command
 from curation.cli.invocation import actor, project_store, refuse_unused
 from curation.cli.options import Limit, with_options_of
 from curation.cli.output import emit, say, show, write_file
@@ -21,11 +20,8 @@ if TYPE_CHECKING:
     from curation.core.progress import Progress
     from curation.evaluation.by_query import EvaluatedValues
 
-coverage = Typer()
-app.add_typer(coverage, name="coverage")
 
-
-@coverage.callback(invoke_without_command=True)
+@app.command("coverage")
 @with_options_of(CoverageRequest)
 def coverage_command(
     request: CoverageRequest,
@@ -126,6 +122,3 @@ def _evaluate(release: str | None, runs: list[str], seed: int, progress: Progres
     request = EvaluateRequest(release, by=(), seed=seed)
     run_files = parse_run_files(runs)
     return choose_values(evaluate_runs(project_store(), release, run_files, request, progress=progress))
-
-
-coverage.command("write")(write_command)

@@ -18,7 +18,7 @@ from curation.core.default_paths import DEFAULTS, find_project_file
 STEPS = {
     "Set up": ["init", "start", "status", "guide"],
     "Import": ["import"],
-    "Sample queries": ["sample", "query", "tags", "coverage"],
+    "Sample queries": ["sample", "queries", "tags", "coverage"],
     "Pool documents": ["pool", "negatives"],
     "People and rounds": ["people", "round", "practice"],
     "Label": ["app"],

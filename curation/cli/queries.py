@@ -1,25 +1,61 @@
-"""The queries to judge: `sample` draws queries from the traffic, and `query add` adds a query by hand."""
+"""`goldgrade queries`: new queries, which people or a language model write without a log."""
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import Annotated
+import json
+from enum import StrEnum
+from typing import TYPE_CHECKING, Annotated
 
 from typer import Argument, Context, Option
 
-from curation.cli.invocation import actor, project_store, refuse_others
-from curation.cli.options import option, switch, with_options_of
-from curation.cli.output import emit, show
-from curation.cli.program import app, command_group
-from curation.cli.progress import run_operation
+from curation.cli.invocation import actor, find_given_flags, project_store, refuse_unused
+from curation.cli.language_model import NOT_SENT, MaxCalls, Send, describe_spending
+from curation.cli.options import Seed, option, split_list
+from curation.cli.output import emit, note, show
+from curation.cli.program import command_group
+from curation.cli.progress import progress_bar
 from curation.core.errors import InputError
-from curation.queries.sampling.requests import DrawRequest, TopUpRequest
+from curation.core.operation import PlainResult
+from curation.core.request import DEFAULT_MODEL
+from curation.queries.requests import CoverageRequest
 
-query = command_group("query", "Write queries by hand.")
+if TYPE_CHECKING:
+    from curation.queries.coverage.language_model.writing_plan import WritingRequest
+
+queries_group = command_group("queries", "Write queries, or have queries written, without a log.")
+
+QueryCount = Annotated[int, Option(min=1, help="Number of queries to write in total.")]
+Writers = Annotated[
+    str | None, Option(help="Annotators who write, on the page Write. Separate them by commas.")
+]
+JudgedShare = Annotated[
+    float | None, Option(help="Share of a language model's queries that people judge. Above 0, at most 1.")
+]
+RegionNumber = Annotated[int | None, Option(help="Number of a region, if people write only for this region.")]
+EmbeddingModel = Annotated[str, option(CoverageRequest, "model")]
 
 
-@query.command("add")
-def query_add(
+class Purpose(StrEnum):
+    """Purposes of written queries: regions without a query, regions with few queries, or unanswerable
+    queries.
+    """
+
+    gaps = "gaps"
+    few = "few"
+    unanswerable = "unanswerable"
+
+
+PurposeOption = Annotated[
+    Purpose,
+    Option(
+        help="Purpose: gaps, few or unanswerable. The purpose few raises regions with 1 to 4 queries to 5 "
+        "queries. Unanswerable queries have no answer in the corpus; only people write such queries."
+    ),
+]
+
+
+@queries_group.command("add")
+def add(
     text: Annotated[str, Argument(help="The query, as a user would type it.")],
     id: Annotated[str | None, Option(help="Its id.", show_default="made from the text")] = None,
     information_need: Annotated[str | None, Option(help="Information need, for annotators.")] = None,
@@ -31,9 +67,9 @@ def query_add(
 
     \b
     Examples:
-      goldgrade query add "cable for two 4k screens"
-      goldgrade query add "who repairs phones in space" --id odd-1 --tag unanswerable --tag question
-      goldgrade query add "usb c hub" --information-need "A hub that charges the laptop too" --as ada --json
+      goldgrade queries add "cable for two 4k screens"
+      goldgrade queries add "who repairs phones in space" --id odd-1 --tag unanswerable --tag question
+      goldgrade queries add "usb c hub" --information-need "A hub that charges the laptop too" --as ada --json
     """
     from curation.queries.new_query import write_query
 
@@ -41,62 +77,123 @@ def query_add(
     emit(added, f"Added query {added.query_id}: {added.text}")
 
 
-@app.command()
-@with_options_of(DrawRequest, except_fields=("size", "quotas"))
-def sample(
-    request: DrawRequest,
+@queries_group.command("write")
+def write_command(
     context: Context,
-    size: Annotated[
-        int | None, option(DrawRequest, "size", show_default="needed unless topping up to quotas")
-    ] = None,
-    quota: Annotated[list[str] | None, option(DrawRequest, "quotas")] = None,
-    top_up: Annotated[
-        bool,
-        switch(
-            "--top-up",
-            "Add queries to the current sample, and remove no query. The sample then reaches at least "
-            "each --quota, or --size queries in total.",
-        ),
-    ] = False,
+    queries: QueryCount = 20,
+    annotators: Writers = None,
+    share: JudgedShare = None,
+    purpose: PurposeOption = Purpose.gaps,
+    region: RegionNumber = None,
+    seed: Seed = 0,
+    model: EmbeddingModel = DEFAULT_MODEL,
+    send: Send = False,
+    calls: MaxCalls = None,
 ) -> None:
-    """Draw the queries to judge, without replacement.
+    """Have queries written for untested regions, or list queries.
 
-    By default head, torso and tail get equal shares of the sample; the unused share of a small stratum goes
-    to the other strata. Strata of several dimensions are crossed and named like `head · docs-site · short`.
-    A query is short up to 2 words, and long from 6 words on. A tag makes two strata, such as `question` and
-    `not question`. A field is an additional column of the log (`import traffic --map metadata=COLUMN`). A
-    cluster is the region of the corpus to which a query belongs most (`goldgrade coverage`). Queries asked
-    equally often stay in one band. Each query is stored with its inclusion probability. The sample becomes
-    the current one; earlier samples stay stored.
+    With --annotators, people write the queries; with --share, a language model writes them. Without both
+    options the command lists the written queries with their source, and the state of unanswerable queries.
 
-    With `--top-up` a
-    stratum that is too small gets more queries. Each `--quota` is then a minimum, no earlier query is lost,
-    and all probabilities stay correct. Seed, strata and limits stay as in the current sample.
+    A person's task has a document of a region and a style: 1–2 words, 3–4 words or a natural question, with
+    proper names or in generic terms. The tasks take regions in the order of searches × documents; each region
+    comes once before a region comes again.
+
+    GOLDGRADE_LLM_URL names the language model; without --send the command only says how many calls it would
+    send. The model proposes a query for each of several documents of a region. The command refuses copied
+    phrases, near-duplicates and texts that do not read as a query. A second call must quote the answer from
+    the document, and a third call must find the answer in the quote alone. The command keeps the query that
+    adds most to coverage. A query of a model becomes active once people judge it. --share without --queries
+    raises the judged share of all queries that models wrote.
 
     \b
     Examples:
-      goldgrade sample --size 200 --seed 7
-      goldgrade sample --size 200 --seed 7 --json
-      goldgrade sample --size 300 --strata band,segment --allocation square-root
-      goldgrade sample --size 200 --strata band,tag:question,field:country
-      goldgrade sample --size 200 --strata cluster --allocation square-root
-      goldgrade sample --size 200 --design pps --since 2026-01-01 --until 2026-04-01
-      goldgrade sample --size 260 --seed 7 --quota head=67 --quota torso=67
-      goldgrade sample --size 260 --seed 7 --quota head=30%
-      goldgrade sample --top-up --quota tail=40 --quota torso=40
-      goldgrade sample --top-up --size 300
-      goldgrade sample --size 50 --seed 8 --min-count 2 --exclude-judged --exclude-released
+      goldgrade queries write
+      goldgrade queries write --queries 30 --annotators anna,ben --seed 7
+      goldgrade queries write --queries 10 --annotators anna --purpose unanswerable
+      goldgrade queries write --queries 2 --annotators anna --region 4
+      goldgrade queries write --queries 30 --share 0.5 --send --calls 300
+      goldgrade queries write --share 1
     """
-    from curation.queries.sampling.requests import read_quotas
+    _check_options(context, annotators, share, purpose)
+    if annotators is not None:
+        _open_tasks(queries, annotators, purpose, region, seed)
+    elif share is None:
+        _list_written_queries()
+    elif "queries" in find_given_flags(context) or send:
+        from curation.queries.coverage.language_model.writing_plan import WritingRequest
 
-    if top_up:
-        reason = "--top-up draws like the current sample, and takes only --size and --quota"
-        refuse_others(context, reason, "size", "quota", "top_up")
-    elif size is None:
-        raise InputError("No --size was given; expected how many queries to draw, for instance --size 200.")
-    quotas = read_quotas(quota or [], size)
-    if size is None or top_up:
-        report = run_operation("top up", TopUpRequest(size, quotas))
+        request = WritingRequest(queries, share, seed, embedding=model, fill=purpose is Purpose.few)
+        _write_by_model(request, send, calls)
     else:
-        report = run_operation("sample", replace(request, size=size, quotas=quotas))
-    show(report, *report.warnings)
+        from curation.queries.coverage.writing.synthetic_queries import draw_queries
+
+        show(draw_queries(project_store(), share, seed, actor()))
+
+
+def _check_options(context: Context, annotators: str | None, share: float | None, purpose: Purpose) -> None:
+    """Refuse options that do not fit the writer: people with --annotators, a model with --share."""
+    if share is None:
+        refuse_unused(context, "no language model writes; add --share", "send", "calls", "model")
+    elif annotators is not None:
+        raise InputError("With --annotators people write, with --share a model; expected one option.")
+    if annotators is None:
+        refuse_unused(context, "nobody is asked to write; add --annotators", "region")
+        if purpose is Purpose.unanswerable:
+            reason = "a model cannot know what the corpus lacks"
+            raise InputError(f"--purpose unanswerable is for people: {reason}.")
+        if share is None:
+            reason = "nothing is to be written; add --annotators or --share"
+            refuse_unused(context, reason, "queries", "purpose")
+
+
+def _open_tasks(queries: int, annotators: str, purpose: Purpose, region: int | None, seed: int) -> None:
+    from curation.queries.coverage.writing.coverage_queries import GAP, UNANSWERABLE
+    from curation.queries.coverage.writing.tasks import open_tasks
+
+    writers = split_list(annotators)
+    fill = purpose is Purpose.few
+    kind = UNANSWERABLE if purpose is Purpose.unanswerable else GAP
+    show(open_tasks(project_store(), queries, writers, seed, kind, actor(), region=region, fill=fill))
+
+
+def _write_by_model(request: WritingRequest, send: bool, calls: int | None) -> None:
+    from curation.queries.coverage.language_model import endpoint
+    from curation.queries.coverage.language_model.call_runs import CallLimits
+    from curation.queries.coverage.language_model.writing import write_queries
+    from curation.queries.coverage.language_model.writing_plan import estimate_writing
+
+    store, model = project_store(), endpoint.read_model()
+    model_endpoint = endpoint.find_endpoint() if send else None
+    with progress_bar() as progress:
+        plan = estimate_writing(store, request, model, endpoint.read_prices(), progress)
+    if model_endpoint is None:
+        emit({"model": model, "would_send": plan}, f"{endpoint.name_model()}: {plan.sentence} {NOT_SENT}")
+        return
+    note(f"{endpoint.name_model()}: {plan.sentence}")
+    with progress_bar() as progress:
+        written = write_queries(store, request, CallLimits(model_endpoint, calls), actor(), progress)
+    note(*describe_spending(written.spent))
+    show(written)
+
+
+def _list_written_queries() -> None:
+    from curation.queries.coverage.writing import coverage_queries, synthetic_queries
+    from curation.queries.coverage.writing.task_progress import build_batch_table, read_batches
+    from curation.queries.unanswerable import build_written_table, check_written_queries
+
+    store = project_store()
+    with store.reading() as cursor:
+        written, checks = coverage_queries.list_queries(cursor), check_written_queries(cursor)
+        tasks = read_batches(cursor)
+    models = synthetic_queries.read_judged_origins(store)
+    result = {
+        "queries": [{**query._asdict(), "detail": json.loads(query.detail)} for query in written],
+        "unanswerable": [{**check._asdict(), "verdict": check.verdict} for check in checks],
+        "tasks": tasks,
+        "models": models,
+    }
+    origins = synthetic_queries.build_origins_table(models)
+    tables = (build_batch_table(tasks), build_written_table(written, checks), origins)
+    sentences = () if written else ("Nobody has written a query for coverage yet.",)
+    show(PlainResult(sentences, tables), as_json=result)

@@ -91,7 +91,7 @@ def _show_region(
     remark = "" if queries else "\nNo query is about this region."
     heading = f"Region {region}: {isolate(cluster.name)}"
     sentence = f"Entities, the most central first: {', '.join(map(isolate, names))}.{remark}"
-    way_out = f"To write a query: goldgrade coverage write --region {region} --queries 1 --annotators NAME"
+    way_out = f"To write a query: goldgrade queries write --region {region} --queries 1 --annotators NAME"
     return Section(heading, sentence, (), tuple(tables), way_out, anchor)
 
 

@@ -153,7 +153,7 @@ def read_queries_to_tag(cursor: Cursor) -> list[Query]:
     if not queries:
         raise RefusedError(
             "There are no queries to tag yet. Draw a sample, import queries, or write a query.",
-            command="`goldgrade query add` writes a query.",
+            command="`goldgrade queries add` writes a query.",
         )
     return queries
 

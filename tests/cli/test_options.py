@@ -37,7 +37,7 @@ def test_the_project_and_quiet_may_be_anywhere_on_the_line(arguments: list[str],
 
 
 def test_what_comes_after_two_dashes_is_no_option(tmp_path: Path) -> None:
-    done = invoke(["--project", str(tmp_path / "none.duckdb"), "query", "add", "--", "--project"])
+    done = invoke(["--project", str(tmp_path / "none.duckdb"), "queries", "add", "--", "--project"])
     assert "none.duckdb" in str(done.exception)
 
 
@@ -73,8 +73,8 @@ def one_document(tmp_path_factory: pytest.TempPathFactory) -> Path:
         ("relabel plan --due --seed 3", "--seed", "--due"),
         ("pool --systems bm25 --model other", "--model", "dense and hybrid"),
         ("coverage --run a.trec", "--run", "--html"),
-        ("coverage write --calls 3", "--calls", "--share"),
-        ("coverage write --queries 3", "--queries", "--annotators or --share"),
+        ("queries write --calls 3", "--calls", "--share"),
+        ("queries write --queries 3", "--queries", "--annotators or --share"),
         ("coverage --seed 3 write", "--seed", "after it"),
         ("guide use graded --dry-run --reason why", "--reason", "dry run"),
         ("pool --text excerpt", "--text", "--out"),

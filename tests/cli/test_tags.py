@@ -12,7 +12,7 @@ from curation.core.errors import InputError
 
 
 def test_a_query_is_written_tagged_corrected_and_listed(goldgrade: Any, tmp_path: Path) -> None:
-    added = goldgrade("query", "add", "How to fold a map", "--id", "m1", "--tag", "multi-hop", "--json")
+    added = goldgrade("queries", "add", "How to fold a map", "--id", "m1", "--tag", "multi-hop", "--json")
     assert json.loads(added)["query_id"] == "m1"
     found = json.loads(goldgrade("tags", "--find", "--json"))
     assert (found["queries"], found["tags"]["question"]) == (1, 1)
@@ -44,7 +44,7 @@ def test_a_sample_is_drawn_by_tags(goldgrade: Any, write: Any) -> None:
 
 
 def test_tags_come_in_other_encodings_and_without_a_header(goldgrade: Any, tmp_path: Path) -> None:
-    goldgrade("query", "add", "caf\xe9", "--id", "m1")
+    goldgrade("queries", "add", "caf\xe9", "--id", "m1")
     path = tmp_path / "tags.csv"
     path.write_bytes("caf\xe9,ambiguous\n".encode("latin-1"))
     with pytest.raises(InputError, match="--encoding latin-1"):

@@ -59,7 +59,7 @@ def test_the_page_is_one_file_whose_regions_link_to_what_is_said_of_them(project
         assert f'href="#region-{number}"' in page
         assert f'<section id="region-{number}">' in page
     assert "2 of 3 regions have no query" in page
-    assert "coverage write --region" in page
+    assert "queries write --region" in page
     assert "<script" not in page
     assert "https:" not in page
     assert "http:" not in page

@@ -72,7 +72,7 @@ def test_a_tag_that_no_longer_holds_is_taken_away_and_one_without_a_rule_stays(a
 
 
 def test_without_queries_there_is_nothing_to_tag(store):
-    with pytest.raises(RefusedError, match="goldgrade query add"):
+    with pytest.raises(RefusedError, match="goldgrade queries add"):
         find_tags(store)
 
 

@@ -355,7 +355,7 @@ def test_candidates_come_once_each_and_answers_have_a_form() -> None:
 def test_the_commands_send_only_with_the_option_and_tell_what_came_of_it(
     project: Store, model: ServedModel, goldgrade: Any
 ) -> None:
-    asked = ("coverage", "write", "--queries", "20", "--share", "0.5", "--seed", "3")
+    asked = ("queries", "write", "--queries", "20", "--share", "0.5", "--seed", "3")
     shown = goldgrade(*asked)
     assert model.sent == 0
     assert "2 queries for 2 regions. 14 to 36 calls" in shown
@@ -363,10 +363,10 @@ def test_the_commands_send_only_with_the_option_and_tell_what_came_of_it(
     done = invoke(["--project", str(project.path), *asked, "--send"])
     assert f"{model.sent} requests sent" in done.stderr
     assert "People judge 1 of 2 synthetic queries" in done.stdout
-    shown = goldgrade("coverage", "write", "--share", "1")
+    shown = goldgrade("queries", "write", "--share", "1")
     assert "1 query drawn." in shown
     assert "People judge 2 of 2" in shown
-    models = json.loads(goldgrade("coverage", "write", "--json"))["models"]
+    models = json.loads(goldgrade("queries", "write", "--json"))["models"]
     assert [(row["model"], row["queries"], row["judged"], row["share"]["value"]) for row in models] == [
         (MODEL, 2, 0, None)
     ]

@@ -237,9 +237,9 @@ def test_an_unanswerable_query_is_checked_by_pooling_and_by_people(project: Stor
 
 
 def test_the_commands_open_tasks_and_list_what_was_written(project: Store, goldgrade: Any) -> None:
-    opened = goldgrade("coverage", "write", "--queries", "2", "--annotators", "anna, ben", "--seed", "3")
+    opened = goldgrade("queries", "write", "--queries", "2", "--annotators", "anna, ben", "--seed", "3")
     assert "Opened 2 query-writing tasks in 2 regions: anna 1, ben 1." in opened
     write_task(project, task_of(project).task_id, "harbour", "anna")
-    assert "harbour" in goldgrade("coverage", "write")
-    found = json.loads(goldgrade("coverage", "write", "--json"))
+    assert "harbour" in goldgrade("queries", "write")
+    found = json.loads(goldgrade("queries", "write", "--json"))
     assert [(one["text"], one["source"]) for one in found["queries"]] == [("harbour", "written")]
