@@ -60,9 +60,6 @@ def coverage_command(
       goldgrade coverage --rename "4=USB hubs"
       goldgrade coverage --html map.html --release v1 --run bm25.trec --run dense=dense.trec
     """
-    if context.invoked_subcommand is not None:
-        refuse_unused(context, f"name options of {context.invoked_subcommand} after it")
-        return
     if html is None:
         refuse_unused(context, "no map is drawn; add --html FILE", "release", "run")
     if sum((gaps, rename is not None, html is not None)) > 1:

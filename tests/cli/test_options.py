@@ -75,7 +75,6 @@ def one_document(tmp_path_factory: pytest.TempPathFactory) -> Path:
         ("coverage --run a.trec", "--run", "--html"),
         ("queries write --calls 3", "--calls", "--share"),
         ("queries write --queries 3", "--queries", "--annotators or --share"),
-        ("coverage --seed 3 write", "--seed", "after it"),
         ("guide use graded --dry-run --reason why", "--reason", "dry run"),
         ("pool --text excerpt", "--text", "--out"),
         ("judge gpt --reason why", "--reason", "--release"),
