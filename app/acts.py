@@ -1,4 +1,4 @@
-"""The acts of a page: changes to the project, one for each submission of a form.
+"""The acts of a page: changes to the project, each made by one submission of a form.
 
 When a person clicks twice, Streamlit starts a second run of the page while the first run still works, and
 stops the first run at its next call of a Streamlit function. Both runs see the button as pressed. Therefore a
@@ -48,7 +48,9 @@ class _SessionActs:
 
 
 class Acts:
-    """The acts of a session, as a run of a page begins. `by` is the name of the signed-in person."""
+    """The acts of a browser session on a page, from the beginning of a run of the page. `by` is the name
+    of the signed-in person.
+    """
 
     def __init__(self, annotator: Annotator) -> None:
         self.by = annotator.name

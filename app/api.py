@@ -60,7 +60,7 @@ class JudgmentMessage(StrictMessage):
         values = self.model_dump()
         values["evidence"] = tuple(self.evidence)
         shown_at: datetime | None = values.pop("shown_at")
-        with suppress(OverflowError):  # a clock that is centuries off is no reason to lose a grade
+        with suppress(OverflowError):  # a browser's wrong clock must not lose a grade
             values["shown_at"] = shown_at and shown_at.astimezone(UTC).replace(tzinfo=None)
         return Submission(**values)
 
@@ -99,7 +99,7 @@ def _to_utc(moment: datetime) -> datetime:
 
 
 class CountRequest(StrictMessage):
-    """The times from which answers are counted."""
+    """A request to count the annotator's answers since each of these times."""
 
     since: Annotated[list[Annotated[AwareDatetime, AfterValidator(_to_utc)]], Field(max_length=3)]
 
@@ -188,7 +188,7 @@ def record_judgments(request: Request) -> Any:
     if batch.explain:
         response["feedback"] = [item._asdict() for item in read_feedback(store, annotator, batch.explain)]
     if batch.limit:
-        with suppress(StoreError):  # all is saved; the browser asks for its next items again
+        with suppress(StoreError):  # the answers are saved, and the browser asks for its next items again
             queue = read_queue(store, annotator, batch.limit, batch.holding, image_hosts())
             response["queue"] = _queue_json(queue)
     return response

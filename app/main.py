@@ -23,7 +23,7 @@ counts = count_work(annotator)
 menus = streamlit_pages(annotator)
 page = st.navigation(menus, position="top")
 leave_empty_page(annotator, page, counts)
-if counts and page.title not in counts:  # a page shows its own count, which is newer
+if counts and page.title not in counts:  # the page shows its own, newer count
     st.navigation(streamlit_pages(annotator, counts), position="top")
 st.set_page_config(page_title=f"{page.title} · goldgrade")
 menu_index = find_menu_index(annotator.role, page.title)

@@ -15,7 +15,7 @@ from curation.store import Annotator, Store
 
 def show_action_link(action: Action) -> None:
     """Show a link to the page for a stage of the workflow, if the person may open this page."""
-    if st.session_state.get(SHOWN_PAGE) == action.page:  # a link to it would not choose its part
+    if st.session_state.get(SHOWN_PAGE) == action.page:  # such a link would not choose the part
         st.button(action.label, on_click=ui.preselect_parts, args=(action.parameters,))
     elif is_offered(action.page):
         page = st.Page(_do_nothing, title=action.label, url_path=action.page)
@@ -41,4 +41,4 @@ def show_missing_stage(store: Store, annotator: Annotator, last_needed: str) -> 
 
 
 def _do_nothing() -> None:
-    """Do nothing: Streamlit needs a function for each page but recognizes a page by its address."""
+    """Do nothing. Streamlit needs a function for each page but recognizes a page by its address."""

@@ -40,7 +40,7 @@ class PageContext(NamedTuple):
 
     @property
     def form(self) -> FormState:
-        """The shared state of all forms of the page that start jobs."""
+        """Return the shared state of all forms of the page that start jobs."""
         return self.acts.form(_FORM)
 
     def request_job(self, kind: str, request: Any) -> None:
@@ -99,18 +99,20 @@ class PageContext(NamedTuple):
             ui.note(remark)
 
     def find_problem(self, kind: str, request: Any = None) -> str | None:
-        """Return the reason why a job of this kind cannot start now, for a request or for any request; None
-        if it can start.
+        """Return the reason why a job of this kind cannot start now, with these parameters or any; None if it
+        can start.
         """
         parameters = request if request is None or isinstance(request, dict) else dump_request(request)
         return self.find_wait(kind) or find_problem(self.store, kind, parameters)
 
     def find_wait(self, kind: str) -> str | None:
-        """Return the reason why a job of this kind must wait for running jobs; None if it need not wait."""
+        """Return the reason why a job of this kind must wait for running jobs; None if the job need not
+        wait.
+        """
         return jobs_of(self.store).find_blocker(kind, self.annotator)
 
     def is_running(self, job: Job | None) -> bool:
-        """Return whether a job is running."""
+        """Return whether a background job is running."""
         return job is not None and job.job_id in self.running
 
     def show_result(self, kind: str) -> None:
@@ -131,7 +133,7 @@ def read_context(annotator: Annotator, kinds: Collection[str] = OPERATIONS) -> P
     """
     acts, store = Acts(annotator), project_store()
     jobs_of(store).start_spare_process()
-    running = jobs_of(store).running_jobs()  # read before the ends: a job that ends meanwhile counts as ended
+    running = jobs_of(store).running_jobs()  # before the endings are read, so that none is missed
     with store.reading() as cursor:
         starter = None if annotator.role == "lead" else annotator.name
         jobs, last = read_last_jobs(cursor, starter), read_last_job(cursor)
@@ -180,7 +182,7 @@ def _show_result(job: Job) -> None:
         kind = OPERATIONS[job.kind]
         doing = kind.in_progress.replace(" is ", " was ").replace(" are ", " were ")
         st.warning(f"The server was stopped while {doing}. {kind.on_interrupt}", icon=":material/warning:")
-    elif job.outcome == "stopped":  # a person's wish is no error
+    elif job.outcome == "stopped":  # a person stopped the job, so this is not an error
         ui.note(str(job.message))
     else:
         text = "\n\n".join(map(ui.literal, str(job.message).splitlines()))

@@ -77,7 +77,7 @@ def build_application(front: bool = True) -> st.App:
         paths = [route.path for route in own_routes]
         middleware.append(Middleware(Front, IndexTemplate(project_name()), paths))
     application = st.App(MAIN_SCRIPT, routes=own_routes, middleware=middleware, on_script_error=_show_failure)
-    auth_settings()  # only now: st.App sets the folder of Streamlit's settings, which are read once
+    auth_settings()  # after st.App, which sets the folder from which Streamlit reads its settings once
     return application
 
 
@@ -140,7 +140,7 @@ def serve(
         ws="websockets-sansio",
         log_level="warning",
         access_log=False,
-        backlog=64,  # as many connections are taken at once, before the first of them can be closed
+        backlog=64,  # the server accepts this many connections at once, before it can close the first
         timeout_graceful_shutdown=3,
     )
     with suppress(KeyboardInterrupt), sigterm_as_keyboard_interrupt(), frozen_heap(), minutely_tasks():

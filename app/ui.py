@@ -1,4 +1,4 @@
-"""The building blocks of pages: functions that show a text, a figure, a table or a document.
+"""Building blocks of pages: functions that show a text, a figure, a table or a document.
 
 Each function escapes the texts of people and documents that it gets.
 """
@@ -30,7 +30,7 @@ from curation.operations.jobs.figures import DataState
 _MARKDOWN_CHARACTER = re.compile(r"([\\`*_{}\[\]()#+\-.!|~<>$:&^=])")
 _IN_ADDRESS = re.compile(r"(?<=://)(?=\w)|(?<=\bwww)(?=\.\w)", re.IGNORECASE)
 """A pattern of the places where Markdown turns plain words into a link, although the words are escaped."""
-_WORD_JOINER = "\u2060"  # no width, and no break of the line
+_WORD_JOINER = "\u2060"  # a character without width that allows no line break
 _COMMAND = re.compile(r"`(goldgrade [^`]+)`")
 _FIGURE_CLASS = ' class="gs-figure"'
 _PRESELECTED = "parts to show"
@@ -144,7 +144,7 @@ def literal(text: object) -> str:
 
 
 def problem(error: Exception) -> None:
-    """Show the sentences of an error, one sentence a line, without the parts that name commands."""
+    """Show the sentences of an error, one on each line, without the parts that name commands."""
     text = error.found if isinstance(error, CurationError) else str(error)
     st.error("\n\n".join(map(literal, text.splitlines())), icon=":material/error:")
 
@@ -242,7 +242,7 @@ def query(text: str, need: str | None) -> None:
 
 
 def remarks(label: str, *lines: str) -> None:
-    """Show people's remarks below a label, one remark a line; the label can be the name of a query."""
+    """Show people's remarks below a label, one on each line; the label can be the name of a query."""
     lines_html = "".join(f'<span dir="auto">{escape(line)}</span>' for line in lines)
     label_html = query_link(label, label.query_id) if isinstance(label, QueryName) else escape(label)
     st.html(f'<div class="gs-opinion"><b dir="auto">{label_html}</b>{lines_html}</div>')

@@ -1,4 +1,4 @@
-"""Uploaded files: written to disk before anything reads them, and kept until a person has imported them.
+"""Uploaded files, which the app writes to disk before any use and keeps until a person has imported them.
 
 An uploaded file leaves the server's memory as soon as the upload is complete. The file survives reloads of
 the page and refused imports. The app removes the file when the person imports or replaces the file or does

@@ -43,23 +43,23 @@ class Release:
 
     @property
     def id(self) -> str:
-        """The hash of the release's content."""
+        """Return the hash of the release's content."""
         return self._release.row.release_id
 
     @property
     def parts(self) -> dict[str, int]:
-        """The number of queries in each part of the split."""
+        """Return the number of queries in each part of the split."""
         return dict(self._release.header["queries"])
 
     @property
     def sealed(self) -> tuple[str, ...]:
-        """The parts whose grades are sealed."""
+        """Return the parts whose grades are sealed."""
         return tuple(list_sealed_parts(self._release.header))
 
     @property
     def mark(self) -> str | None:
-        """A warning that the release was frozen despite the agreement gate; None if the release passed the
-        gate.
+        """Return a warning that the release was frozen despite the agreement gate; None if the release passed
+        the gate.
         """
         return self._release.mark
 
@@ -147,13 +147,13 @@ class Release:
 
 
 def _list_names(names: str | Sequence[str]) -> Sequence[str]:
-    """Make a sequence of names, also from a single name."""
+    """Return names as a sequence, also for a single name."""
     return [names] if isinstance(names, str) else names
 
 
 @contextmanager
 def _write_run_files(runs: Mapping[str, Run | str | Path]) -> Iterator[dict[str, Path]]:
-    """Give each run a file (a temporary file for a run in memory); errors name the run, not the file."""
+    """Yield a file for each run (a temporary file for a run in memory); errors name the run, not the file."""
     with TemporaryDirectory() as folder:
         files = {
             name: _find_run_file(run, Path(folder) / f"{index}.json")

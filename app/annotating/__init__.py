@@ -15,7 +15,7 @@ _EXPORT = re.compile(r"^export (?=(?:async )?(?:class|const|function) (\w+))", r
 
 
 def read_script(entry: Path) -> str:
-    """Join a JavaScript module and its imports into one module."""
+    """Return the text of a JavaScript module joined with its imports into one module."""
     return join_modules(entry.read_text(encoding="utf-8"), entry.parent)
 
 

@@ -42,7 +42,7 @@ class Form(Generic[Request]):
         self._shown: set[str] = set()
 
     def ask(self, *names: str) -> None:
-        """Show the widgets of these fields, one below the other."""
+        """Show the widgets of these fields of the request, one below the other."""
         for name in names:
             self._shown.add(name)
             option = self._options[name]
@@ -112,12 +112,12 @@ def _ask_choice(option: Option, choices: Sequence[Any], value: Any, base: Mappin
 
 
 def describe_value(option: Option, value: Any) -> str:
-    """Return the text that a page shows for a value of an option."""
+    """Return the text that a page shows for the value of an option."""
     return option.words.get(value, str(value or option.unset or "none"))
 
 
 def _ask_number(option: Option, number: Any, base: Mapping[str, Any]) -> Any:
-    """Ask for a number; an empty field gives None, and an unchanged number keeps all digits."""
+    """Show a field for a number; an empty field gives None, and an unchanged number keeps all digits."""
     number_type = option.kind
     low, high = (None if bound is None else number_type(bound) for bound in (option.minimum, option.maximum))
     entered = st.number_input(

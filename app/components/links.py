@@ -23,7 +23,7 @@ class PageLink(NamedTuple):
 
 
 def is_offered(address: str) -> bool:
-    """Return whether the navigation of this session has the page with this address."""
+    """Return whether the navigation of this browser session has the page with this address."""
     addresses = st.session_state.get(OFFERED_PAGES)
     return addresses is None or address in addresses
 

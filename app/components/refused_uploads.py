@@ -8,4 +8,4 @@ PERSON_LIMIT = "You have too many open uploads. Close other tabs or remove files
 SERVER_LIMIT = "The server has too many uploads in memory. Try again in some minutes."
 
 SENTENCES_BY_STATUS = {408: INTERRUPTED, 411: NO_LENGTH, 413: PERSON_LIMIT, 503: SERVER_LIMIT}
-"""HTTP status → sentence."""
+"""HTTP status → the sentence about the refused upload."""

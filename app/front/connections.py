@@ -64,8 +64,8 @@ class BoundedConnection(H11Protocol):
 
     @property
     def _waits_for(self) -> str:
-        """The event that this connection waits for: "header", "body" or "response"; '' while a request is
-        processed.
+        """Return the event that this connection waits for: "header", "body" or "response"; '' while a request
+        is processed.
         """
         if self.flow.write_paused:
             return "response"
@@ -75,7 +75,7 @@ class BoundedConnection(H11Protocol):
 
     def _check_time(self) -> None:
         """Close the connection if its time limit has passed; otherwise check again later."""
-        if self not in self.connections:  # the connection is closed, or a websocket by now
+        if self not in self.connections:  # the connection is closed, or has become a websocket
             return
         state = (self._waits_for, self.cycle, self.transport.get_write_buffer_size())
         now = self.loop.time()

@@ -91,13 +91,13 @@ class Front:
             return explain_missing_page(path, first_page)
         if page not in own_pages:
             return explain_roles(page, first_page)
-        if path != "/" and page is first_page:  # a page that is asked for is shown without work, too
+        if path != "/" and page is first_page:  # a requested page is shown even without waiting work
             asked = query.decode("latin-1") or (f"page={page.address}" if page.first_for else "")
             return RedirectResponse(f"/?{asked}" if asked else "/", 307)
         return self._respond_with_index(self._index.render(f"{page.title} · goldgrade"), headers)
 
     def _respond_with_index(self, html: bytes, headers: Headers) -> Response:
-        etag = f'"{sha256(html).hexdigest()[:16]}"'  # browsers ask with it whether the page has changed
+        etag = f'"{sha256(html).hexdigest()[:16]}"'  # by which browsers ask for changes
         page_headers = {"Cache-Control": "private, no-cache", "ETag": etag, "Vary": "Accept-Encoding, Cookie"}
         if etag in headers.get("if-none-match", ""):
             return Response(None, 304, page_headers)

@@ -70,7 +70,7 @@ class Tab:
     async def end(self, code: int, reason: str) -> None:
         """End the connection; the server then tells Streamlit that the tab is gone."""
         self._is_ended = True
-        with suppress(Exception):  # the tab was closed meanwhile
+        with suppress(Exception):  # the person closed the tab meanwhile
             await self._send({"type": "websocket.close", "code": code, "reason": reason})
 
 

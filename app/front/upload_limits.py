@@ -128,5 +128,5 @@ def read_upload_memory() -> dict[str, int]:
 
 def measure_uploads(manager: MemoryUploadedFileManager) -> dict[str, int]:
     """Return the bytes of uploads that Streamlit's upload manager keeps in memory, by session."""
-    sessions = tuple(manager.file_storage.items())  # uploads change the storage meanwhile
+    sessions = tuple(manager.file_storage.items())  # uploads may change the storage during the loop
     return {session: sum(len(file.data) for file in tuple(files.values())) for session, files in sessions}

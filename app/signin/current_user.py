@@ -41,7 +41,7 @@ class SignInCache:
 
     @property
     def is_fresh(self) -> bool:
-        """Whether the cached sign-ins are still fresh enough for the next request."""
+        """Return whether the cached sign-ins are still fresh enough for the next request."""
         return self._read_token is self._token and time.monotonic() < self._expires_at
 
     def find_annotator(self, key: str) -> Annotator | None:
@@ -70,7 +70,7 @@ class SignInCache:
             if time.monotonic() - self._use_recorded_at > self.USE_RECORD_SECONDS:
                 self._use_recorded_at = time.monotonic()
                 used_ids, self._used_ids = self._used_ids, set()
-                with suppress(StoreError):  # such as a full disk: the request can be answered anyway
+                with suppress(StoreError):  # such as a full disk; the request needs no write
                     store_last_use(project_store(), used_ids)
         except StoreBusyError:
             if not self._annotators:

@@ -123,7 +123,7 @@ async def verify_response(request: Request, pending: PendingSignIn) -> VerifiedI
         issuer=str(claims.get("iss") or ""),
         subject=str(claims.get("sub") or ""),
         email=str(claims.get("email") or ""),
-        is_email_verified=claims.get("email_verified") in (True, "true"),  # some providers write it as text
+        is_email_verified=claims.get("email_verified") in (True, "true"),  # some providers send text
         id_token=token.get("id_token", ""),
     )
 

@@ -82,5 +82,5 @@ UNKNOWN_BROWSERS, KNOWN_BROWSERS, CHANGES = PasswordCheckQueue(), PasswordCheckQ
 
 
 def explain_unchecked(error: CurationError) -> str:
-    """Return a sentence that says why a password was not checked, for people who are not signed in."""
+    """Return a sentence that explains to a person who is not signed in why a password was not checked."""
     return str(error) if isinstance(error, QueueFullError) else explain_unreadable(error)

@@ -86,7 +86,7 @@ def add_commands(arguments: Sequence[str] = ()) -> None:
 
 
 def _is_database_error(error: Exception) -> bool:
-    """Tell whether DuckDB raised an error, without loading DuckDB."""
+    """Return whether DuckDB raised an error, without loading DuckDB."""
     duckdb = sys.modules.get("duckdb")
     return duckdb is not None and isinstance(error, duckdb.Error)
 

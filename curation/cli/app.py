@@ -32,7 +32,7 @@ def serve_project(
     def announce(address: str, sentences: str) -> None:
         say(f"goldgrade is at {address} (stop with Ctrl+C)")
         say(*sentences.splitlines())
-        sys.stdout.flush()  # whoever reads this through a pipe waits for it
+        sys.stdout.flush()  # a program that reads this through a pipe waits for the address
         if browser:
             webbrowser.open(address)
 

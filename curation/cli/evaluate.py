@@ -179,7 +179,7 @@ def _fill_request(
 
 
 def _add_baseline(sources: Sequence[SystemFile], name: str | None) -> tuple[Sequence[SystemFile], str | None]:
-    """Put the run of the baseline before the runs if --baseline names a file; also return its name.
+    """Put the run of the baseline before all other runs if --baseline names a file; also return its name.
 
     Raises
     ------
@@ -293,7 +293,7 @@ def _prepare(
 
 
 def _exit_by_checks(checks: Sequence[CheckedCondition]) -> None:
-    """End with 1 if a condition failed, and with `NOT_CHECKED` if a condition could not be checked."""
+    """Set the exit code: 1 if a condition failed, and `NOT_CHECKED` if a condition could not be checked."""
     outcomes = {check.outcome for check in checks}
     if "failed" in outcomes:
         raise Exit(1)

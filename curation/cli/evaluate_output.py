@@ -27,7 +27,7 @@ ENDINGS = (".html", ".md", ".xml", ".csv", ".tex", ".txt")
 
 
 def select_by_ending(files: Sequence[Path], *suffixes: str) -> list[Path]:
-    """Select the files whose names have one of the endings."""
+    """Return the files whose names have one of these endings."""
     return [path for path in files if path.suffix.lower() in suffixes]
 
 
@@ -131,7 +131,7 @@ def emit_evaluation(
 
     page = write_report(evaluation, optional["answers"], optional["judge"])
     write_files(files, evaluation, page, checks)
-    if evaluation.synthetic:  # a reader of a terminal meets this before any figure
+    if evaluation.synthetic:  # people at a terminal read this warning before any figure
         warning = say_synthetic(evaluation.synthetic, evaluation.queries)
         findings = [finding for finding in page.findings if finding != warning]
         page = replace(page, findings=(warning, *findings))
@@ -148,7 +148,7 @@ def emit_answers(evaluation: AnswerEvaluation | None, files: Sequence[Path]) -> 
     """Print an evaluation of answers without runs, and write the requested pages."""
     from curation.evaluation.report.evaluation_report import write_answer_report
 
-    assert evaluation is not None  # there is a file of either kind
+    assert evaluation is not None  # the request has a file of runs or of answers
     page = write_answer_report(evaluation)
     for path in select_by_ending(files, ".html"):
         write_file(path, page.html, option=OUT)

@@ -219,7 +219,9 @@ def _list_difference_lines(difference: GuideDifference) -> Iterator[str]:
 
 
 def _describe_evidence(guide: Guide) -> str:
-    """Say from which grade on the guide asks for evidence, or which entry would make it ask."""
+    """Return a sentence about the grades that need evidence, or about the entry by which the guide would
+    ask for evidence.
+    """
     if guide.evidence:
         return f"Evidence: {guide.evidence.ask}, from grade {guide.evidence.from_grade} on"
     entry = f"evidence: {{ask: optional, from_grade: {guide.scale[-1].value}}}"

@@ -19,7 +19,7 @@ _project: ContextVar[Path] = ContextVar("project")
 interruption_note: ContextVar[str] = ContextVar(
     "interruption_note", default="The contents of the project are unchanged."
 )
-"""The sentence on the work that remains if the command is interrupted now."""
+"""The sentence about finished work, which the command prints if it is interrupted now."""
 _quiet: ContextVar[bool] = ContextVar("quiet", default=False)
 _json: ContextVar[bool] = ContextVar("json", default=False)
 _audit_options: ContextVar[dict[str, str]] = ContextVar("author")
@@ -49,12 +49,12 @@ def project_path() -> Path:
 
 
 def is_quiet() -> bool:
-    """Tell whether --quiet was given."""
+    """Return whether --quiet was given."""
     return _quiet.get()
 
 
 def is_json() -> bool:
-    """Tell whether --json was given, and note that a command has read the option."""
+    """Return whether --json was given, and note that a command has read the option."""
     _unread_options.get().discard(JSON)
     return _json.get()
 

@@ -33,7 +33,7 @@ NOT_SENT = "Nothing was sent: add --send to send the calls."
 class CallSender:
     """Sends calls if --send was given; `spending` says what was sent.
 
-    max_calls: the maximum number of requests; None is no limit.
+    max_calls: the maximum number of requests; None for no limit.
     parallel: number of calls that are sent at the same time.
     """
 
@@ -68,14 +68,14 @@ class CallSender:
 
 
 def describe_work(work: ModelWork) -> str:
-    """Say how many calls there are to send, how long their texts are, and their price."""
+    """Return a sentence with the number of calls to send, the length of their texts, and their price."""
     price = "" if work.price is None else f", at least {work.price:.4f} by the prices set"
     size = f"{pluralize(work.calls, 'call')} to send with about {work.tokens:,} tokens{price}"
     return f"{size}; {work.stored:,} answered before."
 
 
 def describe_spending(spending: ModelSpending) -> list[str]:
-    """Say how many requests were sent, and how many calls have an answer."""
+    """Return a sentence with the number of requests that were sent, and of calls that have an answer."""
     price = "" if spending.price is None else f", {spending.price:.4f} by the prices set"
     calls = pluralize(spending.calls, "call")
     tokens = f"{spending.tokens_read:,} tokens read and {spending.tokens_written:,} written{price}"

@@ -37,7 +37,7 @@ def emit(result: Any, text: str | Callable[[], object]) -> None:
 
 
 def say(*sentences: str) -> None:
-    """Print sentences for people, a line each, on standard output."""
+    """Print sentences for people on standard output, one on each line."""
     for sentence in sentences:
         if sys.stdout.isatty():
             from curation.core.reports.terminal import show_sentence
@@ -48,7 +48,9 @@ def say(*sentences: str) -> None:
 
 
 def note(*sentences: str) -> None:
-    """Print sentences that belong to no result on standard error, a line each, with or without --json."""
+    """Print sentences that are not part of a result on standard error, one on each line, with or without
+    --json.
+    """
     for sentence in sentences:
         print(show_controls(sentence), file=sys.stderr)
 

@@ -39,7 +39,7 @@ WORKFLOW = (
 QUIET_FLAGS = ("--quiet", "-q")
 VALUE_OPTIONS = ("--project", "--as", "--reason")
 """Options of `goldgrade` itself that take a value."""
-_get_pydantic_converter = TyperOption.get_runtime_param  # before it is replaced below
+_get_pydantic_converter = TyperOption.get_runtime_param  # the original, which is replaced below
 
 
 class _QuickConversion:
@@ -87,7 +87,7 @@ class ProgramGroup(TyperGroup):
 
 
 def _name_unread_options(result: Any, **options: Any) -> None:
-    """Name the options of `goldgrade` that the command did not read."""
+    """Return a sentence about the options of `goldgrade` that the command did not read."""
     for option in list_unread_options():
         action = "prints" if option == JSON else "logs"
         print(f"goldgrade: {option} changed nothing: this command {action} none.", file=sys.stderr)

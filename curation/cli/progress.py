@@ -15,7 +15,7 @@ from curation.operations.registry import OPERATIONS
 REPORT_SECONDS = 30
 """Seconds between two lines about the progress of work where no terminal shows a bar."""
 LONG_WORK = "Finished parts, such as embeddings, are kept: the same command goes on from there."
-"""The sentence on interrupted work that is no `Operation`."""
+"""The sentence after an interruption of work that is not an `Operation`."""
 
 
 def run_operation(name: str, request: Any) -> Any:

@@ -99,8 +99,7 @@ RENAMED = {
     "tags list": "tags",
     "tags set": "tags QUERY --set TAG",
 }
-"""Former words of a command line → the present words. A command that went without a replacement has no
-row."""
+"""Former words of a command line → the present words. A removed command without a replacement has no row."""
 _FIELD = re.compile(r"--([a-z]+(?:-[a-z]+)*)-field")
 
 
@@ -116,7 +115,7 @@ def explain_renamed(arguments: Sequence[str]) -> list[str]:
 
 
 def _is_typed(key: str, words: Sequence[str]) -> bool:
-    """Tell whether the words begin with the command of the key and contain its option."""
+    """Return whether the words begin with the command of the key and contain its option."""
     command, _, option = key.partition("--")
     start = command.split()
     return list(words[: len(start)]) == start and (not option or f"--{option}" in words)

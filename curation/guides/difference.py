@@ -18,7 +18,7 @@ _CONTEXT_WORDS = 20
 """Number of unchanged words on each side of a change in a summary."""
 _SUMMARIES = {"name": "renamed", "definition": "redefined", "key": "another key"}
 _SUMMARIES |= {"colour": "another colour", "examples": "other examples"}
-"""Entry of a grade → the words for its change."""
+"""Entry of a grade → the words that describe a change of this entry."""
 
 
 @dataclass(frozen=True)
@@ -115,7 +115,7 @@ def compare_guides(before: Guide, after: Guide) -> GuideDifference:
 
 
 def _shorten(block: TextBlock, after_change: bool, before_change: bool) -> TextBlock:
-    """Shorten an unchanged block to the words next to changes; a change stays whole."""
+    """Shorten an unchanged block of text to the words next to changes; changed blocks stay whole."""
     words = block.text.split(" ")
     n_head = _CONTEXT_WORDS if after_change else 0
     n_tail = _CONTEXT_WORDS if before_change else 0

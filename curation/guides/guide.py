@@ -91,7 +91,7 @@ class Guide(BaseModel):
 
     @property
     def grading(self) -> tuple[str, str, str]:
-        """Title, scale as JSON, and body: the parts that give the grades their meaning."""
+        """Return the title, scale as JSON, and body: the parts that give the grades their meaning."""
         return self.title, canonical_json([grade.model_dump() for grade in self.scale]), self.body
 
     @property
@@ -166,7 +166,9 @@ class PresentationTemplate(BaseModel):
 
     @property
     def names(self) -> list[str]:
-        """Return the names of the fields that the presentation shows, in order, without repetition."""
+        """Return the names of the document fields that the presentation shows, in order, without
+        repetition.
+        """
         title = [self.title] if self.title else []
         return list(dict.fromkeys([*title, *(field.field for field in self.fields)]))
 
@@ -226,7 +228,7 @@ def describe_fields(cursor: Cursor, template: PresentationTemplate | None) -> tu
     names = template.names if template else []
     try:
         total, counts = count_fields(cursor, names)
-    except RefusedError:  # no corpus yet: it may come with these fields
+    except RefusedError:  # a corpus that is imported later may have these fields
         return [], []
     documents = pluralize(total, "document")
     uses = [f"The field “{name}” is in {n:,} of {documents}." for name, n in zip(names, counts, strict=True)]

@@ -106,7 +106,7 @@ def parse_guide(source: str, path: Path | None = None) -> Guide:
         sentences = [line + problem.sentence for line, problem in zip(lines, problems, strict=True)]
         raise InputError(sentences, path=path, way_out=WAY_OUT)
     parts = split_source(source)
-    assert parts is not None  # else there were problems
+    assert parts is not None  # a text without problems has front matter
     front, body = _FrontMatter.model_validate(read_values(parts[0])), parts[1]
     scale = tuple(sorted(front.scale, key=lambda grade: grade.value))
     fields = dict(front) | {"scale": scale, "body": body.strip(), "source": source}
@@ -134,7 +134,7 @@ def find_problems(source: str) -> list[GuideProblem]:
 
 
 def _find_file(path: Path) -> Path:
-    """Return the file at a path, or the file of goldgrade's own guide whose name begins so."""
+    """Return the file at a path, or goldgrade's own guide whose name begins with the given text."""
     if path.suffix or len(path.parts) > 1 or path.is_file():
         return path
     files = sorted(default_paths.GUIDES.glob("*.md"))

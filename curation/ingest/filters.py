@@ -30,7 +30,7 @@ AT = "at"
 VALID = VALID_FROM, VALID_TO = ("valid_from", "valid_to")
 OUTSIDE = "outside the filter"
 OUTDATED = "outdated but similar"
-"""Name for an excluded document whose text is nearly the same as the text of a relevant document."""
+"""Name for a document outside the filter whose text is nearly the same as the text of a relevant document."""
 WAY_OUT = (
     'Write a filter as {"product": "x", "version": ["1", "2"], "at": "2025-03-01"}: for each field of the '
     "documents' metadata a value or a list of values, and under at a date or a time. Rename a column that "
@@ -45,7 +45,8 @@ NEED = f"nullif(concat_ws(chr(10), q.information_need, nullif(q.metadata ->> '{W
 """SQL for the information need of a query `q`, followed by the query's filter as a sentence."""
 Pair = tuple[str, str]
 Withdraw = Callable[[Cursor, str], int]
-"""Function that withdraws items outside a filter from rounds, for imports; returns the number of items."""
+"""Function that withdraws items of rounds from annotators if they are outside a filter; returns their number.
+"""
 _FILTERS = f"""
 SELECT query_id, metadata ->> '{FIELD}' FROM queries
 WHERE json_type(metadata, '{FIELD}') = 'OBJECT' AND metadata ->> '{FIELD}' <> '{{}}' ORDER BY query_id
@@ -139,12 +140,12 @@ def _explain_invalidity(moment: Any, metadata: Mapping[str, Any]) -> str | None:
 
 
 def keep_items(cursor: Cursor, author: str) -> int:
-    """Return 0 without withdrawing items, for imports into a project without rounds."""
+    """Withdraw nothing and return 0, for imports into a project without rounds."""
     return 0
 
 
 class Filters(NamedTuple):
-    """Filters by query id, and by document id the metadata fields that the filters use."""
+    """The filters of queries, and the metadata of documents that these filters use, by id."""
 
     queries: Mapping[str, Filter] = {}
     documents: Mapping[str, Mapping[str, Any]] = {}
@@ -240,8 +241,8 @@ def describe_missing_fields(query_filter: Filter, known_fields: Collection[str])
 
 
 def _read_metadata(store: Store, names: Collection[str]) -> tuple[set[str], dict[str, Mapping[str, Any]]]:
-    """Return the names of all fields, and the named fields of each document. Equal metadata values share
-    memory.
+    """Return the names of all metadata fields, and the values of the requested fields for each document.
+    Equal metadata values share memory.
     """
     with store.reading() as cursor:
         if get_setting(cursor, "corpus") is None:

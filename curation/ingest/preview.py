@@ -82,7 +82,7 @@ def preview_file(request: ImportRequest) -> FilePreview:
         layout = layout._replace(format=run.format.removeprefix("ranx-"))
     records = Records(path, layout, judged=_DIVIDES_JUDGMENTS.get(request.what))
     columns, cells = records.columns, list[list[str]]()
-    with suppress(InputError):  # what is wrong with the lines is the dry run's to say
+    with suppress(InputError):  # the dry run reports the problems of the lines
         for record in islice(records, SAMPLED_ROWS if request.what == "corpus" else PREVIEWED_ROWS):
             values = ((*find_value(record.fields, name), record.fields.get(name))[0] for name in columns)
             cells.append(list(map(to_text, values)))

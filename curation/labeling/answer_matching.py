@@ -31,7 +31,7 @@ from curation.core.words import fold, is_unspaced, split_signs, split_whole_word
 _ARTICLES = re.compile(r"\b(a|an|the)\b")
 _ASCII_SIGNS = frozenset("!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~")
 MIN_TOKEN_F1 = 0.8
-"""Default of the least token F1 at which two answers agree."""
+"""Default of the smallest token F1 at which two answers agree."""
 OUTCOMES = ("waiting", "unwritten", "agreed", "single", "unanswerable", "disputed", "decided")
 WAITING, UNWRITTEN, AGREED, SINGLE, UNANSWERABLE, DISPUTED, DECIDED = OUTCOMES
 
@@ -53,7 +53,7 @@ class AnswerOutcome(NamedTuple):
 
     @property
     def is_settled(self) -> bool:
-        """Whether the query has reference answers, or is unanswerable from the corpus."""
+        """Return whether the query has reference answers, or is unanswerable from the corpus."""
         return self.how in (AGREED, SINGLE, UNANSWERABLE, DECIDED)
 
     @property
@@ -144,7 +144,7 @@ def find_distinct_answers(texts: Sequence[str]) -> tuple[str, ...]:
 
 def _f1(answer: str, reference: str) -> float:
     answer_tokens, reference_tokens = tokenize_answer(answer), tokenize_answer(reference)
-    if not answer_tokens or not reference_tokens:  # no answer is right only where none is wanted
+    if not answer_tokens or not reference_tokens:  # an empty answer is right only if no answer is expected
         return float(answer_tokens == reference_tokens)
     shared = sum((Counter(answer_tokens) & Counter(reference_tokens)).values())
     return 2 * shared / (len(answer_tokens) + len(reference_tokens))

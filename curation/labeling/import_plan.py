@@ -154,7 +154,7 @@ def _choose_stored_targets(
     for key, presentations in stored.items():
         candidates = [target for target in presentations if target.same_pass]
         if (target := _choose_target(candidates, hashes[key.document_id], about)) is not None:
-            if judgments[key].evidence and not target.labeling:  # an import's guide may not ask for evidence
+            if judgments[key].evidence and not target.labeling:  # imports need no evidence
                 target = target._replace(guide_hash=inputs.guide.guide_hash)
             targets[key] = target
     return targets
@@ -185,7 +185,7 @@ def _make_presentations(
     presentations = []
     for key, text in texts.items():
         presentation_id = digest("presentation", round_id, *key)
-        if presentation_id in stored_ids:  # by an earlier text, from a file of this name
+        if presentation_id in stored_ids:  # stored for an earlier text by a file of this name
             presentation_id = digest("presentation", round_id, *key, text)
         position = positions[key.annotator]
         positions[key.annotator] += 1

@@ -49,8 +49,8 @@ from curation.store.documents import current_snapshot, documents_by_hash, snapsh
 COUNT_NAMES = ("judgments", "filled", "changed", "unchanged", "superseded", "sealed")
 ABSENT_QUOTE = "an evidence quote that is not in the text"
 BUSY = "The same annotators judged during the import of their judgments. Try again when they pause."
-# The last row of a pair is the one to write to: the one answered last, else an open one. What does not count
-# (pilots, practice, control items) is left to be answered on screen. A pass is written to by its name alone.
+# An import writes to a pair's last row: the presentation answered last, else an open one. Presentations that
+# do not count (pilots, practice, control items) wait for answers on screen. A pass is selected by its name.
 _PRESENTATIONS = """
 SELECT p.annotator, p.query_id, p.document_id, p.presentation_id, coalesce(s.next_revision, 0),
        coalesce(s.answered, false) AS answered, s.grade, r.kind IN ('labeling', 'audit'),
@@ -88,7 +88,7 @@ class JudgmentImport:
     judgments: new judgments written; `filled` is the number that answered presentations of a labeling round.
     changed: judgments whose grade differs from the stored grade: appended as corrections.
     unchanged: judgments already stored with the same grade.
-    superseded: judgments that were imported before and that the annotator has changed on screen since; the
+    superseded: judgments that were imported before and that the annotator has since changed on screen; the
         newer answer counts.
     sealed: judgments of pairs that a release seals and that the annotator had judged. The result does not say
         whether sealed grades match, because a file of guesses could then reveal the grades.
@@ -117,7 +117,7 @@ class JudgmentImport:
 
     @property
     def outcome(self) -> ImportOutcome:
-        """The result of the import as sentences."""
+        """Return the result of the import as sentences."""
         changes = bool(self.judgments or self.changed or self.sealed)
         sentence = "Nothing changed: all judgments of the file are already stored."
         if changes:

@@ -39,7 +39,7 @@ LAST_EVENT_JOIN = """JOIN judgment_events e
     ON e.presentation_id = j.presentation_id AND e.revision + 1 = j.next_revision"""
 """The event `e` of a current judgment `j`."""
 _MARK_COLUMNS = ("presentation_id", "revision", *QUOTE_COLUMNS)
-# Those of the last answer: an answer without marks has none, whatever the one before had.
+# The marks of the last answer; marks of earlier answers do not count, even if the last answer has no marks.
 _MARKS = """
 SELECT presentation_id, list(start_at ORDER BY start_at), list(end_at ORDER BY start_at)
 FROM evidence_marks m

@@ -33,7 +33,7 @@ OWNER_ONLY = 0o600
 
 @dataclass(frozen=True)
 class Backup:
-    """A backup and its sums.
+    """A backup and its checksums.
 
     Attributes
     ----------
@@ -53,7 +53,7 @@ class Backup:
 
     @property
     def sentences(self) -> list[str]:
-        """Sentences on the copy of the project, the number of its rows, and its sum."""
+        """Return sentences about the copy of the project, the number of its rows, and its checksum."""
         copied = f"Copied the project to {self.path.name} ({self.bytes / 1e6:,.1f} MB)."
         rows = f"All of its {sum(self.rows.values()):,} rows were read."
         return [f"{copied} {rows}", f"SHA-256: {self.sha256}"]
@@ -110,12 +110,12 @@ def make_folder(folder: Path) -> None:
 
 
 def sums_path(backup: Path) -> Path:
-    """Return the path of the sums of a backup: `NAME.sums.json` next to the backup."""
+    """Return the path of a backup's checksums: `NAME.sums.json` next to the backup."""
     return backup.with_name(f"{backup.name}.sums.json")
 
 
 def read_sums(backup: Path) -> Mapping[str, Any] | None:
-    """Read the sums next to a backup; None for a backup without sums.
+    """Read the checksums next to a backup; None for a backup without checksums.
 
     Raises
     ------
@@ -134,7 +134,7 @@ def read_sums(backup: Path) -> Mapping[str, Any] | None:
 
 
 def verify_sums(backup: Path) -> Mapping[str, Any] | None:
-    """Read the sums of a backup and compare the backup with them; None for a backup without sums.
+    """Compare a backup with its checksums and return them; None for a backup without checksums.
 
     Raises
     ------
@@ -164,7 +164,9 @@ def _find_target(project: Path, target: Path, taken_at: datetime) -> Path:
 
 
 def _read_copy(copy: Path, project: Path) -> Rows:
-    """Read all of a copy; an error names the project, because damage of the copy is damage of the project."""
+    """Read a whole copy of the project; an error names the project, because a damaged copy shows a damaged
+    project.
+    """
     try:
         return read_whole_file(copy)
     except StoreError as error:
@@ -181,7 +183,7 @@ def _existing_target_error(target: Path) -> RefusedError:
 
 
 def _publish_backup(new: Path, backup: Backup) -> None:
-    """Give the new file and its sums their names."""
+    """Give a new backup and its file of checksums their final names."""
     sums = {name: value for name, value in asdict(backup).items() if name != "path"} | {"form": FORM}
     sums_file = sums_path(new)
     sums_file.touch(OWNER_ONLY)

@@ -93,7 +93,7 @@ def set_schedule(store: Store, schedule: BackupSchedule | None, by: str) -> None
 
     Raises
     ------
-    InputError, RefusedError: a number is out of bounds, or `by` is no lead.
+    InputError, RefusedError: a number is out of bounds, or `by` is not a lead.
     """
     parameters = None if schedule is None else dump_request(schedule)
     with store.transaction() as cursor:
@@ -121,7 +121,7 @@ def start_due_backup(store: Store, folder: Path | None, now: datetime | None = N
     try:
         seen_job_id = last_job.job_id if last_job else None
         return jobs_of(store).start(JOB_KIND, request, COMMAND_LINE, seen_job_id)
-    except RefusedError:  # of jobs that are at work, or that another process has just started
+    except RefusedError:  # other jobs are at work, or another process has just started this job
         return None
 
 

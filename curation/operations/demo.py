@@ -64,7 +64,8 @@ def build_demo(
     progress: Progress = silent,
     modules: Collection[str] | None = None,
 ) -> tuple[Path, bool]:
-    """Make the demo project in `folder` if the folder has none; return the file, and whether the file is new.
+    """Make the demo project in `folder` if the folder has none; return the project file, and whether it is
+    new.
 
     Parameters
     ----------
@@ -73,7 +74,7 @@ def build_demo(
     modules: the modules whose documentation is the corpus; None is the whole standard library.
     """
     project, building = folder / "goldgrade.duckdb", folder / "building"
-    shutil.rmtree(building, ignore_errors=True)  # what an interrupted build has left
+    shutil.rmtree(building, ignore_errors=True)  # the remains of an interrupted build
     if project.is_file():
         return project, False
     building.mkdir(parents=True)
@@ -111,8 +112,8 @@ def _fill_project(
 
 
 def _import_sample_grades(store: Store, sample: Path) -> None:
-    """Import two readers' grades and marks and a third reader's decisions on half of the disputes; split and
-    freeze.
+    """Import two readers' grades and marks and a third reader's decisions on half of the disputes, then split
+    and freeze.
 
     A document of a different Python version may lack a marked quote.
     """

@@ -22,7 +22,7 @@ LEVEL_LABELS = {"fine": "  ok    ", "note": "  note  ", "problem": "PROBLEM "}
 
 @dataclass(frozen=True)
 class Examination:
-    """The findings on a project.
+    """The result of the doctor's examination of a project.
 
     Attributes
     ----------
@@ -36,7 +36,7 @@ class Examination:
 
     @property
     def sentences(self) -> list[str]:
-        """The findings, the checks that were not made, and the number of problems."""
+        """Return sentences about the findings, the checks that were not made, and the number of problems."""
         sentences = []
         for finding in self.findings:
             command = f" ({finding.command})" if finding.command else ""
@@ -48,12 +48,12 @@ class Examination:
 
     @property
     def problems(self) -> int:
-        """The number of findings that ask for action."""
+        """Return the number of findings that ask for action."""
         return sum(finding.level == "problem" for finding in self.findings)
 
 
 def examine(project: Path, folders: Sequence[Path] = (), *, clean: bool = False) -> Examination:
-    """Examine a project that may be in use.
+    """Examine a project, which may be in use, for problems.
 
     Parameters
     ----------

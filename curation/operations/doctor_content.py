@@ -25,7 +25,9 @@ from curation.store import Store, get_setting, utc_now
 
 MAX_BACKUP_AGE = timedelta(days=7)
 MAX_CLOCK_LEAD = timedelta(minutes=5)
-"""The time by which the last event may lie in the future, because clocks of machines differ."""
+"""The time by which the last event may lie in the future without a finding, because clocks of machines
+differ.
+"""
 _BACKUP_TIMES = """
 WITH downloads AS (SELECT detail->>'file' AS file FROM events WHERE action = $downloaded)
 SELECT max(happened_at) FILTER (
@@ -36,7 +38,7 @@ SELECT max(happened_at) FILTER (
 
 
 def check_rows(store: Store) -> Iterator[DoctorFinding]:
-    """Read all rows, and check the blocks of the file."""
+    """Read all rows of the project, and check the blocks of its file."""
     rows = store.read(read_all_rows)
     damage = describe_damaged_blocks(store.damaged_blocks)
     if damage:
@@ -47,7 +49,7 @@ def check_rows(store: Store) -> Iterator[DoctorFinding]:
 
 
 def check_versions(store: Store) -> Iterator[DoctorFinding]:
-    """Report the versions, and former projects next to the file."""
+    """Report the versions of the project file, and former project files next to it."""
     with store.reading() as cursor:
         [(newest,)] = cursor.execute("SELECT max(name) FROM migrations").fetchall()
     sentence = f"goldgrade {__version__}, DuckDB {duckdb.__version__}, the project's form is {newest}."
@@ -90,7 +92,7 @@ def check_jobs(store: Store) -> Iterator[DoctorFinding]:
 
 
 def _has_worker(project: Path) -> bool:
-    """Tell whether a process of this machine works on a job of the project or waits for a job."""
+    """Return whether a process of this machine works on a job of the project or waits for a job."""
     worker_arguments = {WORKER.encode(), str(project).encode()}
     for arguments in Path("/proc").glob("[0-9]*/cmdline"):
         with suppress(OSError):
@@ -139,7 +141,7 @@ def check_cookie_key(store: Store) -> Iterator[DoctorFinding]:
 
 
 def check_corpus(store: Store) -> Iterator[DoctorFinding]:
-    """Find changed files of a corpus that is read in place."""
+    """Find changed files of a corpus whose texts stay in the imported files."""
     for location, error in find_changed_files(store):
         folder = "FOLDER" if is_address(location) else location
         yield DoctorFinding("problem", "corpus", str(error), f"goldgrade import corpus {folder} --in-place")
@@ -154,4 +156,4 @@ CHECKS: dict[str, Callable[[Store], Iterator[DoctorFinding]]] = {
     "clock": check_clock,
     "cookie key": check_cookie_key,
 }
-"""The checks in a file that can be read, by their names."""
+"""The doctor's checks of a project file that can be read, by name."""

@@ -32,7 +32,7 @@ class NoticeKinds:
 
 
 def find_notices(store: Store, kinds: NoticeKinds, now: datetime) -> dict[str, str]:
-    """Find the notices that are not stored yet: a sentence for each key.
+    """Return the notices that are not stored yet: a sentence for each key.
 
     The sentences contain only names of rounds and counts.
     """
@@ -88,14 +88,14 @@ def _make_job_notices(jobs: Iterable[Job]) -> dict[str, str]:
 
 @lru_cache(maxsize=2)
 def _count_waiting_disputes(project: Path, _version: str) -> int:
-    """Count the pairs that wait for a decision, once for each state of the judgments."""
+    """Count the pairs that wait for a decision; the count is cached until the judgments change."""
     grades = open_store(project).read(read_grade_counts)
     return grades.disputed - grades.awaiting_opinion
 
 
 @lru_cache(maxsize=2)
 def _is_relabeling_due(project: Path, day: date) -> bool:
-    """Tell whether a quarter waits for a plan; computed once a day."""
+    """Return whether the present quarter waits for a re-labeling plan; the answer is computed once a day."""
     store = open_store(project)
     with store.reading() as cursor:
         is_unplanned = read_quarter(cursor, day)[1] is None and bool(list_releases(cursor))

@@ -49,8 +49,8 @@ class CollectionImport:
 
     @property
     def sentences(self) -> list[str]:
-        """The outcome of the documents, then of each other file; the first sentence of each names the
-        file.
+        """Return sentences about the import of the documents, then of each other file; the first sentence
+        names the file.
         """
         documents = [file.path.name for file in self.files if file.kind == DOCUMENTS]
         names = [f"{len(documents):,} files of documents" if len(documents) > 1 else "".join(documents)]
@@ -79,7 +79,7 @@ def import_collection(
     ------
     InputError: the files are not understood, no annotator is named for judgments, or the import of a file is
         refused; nothing is written then.
-    NotFoundError, RefusedError: the author is no lead, or the judgments have no corpus.
+    NotFoundError, RefusedError: the author is not a lead, or the judgments have no corpus.
     """
     store.read(require_author, author, "lead")
     with files.open_collection(path) as root:

@@ -34,7 +34,7 @@ def import_for_page(
 
     Raises
     ------
-    NotFoundError, RefusedError: `by` is no lead.
+    NotFoundError, RefusedError: `by` is not a lead.
     InputError: the file or an option of the request cannot be taken.
     """
     store.read(require_author, by, "lead")
@@ -50,11 +50,12 @@ def import_for_page(
 
 
 def dry_run(store: Store, request: ImportRequest, by: str, progress: Progress = silent) -> DryRun:
-    """Carry an import out without keeping it; report the problems for which the import would be refused.
+    """Try an import without keeping its result; return the problems because of which the import would be
+    refused.
 
     Raises
     ------
-    NotFoundError, RefusedError: `by` is no lead.
+    NotFoundError, RefusedError: `by` is not a lead.
     """
     store.read(require_author, by, "lead")
     try:

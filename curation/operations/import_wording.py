@@ -35,7 +35,7 @@ _OPTION = re.compile(r"--[a-z]+(?:-[a-z]+)*")
 
 
 class DryRun(NamedTuple):
-    """The outcome of a dry run of an import, or the problems for which the import would be refused.
+    """The outcome of a dry run of an import, or the problems because of which the import would be refused.
 
     Attributes
     ----------
@@ -43,7 +43,7 @@ class DryRun(NamedTuple):
     problems: the first problems, each with its location in the file, such as "line 3" or '', and a
         sentence.
     more: number of further problems.
-    way_out: sentences on how to solve the problems, a line each.
+    way_out: sentences on how to solve the problems, one on each line.
     """
 
     outcome: ImportOutcome | None
@@ -53,7 +53,7 @@ class DryRun(NamedTuple):
 
     @property
     def sentences(self) -> list[str]:
-        """The outcome in one sentence."""
+        """Return the outcome of the dry run in one sentence."""
         return [self.outcome.sentence if self.outcome else "The file cannot be imported as it is."]
 
 

@@ -38,7 +38,7 @@ def set_kinds(store: Store, kinds: NoticeKinds, by: str) -> None:
 
     Raises
     ------
-    RefusedError: `by` is no lead.
+    RefusedError: `by` is not a lead.
     """
     notices = find_notices(store, kinds, utc_now())
     with store.transaction() as cursor:
@@ -61,7 +61,7 @@ def send_due(store: Store, environment: Mapping[str, str] | None = None, now: da
         return 0
     webhook = read_webhook(environment)
     notices = find_notices(store, kinds, now)
-    if notices:  # a transaction each minute would empty the app's cache of the file
+    if notices:  # a transaction each minute would empty the app's cache of the file's data
         with store.transaction() as cursor:
             _store_notices(cursor, notices if webhook else dict.fromkeys(notices, ""))
     return _send_waiting(store, webhook, now) if webhook else 0

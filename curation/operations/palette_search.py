@@ -42,8 +42,8 @@ ORDER BY kind = 'document', kind, rank, length(title), title, query_id, document
 
 
 class SearchHit(NamedTuple):
-    """A query, a document or a person that a search found; a document has the id of a query that it is a
-    candidate of.
+    """A query, a document or a person that a search found; a document also has the id of a query that it is a
+    candidate for.
     """
 
     kind: str

@@ -105,17 +105,17 @@ class QueryDocuments:
 
     @property
     def open(self) -> tuple[QueryDocument, ...]:
-        """The documents whose ranks and votes the reader may see."""
+        """Return the documents of the query whose ranks and votes the reader may see."""
         return tuple(document for document in self.documents if not document.is_withheld)
 
     @property
     def judged(self) -> tuple[PairConsensus, ...]:
-        """The consensus of the judged documents."""
+        """Return the consensus on each judged document of the query."""
         return tuple(document.pair for document in self.open if document.pair is not None)
 
     @property
     def relevant(self) -> int:
-        """The number of documents with a grade above the lowest grade of the scale."""
+        """Return the number of documents with a grade above the lowest grade of the scale."""
         return sum(pair.grade is not None and pair.grade > self.guide.values[0] for pair in self.judged)
 
 

@@ -135,7 +135,7 @@ def edit_texts(store: Store, query_id: str, shown: EditedTexts, texts: EditedTex
     ------
     InputError: a text is too long or contains personal data.
     NotFoundError: there is no such query.
-    RefusedError: the author is no lead, or a different person has edited the texts meanwhile.
+    RefusedError: the author is not a lead, or a different person has edited the texts meanwhile.
     """
     texts = EditedTexts(texts.need.strip(), texts.note.strip())
     named_texts = {"information need": texts.need, "note": texts.note}

@@ -48,7 +48,9 @@ class QueryHistory:
 
     @property
     def sentences(self) -> list[str]:
-        """The differences from each release to the next release, and the releases without the query."""
+        """Return sentences on what changed from each release to the next, and on the releases without the
+        query.
+        """
         sentences = []
         for before, after in zip(self.releases, self.releases[1:], strict=False):
             changes = _describe_changes(before, after, with_grades=not self.is_sealed)
@@ -60,7 +62,7 @@ class QueryHistory:
 
     @property
     def tables(self) -> tuple[Table, ...]:
-        """The grades of each document in each release, the changed grades first."""
+        """Return a table of the grades of each document in each release, the changed grades first."""
         grades = {
             document_id: [str(release.grades.get(document_id, NOT_IN_RELEASE)) for release in self.releases]
             for release in self.releases

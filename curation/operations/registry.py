@@ -62,7 +62,7 @@ OPERATIONS = _Operations()
 
 
 def has_clash(name: str, other: str) -> bool:
-    """Tell whether one of two operations changes data that the other reads or changes.
+    """Return whether one of two operations changes data that the other reads or changes.
 
     Operations that clash may not run at the same time. Each operation stores its result in one transaction,
     so an operation cannot damage the project; but a pool that is built during an import of the corpus would

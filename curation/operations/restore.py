@@ -36,7 +36,7 @@ class Restored:
 
     @property
     def sentences(self) -> list[str]:
-        """Sentences on the restored backup, and on the new name of the former project file."""
+        """Return sentences about the restored backup, and about the new name of the former project file."""
         when = f"as it was at {self.taken_at} UTC" if self.taken_at else "which has no file of sums"
         rows = pluralize(sum(self.rows.values()), "row")
         kept = [f"The former project is kept: {self.kept}"] if self.kept else []
@@ -54,7 +54,8 @@ def restore(backup: Path, project: Path, *, replace: bool = False, actor: str = 
     ------
     InputError: the backup does not exist or was altered, or its copy could not be written.
     RefusedError: a project exists and `replace` is False, or an app serves the project.
-    StoreError, StoreVersionError: the backup is damaged, is no project, or was written by a newer goldgrade.
+    StoreError, StoreVersionError: the backup is damaged, is not a project, or was written by a newer
+        goldgrade.
     """
     backup, project = backup.resolve(), project.resolve()
     refuse_name(project)
@@ -104,7 +105,7 @@ def _replace_project(new: Path, project: Path) -> Path | None:
     try:
         with store.reading():
             pass
-        store.close()  # the log is part of the file now
+        store.close()  # the file now contains the log's changes
         with store.reading():  # no other process can open the file meanwhile
             _exchange_files(new, project, former)
         store.close()

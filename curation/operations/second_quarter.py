@@ -31,7 +31,7 @@ ONE_IN_DROPPED, ONE_IN_RISING, ONE_IN_NEW = 6, 6, 60
 """One query in 6 is not asked any more, and one query in 6 is asked three times as often; the name of one
 document in 60 is a new query."""
 MAX_SHARE = 0.6
-"""The share of a text that is left at most where the text is cut short."""
+"""The largest share of a text that remains when the text is cut short."""
 
 
 def import_second_quarter(

@@ -1,4 +1,4 @@
-"""The shortest way to grades: one operation draws queries, pools documents with BM25 and opens a round.
+"""The start of a project: one operation draws queries, pools documents with BM25 and opens a first round.
 
 The operation does what a lead would do on the pages Queries and Rounds, with few choices. All other choices
 keep their defaults and can be changed later on these pages.
@@ -64,7 +64,9 @@ class StartReport:
 
     @property
     def sentences(self) -> list[str]:
-        """The numbers of queries and documents, and the round or the way to it."""
+        """Return sentences with the numbers of queries and documents, and the new round or the way to open
+        one.
+        """
         queries = pluralize(self.pool.queries, "query has", "queries have")
         sentences = [f"{queries} {pluralize(self.pool.candidates, 'document')} to grade.", *self.pool.gaps]
         if self.round is None:

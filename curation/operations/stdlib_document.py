@@ -12,7 +12,7 @@ REPUBLISHED = frozenset("posix posixpath ntpath nt genericpath nturl2path".split
 
 
 class StdlibDocument(NamedTuple):
-    """One document of the corpus."""
+    """A document of the demo's corpus: a docstring of the standard library."""
 
     id: str
     title: str

@@ -30,7 +30,7 @@ def read_module(name: str) -> Iterator[StdlibDocument]:
     """
     try:
         module = importlib.import_module(name)
-    except ImportError:  # this Python lacks the module
+    except ImportError:  # some installations of Python lack the module
         return
     yield from make_document(name, f"{name} — module", module.__doc__)
     for attribute in sorted(getattr(module, "__all__", vars(module))):
@@ -53,7 +53,7 @@ def _read_original_value(module: ModuleType, attribute: str) -> object:
 
 
 def _is_published_by(module: str, value: object) -> bool:
-    """Tell whether an object belongs to a module: the module or a private module defines the object."""
+    """Return whether an object belongs to a module: the module or a private module defines the object."""
     if not (inspect.isclass(value) or inspect.isroutine(value)):
         return False
     defining_module = getattr(value, "__module__", None) or module

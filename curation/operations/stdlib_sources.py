@@ -38,7 +38,7 @@ def list_sources(modules: Collection[str] | None) -> Iterator[tuple[str, Path]]:
 
 
 def _is_excluded(parts: tuple[str, ...]) -> bool:
-    """Tell whether a module is private, excluded, missing in some Pythons, or published under a different
+    """Return whether a module is private, excluded, missing in some Pythons, or published under a different
     name.
     """
     is_private = any(part.startswith("_") or part in EXCLUDED_MODULES for part in parts)

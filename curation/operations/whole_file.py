@@ -39,7 +39,7 @@ def read_whole_file(path: Path) -> Rows:
 
     Raises
     ------
-    StoreError: the file is damaged, or is no goldgrade project.
+    StoreError: the file is damaged, or is not a goldgrade project.
     StoreVersionError: the file was written by a newer goldgrade, or by a version that is too old.
     """
     damage = describe_log_damage(path)
@@ -66,7 +66,7 @@ def read_whole_file(path: Path) -> Rows:
 
 
 def describe_damaged_blocks(find_damaged: Callable[[], list[int]]) -> str:
-    """Say which blocks `find_damaged` finds damaged; '' if all blocks are whole."""
+    """Return a sentence about the blocks that `find_damaged` finds damaged; '' if all blocks are intact."""
     try:
         blocks = find_damaged()
     except ValueError as error:

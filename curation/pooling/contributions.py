@@ -99,7 +99,9 @@ class Contributions:
 
     @property
     def sentences(self) -> list[str]:
-        """Count graded and relevant pairs, systems with the same candidates, and pairs without a grade."""
+        """Return sentences with the numbers of graded and relevant pairs, and about systems with the same
+        candidates.
+        """
         candidates = pluralize(self.candidates, "candidate")
         graded = f"{self.graded:,} of {candidates} have a grade"
         lines = [f"{graded}; {self.relevant:,} are relevant (graded above the scale's lowest)."]
@@ -121,7 +123,7 @@ class Contributions:
 
     @property
     def withheld(self) -> str:
-        """Sentence about pairs of sealed queries, or ''."""
+        """Return a sentence about pairs of sealed queries, or ''."""
         sentence = describe_withheld_pairs(self.sealed, "judged pair")
         return sentence and f"{sentence} Judged pairs of sealed queries do not count as relevant."
 

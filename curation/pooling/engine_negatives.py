@@ -33,9 +33,7 @@ from curation.store.documents import is_held
 
 
 def list_notices(cursor: Cursor, request: PoolRequest) -> list[str]:
-    """Write a notice for each request for lists or random documents that a pool is going to send to an
-    engine.
-    """
+    """Return a sentence for each request that a pool is going to send to an engine."""
     sentences = list_engine_notices(cursor, request)
     engines = [find_engine(cursor, name) for name in _select_names(request.systems, ENGINE_PREFIX)]
     engines += _find_engines_of_runs(cursor, request.systems)
@@ -105,7 +103,7 @@ def _find_engines_of_runs(cursor: Cursor, systems: Sequence[str]) -> list[Engine
 
 
 def _read_ranked_documents(cursor: Cursor, systems: Sequence[str]) -> Mapping[str, set[str]]:
-    """Collect for each query id the documents on the lists of the runs."""
+    """Collect the documents on the lists of the runs, by query id."""
     ranked = defaultdict[str, set[str]](set)
     for name in _select_names(systems, RUN_PREFIX):
         for entry in read_run_entries(cursor, find_run(cursor, name)):
@@ -127,7 +125,7 @@ def _request_order(client: EngineClient, query: Query, count: int, seed: int) ->
 
 
 def _read_ids(path: Path) -> set[str]:
-    """Read the ids of a file with one id on each line."""
+    """Read the document ids in a file with one id on each line."""
     try:
         ids = set(filter(None, map(str.strip, path.read_text(encoding="utf-8").splitlines())))
     except (OSError, UnicodeDecodeError) as error:

@@ -67,7 +67,7 @@ class _PoolInputs(NamedTuple):
 
     @property
     def max_results(self) -> int:
-        """Largest number of documents that a system can propose for a query."""
+        """Return the largest number of documents that a system can propose for a query."""
         return min(self.request.depth, len(self.corpus.ids))
 
 
@@ -104,7 +104,8 @@ def build_pool(
     ------
     InputError: a system or stemmer is unknown, or a number is out of its bounds.
     NotFoundError: the model or a run does not exist.
-    RefusedError: there is no corpus or no query to judge, the model cannot be used, or the author is no lead.
+    RefusedError: there is no corpus or no query to judge, the model cannot be used, or the author is not a
+        lead.
     """
     request = check_request(request)
     with store.reading() as cursor:
@@ -210,7 +211,7 @@ def _list_parameters(store: Store, inputs: _PoolInputs, systems: Systems) -> dic
 
 
 def _has_new_word_cuts(queries: Sequence[Query], documents: Iterable[Document]) -> bool:
-    """Tell whether an older version of goldgrade cut these texts into different words, and so found other
+    """Return whether older versions of goldgrade cut these texts into different words, and so found other
     documents.
     """
     return any(is_cut_differently(query.text) for query in queries) or any(

@@ -73,7 +73,7 @@ class PoolReport:
 
     @property
     def sentences(self) -> list[str]:
-        """Count the pool's candidates, and the missing results by reason."""
+        """Return sentences with the number of the pool's candidates, and the missing results by reason."""
         size = f"{pluralize(self.candidates, 'candidate')} for {pluralize(self.queries, 'query', 'queries')}"
         sentence = f"The pool has {size}, {self.random_negatives:,} of them random negatives."
         change = f"{self.added:,} are new to the project."
@@ -82,7 +82,7 @@ class PoolReport:
         return [sentence, change, *self._describe_comparison(), *self.gaps]
 
     def _describe_comparison(self) -> Iterator[str]:
-        """Write how many lists were compared with rank-bm25, if any list was compared."""
+        """Return a sentence with the number of lists that were compared with rank-bm25, if any."""
         if not self.rank_bm25.get("queries"):
             return
         queries, documents, corpus = (self.rank_bm25[name] for name in ("queries", "documents", "corpus"))
@@ -93,7 +93,7 @@ class PoolReport:
 
     @property
     def tables(self) -> tuple[Table, ...]:
-        """Show the numbers of candidates by system."""
+        """Return a table of the number of candidates by system."""
         rows = tuple((system.system, system.candidates, system.alone) for system in self.systems)
         return (Table(f"Pool {self.pool_id[:8]}", ("System", "Candidates", "Alone"), rows),)
 
@@ -109,7 +109,7 @@ class PoolReport:
         return [*empty_lists, *(f"{count:,} {reason}." for reason, count in self.left_out.items())]
 
     def _quote_queries(self, query_ids: Sequence[str], count: int) -> str:
-        """Write the shortened texts of the first queries in parentheses, or ''."""
+        """Return the shortened texts of the first queries in parentheses, or ''."""
         texts = [self.texts[query_id] for query_id in query_ids if query_id in self.texts]
         if not texts:
             return ""

@@ -76,7 +76,7 @@ def make_random_order(
     identical: IdenticalTexts,
     engine_draws: Mapping[str, Sequence[str]] | None = None,
 ) -> DrawNegatives:
-    """Make the function that draws negatives in random order; a text with several ids is one document.
+    """Make a function that draws documents in random order; a text with several ids counts as one document.
 
     Parameters
     ----------
@@ -117,7 +117,7 @@ class RandomOrder:
         fewer.
         """
         keys = _mix_numbers(self._hashes ^ np.uint64(_hash_number(self._seed, query_id)))
-        sorted_count = count + 16  # approximate number of sorted documents, which grows if it is too small
+        sorted_count = count + 16  # approximate number of documents to sort, raised if too small
         while True:
             largest_key = (2**64 - 1) * min(sorted_count, len(keys)) // max(len(keys), 1)
             rows = np.flatnonzero(keys <= np.uint64(largest_key))

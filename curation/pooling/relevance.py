@@ -48,15 +48,15 @@ class Relevance(NamedTuple):
         return relevance._replace(open=self.open - outside, changed=self.changed - outside)
 
     def is_relevant(self, pair: Pair) -> bool:
-        """Tell whether the pair's grade is above the scale's lowest grade."""
+        """Return whether the pair's grade is above the scale's lowest grade."""
         return self.grades.get(pair, self.lowest) > self.lowest
 
     def is_refused(self, pair: Pair) -> bool:
-        """Tell whether the pair has the scale's lowest grade for the current version of its document."""
+        """Return whether the pair has the scale's lowest grade for the current version of its document."""
         return self.grades.get(pair) == self.lowest and pair not in self.changed
 
     def is_judged(self, pair: Pair) -> bool:
-        """Tell whether the pair has a judgment that counts, even a disputed judgment."""
+        """Return whether the pair has a judgment that counts, even a disputed judgment."""
         return pair in self.grades or pair in self.open
 
     def count_ungraded(self, pairs: set[Pair]) -> dict[str, int]:

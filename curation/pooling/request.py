@@ -79,10 +79,10 @@ class PoolRequest:
     ids: str | None = None
 
     def limit_pairs(self, queries: int) -> int:
-        """Return the largest number of pairs that a pool of so many queries can have."""
+        """Return the largest number of pairs that a pool for this number of queries can have."""
         proposed = queries * len(self.systems) * self.depth
         return min(proposed, self.budget or proposed) + queries * self.random_negatives
 
 
 FIRST_POOL = PoolRequest(systems=("bm25",))
-"""The pool that a form proposes first, because it needs seconds. People can add slow systems later."""
+"""The default request of a form for a pool, which takes only seconds. People can add slow systems later."""

@@ -102,7 +102,7 @@ def replace_engines(
 
 
 def list_engine_notices(cursor: Cursor, request: PoolRequest) -> list[str]:
-    """Write a notice for each engine that a pool is going to ask for missing lists."""
+    """Return a sentence for each engine that a pool is going to ask for missing lists."""
     systems = [name for name in request.systems if name.startswith(ENGINE_PREFIX)]
     plans = [plan_run(cursor, _make_run_request(name, request)) for name in systems]
     list_counts = [(plan.engine, len(plan.lists.missing)) for plan in plans if plan.lists.missing]
@@ -145,7 +145,7 @@ class Systems:
 
     @property
     def settings(self) -> Mapping[str, Any]:
-        """System → all parameters that decide its results."""
+        """Map each system of the pool to all parameters that decide its results."""
         return {name: dict(self.find_retriever(name).settings) for name in self._names}
 
     def search(self, queries: Sequence[Query], depth: int, progress: Progress) -> SystemLists:
@@ -168,7 +168,7 @@ class Systems:
         return compare_with_rank_bm25(self._store, self._corpus, queries, self._bm25, seed, progress)
 
     def find_retriever(self, name: str) -> Retriever:
-        """Return the system with a name."""
+        """Return the retriever of the system with this name."""
         if name in self._runs:
             return self._runs[name]
         return self._hybrid if name == "hybrid" else self._retrievers[name]

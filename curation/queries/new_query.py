@@ -28,7 +28,7 @@ def write_query(
     Raises
     ------
     InputError: a tag is unknown; or see `ingest.importers.queries.add_query`.
-    RefusedError: the project has the text or the id already; or the actor is no lead.
+    RefusedError: the project has the text or the id already; or the actor is not a lead.
     """
     with store.transaction(appends=True) as cursor:
         require_author(cursor, actor, "lead")

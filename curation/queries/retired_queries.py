@@ -34,7 +34,7 @@ def set_aside(store: Store, query_ids: Sequence[str], reason: str | None, author
     Raises
     ------
     InputError: the reason is empty.
-    RefusedError: the author is no lead.
+    RefusedError: the author is not a lead.
     """
     if reason is not None and not reason.strip():
         raise InputError("Leaving a query out needs a reason.")

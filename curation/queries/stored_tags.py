@@ -59,7 +59,7 @@ def set_tags(
     InputError: a tag is unknown, a tag is added and removed at once, no tag or no query is named, or several
         queries have the same text.
     NotFoundError: no query has a name as its id or text; the error lists all such names.
-    RefusedError: the actor is no lead.
+    RefusedError: the actor is not a lead.
     """
     contradictory = sorted(set(add) & set(remove))
     if contradictory:

@@ -70,7 +70,7 @@ class TagsFound:
 
     @property
     def sentences(self) -> list[str]:
-        """Count the queries with each tag, and name the tags that only people set."""
+        """Return sentences with the number of queries with each tag, and the tags that only people set."""
         counts = ", ".join(f"{tag} {count:,}" for tag, count in self.tags.items() if count)
         queries = pluralize(self.queries, "query", "queries")
         persons = f"A person's statement overrides the rule for {pluralize(self.by_person, 'tag')}."
@@ -83,7 +83,7 @@ class TagsFound:
 
     @property
     def tables(self) -> tuple[Table, ...]:
-        """Count the queries by tag."""
+        """Return a table of the number of queries with each tag."""
         rows = tuple((tag, count) for tag, count in self.tags.items() if tag in RULE_TAGS or count)
         return (Table(f"Tags of {pluralize(self.queries, 'query', 'queries')}", ("tag", "queries"), rows),)
 
@@ -117,7 +117,7 @@ def find_tags(store: Store, author: str = COMMAND_LINE) -> TagsFound:
 
     Raises
     ------
-    RefusedError: there are no queries, queries changed meanwhile, or the author is no lead.
+    RefusedError: there are no queries, queries changed meanwhile, or the author is not a lead.
     """
     with store.reading() as cursor:
         require_author(cursor, author, "lead")
@@ -172,7 +172,7 @@ def _count_tags(cursor: Cursor, query_ids: Collection[str]) -> dict[str, int]:
 
 
 def _is_multi_intent(text: str) -> bool:
-    """Tell whether a query asks for two or more things."""
+    """Return whether a query asks for two or more things."""
     if _COMPARED.search(text) or _TWO_KINDS.search(text):
         return True
     sentences = [content_words(sentence) for sentence in _SENTENCE_END.split(text)]
@@ -180,7 +180,7 @@ def _is_multi_intent(text: str) -> bool:
 
 
 def is_question(text: str) -> bool:
-    """Tell whether a normalised query (`curation.core.characters.normalise_query`) is a question."""
+    """Return whether a normalised query (`curation.core.characters.normalise_query`) is a question."""
     return _ASKS.search(text) is not None
 
 

@@ -1,4 +1,4 @@
-"""Unanswerable queries: queries that the corpus does not answer, as people say.
+"""Unanswerable queries: queries that the corpus does not answer, according to people.
 
 The newest answer of each annotator about a query counts. Answers in a pilot or an audit do not count. Answers
 about a query also do not count if the round shows only control items of the query.
@@ -52,7 +52,9 @@ class UnanswerableCheck(NamedTuple):
 
     @property
     def verdict(self) -> str:
-        """Verdict on the query: 'not pooled', 'not judged', 'confirmed', 'answered' or 'undecided'."""
+        """Return the verdict on the query: 'not pooled', 'not judged', 'confirmed', 'answered' or
+        'undecided'.
+        """
         asked = self.yes + self.partly + self.no
         if not asked:
             return "not judged" if self.candidates else "not pooled"

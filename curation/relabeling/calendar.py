@@ -57,7 +57,7 @@ class Quarter(str):
         return cls(f"{day.year:04d}-Q{(day.month - 1) // 3 + 1}")
 
     def since(self, earlier: Quarter) -> int:
-        """Return the number of quarters since `earlier`; 0 if `earlier` is the later quarter."""
+        """Return the number of quarters from `earlier` to this quarter; 0 if `earlier` is later."""
         return max(0, self._quarters_since_year_0() - earlier._quarters_since_year_0())
 
     def before(self, quarters: int) -> Quarter:
@@ -100,11 +100,12 @@ def find_present_quarter(cursor: Cursor, today: date | None) -> Quarter:
 
 
 def read_work(cursor: Cursor) -> list[QuarterWork]:
-    """Read the opened plan of each quarter, or the newest plan if no plan of the quarter was opened.
+    """Read the opened re-labeling plan of each quarter, or the newest plan if no plan of the quarter was
+    opened.
 
     Plans are ordered by quarter.
     """
-    work: dict[str, QuarterWork] = {}  # the last row of a quarter counts
+    work: dict[str, QuarterWork] = {}  # later rows of a quarter replace earlier rows
     for name, plan_id, round_name, closed, pair_count, judged_count in cursor.execute(_PROGRESS).fetchall():
         if round_name is None:
             state = PLANNED
@@ -149,7 +150,7 @@ def refuse_second_relabeling(work: Sequence[QuarterWork], quarter: Quarter) -> N
 
 
 def make_open_error(work: QuarterWork) -> RefusedError:
-    """Make the error that refuses a new quarter while the re-labeling `work` is open."""
+    """Make the error that refuses to start a new quarter while the re-labeling `work` is open."""
     return RefusedError(
         f"The re-labeling of {work.quarter} is still open: {work.whole:,} of {pluralize(work.pairs, 'pair')} "
         f"are done. Two quarters are never open at once. Finish or close the round {work.round!r}.",

@@ -44,14 +44,16 @@ class ReportInputs(NamedTuple):
 
 
 class RoundClosed(NamedTuple):
-    """A closed round. `remark` is a sentence on the fixed report; '' if the round is no re-labeling."""
+    """A closed round. `remark` is a sentence on the fixed report; '' if the round is not a re-labeling."""
 
     state: RoundState
     remark: str
 
     @property
     def sentences(self) -> list[str]:
-        """Sentences on the state of the closed round, and on its fixed report."""
+        """Return sentences about the state of a closed round, and about the fixed report of its
+        re-labeling.
+        """
         return [*self.state.sentences, *filter(None, [self.remark])]
 
 
@@ -72,8 +74,9 @@ def read_report_inputs(cursor: Cursor, plan: StoredPlan) -> ReportInputs:
 
 
 def close_round(store: Store, name: str, author: str = COMMAND_LINE, reason: str = "") -> RoundClosed:
-    """Close a round as `round_states.set_round_state` does, and fix the drift report if the round is a
-    re-labeling."""
+    """Close a round; if the round is a re-labeling, also store the inputs of its drift report, so that the
+    report stays fixed.
+    """
     remarks: list[str] = []
 
     def fix(cursor: Cursor, state: RoundState) -> None:
@@ -85,7 +88,9 @@ def close_round(store: Store, name: str, author: str = COMMAND_LINE, reason: str
 
 
 def fix_reports(cursor: Cursor) -> None:
-    """Fix the drift report of each opened quarter whose report is not fixed yet, the oldest quarter first."""
+    """Store the inputs of the drift report of each opened quarter that has none stored, the oldest quarter
+    first.
+    """
     for plan in sorted(list_plans(cursor), key=lambda plan: plan.quarter):
         if plan.round_id is not None:
             fix_report(cursor, plan)

@@ -49,9 +49,11 @@ MIN_STALE_SCORE = 0.25
 See `JudgedPair.is_stale`.
 """
 GRADE_REVEALING_FIELDS = ("grade", "confidence", "guide_behind", "guide_hash")
-"""Fields of a pair that would reveal its grade."""
+"""Fields of a judged pair that would reveal the grade of the pair."""
 CHANGED_TEXT_SCORE = 0.5
-"""Document part of the score if the text changed by one word. A larger share of changed words adds to it."""
+"""Document part of the staleness score if one word of the text changed. A larger share of changed words
+adds to it.
+"""
 
 # The versions and guides of the counted judgments; a decision has a version and a guide of its own.
 _JUDGMENT_FACTS = """
@@ -140,22 +142,24 @@ class JudgedPair:
 
     @property
     def pair(self) -> Pair:
-        """The pair as (query id, document id)."""
+        """Return the pair as (query id, document id)."""
         return self.query_id, self.document_id
 
     @property
     def hashes(self) -> tuple[str | None, str | None]:
-        """Hashes of the judged version and of the present version of the document."""
+        """Return the hashes of the document's judged version and of its present version."""
         return self.read_hash, self.now_hash
 
     @property
     def stratum(self) -> str:
-        """The pair's stratum: the type of its query and the quarter of its last judgment, as one name."""
+        """Return the name of the pair's stratum: the type of its query and the quarter of its last
+        judgment.
+        """
         return f"{self.type}{STRATUM_SEPARATOR}{self.judged or 'unknown'}"
 
     @property
     def is_stale(self) -> bool:
-        """Whether the pair should be judged again. A pair whose document is gone cannot be judged.
+        """Return whether the pair should be judged again. A pair whose document is gone cannot be judged.
 
         A pair that was judged this quarter is stale only if its document or the guide changed since.
         """
@@ -279,5 +283,5 @@ def _convert_to_quarter(day: date | None) -> Quarter | None:
 def _read_renewed(cursor: Cursor) -> dict[Pair, Quarter]:
     """Read the last quarter in which a re-labeling judged the judged version of each pair completely."""
     if not cursor.execute("SELECT 1 FROM relabeling_rounds LIMIT 1").fetchall():
-        return {}  # the query below would find no pair, and takes 20 ms to plan
+        return {}  # skip a query that would find no pair and takes 20 ms to plan
     return {(row[0], row[1]): Quarter(row[2]) for row in cursor.execute(_RENEWED).fetchall()}

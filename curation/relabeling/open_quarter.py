@@ -64,7 +64,7 @@ class QuarterOpened:
 
     @property
     def sentences(self) -> list[str]:
-        """Sentences on the opened round, the changed queries, and the left-out pairs."""
+        """Return sentences about the opened round, the changed queries, and the left-out pairs."""
         opening = "Preview, without opening a round:" if self.dry_run else "Opened"
         return [
             f"{opening} {self.quarter} as the round {self.round.round}: {pluralize(self.pairs, 'pair')} to "
@@ -75,7 +75,7 @@ class QuarterOpened:
 
     @property
     def tables(self) -> tuple[Table, ...]:
-        """The number of items of each annotator."""
+        """Return a table of the number of items of each annotator."""
         return (Table("Items by annotator", ("annotator", "items"), tuple(self.round.per_annotator.items())),)
 
 
@@ -96,7 +96,7 @@ class _SelectionInputs(NamedTuple):
 
 
 class _CandidateSelector:
-    """Selection of the candidates of a re-labeling round: the pairs of its plan, and new pairs from the pool.
+    """Selector of the candidates of a re-labeling round: the pairs of the plan, and new pairs from the pool.
 
     `planned_count` is the number of pairs of the plan in the last selection.
     """
@@ -150,7 +150,7 @@ def open_plan(
     ------
     NotFoundError: there is no such plan, or annotators are unknown.
     RefusedError: the plan or a different quarter is open, a pair was judged or decided since the plan was
-        made, an annotator cannot sign in, the name is taken, or the author is no lead.
+        made, an annotator cannot sign in, the name is taken, or the author is not a lead.
     """
     with store.reading() as cursor:
         require_author(cursor, author, "lead")
@@ -188,7 +188,7 @@ def open_plan(
 def preview_opening(
     store: Store, request: QuarterRequest, progress: Progress = silent, author: str = COMMAND_LINE
 ) -> QuarterOpened:
-    """Open a plan in a temporary copy of the project, and return the result as a dry run."""
+    """Open a re-labeling plan in a temporary copy of the project, and return the result as a dry run."""
     with rehearsal_folder(store.path) as folder:
         store.copy_to(folder / store.path.name)
         project_copy = Store(folder / store.path.name)

@@ -27,12 +27,12 @@ from curation.relabeling.stored_plans import PAIR_COLUMNS, PlanPair, QueryChange
 from curation.store import COMMAND_LINE, Store, append_rows, record_event, utc_now
 
 DOCUMENT_GONE = "the document is not in the corpus any more: it cannot be judged again"
-"""Reason why a plan leaves out a pair."""
+"""Reason for which a re-labeling plan leaves out a pair."""
 
 
 @dataclass(frozen=True)
 class RelabelingPlan:
-    """The facts of a re-labeling plan. Most fields are numbers of pairs or queries.
+    """The figures of a re-labeling plan. Most fields are numbers of pairs or queries.
 
     Attributes
     ----------
@@ -73,7 +73,7 @@ class RelabelingPlan:
 
     @property
     def sentences(self) -> list[str]:
-        """Sentences on the number of pairs that the plan judges again."""
+        """Return sentences on the number of pairs that the plan judges again."""
         return [f"Planned {self.quarter}: {self.pairs:,} of {pluralize(self.set_pairs, 'pair')}."]
 
 
@@ -91,7 +91,7 @@ def make_plan(
     ------
     InputError: the fraction is not between 10 and 20 %, or the overlap is below 1.
     RefusedError: the quarter was opened already, or an earlier quarter is still open; no pair can be judged
-        again; or the author is no lead.
+        again; or the author is not a lead.
     """
     refuse_problems(describe_out_of_bounds(PlanRequest, vars(request)))
     with store.reading() as cursor:

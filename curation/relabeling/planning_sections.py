@@ -38,7 +38,7 @@ def make_calendar_table(calendar: RelabelingCalendar) -> Table:
 
 
 def list_due(calendar: RelabelingCalendar) -> list[str]:
-    """Return sentences on unfinished re-labelings, and on the pairs and queries that are due."""
+    """Return sentences about unfinished re-labelings, and about the pairs and queries that are due."""
     lines = [calendar.stale_sentence]
     earlier, work = calendar.unfinished, calendar.work
     if earlier is not None:

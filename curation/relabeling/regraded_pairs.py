@@ -78,7 +78,7 @@ class RegradedPair(NamedTuple):
 
     @property
     def changed(self) -> bool:
-        """Whether the old and the new grade of the pair are known and differ."""
+        """Return whether the old and the new grade of the pair are known and differ."""
         return not self.why and self.before != self.after
 
 
@@ -98,22 +98,24 @@ class QuarterResult(NamedTuple):
 
     @property
     def comparable(self) -> list[RegradedPair]:
-        """The pairs with an old grade and a new grade."""
+        """Return the pairs with an old grade and a new grade."""
         return [pair for pair in self.pairs if not pair.why]
 
     @property
     def open(self) -> list[RegradedPair]:
-        """The pairs with an old grade and no new grade: unjudged, disputed, or answered with cannot-tell."""
+        """Return the pairs with an old grade and no new grade: unjudged, disputed, or answered with
+        cannot-tell.
+        """
         return [pair for pair in self.pairs if pair.why in OPEN and pair.before is not None]
 
     @property
     def left_out(self) -> dict[str, int]:
-        """The number of pairs whose old and new grade cannot be compared, by reason."""
+        """Return the number of pairs whose old and new grade cannot be compared, by reason."""
         return dict(sorted(Counter(pair.why for pair in self.pairs if pair.why).items()))
 
     @property
     def is_random_of_rest(self) -> bool:
-        """Whether the random part was drawn only from the pairs that the plan did not choose by score."""
+        """Return whether the random part was drawn only from pairs that the plan did not choose by score."""
         return all(pair.probability is not None for pair in self.pairs)
 
 
@@ -195,7 +197,7 @@ def read_two_rounds(cursor: Cursor, first: str, second: str, closed: Collection[
 
 
 def _explain_incomparable(old: int | None, new: _GradeState) -> str:
-    """Return the reason why two grades cannot be compared; '' if the grades can be compared."""
+    """Return the reason why the old and the new grade of a pair cannot be compared; '' if they can."""
     if new.grade is None:
         return DISPUTED_NOW if new.how == DISPUTED else NO_GRADE_NOW
     return NO_GRADE_BEFORE if old is None else ""

@@ -39,7 +39,9 @@ PLAN_PARTS = ("random", "due", "stale", "control")
 
 @dataclass(frozen=True)
 class DriftRow:
-    """Agreement in a group of pairs: share of equal grades, Cohen's kappa, quadratic kappa, mean shift."""
+    """The agreement of old and new grades in a group of pairs: share of equal grades, Cohen's kappa,
+    quadratic kappa, mean shift.
+    """
 
     name: str
     pairs: int
@@ -134,7 +136,7 @@ def compute_drift(name: str, pairs: Sequence[RegradedPair], scale: Sequence[int]
 
 
 def count_changes(pairs: Sequence[RegradedPair]) -> tuple[ChangeRow, ...]:
-    """Count the pairs with a changed document, with changed words of their grade, and without a change."""
+    """Count the pairs with a changed document, with a grade that the guide rewords, and without a change."""
     groups = [
         (name, [pair for pair in pairs if name in pair.changes])
         for name in (regraded_pairs.DOCUMENT, regraded_pairs.GUIDE)

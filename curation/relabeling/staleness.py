@@ -20,7 +20,8 @@ from curation.store import Query, Store
 
 @dataclass(frozen=True)
 class RelabelingCalendar:
-    """The last two years by quarter, and the re-labeling that is due in the present quarter.
+    """The judged pairs of the last two years by quarter, and the re-labeling that is due in the present
+    quarter.
 
     Attributes
     ----------
@@ -49,24 +50,26 @@ class RelabelingCalendar:
 
     @property
     def quarter(self) -> calendar.Quarter:
-        """The present quarter."""
+        """Return the present quarter of the calendar."""
         return self.quarters[-1][0]
 
     @property
     def state(self) -> str:
-        """The state of the present quarter's re-labeling; 'not planned' without one."""
+        """Return the state of the present quarter's re-labeling; 'not planned' without one."""
         return self.work.state if self.work is not None else calendar.NOT_PLANNED
 
     @property
     def is_due(self) -> bool:
-        """Whether a lead has to act: pairs are due without a plan, or a re-labeling is unfinished."""
+        """Return whether a lead has to act: pairs are due without a plan, or a re-labeling is unfinished."""
         if self.unfinished or self.state in (calendar.PLANNED, calendar.OPEN, calendar.UNFINISHED):
             return True
         return self.state == calendar.NOT_PLANNED and bool(self.reasons)
 
     @property
     def stale_sentence(self) -> str:
-        """A sentence on the number of stale pairs, and on their renewal by this quarter's re-labeling."""
+        """Return a sentence on the number of stale pairs, and on the stale pairs that this quarter judges
+        again.
+        """
         if not self.stale:
             return "No pair is out of date."
         sentence = f"{pluralize(self.stale, 'pair is', 'pairs are')} out of date"
@@ -208,7 +211,7 @@ def _make_query_staleness(state: SetState, pairs: Sequence[JudgedPair]) -> Query
 def _make_calendar(
     state: SetState, trends: Sequence[str], stale: set[tuple[str, str]], planned: set[tuple[str, str]]
 ) -> RelabelingCalendar:
-    """Make the calendar of re-labelings from the state of the set and the search trend of each query."""
+    """Make the calendar of re-labelings from the state of the gold set and the search trend of each query."""
     pairs, work, quarter = state.pairs, state.work, state.quarter
     judged = Counter(pair.judged for pair in pairs)
     quarters = [quarter.before(back) for back in reversed(range(calendar.REVISIT_QUARTERS + 1))]

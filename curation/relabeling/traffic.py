@@ -121,7 +121,9 @@ class TrafficTable:
 
     @cached_property
     def _by_text(self) -> dict[str, list[int]]:
-        """Count the searches of each window by the text of a query, or by a new group of spellings."""
+        """Count the searches of each window of logs by the text of a query, or by a new group of
+        spellings.
+        """
         counts: defaultdict[str, list[int]] = defaultdict(lambda: [0] * len(self.totals))
         for text, query in self._query_of_text().items():
             for window, searches in enumerate(self.logged.get(text, ())):
@@ -130,7 +132,9 @@ class TrafficTable:
 
     @cached_property
     def counts(self) -> dict[str, tuple[int, ...]]:
-        """Count the searches of each window by the normalised text of a query, other spellings included."""
+        """Return the searches of each window of logs by the normalised text of a query, other spellings
+        included.
+        """
         return {text: tuple(count) for text, count in self._by_text.items() if text in self.known}
 
     @cached_property
@@ -151,11 +155,11 @@ class TrafficTable:
 
     @property
     def has_new(self) -> bool:
-        """Tell whether a log was imported after the last draw."""
+        """Return whether a log was imported after the last draw."""
         return self.totals[-1] > 0
 
     def find_traffic(self, query_id: str, normalised: str) -> QueryTraffic:
-        """Return the searches for one query then and now, with its trend."""
+        """Return the number of searches for one query at its sampling and now, with the trend."""
         counts = self.counts.get(normalised, (0,) * len(self.totals))
         now, window = (counts[-1] if self.has_new else None), self._window_of_draw(query_id)
         if window is None or now is None:
@@ -171,7 +175,9 @@ class TrafficTable:
             return dict(zip(texts, texts, strict=True))
         times = np.array([sum(self.logged.get(text, ())) for text in texts], np.int64)
         leaders = group_spellings(texts, times).tolist()
-        group_queries: dict[int, int] = {}  # leader → the most asked query of its group
+        group_queries: dict[
+            int, int
+        ] = {}  # leader of a group of spellings → the most asked query of the group
         for index, leader in enumerate(leaders):
             top_query = group_queries.get(leader)
             if texts[index] in self.known and (top_query is None or times[index] > times[top_query]):
@@ -190,7 +196,9 @@ class TrafficTable:
 
 
 def find_trend(then: int, now: int, change: TotalChange) -> str:
-    """Return the trend of a query from its searches then and now. Half a search is added to each count."""
+    """Return the search trend of a query from its number of searches at sampling and now. Half a search is
+    added to each count.
+    """
     change_log = log((now + 0.5) / (then + 0.5)) - change.median
     variance = 1 / (then + 0.5) + 1 / (now + 0.5)
     noise = Z95 * sqrt(change.scatter**2 * variance + change.error**2)

@@ -37,7 +37,7 @@ TableRows = list[tuple[Any, ...]]
 
 
 def say_synthetic(synthetic: int, queries: int) -> str:
-    """Return sentences on the queries that language models wrote, and on figures about these queries."""
+    """Return sentences about the queries that language models wrote, and about figures over these queries."""
     return (
         f"{synthetic:,} of {queries:,} queries ({share_text(synthetic, queries)}) were written by a language "
         "model, not asked by anybody. Read figures on these queries apart from figures on other queries."
@@ -194,7 +194,7 @@ def _list_systems(release: FrozenRelease, codes: PairCodes, judged: Codes) -> Ta
 
 
 def _list_bands(release: FrozenRelease, codes: PairCodes, judged: Codes) -> TableRows:
-    """List the pairs that were drawn from each sampled pool, by band of ranks; empty without a draw."""
+    """List how many pairs were drawn from each sampled pool, by band of ranks; [] without a sampled pool."""
     designs = {row["pool_id"]: row["parameters"].get("sample") for row in release.rows("pools")}
     bands: defaultdict[tuple[str, int], Counter[str]] = defaultdict(Counter)
     for row in release.walk("pool_sample"):

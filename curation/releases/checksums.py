@@ -26,7 +26,7 @@ from curation.releases.release_rows import ReleaseRow
 from curation.store.release_parts import PartSum, PartText
 
 PARTS_WITHOUT_GRADES = set("agreement documents guides pools queries release rounds sampling".split())
-"""Parts of a release without grades, whose altered lines a verification shows.
+"""Parts of a release that have no grades, so that a verification shows their altered lines.
 
 For an altered line of another part, only the ids in the line are shown.
 """
@@ -37,7 +37,7 @@ ROW_ALTERED = (
 
 
 def compute_release_id(sums: Mapping[str, str]) -> str:
-    """Compute the id of a release from part → SHA-256."""
+    """Compute the id of a release from the SHA-256 of each of its parts."""
     return hashlib.sha256(canonical_json(sorted(sums.items())).encode("utf-8")).hexdigest()
 
 
@@ -61,7 +61,9 @@ def sign_row(
 
 
 def find_altered_parts(row: ReleaseRow, texts: Mapping[str, PartText]) -> list[str]:
-    """List the parts that differ from the frozen release, a sentence each; empty if none differs."""
+    """Return a sentence for each part of a release that differs from the frozen part; [] if all parts are
+    unaltered.
+    """
     present = {part: text.sums for part, text in texts.items()}
     has_id = compute_release_id({part: sums.sha256 for part, sums in present.items()}) == row.release_id
     try:
@@ -86,7 +88,7 @@ def find_altered_parts(row: ReleaseRow, texts: Mapping[str, PartText]) -> list[s
 
 
 def _describe_difference(part: str, text: PartText, expected: PartSum) -> str:
-    """Describe the first line of a part that differs from the frozen part.
+    """Describe the first altered line of a part of a release.
 
     A line that may contain a grade is shown without the grade, because it may be sealed.
     """
@@ -102,7 +104,7 @@ def _describe_difference(part: str, text: PartText, expected: PartSum) -> str:
 
 
 def _split_sums(sums: PartSum) -> list[str]:
-    """Split the CRC-32 sums of a part into the eight hex digits of each line."""
+    """Split the text with the CRC-32 sums of a part into the eight hex digits of each line."""
     return [sums.line_sums[start : start + 8] for start in range(0, len(sums.line_sums), 8)]
 
 

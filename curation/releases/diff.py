@@ -23,7 +23,7 @@ from curation.releases.seal import open_sealed
 from curation.store import COMMAND_LINE, Store
 
 UNEXPLAINED = "more or other votes"
-"""Name of the change for a grade that differs although no change is known."""
+"""Name of the change for a grade that differs for no known reason."""
 COUNTS = ("kept", "higher", "lower", "new", "gone", "sealed")
 ALPHAS = ("ordinal", "nominal")
 
@@ -64,11 +64,11 @@ class ComparedRelease:
         self.relabeled = {get_pair(row): (row["quarter"], row["cause"]) for row in release.rows("relabeled")}
 
     def part(self, query_id: str) -> str:
-        """Return the part of the split that has a query."""
+        """Return the part of the split to which a query belongs."""
         return str(self.queries[query_id]["part"])
 
     def is_sealed(self, query_id: str) -> bool:
-        """Tell whether the release seals the part that has a query."""
+        """Return whether the release seals the part to which a query belongs."""
         return self.part(query_id) in self.sealed
 
 
@@ -223,7 +223,7 @@ def compare_releases(
 
 
 def compare(old: FrozenRelease, new: FrozenRelease, reason: str | None = None) -> Diff:
-    """Compare two releases that were read before.
+    """Compare two releases that are already in memory.
 
     With a reason, changed grades of sealed parts are listed, too.
     """
@@ -276,7 +276,7 @@ def _read_figure(release: ComparedRelease, name: str, value: str) -> Estimate:
 
 
 def _pool_duplicates(release: ComparedRelease) -> Estimate:
-    """Pool the blind duplicates of all annotators, because annotators' numbers differ between releases."""
+    """Add up the blind duplicates of all annotators, because annotators' numbers differ between releases."""
     pooled = pool_consistency([IntraAgreement(**row) for row in release.agreement.get("within", [])])
     if not pooled.n:
         return Estimate(why="no blind duplicates")

@@ -1,4 +1,4 @@
-"""The difference between two releases for people: sentences and tables for terminal and HTML page."""
+"""The difference between two releases as sentences and tables, for the terminal and an HTML page."""
 
 from __future__ import annotations
 
@@ -56,7 +56,9 @@ def list_diff_findings(diff: Diff) -> list[str]:
 
 
 def make_diff_sections(diff: Diff, limit: int = LIMIT) -> list[Section]:
-    """Return the sections on the difference of two releases, in reading order, without empty sections."""
+    """Return the sections about the difference between two releases, in reading order, without empty
+    sections.
+    """
     sections = [
         Section("Grades", _grades_sentence(diff), (), _grade_tables(diff, limit), _sealed_remark(diff)),
         Section("What had changed", CHANGED, (), (_change_table(diff),)),

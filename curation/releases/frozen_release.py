@@ -25,7 +25,7 @@ from curation.store.release_parts import PartText, batched, read_parts
 
 @dataclass(frozen=True)
 class FrozenRelease:
-    """An unaltered release.
+    """The content of a release that nobody has altered since it was frozen.
 
     Attributes
     ----------
@@ -46,7 +46,7 @@ class FrozenRelease:
 
     @cached_property
     def versions(self) -> dict[str, str]:
-        """The content hash of each document's pinned version, by document id."""
+        """Return the content hash of each document's pinned version, by document id."""
         return {row["document_id"]: row["content_hash"] for row in self.walk("documents")}
 
     def documents(
@@ -84,12 +84,12 @@ class FrozenRelease:
 
     @cached_property
     def header(self) -> dict[str, Any]:
-        """The header of the release: the row that describes its content."""
+        """Return the header of the release: the row that describes its content."""
         return self.rows("release")[0]
 
     @property
     def mark(self) -> str | None:
-        """The mark of a release that was frozen against the gate; None for other releases."""
+        """Return the warning mark of a release that was frozen against the gate; None for other releases."""
         return describe_override(self.header)
 
 

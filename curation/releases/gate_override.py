@@ -1,4 +1,4 @@
-"""The mark of a release that was frozen against the gate, for every page and report."""
+"""The warning mark of a release that was frozen against the agreement gate, for every page and report."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ MARK = "frozen against the gate"
 
 
 def describe_override(header: Mapping[str, Any]) -> str | None:
-    """Return the mark of a release that was frozen against the gate; None for other releases.
+    """Return the warning mark of a release that was frozen against the gate; None for other releases.
 
     Every text with the release's name shows the mark: `mark_name` next to the name, and
     `warn_of_override` above the release's figures.
@@ -27,7 +27,7 @@ def describe_override(header: Mapping[str, Any]) -> str | None:
 
 
 def describe_shortfall(figure: str, state: str) -> str:
-    """Return the end of a sentence on an agreement figure that is too low or not known."""
+    """Return the end of a sentence about an agreement figure that is too low or unknown."""
     return f"{figure} is {'too low' if state == 'missed' else 'not known'}"
 
 
@@ -44,7 +44,7 @@ def warn_of_override(name: str, mark: str | None) -> list[str]:
 
 
 def read_overrides(cursor: Cursor) -> dict[str, str]:
-    """Read a map from release name to mark, for releases that were frozen against the gate."""
+    """Map the names of releases that were frozen against the gate to their warning marks."""
     overrides = {}
     for row in list_releases(cursor):
         try:

@@ -40,7 +40,7 @@ def read_manifest(content: bytes) -> tuple[dict[str, Any] | None, str]:
 
 
 def _has_safe_file_names(manifest: Any) -> bool:
-    """Check whether a manifest names files, and only files within the folder."""
+    """Return whether a manifest names files, and only files within its folder."""
     files = manifest.get("files") if isinstance(manifest, dict) else None
     return isinstance(files, dict) and all(
         isinstance(entry, dict)

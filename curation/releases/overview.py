@@ -77,7 +77,7 @@ class ShownRelease:
 
     @property
     def tables(self) -> tuple[Table, ...]:
-        """Tables of the parts of the release, and of the openings of its seal."""
+        """Return tables of the parts of the release, and of the openings of its seal."""
         title = (
             f"Release {self.name}, frozen {self.frozen_at:%Y-%m-%d %H:%M} UTC by {self.frozen_by}: "
             f"{pluralize(self.documents, 'document')}"
@@ -122,7 +122,9 @@ def read_overview(store: Store, name: str) -> ShownRelease:
 
 
 def explain_override(shown_release: ShownRelease) -> list[str]:
-    """Return sentences on a freeze against the gate, with person and reason; empty for other releases."""
+    """Return sentences about a freeze against the gate, with the person and the reason; [] for other
+    releases.
+    """
     if not (shown_release.mark and shown_release.override):
         return []
     number, reason = shown_release.override["by"], shown_release.override["reason"]

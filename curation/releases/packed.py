@@ -94,7 +94,7 @@ class PackedRelease:
 
     Raises
     ------
-    InputError: the file cannot be read, or is no packed release.
+    InputError: the file cannot be read, or is not a packed release.
     NotFoundError: there is no such file.
     RefusedError: the file was altered, or a different goldgrade packed it.
     """
@@ -139,7 +139,7 @@ class PackedRelease:
         }
 
     def find_problems(self) -> list[str]:
-        """List the alterations since the release was packed, a sentence for each altered file and part."""
+        """Return a sentence for each file and part that was altered since the release was packed."""
         checks: list[Callable[[], object]] = [partial(self._read_checked, name) for name in self._sums]
         return _run_checks(checks) or _run_checks(partial(deque, text, 0) for text in self.texts.values())
 
@@ -235,7 +235,7 @@ class PackedRelease:
 
 
 def _run_checks(checks: Iterable[Callable[[], object]]) -> list[str]:
-    """Run the checks, and list the error sentences of failed checks."""
+    """Run the checks, and return the error messages of failed checks."""
     problems = []
     for check in checks:
         try:

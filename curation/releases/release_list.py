@@ -1,4 +1,4 @@
-"""The list of the releases of a project, with the use of their sealed grades."""
+"""The list of a project's releases, each with the number of uses of its sealed grades."""
 
 from __future__ import annotations
 

@@ -33,7 +33,7 @@ def list_releases(cursor: Cursor) -> list[ReleaseRow]:
 
 
 def read_released_queries(store: Store) -> dict[str, list[str]]:
-    """Read a map from release id to query ids, for a draw of queries that leaves out released queries."""
+    """Map each release id to the ids of its queries, for draws that leave out released queries."""
     sql = "SELECT DISTINCT release_id FROM release_parts WHERE part = 'queries' ORDER BY release_id"
     with store.reading() as cursor:
         return {
@@ -43,7 +43,7 @@ def read_released_queries(store: Store) -> dict[str, list[str]]:
 
 
 def is_id_prefix(reference: str) -> bool:
-    """Check whether a reference can be the beginning of a release id: at least six hex digits."""
+    """Return whether a text can be the beginning of a release id: at least six hex digits."""
     return re.fullmatch(r"[0-9a-f]{6,64}", reference) is not None
 
 
@@ -64,13 +64,13 @@ def count_half_judged(row: ReleaseRow) -> int:
 
 
 def say_half_judged(count: int) -> list[str]:
-    """Return a sentence about the number of half-judged grades; empty for 0."""
+    """Return a sentence about grades with fewer opinions than were planned; '' without such grades."""
     verb = "has" if count == 1 else "have"
     return [f"{count:,} of these grades {verb} fewer opinions than were planned."] if count else []
 
 
 def find_release(cursor: Cursor, name: str) -> ReleaseRow:
-    """Find the release with this name, or else the first release whose id begins with the name.
+    """Find the release with this name, or else a release whose id begins with this text.
 
     Raises
     ------

@@ -9,7 +9,7 @@ from curation.core.request import option
 
 @dataclass(frozen=True)
 class FreezeRequest:
-    """A request to freeze the current grades; see `freeze.freeze`."""
+    """A request to freeze the current grades as a release; see `freeze.freeze`."""
 
     name: str = ""
     allow_disputed: bool = option(

@@ -62,7 +62,7 @@ def open_sealed(
     ------
     InputError: the release has no such part.
     NotFoundError: there is no such release, or the project does not know the actor.
-    RefusedError: sealed grades are wanted without a reason, or by somebody who is no lead; the release was
+    RefusedError: sealed grades are wanted without a reason, or by somebody who is not a lead; the release was
         altered, or a newer goldgrade froze it.
     """
     release = load_release(store, name)

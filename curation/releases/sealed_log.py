@@ -1,7 +1,7 @@
 """The log of evaluations on sealed parts, which counts the evaluations against a monthly limit.
 
 If everybody can evaluate on a sealed part, teams start to choose systems by this part. So a sealed evaluation
-is logged, with person and reason, before anybody gets its figures, and every report tells the number of
+is logged, with person and reason, before anybody gets its figures, and every report states the number of
 earlier sealed evaluations. A refused request is logged and counted in the same way, because a refusal can
 also reveal grades.
 
@@ -60,7 +60,7 @@ class SealedEvaluation(NamedTuple):
 
     @property
     def shown(self) -> dict[str, dict[str, Any]]:
-        """The figure that was shown for each measure; empty if the request was refused."""
+        """Return the figure that was shown for each measure; empty if the request was refused."""
         return {} if self.figures is None else dict(json.loads(self.figures))
 
 
@@ -183,18 +183,18 @@ def refuse_over_limit(cursor: Cursor, person: str, parts: Sequence[str], systems
 
 
 def read_monthly_limit(cursor: Cursor) -> int:
-    """Read how many sealed evaluations an evaluator has for each part in a month."""
+    """Read how many sealed evaluations an evaluator may run on each part in a month."""
     return int(get_setting(cursor, _SETTING) or MONTHLY)
 
 
 def set_monthly_limit(store: Store, number: int, actor: str = COMMAND_LINE) -> None:
-    """Choose how many sealed evaluations each evaluator has for each part in a month.
+    """Set how many sealed evaluations an evaluator may run on each part in a month.
 
     Raises
     ------
     InputError: the number is below 0.
     NotFoundError: the project does not know the actor.
-    RefusedError: the actor is no lead.
+    RefusedError: the actor is not a lead.
     """
     if number < 0:
         raise InputError(f"{number} sealed evaluations a month: expected 0 or more.")

@@ -44,7 +44,7 @@ class Verified:
 
     @property
     def sentences(self) -> list[str]:
-        """Return a sentence that the release is intact, or a list of its problems."""
+        """Return a sentence which says that the release is intact, or sentences about its problems."""
         if not self.intact:
             return describe_alterations(self.name, self.problems, self.altered)
         counts = f"{pluralize(self.parts, 'part')} and {pluralize(self.documents, 'document')}"
@@ -82,7 +82,9 @@ class VerifiedExport:
 
     @property
     def sentences(self) -> list[str]:
-        """Return a sentence that the exported folder is intact, or a list of its problems."""
+        """Return a sentence which says that the exported folder is intact, or sentences about its
+        problems.
+        """
         if not self.intact:
             return describe_alterations(str(self.out), self.problems, self.altered)
         files = f"{pluralize(self.files, 'file')} of the release {self.name}"
@@ -152,7 +154,7 @@ def verify_export(out: Path) -> VerifiedExport:
 
 
 def describe_alterations(name: str, problems: Sequence[str], altered: int) -> list[str]:
-    """Return sentences that a release or export was altered, with the first problems."""
+    """Return sentences which say that a release or an export was altered, with the first problems."""
     hidden = altered - len(problems)
     ending = [f"  … and {hidden:,} more"] if hidden > 0 else []
     return [f"{name} was ALTERED:", *(f"  {problem}" for problem in problems), *ending]

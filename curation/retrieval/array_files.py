@@ -21,7 +21,7 @@ import pyarrow as pa
 from curation.core.errors import StoreError
 
 UNFINISHED = ".new-"
-_CHECKSUM_SIZE = 8  # bytes
+_CHECKSUM_SIZE = 8  # length of the checksum in bytes
 _BLOCK_SIZE = 1 << 20
 
 
@@ -51,7 +51,7 @@ def write_arrays(path: Path, key: str, arrays: Mapping[str, Any]) -> None:
 
 
 def describe_write_error(folder: Path, error: OSError) -> str:
-    """Describe the error of a folder in which no file of the index can be written."""
+    """Return a sentence which says that files of the index cannot be written into a folder."""
     return (
         f"The index of BM25 cannot be written into {folder}: {error.strerror or error}. A missing index "
         "is made again: free disk space, or use the project where its folder can be written."
@@ -72,7 +72,7 @@ def read_arrays(path: Path, key: str) -> dict[str, Any] | None:
 
 
 def _convert_values(column: pa.ChunkedArray) -> Any:
-    """Convert an Arrow array without `to_numpy`, which imports pandas and so takes much longer."""
+    """Convert an Arrow array to numpy without `to_numpy`, whose import of pandas takes long."""
     values = column.chunk(0).values
     return values if values.type == pa.string() else np.from_dlpack(values)
 

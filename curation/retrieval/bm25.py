@@ -40,8 +40,8 @@ from curation.store import Document, Query, Store
 from curation.store.documents import Corpus
 
 B = 0.75
-_MAX_QUERIES = 1_000  # queries that are searched at once
-_MAX_TEXTS = 20_000  # texts in one Arrow array
+_MAX_QUERIES = 1_000  # number of queries that are searched together
+_MAX_TEXTS = 20_000  # number of texts in one Arrow array
 LoadIndex = Callable[[Progress], CorpusIndex]
 
 
@@ -71,7 +71,9 @@ class Bm25:
 
     @property
     def settings(self) -> Mapping[str, Any]:
-        """Settings of the retriever (`Retriever.settings`), with the stemmer if the project has a stemmer."""
+        """Return the settings of the retriever (`Retriever.settings`), with the project's stemmer if there is
+        one.
+        """
         settings = {"b": B, "formula": "okapi", "k1": K1, "stop_words": digest(sorted(STOP_WORDS))[:8]}
         return settings if self._stemmer is None else settings | {"stemmer": self._stemmer}
 
@@ -88,7 +90,7 @@ class Bm25:
         return hits
 
     def has_hits(self, query: Query) -> bool:
-        """Tell whether the query has a hit."""
+        """Return whether the query has a hit."""
         return bool(self._find_words(query.text))
 
     def explain_no_hits(self, query: Query) -> str:
@@ -103,7 +105,9 @@ class Bm25:
         return "every word of the query that occurs is in half of the documents or more"
 
     def _find_words(self, text: str) -> list[int]:
-        """List the numbers of the query's words with a positive idf, as often as the query has each word."""
+        """List the index numbers of a query's words with a positive idf; a repeated word is listed
+        repeatedly.
+        """
         idf = self._load_postings().idf
         word_numbers = map(self._find_word, searched_terms(text, self._stemmer))
         return [number for number in word_numbers if number is not None and idf[number] > 0]
@@ -117,7 +121,7 @@ class Bm25:
 
 
 def _index_texts(texts: Sequence[str], stemmer: str | None) -> CorpusIndex:
-    """Build the index of texts that are not stored in a project."""
+    """Build a BM25 index of texts that are not stored in a project."""
     chunks = (texts[start : start + _MAX_TEXTS] for start in range(0, len(texts), _MAX_TEXTS))
     batches = (pa.chunked_array([[f"{text}\n" for text in chunk]], pa.string()) for chunk in chunks)
     return build_index([count_words(batch, stemmer) for batch in batches], np.arange(len(texts)))
@@ -137,6 +141,6 @@ def _weight_postings(index: CorpusIndex) -> Postings:
 
 
 def _find_word(words: pa.StringArray, word: str) -> int | None:
-    """Find the number of a word by bisection, without making Python strings of all words."""
+    """Find the index number of a word by bisection, without making Python strings of all words."""
     number = bisect_left(range(len(words)), word, key=lambda index: words[index].as_py())
     return number if number < len(words) and words[number].as_py() == word else None

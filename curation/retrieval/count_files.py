@@ -29,7 +29,7 @@ from curation.core.errors import StoreError
 from curation.retrieval.array_files import read_arrays, write_arrays
 from curation.retrieval.word_counts import WordCounts, count_words
 
-_PREFIX_LENGTH = 8  # letters of the hash of the rules in the name of a file
+_PREFIX_LENGTH = 8  # number of hash characters in a file name
 _ENDED = "A process that counts words ended early, perhaps because the machine has no memory left."
 
 
@@ -80,7 +80,7 @@ class CountFiles(NamedTuple):
 
     @property
     def prefix(self) -> str:
-        """Beginning of the name of each file."""
+        """Return the prefix of the names of these files."""
         return self.rules_hash[:_PREFIX_LENGTH]
 
     def make_file_name(self, hashes: pa.StringArray) -> str:

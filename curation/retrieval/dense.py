@@ -29,7 +29,7 @@ from curation.retrieval.passages import Cutter, cut_documents, find_cutter, pass
 from curation.retrieval.retriever import Hits, find_best_hits
 from curation.store import Document, Query, Store
 
-_CELLS = 8_000_000  # cosines in memory at once
+_CELLS = 8_000_000  # number of cosines in memory at once
 
 
 class _Passages(NamedTuple):
@@ -74,8 +74,8 @@ class Dense:
 
     @property
     def settings(self) -> Mapping[str, Any]:
-        """Settings of the retriever: the model, the cut into passages, and the comparison of documents with
-        queries.
+        """Return the settings of the retriever: the model, the cut into passages, and the comparison of
+        vectors.
 
         Raises
         ------
@@ -119,7 +119,7 @@ class Dense:
         return Hits(self._ids, hits.rows, hits.scores, spans)
 
     def _embed_queries(self, texts: Sequence[str], progress: Progress) -> Vectors:
-        """Embed the texts, and reuse the vectors that are in memory."""
+        """Embed the texts of queries, and reuse vectors that are in memory."""
         new_texts = [text for text in dict.fromkeys(texts) if text not in self._query_vectors]
         if new_texts:
             vectors = embed(self._store, new_texts, "query", self._model, progress)

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from curation.core.errors import NotFoundError, RefusedError
 from curation.core.request import DEFAULT_MODEL
 
-BATCH = 8  # on 2 cores larger batches are slower
+BATCH = 8  # larger batches are slower on 2 cores
 Kind = Literal["document", "query"]
 Vectors = NDArray[np.float32]
 
@@ -81,7 +81,7 @@ def model_file(location: str, name: str) -> Path | None:
 
 
 def can_embed() -> bool:
-    """Tell whether the packages for embedding are installed."""
+    """Return whether the packages for embedding are installed."""
     return importlib.util.find_spec("sentence_transformers") is not None
 
 
@@ -96,14 +96,14 @@ def refuse_without_packages() -> None:
 
 @cache
 def has_bfloat16() -> bool:
-    """Tell whether the processor multiplies matrices in bfloat16, by Linux's list of processor flags."""
+    """Return whether the processor multiplies matrices in bfloat16, by Linux's list of processor flags."""
     processor = Path("/proc/cpuinfo")
     return processor.exists() and "avx512_bf16" in processor.read_text(encoding="utf-8")
 
 
 @contextmanager
 def half_precision(asked: bool) -> Iterator[None]:
-    """Multiply matrices in bfloat16 within the `with` block, if `asked` is true."""
+    """Make torch multiply matrices in bfloat16 within the `with` block if `asked` is true."""
     import torch
 
     with torch.autocast("cpu", dtype=torch.bfloat16, enabled=asked):
@@ -153,7 +153,9 @@ def _sentence_transformer(location: str, ask_hub: bool) -> Any:
 
 
 def _folder(location: str) -> str:
-    """Find the model's folder in the hub's cache, because loading by name sends a request to the hub."""
+    """Find the model's folder in the cache of the Hugging Face hub, because loading by name sends a
+    request to the hub.
+    """
     path = model_file(location, "modules.json")
     return str(path.parent) if path else location
 

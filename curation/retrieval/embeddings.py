@@ -32,12 +32,12 @@ from curation.store.settings import MEASURED
 
 CHUNK = 256
 STEPS: Mapping[Kind, str] = {"document": "comparing passages", "query": "comparing queries"}
-"""Kind of text → the step of the work that people read."""
+"""Kind of text → name of the step in the progress that people read."""
 ELSEWHERE = (8_000.0, 60_000.0)
 """Characters that the default model embeds in a second, on two slow cores and on eight fast cores.
 """
 _PROBE = "The quick brown fox jumps over the lazy dog 0123456789."
-_SAME = 0.99  # the cosine of one text by one model on two machines is 1 but for the last digits
+_SAME = 0.99  # two machines' vectors of a text have the cosine 1 except for the last digits
 BFLOAT16 = "bfloat16"
 # A text to embed, after the hash of the text and its kind ('document' or 'query')
 HashedText = tuple[str, str]
@@ -45,7 +45,7 @@ _RENAME = "Vectors of two models cannot be compared: put the new model into a fo
 
 
 def refuse_without_model(cursor: Cursor, model: str) -> None:
-    """Refuse a model that is missing, as far as this is known without loading the model.
+    """Refuse an embedding model that is known to be missing before it is loaded.
 
     Raises
     ------
@@ -94,7 +94,8 @@ def embed(
 
 
 def open_model(store: Store | None, source: ModelSource, ask_hub: bool = True) -> Any:
-    """Load a model, and with a store check that the model gives the vectors stored under its name.
+    """Load an embedding model, and check that the model gives the vectors that the project stored under its
+    name.
 
     Raises
     ------
@@ -173,7 +174,7 @@ def _embed_missing(
 
 
 def _append(cursor: Cursor, name: str, text_hashes: Sequence[str], vectors: Vectors) -> None:
-    """Add vectors that are not stored yet."""
+    """Store the vectors that the project lacks."""
     values = pa.FixedSizeListArray.from_arrays(pa.array(vectors.ravel()), vectors.shape[1])
     rows = pa.table({"text_hash": list(text_hashes), "vector": values})
     with reading_arrow(cursor, embedded=rows):

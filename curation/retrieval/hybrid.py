@@ -49,7 +49,7 @@ class Hybrid:
 
     @property
     def settings(self) -> Mapping[str, Any]:
-        """Settings of the fusion and of every fused retriever."""
+        """Return the settings of the fusion and of every fused retriever."""
         settings = {retriever.name: dict(retriever.settings) for retriever in self._retrievers}
         return {"formula": "rrf", "k": RRF_K, "list_depth": LIST_DEPTH, "parts": settings}
 

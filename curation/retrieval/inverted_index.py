@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from curation.retrieval.terms import GRAM
 from curation.retrieval.word_counts import Positions, WordCounts
 
-_BLOCK_SIZE = 50_000  # documents of a matrix of counts
+_BLOCK_SIZE = 50_000  # number of documents in a matrix of counts
 WordNumbers = NDArray[np.int32]
 
 
@@ -71,7 +71,7 @@ def build_index(batches: Sequence[WordCounts], positions: Positions) -> CorpusIn
         grams_in[first:end] = _sum_by_row(matrix, slice(grams_end))
         first = end
     for array in (rows, counts, starts):
-        array.setflags(write=False)  # as arrays of a file are: numba compiles for one kind
+        array.setflags(write=False)  # like arrays from a file, so that numba compiles once
     return CorpusIndex(words, starts, rows, counts, words_in, grams_in)
 
 

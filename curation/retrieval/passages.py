@@ -25,7 +25,7 @@ from curation.retrieval.embeddings import open_model
 from curation.store import Document, Store, reading_arrow
 
 OVERLAP = 0.25
-CHUNK = 1_000  # documents that are cut at once
+CHUNK = 1_000  # number of documents that are cut together
 _VERSION = 1
 _WORD = re.compile(r"\S+")
 _SENTENCE_END = ".!?…。！？"
@@ -40,12 +40,12 @@ class Cutter(NamedTuple):
 
     @property
     def overlap(self) -> int:
-        """Approximate overlap of two passages in word pieces."""
+        """Return the approximate overlap of two passages in word pieces."""
         return int((self.window or 0) * OVERLAP)
 
     def surely_fits(self, text: str) -> bool:
-        """Tell whether the text surely fits the window: whether it has fewer bytes than the window has word
-        pieces.
+        """Return whether a text surely fits the model's window, because it has fewer bytes than the window
+        has word pieces.
         """
         return self.window is None or len(text.encode("utf-8", "surrogatepass")) + 8 <= self.window
 
@@ -119,9 +119,7 @@ def cut(text: str, pieces: Sequence[Span], room: int, overlap: int) -> list[Span
 
 
 def _first_beginning(text: str, pieces: Sequence[Span], candidates: range, default: int) -> int:
-    """Find the first of these pieces that begins a sentence, else the first that begins a word, else
-    `default`.
-    """
+    """Find the first word piece that begins a sentence, else the first that begins a word, else `default`."""
     for quality in (2, 1):
         for piece in candidates:
             if _begins(text, pieces[piece][0]) >= quality:
@@ -198,7 +196,7 @@ def _keep(store: Store, cutter: Cutter, hashes: Sequence[str], spans: Sequence[S
     """Store the cuts of texts whose cuts are not stored yet."""
     starts, ends = ([[span[side] for span in cut] for cut in spans] for side in (0, 1))
     name = _cutter_hash(cutter)
-    by_hash = {text_hash: number for number, text_hash in enumerate(hashes)}  # twins are kept once
+    by_hash = {text_hash: number for number, text_hash in enumerate(hashes)}  # equal texts are stored once
     order = np.array(sorted(by_hash.values()))
     rows = pa.table([list(hashes), starts, ends], schema=_BOUNDS).take(order)
     with store.transaction() as cursor, reading_arrow(cursor, cut_texts=rows):

@@ -110,7 +110,7 @@ class Retriever(Protocol):
         ...
 
     def explain_no_hits(self, query: Query) -> str:
-        """Give the reason why a query has no hit."""
+        """Return the reason why a query has no hit."""
         ...
 
 

@@ -27,8 +27,8 @@ from curation.retrieval.word_counts import Positions, WordCounts, hash_word_rule
 from curation.store import Store
 from curation.store.documents import batches_of_texts
 
-BATCH_SIZE = 20_000  # documents that are counted at once
-MAX_NOT_STORED = 20_000  # documents up to which an index is built at each use instead of being stored
+BATCH_SIZE = 20_000  # number of documents that are counted together
+MAX_NOT_STORED = 20_000  # a smaller index is built at each use and not stored
 _STEP = "counting words of documents"
 
 
@@ -101,7 +101,7 @@ def _lock_folder(folder: Path) -> Iterator[None]:
     except OSError as error:
         raise StoreError(describe_write_error(folder, error)) from error
     try:
-        with suppress(OSError):  # some disks know no locks
+        with suppress(OSError):  # some file systems have no locks
             fcntl.flock(descriptor, fcntl.LOCK_EX)
         _remove_files(folder.glob(f"{UNFINISHED}*"))
         yield

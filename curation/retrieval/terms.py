@@ -26,7 +26,7 @@ STOP_WORDS = frozenset(
     "may might must and or but if then than so as of at by for from in into on onto to with about what which "
     "who whom whose when where why how there here".split()
 )
-GRAM = " "  # first character of a gram, which no word has and which sorts before all words
+GRAM = " "  # first character of each gram, which sorts grams before all words
 
 
 def content_words(text: str) -> list[str]:
@@ -50,7 +50,7 @@ def indexed_terms(document: str, stemmer: str | None = None) -> list[str]:
 
 
 def is_gram(term: str) -> bool:
-    """Tell whether a term is a gram, which begins with a space, unlike words."""
+    """Return whether a term is a gram, which begins with a space, unlike words."""
     return term.startswith(GRAM)
 
 

@@ -83,7 +83,7 @@ class _Tokenizer:
 
 
 def _is_cut_into_letters(word: str, pieces: int) -> bool:
-    """Tell whether the tokenizer cuts a word into about as many pieces as the word has letters."""
+    """Return whether the tokenizer cuts a word into about as many pieces as the word has letters."""
     letters = _count_letters(word)
     if word.isascii() or letters < MIN_LETTERS or any(map(_is_chinese, word)):
         return False

@@ -1,4 +1,4 @@
-"""WordCounts of content words in texts.
+"""Counts of content words in texts: how often each word occurs in each document.
 
 Each distinct word gets a number at its first occurrence. ASCII texts are cut into words as one array of
 bytes, in which a word is a run of letters, digits and underscores. A test checks that the words are the same
@@ -20,7 +20,7 @@ from curation.core.words import TOKENIZATION
 from curation.retrieval.stemming import stem_word
 from curation.retrieval.terms import STOP_WORDS, indexed_terms
 
-_MAX_CHARACTERS = 1 << 24  # approximate number of characters that are cut at once
+_MAX_CHARACTERS = 1 << 24  # approximate number of characters that are cut together
 _LOWER_CASE = np.zeros(256, np.uint8)
 for _letter in b"abcdefghijklmnopqrstuvwxyz0123456789_ABCDEFGHIJKLMNOPQRSTUVWXYZ":
     _LOWER_CASE[_letter] = ord(chr(_letter).lower())

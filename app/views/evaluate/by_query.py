@@ -52,7 +52,7 @@ def show(
     index = next((index for index, (_, name) in enumerate(systems, 1) if name != evaluation.systems[0]), 0)
     second = second_column.selectbox("Compared with it", [*choices], index, format_func=choices.__getitem__)
     runs = [first] if second in (NO_RUN, first) else [first, second]
-    while (values := _read_values(store, annotator, runs)) is None:  # the second run may not be comparable
+    while (values := _read_values(store, annotator, runs)) is None:  # the runs may not be comparable
         runs = runs[:-1]
         if not runs:
             return

@@ -51,7 +51,7 @@ def _ask_columns(file: UploadedFile) -> dict[str, Any]:
     """Ask for the columns of a table; formats with fixed columns have none."""
     try:
         preview = _preview_run(file.file_id, file)
-    except (CurationError, OSError):  # the evaluation says what is wrong with the file
+    except (CurationError, OSError):  # the evaluation reports the problems of the file
         return {}
     columns = dict(preview.fields)
     for field, cell in zip(COLUMN_FIELDS, st.columns(2), strict=True):

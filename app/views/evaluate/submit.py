@@ -93,7 +93,7 @@ def show(context: PageContext, release: EvaluableRelease, part: str) -> None:
 
 
 def _ask_systems(context: PageContext, release: EvaluableRelease, part: str) -> list[str]:
-    """Ask for systems that the project has, and say what a search costs and what an engine is sent."""
+    """Ask for systems of the project, and show the time of a search and the data that an engine receives."""
     with context.store.reading() as cursor:
         offered = list_project_systems(cursor, context.annotator.role == "lead")
         form = Form(EvaluateRequest, None, release.row.release_id, {"systems": offered})
@@ -134,7 +134,7 @@ def _make_form(release: EvaluableRelease, part: str, systems: Sequence[str]) -> 
 
 
 def _ask_reason(context: PageContext, part: str, key: str) -> str | None:
-    """Ask why a sealed part is evaluated, and say what the person will see."""
+    """Ask for the reason to evaluate a sealed part, and show which figures the person will see."""
     visible = "You see figures of all queries and of kinds with ten or more queries, not of single queries."
     if context.annotator.role != "lead":
         with context.store.reading() as cursor:
@@ -176,7 +176,7 @@ def _evaluate_or_start(
     _refuse_unready(request, uploaded_runs, uploaded_answers, sealed)
     by, store = context.annotator.name, context.store
     result, is_handed_over = None, False
-    with refuse_if_disk_full():  # the end of a job or of the server removes the folder, too
+    with refuse_if_disk_full():  # the folder is also removed when the job or the server ends
         folder = Path(mkdtemp(dir=uploads_folder(store.path)))
     try:
         runs, answers = write_uploads(folder, uploaded_runs), write_uploads(folder, uploaded_answers)

@@ -37,7 +37,7 @@ def show(annotator: Annotator) -> None:
     if has_no_round:
         _show_new_project(annotator)
         return
-    if jobs_of(store).running_jobs():  # read before the endings: a job that ends now then counts as ended
+    if jobs_of(store).running_jobs():  # read before the endings, so that a job that ends now counts as ended
         read_context(annotator)
     first_round.show_end(store)
     st.session_state.pop(_IS_FOLLOWING, None)

@@ -125,7 +125,7 @@ def _ask_kind(holdings: list[Holding]) -> type[ImportRequest]:
             "Which", others, required=True, format_func=lambda name: REQUESTS[name].title, key="other kind"
         )
     kind = REQUESTS[what or holdings[0].what]
-    st.query_params["kind"] = st.session_state[_KIND_IN_ADDRESS] = kind.what  # so that a reload stays here
+    st.query_params["kind"] = st.session_state[_KIND_IN_ADDRESS] = kind.what  # for a reload
     holding = next(holding for holding in holdings if holding.what == kind.what)
     ui.note(f"{kind.description} The project has {holding.number:,} {holding.unit}.")
     return kind
@@ -165,7 +165,7 @@ def _show_last_import(context: PageContext) -> None:
             with st.container(key="first-stage"):
                 show_action_link(_FIRST_ROUND)
             show_action_link(action)
-        elif action.page == PAGE.address:  # a link to the page that is shown would not choose the kind
+        elif action.page == PAGE.address:  # a link to the current page would not choose the kind of file
             kind = {"kind": action.parameters["kind"]}
             st.button(action.label, type="primary", on_click=st.session_state.update, args=(kind,))
         else:

@@ -44,7 +44,7 @@ def ask(
     check_clicked = st.button(
         "Check the file",
         type="primary" if findings is None else "secondary",
-        key=f"check {form.key}",  # the same after a new pick: the check is of the picks at that time
+        key=f"check {form.key}",  # unchanged by a new choice, because a check belongs to earlier choices
         disabled=waits,
     )
     ui.note("The check reads the whole file and shows the effect of an import. It changes nothing.")
@@ -71,7 +71,7 @@ def show(context: PageContext, file: StoredUpload, request: ImportRequest, findi
     job = context.jobs.get(CHECK)
     if findings is None:
         if job is not None and job.parameters["request"]["path"] == request.path:
-            context.show_result(CHECK)  # the check was stopped, or was of a different request
+            context.show_result(CHECK)  # the check was stopped, or belongs to a different request
     elif findings.outcome is not None:
         _show_outcome(findings.outcome)
     else:

@@ -88,7 +88,9 @@ def _ask_pool(context: PageContext) -> None:
 
 
 def _describe_requests(cursor: Cursor, engine: str) -> str:
-    """Say what a pool sends to a search engine, or why it cannot send anything."""
+    """Return a sentence about the data that a pool sends to a search engine, or the reason why it cannot
+    send any.
+    """
     try:
         sentences = " ".join(list_notices(cursor, PoolRequest(systems=(engine,))))
     except CurationError as error:
@@ -98,7 +100,7 @@ def _describe_requests(cursor: Cursor, engine: str) -> str:
 
 def _show_contributions(contributions: Contributions) -> None:
     table = build_contribution_table(contributions)
-    columns = [*table.columns[:6], table.columns[7]]  # more columns do not fit
+    columns = [*table.columns[:6], table.columns[7]]  # the page is too narrow for more columns
     ui.table(table.caption, columns, [(*row[:6], row[7]) for row in table.rows], words=True)
     candidates = pluralize(contributions.candidates, "candidate")
     ui.sentences(

@@ -86,7 +86,7 @@ def _ask_selection(
     last_submissions, last_ids = st.session_state.get(_SELECTION, (submissions, []))
     initial_ids = last_ids if last_submissions == submissions else []
     selected_ids = pick_rows("queries", COLUMNS, rows, initial_ids, submissions)
-    st.session_state[_SELECTION] = submissions, selected_ids  # the list needs it after a change of part
+    st.session_state[_SELECTION] = submissions, selected_ids  # for the return from another part
     return [query for query in queries if query.query_id in set(selected_ids)]
 
 

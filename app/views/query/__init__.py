@@ -54,7 +54,7 @@ def show(annotator: Annotator) -> None:
     _show_facts(query_documents.facts)
     _show_counts(query_documents)
     with st.container(horizontal=True, gap="small", vertical_alignment="center"):
-        # a key of its own: Back to a page with the same key would lose that page's part
+        # a separate key, because Back to a page with the same key would lose the part of that page
         part = ui.choose_part("Part of the page", ("Documents", RELEASES), "shown")
         if annotator.role == "lead":
             _edit_words(store, acts, query_documents.facts)

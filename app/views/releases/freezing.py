@@ -41,7 +41,7 @@ LINKS = {
     ALPHA: PageLink("See where people disagree", "/agreement"),
     CONSISTENCY: PageLink("See how people repeat their grades", "/agreement"),
 }
-"""Check → the page on which people settle it."""
+"""Check → the page on which people solve the problem of this check."""
 
 
 def show(context: PageContext) -> None:

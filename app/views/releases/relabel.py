@@ -36,9 +36,7 @@ def show(context: PageContext) -> None:
         st.info("Nothing is judged yet. Once people have judged a round, this page shows outdated labels.")
         show_missing_stage(context.store, context.annotator, "round")
         return
-    with suppress(
-        CurationError
-    ):  # where grades have left the scale there is no gate, and much to grade again
+    with suppress(CurationError):  # there is no gate if grades are off the scale
         advice = figures.figure(data_state, compute_gate).advice
         ui.sentences(f"Before people grade again: {advice}" if advice else "")
     part = ui.choose_part("Part", PARTS, "quarter")

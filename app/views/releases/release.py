@@ -78,7 +78,7 @@ def _show_parts(shown_release: overview.ShownRelease) -> None:
         f"{pluralize(shown_release.documents, 'document')}."
     )
     draw_part_bars(f"Parts of {shown_release.name}", names, shown_release.queries, shown_release.grades)
-    override = overview.explain_override(shown_release)  # the page has it above, as a warning
+    override = overview.explain_override(shown_release)  # the page shows this sentence above, as a warning
     ui.sentences(*(line for line in shown_release.sentences if line not in override))
 
 

@@ -49,7 +49,7 @@ class GuideEditor:
 
     @property
     def unsaved_source(self) -> str:
-        """The text of the draft with the changes that are not saved yet."""
+        """Return the text of the draft with the changes that are not saved yet."""
         source = self.source
         for edit in (*self._field_edits, *self._structure_edits):
             source = edit(source)

@@ -90,7 +90,7 @@ def _ask_decision(case: disputes.AnswerCase, acts: Acts, desk: Desk) -> None:
     draft_name = make_draft_name(acts, "answers", digest(case.task, case.query_id, case.revision))
     draft = Draft(f"reason-{key.replace(' ', '-')}", draft_name, previous.reason if previous else "")
     focus_field("", "", draft, desk.sent_draft)
-    revision, desk.revision = desk.revision, case.revision  # from here on the case is on screen
+    revision, desk.revision = desk.revision, case.revision  # from here on the query is on screen
     ids = (case.task, case.query_id)
 
     def decide() -> None:
@@ -159,7 +159,7 @@ def _show_recent(store: Store, acts: Acts, desk: Desk) -> None:
     if not recent:
         return
     query_ids = [decision.query_id for decision, *_ in recent]
-    unseal_for_reviewer(store, acts.by, query_ids)  # what is read again is logged
+    unseal_for_reviewer(store, acts.by, query_ids)  # another reading is logged, too
     with st.expander("My last decisions"):
         for decision, task, query in recent:
             _show_decision(decision, task, query, desk)

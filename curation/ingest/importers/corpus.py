@@ -123,7 +123,7 @@ class CorpusBuilder:
         return f"{self.sources[0]} and {more:,} more" if more else self.sources[0]
 
     def add_document(self, document: Document, _: int) -> None:
-        """Keep a document to be stored, if the version of the document is new."""
+        """Keep a document for storage if the project lacks this version of the document."""
         if document.content_hash not in self.known:
             self.new.append(document)
         if len(self.new) == _BATCH:
@@ -187,7 +187,7 @@ def import_corpus_files(
     versions.update({document_id: version for document_id, (version, *_) in builder.versions.items()})
     result = compare_versions(before, versions, builder)
     is_held = add and before.held
-    if result.is_new or before.held != is_held or builder.batches:  # texts that were left elsewhere until now
+    if result.is_new or before.held != is_held or builder.batches:  # texts were external
         with store.transaction(appends=True) as cursor:
             write_corpus(cursor, before, versions, builder.batches, builder.source, is_held)
             record_import(cursor, {"source": builder.source}, result, author)

@@ -27,8 +27,8 @@ def compute_content_hash(document: Document) -> str:
 
 
 def build_known_document(values: Mapping[str, Any], fields: CorpusFields, known: Container[str]) -> Document:
-    """Return the document of a record; if the project has the document without the group, return the stored
-    version.
+    """Make the document of a record; if the project has the document without the column of groups, return
+    this stored version.
 
     A new version would set aside all grades of the document.
     """
@@ -40,7 +40,7 @@ def build_known_document(values: Mapping[str, Any], fields: CorpusFields, known:
 
 
 def drop_group(document: Document, group: str | None) -> Document:
-    """Return the document without the group's column in its metadata."""
+    """Return the document without the column of groups in its metadata."""
     if group is None:
         return document
     metadata = {name: value for name, value in json.loads(document.metadata).items() if name != group}

@@ -55,7 +55,7 @@ def write_corpus(
     Parameters
     ----------
     before: versions of documents in the project at the time of the comparison.
-    is_held: whether engines hold the corpus.
+    is_held: whether the corpus has only documents that search engines returned.
 
     Raises
     ------

@@ -13,13 +13,13 @@ from curation.ingest.readers.records import Records
 from curation.store import Document
 
 MIN_SHARE = 0.3
-"""Least share of the first documents for a warning."""
+"""Smallest share of the first documents from which a doubt about them becomes a warning."""
 _UNLIKELY_ID = re.compile(r"(?i)true|false|-?\d+\.\d+(?:e[+-]?\d+)?|\d{4}-\d\d-\d\d(?:[T ][\d:.+Z-]+)?")
 """Pattern of ids that are truth values, floating-point numbers or dates."""
 
 
 def describe_alike(folder: FolderRemarks) -> list[str]:
-    """Name the files of a folder whose names differ only by case or by Unicode form."""
+    """Return a sentence about the files of a folder whose names differ only by case or by Unicode form."""
     if not folder.alike:
         return []
     return [f"Some names differ only by case or by Unicode form: {join_names(folder.alike, 10)}."]

@@ -41,9 +41,9 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 _CHANGED = "is no longer the file that was imported, so nothing is read from the file"
-_NO_COLUMN = {"body": [""]}  # else '' says that no column is the field
+_NO_COLUMN = {"body": [""]}  # otherwise '' means that the file lacks the field
 _RESTORE = "Restore the imported file, or import the corpus again with --in-place."
-_CLOCK_PRECISION = timedelta(seconds=2)  # some file systems keep whole seconds
+_CLOCK_PRECISION = timedelta(seconds=2)  # some file systems store whole seconds
 LINKABLE_ENDINGS = (".parquet", ".pq", ".jsonl", ".ndjson", ".json", ".jsonl.gz", ".ndjson.gz", ".json.gz")
 """Endings of the names of files in which a corpus may stay."""
 OTHER_FILES = "files that are neither Parquet nor JSON"
@@ -126,7 +126,7 @@ def store_linked_texts(store: Store, document_ids: Iterable[str]) -> None:
         names = ", ".join(rows.column_names)
         sql = f"INSERT INTO documents ({names}) SELECT {names} FROM incoming_rows ON CONFLICT DO NOTHING"  # noqa: S608
         with store.transaction(appends=True) as cursor, reading_arrow(cursor, incoming_rows=rows):
-            cursor.execute(sql)  # another process may have brought the same
+            cursor.execute(sql)  # another process may have stored the same texts
 
 
 def find_changed_files(store: Store) -> Iterator[tuple[str, InputError]]:

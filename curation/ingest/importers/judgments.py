@@ -168,7 +168,7 @@ class JudgmentFile:
     def _read_judgments(self) -> list[ImportedJudgment]:
         """Return the judgments in the order of the file, or raise an error with all problems of the file."""
         cells: list[_Cell] = []
-        with suppress(InputError):  # noted with the file's problems: raised below with what else is found
+        with suppress(InputError):  # recorded in the file's problems and raised with the other problems
             for record in self._records:
                 cells += self._read_cells(record)
         self._documents.look_up(cell.document for cell in cells)

@@ -62,7 +62,7 @@ class KnownQueries:
         return query_id in self._queries
 
     def with_other_ids(self, names: Mapping[str, Collection[str]]) -> Self:
-        """Return the same queries with further alternative ids, which `names` has by query id."""
+        """Add alternative ids to the queries; `names` maps a query id to its further ids."""
         metadata = {
             query_id: json.dumps({OTHER_IDS: [*read_other_ids(self.metadata.get(query_id, "{}")), *further]})
             for query_id, further in names.items()
@@ -70,8 +70,8 @@ class KnownQueries:
         return type(self)(self._queries.values(), {**self.metadata, **metadata})
 
     def shares_id_with(self, find: Callable[[Iterable[str]], Collection[str]]) -> bool:
-        """Return whether a query and a document share an id; `find` returns those of the given ids that
-        documents have.
+        """Return whether a query and a document have the same id; `find` returns the given ids that documents
+        have.
         """
         return bool(find(self._queries))
 

@@ -69,7 +69,7 @@ def import_nuggets(
     used = records.resolve(fields or NuggetFields())
     rows = QueryRows(store, records, [used.query], skip_unknown)
     nuggets_of: dict[str, dict[str, bool]] = {}
-    with suppress(InputError):  # noted with the file's problems: raised below with what else is found
+    with suppress(InputError):  # recorded in the file's problems and raised with the other problems
         for record in records:
             if (query := rows.find_query_id(record)) is not None:
                 for nugget in _read_nuggets_of(record, used, records, rows):
@@ -141,7 +141,7 @@ def read_nuggets(cursor: Cursor, query_id: str | None = None) -> dict[str, tuple
 
 
 def group_nugget_rows(rows: Sequence[Mapping[str, Any]]) -> dict[str, tuple[Nugget, ...]]:
-    """Return nuggets by query id from the rows of one part of a release."""
+    """Return nuggets by query id, from the rows of a release's table of nuggets."""
     nuggets: dict[str, tuple[Nugget, ...]] = {}
     for row in rows:
         nuggets[row["query_id"]] = (*nuggets.get(row["query_id"], ()), Nugget(row["text"], row["vital"]))

@@ -21,7 +21,7 @@ _SUSPECT = re.compile(r"@|-----|(?i:[(\[]at[)\]])|[0-9](?:[^0-9]{0,4}[0-9]){5}|(
 """Pattern that every ASCII text with personal data matches, so that texts without a match need no further
 search.
 """
-_NOTHING: Counter[str] = Counter()  # to make one costs more than to read most texts
+_NOTHING: Counter[str] = Counter()  # making a Counter takes longer than reading most texts
 
 
 class Redacted(NamedTuple):

@@ -51,8 +51,8 @@ _PLAN = re.compile(
 )
 _JOINTS = re.compile(r"[^A-Za-z0-9]")
 _A = r"(?<![^\W_])"  # no letter or digit before
-_Z = r"(?![^\W_])"  # none after
-_STRICT_A = rf"{_A}(?<![^\W_][-./,:+])(?<!\.)"  # nor the middle of a part number
+_Z = r"(?![^\W_])"  # no letter or digit after
+_STRICT_A = rf"{_A}(?<![^\W_][-./,:+])(?<!\.)"  # and not the middle of a part number
 _STRICT_Z = rf"{_Z}(?![-./,:+][^\W_])"
 _ISSUER = {
     16: "4[0-9]{3}|5[1-5][0-9]{2}|2[2-7][0-9]{2}|6011|65[0-9]{2}|64[4-9][0-9]|35[2-8][0-9]|62[0-9]{2}",
@@ -289,7 +289,7 @@ NATIONAL_IDS: tuple[tuple[str, str, Callable[[str], bool]], ...] = (
         make_number_check("luhn"),
     ),
     ("CH AHV", r"<A>756(?P<dot>\.?)[0-9]{4}(?P=dot)[0-9]{4}(?P=dot)[0-9]{2}<Z>", make_number_check("ean")),
-    # Its check passes one in ten of any three groups of four: alone in a text, or after its name.
+    # One in ten random numbers passes this check, so the number counts only alone or after its name.
     ("IN Aadhaar", r"^[2-9][0-9]{3}([ -])[0-9]{4}\1[0-9]{4}$", make_number_check("verhoeff")),
     (
         "IN Aadhaar",
@@ -301,7 +301,7 @@ NATIONAL_IDS: tuple[tuple[str, str, Callable[[str], bool]], ...] = (
 """Name, pattern and check of each national id; <A> and <Z> in a pattern stand for the edges of the number."""
 
 
-# In this order: what holds a check or a sign of its own goes before what is known by its shape.
+# In this order: patterns with a check digit or a distinctive sign come before patterns known by shape only.
 RULES = (
     Rule("key", 0, r"(?<=://)[^\s/@:\[\]]+:[^\s/@\[\]]+(?=@)"),
     Rule(

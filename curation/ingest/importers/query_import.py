@@ -308,8 +308,7 @@ def _redact_value(value: Any, kinds: set[str]) -> Any:
         return redacted.text if redacted.kinds else value
     if isinstance(value, Mapping):
         if any(redact(str(name)).kinds for name in value):
-            return _redact_value(
-                canonical_json(value), kinds
-            )  # as a text: placeholders as names might be one
+            # Redacted as one text, because two names could get the same placeholder.
+            return _redact_value(canonical_json(value), kinds)
         return {name: _redact_value(item, kinds) for name, item in value.items()}
     return [_redact_value(item, kinds) for item in value] if isinstance(value, list | tuple) else value

@@ -169,7 +169,7 @@ def read_latest_tags(cursor: Cursor, by_person: bool) -> dict[tuple[str, str], b
 
 
 def read_tags_by_people(cursor: Cursor, tag: str) -> dict[str, bool]:
-    """Return whether people set the tag, by normalized text of queries; one query with the text is enough."""
+    """Map normalized texts of queries to whether people set the tag; one query with the text is enough."""
     rows = cursor.execute(
         f"SELECT normalised, bool_or(present) FROM ({_LATEST}) JOIN queries USING (query_id) "  # noqa: S608
         "WHERE tag = ? GROUP BY normalised",
@@ -189,7 +189,7 @@ def changes_tag(statement: TagStatement, latest: Mapping[tuple[str, str], bool],
 
 
 def write_persons_tags(cursor: Cursor, statements: Sequence[TagStatement], author: str) -> TagChanges:
-    """Store those of a person's statements about tags that change a tag."""
+    """Store a person's statements about tags, except statements that change nothing."""
     latest = read_latest_tags(cursor, by_person=True)
     changes = [statement for statement in statements if changes_tag(statement, latest, by_person=True)]
     append_tags(cursor, changes, by_person=True, author=author)

@@ -77,7 +77,7 @@ def import_answers(
     marks = find_mark_columns(records.columns, used.used.values())
     rows = QueryRows(store, records, [used.query, *filter(None, [text])], skip_unknown)
     answers_of: dict[str, list[str]] = {}
-    with suppress(InputError):  # noted with the file's problems: raised below with what else is found
+    with suppress(InputError):  # recorded in the file's problems and raised with the other problems
         for record in records:
             if record.fields.get("is_correct_answer") is False:  # Haystack's labels
                 rows.left_out["marked as not correct"] += 1

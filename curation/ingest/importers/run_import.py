@@ -197,7 +197,7 @@ class _RunReader:
         file.
         """
         lists: defaultdict[str, list[RunRow]] = defaultdict(list)
-        with suppress(InputError):  # noted with the file's problems: raised below with what else is found
+        with suppress(InputError):  # recorded in the file's problems and raised with the other problems
             for line in self.lines:
                 lists[line.query].append(line)
         entries = [entry for query_id in sorted(lists) for entry in self._make_entries(lists[query_id])]
@@ -211,7 +211,7 @@ class _RunReader:
     def _make_entries(self, lines: list[RunRow]) -> Iterator[RunEntry]:
         """Yield the entries of a query's ranked list, in order."""
         if any(self.lines.lacks_number(line) for line in lines):
-            return  # what is missing was noted
+            return  # missing numbers were recorded as problems
         ordered = self._order_lines(lines)
         first_lines: dict[str, RunRow] = {}
         for rank, line in enumerate(ordered, 1):

@@ -67,7 +67,7 @@ class RunLines:
             self._problems.check()
             return
         rows: list[RunRow] = []
-        with suppress(InputError):  # noted with the file's problems: raised below with what else is found
+        with suppress(InputError):  # recorded in the file's problems and raised with the other problems
             rows.extend(self._file)
         self._documents.look_up(name for row in rows for name in self._names.list_candidates(row.document))
         for row in rows:

@@ -40,7 +40,7 @@ def add_topic_ids(known: KnownQueries, path: Path | None, progress: Progress = s
         records.refuse_columns("no column is known to hold the topics' ids: call the column id")
     query_id_of: dict[str, str] = {}
     unknown_count = 0
-    with suppress(InputError):  # noted with the file's problems: raised below with what else is found
+    with suppress(InputError):  # recorded in the file's problems and raised with the other problems
         for record in records:
             name, text = field_to_text(record.fields, used.id), field_to_text(record.fields, used.text)
             try:

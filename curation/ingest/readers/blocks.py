@@ -34,13 +34,13 @@ from curation.ingest.readers.lines import open_unpacked
 from curation.ingest.readers.parquet import READ_ERRORS, read_parquet_batches
 
 BLOCK_SIZE = 1 << 25
-_PARQUET_ROWS = 1 << 18  # of Parquet that are a block
+_PARQUET_ROWS = 1 << 18  # number of Parquet rows in a block
 _CONTROL_BLANKS = b"\x0b\x0c\x1c\x1d\x1e\x1f"
 _WIDE_BLANKS = re.compile("[\x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]")
 """White-space characters of `str.split` besides spaces, tabs, line ends and `_CONTROL_BLANKS`."""
 _BLANKS = re.compile(rb"  +")
 _QUOTED_FORMULA = re.compile(rb"'[=+\-@\t\r]")
-_MAX_BYTES = 1 << 31  # bytes that Arrow's offsets reach
+_MAX_BYTES = 1 << 31  # largest offset of Arrow's strings, in bytes
 _BOM = codecs.BOM_UTF8
 _ENCODINGS = ("utf-8", "utf-8-sig", "ascii", "iso8859-1", "cp1252")
 
@@ -150,7 +150,7 @@ class _TableReader:
         except csv.Error:
             raise NeedsRowReader from None
         if tuple(name.strip() for name in names) != self._names:
-            raise NeedsRowReader  # the header goes on on the next line, or begins later
+            raise NeedsRowReader  # the header continues on the next line, or begins later
         self._line += 1
 
     def _to_utf8(self, raw: bytes) -> bytes:

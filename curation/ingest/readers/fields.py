@@ -87,12 +87,12 @@ class FileColumns:
 
     @property
     def used(self) -> dict[str, str]:
-        """Return for each field the column that was read, or several columns separated by commas."""
+        """Return the column that was read for each field; several columns are separated by commas."""
         texts = {name: ", ".join(filter(None, columns)) for name, columns in self._chosen_columns.items()}
         return {name: text for name, text in texts.items() if text}
 
     def choose_first_columns(self, except_fields: Collection[str]) -> dict[str, str | None]:
-        """Return for each field the column that a person chose, or the first of several columns; '' for the
+        """Return the column that a person chose for each field, or the first of several columns; '' for the
         fields in `except_fields`.
         """
         first_columns = {name: next(iter(columns), None) for name, columns in self._chosen_columns.items()}
@@ -105,7 +105,7 @@ class FileColumns:
 
     @property
     def _chosen_columns(self) -> dict[str, Sequence[str | None]]:
-        """Return for each field the columns that a person chose, or (None,)."""
+        """Return the columns that a person chose for each field, or (None,) without a choice."""
         choices = {field.name: getattr(self, field.name) for field in file_fields(type(self))}
         return {
             name: value if isinstance(value, tuple | list) else (value,) for name, value in choices.items()

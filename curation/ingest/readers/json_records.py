@@ -76,7 +76,7 @@ def _refuse_many_values(text: str) -> None:
     limit = bounds.MAX_VALUES
     if len(text) > limit and text.count("[") + text.count("{") > limit:
         starts = (token.start() for token in _TOKEN.finditer(text) if token[0] in ("[", "{"))
-        position = next(islice(starts, limit, None), None)  # None: they are in its texts
+        position = next(islice(starts, limit, None), None)  # None: the brackets are inside texts
         if position is not None:
             problem = f"the JSON text has more than {limit:,} lists and objects: divide the text"
             raise UnreadJSONError(_count_lines_to(text, position), problem)
@@ -150,7 +150,7 @@ def find_records(value: dict[str, Any]) -> list[Any]:
     if (hits := find_hits(value)) is not None:
         return hits
     column_lengths = {len(column) if isinstance(column, list) else -1 for column in value.values()}
-    is_table = "requests" not in value  # as `_rank_eval` has them, next to its templates
+    is_table = "requests" not in value  # the lists of a `_rank_eval` request are not columns
     if is_table and len(value) > 1 and len(column_lengths) == 1 and column_lengths.isdisjoint((-1, 0)):
         return [dict(zip(value, row, strict=True)) for row in zip(*value.values(), strict=True)]
     keys = [key for key in value if key in _LIST_KEYS] or (list(value) if len(value) == 1 else [])

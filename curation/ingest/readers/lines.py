@@ -81,7 +81,7 @@ def clean_value(value: Any, replaced: Counter[str]) -> Any:
 
 
 def _clean_item(value: Any, replaced: Counter[str]) -> Any:
-    if isinstance(value, bytes):  # no text, or Arrow would have said it
+    if isinstance(value, bytes):  # bytes that Arrow did not declare as text
         replaced[BYTES] += 1
         return None
     return clean_value(value, replaced)
@@ -91,7 +91,7 @@ def check_decoded(names: Iterable[str], path: Path, encoding: str, problems: Pro
     """Refuse a column whose name cannot be decoded, because nobody could choose this column."""
     for number, name in enumerate(names, 1):
         if _SMUGGLED.search(name):
-            problems.check()  # a short file was read to its end, and its bytes are noted
+            problems.check()  # a short file was read completely, so its problems are known
             shown = _SMUGGLED.sub(REPLACEMENT, name)
             problems.stop(
                 f"the name of column {number}, “{shown}”, is not {encoding}", _advise_encoding(path, encoding)
@@ -174,7 +174,7 @@ def read_lines(
 
 
 def _open_text(path: Path, encoding: str, newline: str | None) -> io.TextIOWrapper:
-    # utf-8-sig reads the byte order mark that spreadsheets write as what it is, not as a letter.
+    # utf-8-sig drops the byte order mark that spreadsheets write instead of reading it as a letter.
     name = "utf-8-sig" if codecs.lookup(encoding).name == "utf-8" else encoding
     binary = limit_lines(open_unpacked(path))
     try:

@@ -96,7 +96,7 @@ def _find_read_error(path: Path, columns: Sequence[str] | None, rows: int) -> st
     try:
         next(read_parquet_rows(path, columns, rows), None)
     except OutOfBoundsError:
-        return ""  # reading the file says so
+        return ""  # reading the file reports the limit
     except READ_ERRORS as error:
         return shorten_error(error)
     return ""
@@ -111,7 +111,7 @@ def _compute_row_size(file: pq.ParquetFile, group: int, wanted: list[str]) -> in
         for number, leaf in enumerate(leaves)
         if leaf.max_repetition_level and any(f"{leaf.path}.".startswith(f"{name}.") for name in wanted)
     ]
-    if lists:  # Arrow says what is damaged where it reads a row, and ends the process where it describes it
+    if lists:  # reading a row reports damage; describing a damaged column would end the process
         next(file.iter_batches(1, row_groups=[group], columns=wanted), None)
     values = max((group_metadata.column(number).num_values for number in lists), default=0)
     return max(1, int(group_metadata.total_byte_size * max(1, -(-values // max(1, group_metadata.num_rows)))))

@@ -37,7 +37,7 @@ class Problems:
     names: name of the file of each record, for records in files of their own.
     """
 
-    LIMIT = 20  # a file with more is not the file that was meant: reading it on helps nobody
+    LIMIT = 20  # a file with more problems is probably the wrong file
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -59,7 +59,7 @@ class Problems:
             raise self._as_error()
 
     def place(self, number: int) -> str:
-        """Return the place of a record for a sentence: its line, its row, or the name of its file."""
+        """Return the location of a record for a sentence: its line, its row, or the name of its file."""
         return self.names.get(number) or f"{self.unit} {number}"
 
     def add_general(self, problem: str, way_out: str = "") -> None:

@@ -1,4 +1,4 @@
-"""Records of a file as its format has them, before the columns of the import's fields are known.
+"""Reading of a file's records in any format, before the import chooses the columns of its fields.
 
 Formats: 'jsonl' (BEIR's too, and JSON as one text), 'csv', 'tsv', 'parquet', 'xlsx', 'qrels' (TREC's four
 columns), and formats of old tools: 'trec' (documents or topics), 'smart'. The file's name or beginning shows
@@ -51,7 +51,7 @@ class RecordSource:
     Attributes
     ----------
     format: format of the file.
-    folder: what a folder or an archive of documents leaves out; empty for other formats.
+    folder: remarks on a folder or an archive of documents; empty for other formats.
     replaced: number of characters that were replaced by U+FFFD, by kind.
     text_table: rows of a CSV or TSV file; None for other formats.
     parquet: rows of a Parquet file; None for other formats.
@@ -97,7 +97,7 @@ class RecordSource:
         if self.format == "xlsx":
             rows = read_sheet_rows(self._path, self._problems)
             return (Record(number, clean(fields)) for number, fields in rows)
-        newline = "" if self.format == "csv" else None  # line ends inside a quoted cell are its own
+        newline = "" if self.format == "csv" else None  # a quoted cell keeps its line ends
         lines = read_lines(self._path, self._layout.encoding, self._problems, self.replaced, newline)
         if self.format == "jsonl":
             return self._divide_records(starmap(Record, read_json_rows(lines, self._problems, clean)))
@@ -115,14 +115,14 @@ class RecordSource:
         return self._divide_records(starmap(Record, self.parquet.read_all_rows(columns)))
 
     def _divide_records(self, rows: Iterator[Record]) -> Iterator[Record]:
-        """Yield each judgment of records with several judgments, as `judged` says."""
+        """Yield the records, and divide a record with several judgments as `judged` requests."""
         if self._judged is None:
             yield from rows
             return
         for line, fields in rows:
             source = fields.get("_source")
             if isinstance(source, dict) and find_tool_format(source) is not None:
-                fields = source  # as an index of judgments has it
+                fields = source  # a hit of an index of judgments
             try:
                 yield from (Record(line, inner) for inner in flatten_tool_record(fields, self._judged))
             except UnlikeFormatError as error:

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 Fields = TypeVar("Fields", bound=FileColumns)
 """A class of `fields`, with the columns of one kind of file."""
 OFFSETS = "If columns hold offsets of chunks, name the columns with --map start=COLUMN and --map end=COLUMN."
-_MIN_TEXT_LENGTH = 60  # characters that the values of a column have on average before it is taken for a text
+_MIN_TEXT_LENGTH = 60  # average length from which a column counts as the text of documents
 _PROGRESS_STEP = 1_000
 _FOLDER_WAY_OUT = f"Expected files whose names end in {join_names(ENDINGS, 20)}, or one file of records."
 
@@ -115,7 +115,7 @@ class Records:
 
     @property
     def folder(self) -> FolderRemarks:
-        """Return what a folder or an archive of documents leaves out so far."""
+        """Return the remarks on a folder or an archive of documents so far."""
         return self._rows.folder
 
     @property

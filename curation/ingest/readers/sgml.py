@@ -38,7 +38,7 @@ def find_elements(text: str, problems: Problems, block_name: str) -> list[tuple[
     for tag in _TAG.finditer(text):
         is_end, name = bool(tag[1]), tag[2].lower()
         if open_element is not None and open_element[2] and not (is_end and name == open_element[0]):
-            continue  # a tag within the element
+            continue  # the tag is inside the open element
         if open_element is not None:
             pairs.append((open_element[0], text[open_element[1] : tag.start()]))
             _refuse_many_elements(len(pairs), problems, block_name)
@@ -81,7 +81,7 @@ def resolve_comments(text: str) -> str:
         if section[0] != "<!--":
             pieces.append(escape(text[section.end() : end], quote=False))
         start = end + 3
-    return "".join([*pieces, text[start:]]).replace("<![CDATA[", "")  # of a section without an end
+    return "".join([*pieces, text[start:]]).replace("<![CDATA[", "")  # a section without an end
 
 
 def extract_plain_text(markup: str) -> str:

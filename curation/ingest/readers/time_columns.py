@@ -42,7 +42,7 @@ def parse_times(texts: pa.StringArray) -> tuple[Numbers, Numbers]:
     for pattern, iso, zone in _FORMS if len(texts) else ():
         remaining_texts = texts.take(int_array(remaining)) if len(remaining) < len(texts) else texts
         matches = pc.match_substring_regex(remaining_texts, f"^(?:{pattern})$").to_numpy(zero_copy_only=False)
-        with suppress(pa.ArrowInvalid):  # a day that its month lacks: each text is read by itself
+        with suppress(pa.ArrowInvalid):  # a day that its month lacks: the texts are read one by one
             times[remaining[matches]] = _parse_form(remaining_texts.filter(matches), pattern, iso, zone)
             remaining = remaining[~matches]
     other_texts = texts.take(int_array(remaining)).dictionary_encode()

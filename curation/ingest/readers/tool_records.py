@@ -167,7 +167,7 @@ def _flat_argilla(fields: Fields) -> Parts:
 
 
 def _of_people(base: Fields, answers: Iterable[_Answer]) -> Parts:
-    """Yield one judgment for each annotator, with the annotator's answers to all questions."""
+    """Yield a judgment for each annotator, with the annotator's answers to all questions."""
     by_person: dict[Any, Fields] = {}
     for user, question, value, status in answers:
         is_final = status is None or str(status).rpartition(".")[2].casefold() in ("submitted", "completed")

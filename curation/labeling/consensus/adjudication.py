@@ -47,7 +47,9 @@ UNMARKED = "annotators' marks differ, and the guide requires evidence: decide th
 
 
 class OvertakenError(RefusedError):
-    """Error: another reviewer decided the pair after this reviewer opened the pair; holds that decision."""
+    """Error: another reviewer decided the pair after this reviewer opened it; the error holds the other
+    decision.
+    """
 
     def __init__(self, decision: ReviewerDecision) -> None:
         super().__init__(describe_overtaking(decision))
@@ -64,12 +66,14 @@ class DecisionImport:
 
     @property
     def sentences(self) -> list[str]:
-        """A sentence with the number of decided pairs, and the number of lines left out for each reason."""
+        """Return a sentence with the number of decided pairs, and the number of lines left out for each
+        reason.
+        """
         return [f"{pluralize(self.decided, 'pair')} decided.", *describe_left_out(self.left_out, "lines")]
 
     @property
     def outcome(self) -> ImportOutcome:
-        """The imported decisions as sentences."""
+        """Return the imported decisions as sentences."""
         sentence = self.sentences[0] if self.decided else "Nothing changed: the file holds no new decisions."
         figures = {"pairs": self.decided, "lines": self.decided + sum(self.left_out.values())}
         remarks = [describe_fields(self.fields)]
@@ -160,12 +164,12 @@ def import_decisions(
     every_pair: bool = False,
     source: Path | None = None,
 ) -> DecisionImport:
-    """Decide the disputed pairs among the proposals, in one transaction.
+    """Store a file's decisions on disputed pairs, in one transaction.
 
     Parameters
     ----------
     every_pair: decide all judged pairs, including undisputed pairs and pairs already decided.
-    source: the file with the proposals.
+    source: the file with the decisions.
 
     Raises
     ------
@@ -245,7 +249,7 @@ def _choose_rulings(
     every_pair: bool,
     left_out: Counter[str],
 ) -> list[Ruling]:
-    """Choose the rulings to write, and count the lines left out by reason."""
+    """Choose the decisions to write, and count the lines left out by reason."""
     consensus_by_pair = {pair[:2]: pair for pair in compute_consensus(inputs.votes).pairs}
     chosen = []
     for proposed_ruling in rulings:
@@ -275,7 +279,9 @@ def _find_problems(grade: int | None, reason: str, guide: Guide) -> Iterator[str
 def _make_rulings(
     proposals: Sequence[DecisionLine], guide: Guide, queries: QueryColumn, left_out: Counter[str]
 ) -> tuple[list[Ruling], list[str]]:
-    """Return a ruling for each pair in the file's order, and all problems; count the lines left out."""
+    """Return a decision for each pair in the order of the file, and all problems; count the lines left
+    out.
+    """
     first_rulings: dict[Pair, tuple[int, Ruling]] = {}
     problems = []
     for entry in proposals:
@@ -296,7 +302,7 @@ def _make_rulings(
 
 
 def _make_ruling(entry: DecisionLine, guide: Guide, queries: QueryColumn) -> Ruling | str:
-    """Return the ruling of a line, or the reason to leave the line out."""
+    """Return the decision of a line, or the reason to leave the line out."""
     if is_missing_value(entry.grade) and guide.find_grade(entry.grade) is None:
         return NO_GRADE
     numeric_grade = parse_whole_number(entry.grade)
@@ -312,7 +318,7 @@ def _make_ruling(entry: DecisionLine, guide: Guide, queries: QueryColumn) -> Rul
 
 
 def _find_alike_documents(entries: Sequence[DecisionLine], judged: Iterable[Pair]) -> list[str]:
-    """List unjudged document ids in the file that differ from a judged id only in form."""
+    """List document ids in the file that nobody judged and that differ from a judged id only in form."""
     judged_ids = {document_id for _, document_id in judged}
     unjudged = [entry for entry in entries if entry.document_id not in judged_ids]
     lines = {entry.document_id: entry.line for entry in reversed(unjudged)}

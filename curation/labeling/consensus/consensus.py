@@ -93,7 +93,7 @@ class ConsensusCounts:
 
     @property
     def table(self) -> Table:
-        """The numbers as a table with one row."""
+        """Return the numbers as a table with one row."""
         columns = ("Rule", "Pairs", "By the rule", "Single grade", "Adjudicated", "Disputed", "Unjudgeable")
         counts = (self.single, self.adjudicated, self.disputed, self.unjudgeable)
         return Table("Consensus", columns, ((self.rule, self.pairs, self.majority + self.ruled, *counts),))
@@ -122,12 +122,12 @@ class Consensus:
 
     @cached_property
     def pairs(self) -> tuple[PairConsensus, ...]:
-        """The consensus on each pair."""
+        """Return the consensus on each pair."""
         return tuple(self)
 
     @property
     def counts(self) -> ConsensusCounts:
-        """The number of pairs by how they got their grade."""
+        """Return the number of pairs by how they got their grade."""
         is_requested = take_pair_column(self.votes, "wanted").to_numpy(zero_copy_only=False).astype(bool)
         sources = self.sources[is_requested]
         counts = np.bincount(sources, minlength=len(SOURCES)).tolist()

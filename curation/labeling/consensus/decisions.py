@@ -45,8 +45,8 @@ class ReviewerDecision(NamedTuple):
 
 
 class Ruling(NamedTuple):
-    """A decision to be written; `content_hash` is the version that the reviewer read (None: the judged
-    version).
+    """A reviewer's decision to be written; `content_hash` is the document version that the reviewer read
+    (None: the judged version).
 
     evidence: characters of the body that the reviewer marked. Without evidence, the characters that most
         annotators marked count.
@@ -132,7 +132,7 @@ def read_recent_decisions(store: Store, reviewer: str, limit: int = 10) -> list[
 def append_decisions(
     cursor: Cursor, rulings: Sequence[Ruling], current: Mapping[Pair, ReviewerDecision], reviewer: str
 ) -> list[ReviewerDecision]:
-    """Write rulings, each with the revision after the pair's current decision."""
+    """Write decisions, each with the revision after the pair's current decision."""
     decided_at, guide_hash = utc_now(), get_setting(cursor, "guide")
     decisions = []
     for ruling in rulings:

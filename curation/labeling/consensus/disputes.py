@@ -74,7 +74,7 @@ class Opinion(NamedTuple):
 
     @property
     def words(self) -> str:
-        """The annotator's reason and note as one text, or ''."""
+        """Return the annotator's reason and note as one text, or ''."""
         return ": ".join(filter(None, (self.reason, self.note)))
 
 
@@ -114,12 +114,12 @@ class Dispute:
 
     @property
     def is_about_marks(self) -> bool:
-        """Whether all annotators gave the same grade and only their marks differ."""
+        """Return whether all annotators gave the same grade and only their marks differ."""
         return self.marks_apart and len(set(self.grades)) == 1
 
     @property
     def marks_apart(self) -> bool:
-        """Whether annotators gave the same grade, but marked no common character as evidence."""
+        """Return whether annotators gave the same grade, but marked no common character as evidence."""
         people = tuple(
             MarkedEvidence("", opinion.grade, opinion.evidence, ())
             for opinion in self.opinions
@@ -129,7 +129,7 @@ class Dispute:
 
     @property
     def remarks(self) -> list[str]:
-        """Sentences for the reviewer about the marks and the judged versions of the pair."""
+        """Return sentences for the reviewer about the marks and the judged versions of the pair."""
         sentences = []
         if self.is_about_marks:
             sentences.append("The grades agree, but the marks have no common character: mark the evidence.")
@@ -152,7 +152,7 @@ class Disputes:
 
     @property
     def sentences(self) -> list[str]:
-        """A sentence with the number of disputes, and the numbers about an older text or only about
+        """Return a sentence with the number of disputes, and the numbers about an older text or only about
         evidence."""
         if not self.total:
             return ["No pair is disputed."]
@@ -170,7 +170,7 @@ class Disputes:
 
     @property
     def tables(self) -> tuple[Table, ...]:
-        """The disputed pairs as a table."""
+        """Return the disputed pairs as a table."""
         columns = ("Query", "Query id", "Document", "Document id", "Grades", "Cannot tell", "Decision")
         return (Table("Disputed pairs", columns, tuple(_build_row(pair) for pair in self.disputes)),)
 
@@ -185,7 +185,7 @@ class Case:
 
     @property
     def revision(self) -> int:
-        """The number of decisions on the pair, which `decide` takes as `seen_revision`."""
+        """Return the number of decisions on the pair, which `decide` takes as `seen_revision`."""
         return self.dispute.decision_count
 
 

@@ -70,13 +70,13 @@ class PairMarks(NamedTuple):
 
     @property
     def consensus(self) -> Spans:
-        """The characters of the document that are evidence of the grade."""
+        """Return the characters of the document that are evidence of the grade."""
         counted_spans = [mark.spans for mark in self._counted_marks]
         return covered_by_at_least(counted_spans, len(counted_spans) // 2 + 1)
 
     @property
     def are_apart(self) -> bool:
-        """Whether people gave the same grade, but marked no common character as evidence."""
+        """Return whether people gave the same grade, but marked no common character as evidence."""
         grade_counts = Counter(person.grade for person in self.people)
         return not self.consensus and max(grade_counts.values(), default=0) > 1
 

@@ -79,7 +79,9 @@ def count_open_pairs(store: Store, reviewer: str) -> int:
 
 
 def _find_open_pairs(store: Store, reviewer: str) -> tuple[dict[Pair, Dispute], dict[str, Pair]]:
-    """Find all disputes by pair, and by pair id the pairs that the reviewer need not judge before."""
+    """Map pairs to their disputes, and pair ids to the disputed pairs that the reviewer need not judge
+    first.
+    """
     with store.reading() as cursor:
         require_author(cursor, reviewer, *REVIEWERS)
         withheld_pairs = read_withheld_pairs(cursor, reviewer)

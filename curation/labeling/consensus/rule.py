@@ -66,12 +66,12 @@ class ConsensusRule:
 
     @property
     def by_errors(self) -> bool:
-        """Whether the rule estimates annotators' errors."""
+        """Return whether the rule estimates annotators' errors."""
         return self.name == DAWID_SKENE
 
     @property
     def settings(self) -> dict[str, Any]:
-        """The rule's name and all settings on which its outcome depends."""
+        """Return the rule's name and all settings on which its outcome depends."""
         if not self.by_errors:
             return {"rule": self.name}
         estimated = {"least": self.least, "start": "vote shares", "smoothing": self.smoothing}

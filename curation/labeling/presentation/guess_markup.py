@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from curation.guides.guide import BodyKind
 
 MIN_SHARE = 0.3
-"""Least share of texts with a kind of markup from which that kind is proposed for all texts."""
+"""Smallest share of texts with one kind of markup from which this kind is proposed for all texts."""
 MAX_TEXT_READ = 20_000
 """Characters at the start of a text that are searched for markup."""
 _HTML = re.compile(

@@ -42,8 +42,8 @@ class Sentence(NamedTuple):
 
     @property
     def place(self) -> str:
-        """The sentence's range in the body as text, such as 120-245; a screen names the sentence by this
-        range."""
+        """Return the sentence's range in the body as text, such as 120-245; a screen names the sentence by
+        this range."""
         return f"{self.body[0]}-{self.body[1]}"
 
 

@@ -1,7 +1,7 @@
 """Markdown of documentation sites, as HTML: CommonMark, and what site generators add to it.
 
-Added are tables, struck text, definition lists, alerts (`> [!NOTE]`), and code between the tags of a template
-(`{{< highlight go >}}` of Hugo, `{% highlight ruby %}` of Jekyll), whose lines stay lines.
+The additions are tables, struck text, definition lists, alerts (`> [!NOTE]`), and code between the tags of a
+template (`{{< highlight go >}}` of Hugo, `{% highlight ruby %}` of Jekyll), whose lines stay lines.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from mdit_py_plugins.deflist import deflist_plugin
 
 _START_TAG = re.compile(r"\s*\{(?:\{[<%]|%)-?\s*([\w-]*(?:code|highlight)[\w-]*)\b[^{}]*(?:[>%]\}|%)\}\s*")
 _END_TAG = re.compile(r"\s*\{(?:\{[<%]\s*/|%-?\s*end)\s*([\w-]+)\s*-?(?:[>%]\}|%)\}\s*")
-"""Patterns of a line that is a template tag at the start or at the end of code."""
+"""Patterns of the template tags before and after code, each on its own line."""
 _ALERT = re.compile(r"\[!([A-Za-z]+)\][+-]?[ \t]*")
 _FENCE = re.compile(r"\s*(?:```|~~~)")
 
@@ -30,7 +30,7 @@ def render_markdown(body: str) -> str:
 
 
 def _fence_template_code(body: str) -> str:
-    """Put a fence around code between template tags, unless the code has a fence."""
+    """Put a Markdown fence around code between template tags, unless the code already has a fence."""
     lines = body.split("\n")
     end_lines: defaultdict[str, list[int]] = defaultdict(list)
     for index, line in enumerate(lines):

@@ -154,7 +154,7 @@ class _TreeBuilder(HTMLParser):
         while self._open:
             self._close()
         ranks = {name: rank for rank, name in enumerate(sorted({branch.name for branch in self._headings}))}
-        for branch in self._headings:  # below the screen's own two, their levels without gaps
+        for branch in self._headings:  # below the screen's two heading levels, without gaps
             branch.name = f"h{min(6, 3 + ranks[branch.name])}"
         return Tree(self._root, "".join(self._text))
 

@@ -23,8 +23,9 @@ from curation.labeling.rounds.control_items import ControlItem, ControlItemPool,
 from curation.store import Presentation
 
 CLOSEST_DUPLICATE = 21
-"""Least distance, in presentations, between the two showings of a blind duplicate. With 20 items in between,
-the first showing is no longer among the annotator's last 20 answers when the second showing is on screen."""
+"""Smallest distance, in presentations, between the two showings of a blind duplicate. With 20 items in
+between, the first showing is no longer among the annotator's last 20 answers when the second showing is on
+screen."""
 
 
 class Slot(NamedTuple):

@@ -25,7 +25,7 @@ AnnotatorPair = tuple[str, str, str]
 MAX_PER_QUERY = 5
 """Maximum control items of a query for an annotator."""
 MIN_ANSWERED = 10
-"""Least number of answered control items for which the report shows an annotator's share."""
+"""Smallest number of answered control items for which the report shows an annotator's share."""
 TOO_FEW = "control items: too few decided pairs that the annotator has not yet seen"
 SINGLE_DOCUMENT = "control items have no further document of their query next to them"
 _DECIDED = """
@@ -66,7 +66,7 @@ class ControlItem(NamedTuple):
 
     @property
     def pair(self) -> tuple[str, str]:
-        """Query id and document id."""
+        """Return the query id and document id."""
         return self.candidate.pair
 
 
@@ -122,7 +122,8 @@ def choose_controls(
     salt: str,
     judged_pairs: Collection[tuple[str, str]],
 ) -> tuple[list[ControlItem], dict[str, int]]:
-    """Choose control items for one annotator, about `share` of the work; count missing and single ones.
+    """Choose control items for one annotator, about `share` of the work; count missing and single control
+    items.
 
     Parameters
     ----------

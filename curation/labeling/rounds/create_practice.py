@@ -72,7 +72,9 @@ class OpenedPractice:
 
     @property
     def sentences(self) -> list[str]:
-        """The number of known pairs, the pass mark, and the numbers of pairs left out by reason."""
+        """Return sentences with the number of known pairs, the pass mark, and the numbers of left-out
+        pairs.
+        """
         return [
             f"Practice {self.round} is open: {self.known:,} known pairs available, pass mark "
             f"{percent(self.pass_mark)}.",
@@ -81,7 +83,7 @@ class OpenedPractice:
 
     @property
     def tables(self) -> list[Table]:
-        """A table of each annotator's numbers of queries and items."""
+        """Return a table of each annotator's numbers of queries and items."""
         rows = tuple((who, self.queries[who], count) for who, count in self.per_annotator.items())
         return [Table("Practice", ("Annotator", "Queries", "Items"), rows)]
 

@@ -63,7 +63,9 @@ class OpenedRound:
 
     @property
     def sentences(self) -> list[str]:
-        """The numbers of candidates and presentations, and the numbers of candidates left out by reason."""
+        """Return sentences with the numbers of candidates and presentations, and of left-out candidates by
+        reason.
+        """
         kind = "Pilot" if self.kind == "pilot" else "Round"
         items = pluralize(self.presentations, "presentation")
         sentences = [f"{kind} {self.round}: {pluralize(self.candidates, 'candidate')}, {items}."]
@@ -79,7 +81,7 @@ class OpenedRound:
 
     @property
     def tables(self) -> list[Table]:
-        """Tables of each annotator's items, the draw by stratum, and the distances between blind
+        """Return tables of each annotator's items, the draw by stratum, and the distances between blind
         duplicates."""
         rows = tuple(
             (annotator, count, self.duplicates[annotator], self.control_items.get(annotator, 0))
@@ -257,7 +259,7 @@ def _plan_round(
         **choice.parameters,
     }
     round_id = digest("round", layout.name, guide_hash, parameters)
-    parameters["ask_from"] = layout.ask_from  # the same work has the same id, whatever is asked about it
+    parameters["ask_from"] = layout.ask_from  # not part of the id, because the question changes no item
     if layout.lists:
         parameters["lists"] = True
     pairs = {candidate.pair for candidate in choice.candidates}

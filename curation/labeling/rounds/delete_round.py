@@ -36,7 +36,7 @@ class DeletedRound(NamedTuple):
 
     @property
     def sentences(self) -> list[str]:
-        """A sentence with the name of the deleted round and the number of its presentations."""
+        """Return a sentence with the name of the deleted round and the number of its presentations."""
         items = pluralize(self.presentations, "presentation")
         return [f"{self.round} is deleted, with {items}. Nobody had answered."]
 

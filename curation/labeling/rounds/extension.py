@@ -63,7 +63,7 @@ def _plan_extension(inputs: TransferInputs, joined: Sequence[str]) -> TransferPl
     work = _assign_candidates(inputs, new_candidates, [*inputs.able_members, *joined], loads)
     for annotator, candidates in work.items():
         builder.add(annotator, candidates)
-    if inputs.state.kind == "pilot":  # everybody has the same
+    if inputs.state.kind == "pilot":  # everybody gets the same items
         for annotator in joined:
             builder.add(annotator, sorted({item.candidate for item in inputs.items}))
     else:

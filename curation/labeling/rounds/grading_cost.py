@@ -1,4 +1,4 @@
-"""The cost of grading before it begins: the number of grades, and the time that they take each person."""
+"""The expected cost of grading: the number of grades, and the time that each person needs for them."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from curation.pooling.stored_pool import describe_rebuild, find_last_pool
 from curation.store import Cursor
 
 DEFAULT_SECONDS = 15.0
-"""Seconds for a grade that are assumed until enough answers are timed."""
-# The first answer's time: a grade that is changed later takes a moment only.
+"""Assumed seconds for a grade, until the project has enough answers with a measured time."""
+# The time of the first answer, because a later change of a grade takes only a moment.
 _TIMES = """
 SELECT count(*), median(active_ms) / 1000 FROM (
     SELECT active_ms FROM judgment_events WHERE kind IN ('grade', 'cannot_tell')
@@ -26,13 +26,13 @@ WHERE active_ms >= ?
 
 
 class GradingPace(NamedTuple):
-    """The seconds that a grade takes, and a sentence that names the basis."""
+    """The seconds that a grade takes, and a sentence that names the basis of this number."""
 
     seconds: float
     basis: str
 
     def describe_time(self, grades: float) -> str:
-        """Return the time that a number of grades takes, such as `about 2.1 h`."""
+        """Return the time that people need for a number of grades, as text such as `about 2.1 h`."""
         minutes = grades * self.seconds / 60
         return f"about {minutes / 60:,.1f} h" if minutes >= 60 else f"about {max(1, round(minutes))} min"
 
@@ -48,7 +48,9 @@ def read_pace(cursor: Cursor) -> GradingPace:
 
 
 def forecast_sample_cost(cursor: Cursor, queries: int) -> str:
-    """Describe what a sample will cost with as many documents a query as the current pool has."""
+    """Describe the grades and time that a sample will need, if each query gets as many documents as in the
+    current pool.
+    """
     pool = find_last_pool(cursor)
     pairs = FIRST_POOL.limit_pairs(queries)
     if pool is not None:
@@ -57,7 +59,9 @@ def forecast_sample_cost(cursor: Cursor, queries: int) -> str:
 
 
 def forecast_pool(cursor: Cursor, request: PoolRequest) -> list[str]:
-    """Describe what a pool will cost at most, and how it will differ from the current pool."""
+    """Describe the grades and time that a pool will need at most, and how the pool will differ from the
+    current pool.
+    """
     queries, pool = len(read_active_queries(cursor)), find_last_pool(cursor)
     if not queries or not request.systems:
         return []
@@ -72,7 +76,9 @@ def _forecast(cursor: Cursor, queries: int, pairs: int, bound: str) -> str:
 
 
 def describe_round_cost(pace: GradingPace, planned: OpenedRound) -> str:
-    """Describe what a planned round costs; its repeats are blind duplicates and control items."""
+    """Describe the grades and time that a planned round needs; its repeats are blind duplicates and
+    control items.
+    """
     repeats = sum(planned.duplicates.values()) + sum(planned.control_items.values())
     overlap = (planned.presentations - repeats) // planned.candidates
     sizes = (planned.queries, planned.candidates, overlap, len(planned.per_annotator))
@@ -80,7 +86,9 @@ def describe_round_cost(pace: GradingPace, planned: OpenedRound) -> str:
 
 
 def _describe(pace: GradingPace, sizes: tuple[int, int, int, int], bound: str = "", repeats: int = 0) -> str:
-    """Describe the grades and the time of these sizes: queries, pairs, grades of a pair, people."""
+    """Return a sentence with the number of grades and the time, for these numbers of queries, pairs,
+    grades of a pair, and people.
+    """
     queries, pairs, overlap, people = sizes
     about = bound or ("about " if pairs % queries else "")
     documents = about + pluralize(round(pairs / queries), "document")

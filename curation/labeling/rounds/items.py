@@ -58,7 +58,7 @@ class RoundItem(NamedTuple):
 
     @property
     def is_work(self) -> bool:
-        """Whether the item is neither a blind duplicate nor a control item."""
+        """Return whether the item is neither a blind duplicate nor a control item."""
         return self.duplicate_of is None and not self.is_control_item
 
 
@@ -68,7 +68,8 @@ def read_round_items(cursor: Cursor, round_id: str) -> list[RoundItem]:
 
 
 def find_near_repeats(items: Sequence[RoundItem], withdrawn: Collection[str]) -> list[RoundItem]:
-    """Find the blind duplicates without an event that would come too soon without the `withdrawn` items.
+    """Find untouched blind duplicates that would come too soon after their first showing once the `withdrawn`
+    items are gone.
 
     Parameters
     ----------

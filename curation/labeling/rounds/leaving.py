@@ -37,7 +37,9 @@ class ReturnedWork:
 
     @property
     def sentence(self) -> str:
-        """The number of items that moved to other annotators, and the number of items that stay."""
+        """Return a sentence with the number of items that moved to other annotators, and of items that
+        stay.
+        """
         people = ", ".join(self.per_annotator)
         moved = f"{self.round}: {self.moved:,} of {self.open:,} open items went to {people}."
         if self.moved == self.open:

@@ -23,9 +23,9 @@ MAX_PAUSE = timedelta(minutes=10)
 """Longest pause between two answers that counts as work."""
 WINDOW = timedelta(days=7)
 MIN_TIME = timedelta(hours=1)
-"""Least time from an annotator's first answer until a forecast is made."""
+"""Smallest time from an annotator's first answer until a forecast is made."""
 MIN_ANSWERS = 10
-"""The least number of answers for a pace and for a forecast."""
+"""The smallest number of answers for a pace and for a forecast."""
 MIN_SECONDS = 1.0
 """Seconds per answer below which a pace is too fast for a person.
 
@@ -74,12 +74,12 @@ class AnnotatorWork(NamedTuple):
 
     @property
     def median_seconds(self) -> float | None:
-        """The median seconds that an item was on screen."""
+        """Return the median seconds that an item was on screen."""
         return statistics.median(self.seconds) if len(self.seconds) >= MIN_ANSWERS else None
 
     @property
     def hourly(self) -> float | None:
-        """The number of answers per hour of work."""
+        """Return the number of answers per hour of work."""
         pauses = [later - earlier for earlier, later in zip(self.answered, self.answered[1:], strict=False)]
         working_pauses = [gap for gap in pauses if gap <= MAX_PAUSE]
         hours = sum(working_pauses, timedelta()).total_seconds() / 3600
@@ -87,12 +87,14 @@ class AnnotatorWork(NamedTuple):
 
     @property
     def too_fast(self) -> bool:
-        """Whether answers came faster than a person can read, such as from a script."""
+        """Return whether answers came faster than a person can read, such as from a script."""
         return self.hourly is not None and self.hourly > MAX_HOURLY
 
     @property
     def hours_left(self) -> float | None:
-        """The hours that the open items will take at this pace; None if the pace is unknown or too fast."""
+        """Return the hours that the open items will take at this pace; None if the pace is unknown or too
+        fast.
+        """
         return self.open / self.hourly if self.hourly and not self.too_fast else None
 
 

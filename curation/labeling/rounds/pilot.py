@@ -74,7 +74,7 @@ class GradeSpread(NamedTuple):
 
     @property
     def size(self) -> int:
-        """The highest grade minus the lowest grade."""
+        """Return the highest grade minus the lowest grade."""
         return max(self.grades, default=0) - min(self.grades, default=0)
 
 
@@ -108,8 +108,8 @@ class PilotReport:
 
     @property
     def sentences(self) -> list[str]:
-        """Sentences with the numbers of pairs and annotators, the versions of the guide, and the number of
-        sealed pairs."""
+        """Return sentences with the numbers of pairs and annotators, the versions of the guide, and the
+        number of sealed pairs."""
         pairs, queries = pluralize(self.pairs, "pair"), pluralize(self.queries, "query", "queries")
         compared, left = pluralize(self.compared, "pair"), pluralize(self.unanswered, "item is", "items are")
         versions = ", ".join(f"{version[:8]} ({count:,})" for version, count in self.guide_hashes.items())
@@ -122,7 +122,7 @@ class PilotReport:
 
     @property
     def tables(self) -> tuple[Table, Table]:
-        """The shares of disagreement by boundary, and the pairs with the largest differences."""
+        """Return the shares of disagreement by boundary, and the pairs with the largest differences."""
         rows = self.boundaries
         boundaries = [figure_row(f"{row.lower} | {row.upper}", row.share) for row in rows]
         spreads = []

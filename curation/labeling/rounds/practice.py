@@ -101,19 +101,19 @@ class PracticeStatus(NamedTuple):
 
     @property
     def open(self) -> bool:
-        """Whether the annotator still has to pass the practice round before the real queue."""
+        """Return whether the annotator still has to pass the practice round before the real queue."""
         return self.state.passed is not True
 
     @property
     def sentences(self) -> list[str]:
-        """The annotator's practice status as a sentence."""
+        """Return the annotator's practice status as a sentence."""
         if self.open:
             return [f"{self.annotator} has {pluralize(self.state.total, 'item')} to practise on."]
         return [f"{self.annotator} gets real items now."]
 
     @property
     def standing(self) -> str:
-        """The annotator's practice status in one or two words."""
+        """Return the annotator's practice status in one or two words."""
         if self.waived:
             return "let pass"
         return {None: "under way", True: "passed", False: "not passed"}[self.state.passed]

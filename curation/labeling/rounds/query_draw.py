@@ -51,7 +51,7 @@ class QueryDraw:
 
     @property
     def counts(self) -> dict[str, tuple[int, int]]:
-        """The numbers of units and of drawn units, by stratum in the order of names."""
+        """Return the numbers of units and of drawn units, by stratum in the order of names."""
         strata = {self.units.get(query_id, query_id): stratum for query_id, stratum in self.strata.items()}
         population = Counter(strata.values())
         drawn = Counter(strata[unit] for unit in {self.units.get(name, name) for name in self.drawn})
@@ -59,19 +59,21 @@ class QueryDraw:
 
     @property
     def probabilities(self) -> dict[str, float]:
-        """The inclusion probability of each query: the drawn share of its stratum."""
+        """Return the inclusion probability of each query: the drawn share of its stratum."""
         shares = {stratum: drawn / size for stratum, (size, drawn) in self.counts.items()}
         return {query_id: shares[stratum] for query_id, stratum in sorted(self.strata.items())}
 
     @property
     def by_stratum(self) -> Table:
-        """A table of the strata: number of queries, number of drawn queries, and inclusion probability."""
+        """Return a table of the strata: number of queries, number of drawn queries, and inclusion
+        probability.
+        """
         rows = tuple((stratum, size, drawn, drawn / size) for stratum, (size, drawn) in self.counts.items())
         return Table("Drawn queries", ("Stratum", "Queries", "Drawn", "Probability"), rows)
 
     @property
     def table(self) -> str:
-        """All queries as CSV: query_id, stratum, drawn (0 or 1), inclusion_probability."""
+        """Return all queries as CSV: query_id, stratum, drawn (0 or 1), inclusion_probability."""
         columns = ("query_id", "stratum", "drawn", "inclusion_probability")
         rows = (
             (query_id, self.strata[query_id], int(query_id in self.drawn), f"{probability:.6g}")

@@ -47,12 +47,12 @@ class RoundState(NamedTuple):
 
     @property
     def share(self) -> float:
-        """The share of presentations that are answered."""
+        """Return the share of presentations that are answered."""
         return compute_answered_share(self.answered, self.open_items)
 
     @property
     def state(self) -> str:
-        """The state in a word: open, done, paused, closed or imported."""
+        """Return the state in a word: open, done, paused, closed or imported."""
         if self.kind == "imported":
             return "imported"
         if self.closed:
@@ -63,7 +63,7 @@ class RoundState(NamedTuple):
 
     @property
     def sentences(self) -> list[str]:
-        """A sentence with the round's state and the number of open items."""
+        """Return a sentence with the round's state and the number of open items."""
         state = "open" if self.state == "done" else self.state
         return [f"{self.round} is {state}; {pluralize(self.open_items, 'item is', 'items are')} open."]
 

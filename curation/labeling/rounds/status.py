@@ -110,8 +110,9 @@ class RoundStatus:
 
     @property
     def sentences(self) -> list[str]:
-        """Sentences with the numbers of complete candidates, of moved, late and repeated items, and of items
-        left out."""
+        """Return sentences with the numbers of complete candidates, and of moved, late, repeated and
+        left-out items.
+        """
         state = ", closed" if self.closed else ", paused" if self.paused else ""
         done = f"{self.complete:,} of {pluralize(self.candidates, 'candidate has', 'candidates have')}"
         sentences = [f"{self.round} ({self.kind}{state}): {done} all their judgments."]
@@ -128,7 +129,7 @@ class RoundStatus:
 
     @property
     def tables(self) -> list[Table]:
-        """Tables of progress by annotator, spacing of blind duplicates, and results on control items."""
+        """Return tables of progress by annotator, spacing of blind duplicates, and control items."""
         return [
             build_progress_table(self),
             build_spacing_table(self.spacing.distances, self.spacing.hours),

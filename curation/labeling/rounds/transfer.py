@@ -60,7 +60,7 @@ class TransferInputs(NamedTuple):
 
     @property
     def able_members(self) -> list[str]:
-        """The members who can get more items."""
+        """Return the members who can get more items."""
         return [member for member in self.members if member not in self.unable_annotators]
 
     def is_movable(self, item: RoundItem) -> bool:
@@ -135,7 +135,7 @@ class Transfer:
 
     @property
     def sentences(self) -> list[str]:
-        """Sentences with the numbers of candidates added and pairs moved, and of items that stay by
+        """Return sentences with the numbers of candidates added and pairs moved, and of items that stay by
         reason."""
         sentences = []
         if self.candidates:
@@ -147,7 +147,7 @@ class Transfer:
 
     @property
     def tables(self) -> list[Table]:
-        """The number of new presentations of each annotator."""
+        """Return the number of new presentations of each annotator."""
         return [Table("New presentations", ("Annotator", "Presentations"), tuple(self.per_annotator.items()))]
 
 

@@ -26,8 +26,8 @@ from curation.labeling.rounds.assignment import CLOSEST_DUPLICATE
 from curation.store import Cursor, fetch
 
 ASK_FROM_SQL = "coalesce((parameters->>'ask_from')::INTEGER, 1)"
-"""SQL of a round's parameter `ask_from`: least number of items of a query at which the round asks about the
-query. Older rounds without this parameter ask about every query.
+"""SQL of a round's parameter `ask_from`: smallest number of items of a query at which the round asks about
+the query. Older rounds without this parameter ask about every query.
 """
 NEAR_REPEATS = (
     "blind duplicates cannot come back: the annotator skipped their first showing, and fewer than "
@@ -43,7 +43,7 @@ FROM round_states JOIN (
     GROUP BY round_id) USING (round_id)
 ORDER BY sequence
 """  # noqa: S608  an expression from above
-# Reads the annotator's own events alone, which is several times as fast as `presentation_states`.
+# Reads only the annotator's own events, which is several times as fast as `presentation_states`.
 _ITEMS = """
 WITH own AS (
     SELECT presentation_id, revision, kind, row_number() OVER (ORDER BY rowid) AS written
@@ -152,13 +152,13 @@ class UpcomingWork(NamedTuple):
 
     @property
     def answered(self) -> int:
-        """The number of answered items, not counting paused rounds."""
+        """Return the number of answered items, not counting paused rounds."""
         return sum(item.answer_number is not None for item in self._active_items)
 
     @property
     def total(self) -> int:
-        """The number of items, not counting paused rounds; unshown repeats count until no other item is
-        left."""
+        """Return the number of items, not counting paused rounds; unshown repeats count until no other item
+        is left."""
         return len(self._active_items) if self.open_items else self.answered
 
     @property
@@ -167,7 +167,7 @@ class UpcomingWork(NamedTuple):
 
     @property
     def skipped_items(self) -> list[QueueItem]:
-        """The open items that the annotator skipped, in the order of skipping."""
+        """Return the open items that the annotator skipped, in the order of skipping."""
         return [item for item in self.open_items if item.skip_number is not None]
 
     def find_list_starts(self) -> dict[str, str]:
@@ -278,7 +278,7 @@ def _find_near_ids(items: QueueItems) -> set[str]:
     """Find the skipped presentations with too few later answers for a repeat."""
     skipped = [item for item in items if item.was_skipped]
     if not skipped:
-        return set()  # as for most people, and this is computed at each answer
+        return set()  # fast for most people, because this runs at each answer
     answer_indexes = sorted(item.answer_number for item in items if item.answer_number is not None)
 
     def count_later_answers(event_index: int) -> int:
@@ -296,7 +296,7 @@ def _sort_open_items(open_items: QueueItems, items: QueueItems, round_ids: Seque
     skipped items."""
     skipped_ids = {item.presentation_id for item in items if item.was_skipped}
     if not skipped_ids:
-        return list(open_items)  # in order already
+        return list(open_items)  # these items are in order
     round_indexes = {round_id: index for index, round_id in enumerate(round_ids)}
 
     def sort_key(item: QueueItem) -> tuple[int, int, int, int]:

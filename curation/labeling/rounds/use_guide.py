@@ -63,7 +63,7 @@ class GuideChange:
 
     @property
     def sentences(self) -> list[str]:
-        """The current guide, and the guide of each open round."""
+        """Return sentences that name the current guide, and the guide of each open round."""
         verb = "is" if self.changed else "was"
         sentences = [f"{self.title}, version {self.guide_hash[:8]}, {verb} the current guide."]
         if self.switched:
@@ -101,7 +101,7 @@ class GuideEffects:
 
     @property
     def sentences(self) -> list[str]:
-        """The effects as sentences, the most severe first."""
+        """Return the effects as sentences, the most severe first."""
         if self.difference.same:
             return ["This guide is already the current guide."]
         sentences = [*self._off_scale_sentences(), *self.cannot_switch.values()]
@@ -123,7 +123,7 @@ class GuideEffects:
 
     @property
     def tables(self) -> tuple[Table, ...]:
-        """Table of the open rounds, and whether each round may switch to the guide."""
+        """Return a table of the open rounds, and whether each round may switch to the guide."""
         rows = []
         for state in self.rounds:
             may_switch = "no" if state.round in self.cannot_switch else "yes"

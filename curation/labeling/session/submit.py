@@ -56,7 +56,7 @@ def _try_cached(store: Store, cache: SessionCache, submissions: Sequence[Submiss
             append_events(cursor, events, marks)
         cache.add(events)
         return outcomes
-    cache.forget()  # it is behind the database
+    cache.forget()  # the cache is outdated
     return None
 
 

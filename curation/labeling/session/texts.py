@@ -23,8 +23,8 @@ _QUERIES = f"""
 SELECT query_id, text, {NEED}
 FROM queries q JOIN (SELECT unnest(?::TEXT[]) AS query_id) USING (query_id)
 """  # noqa: S608
-# Pools and their candidates are only ever added. DuckDB's hash of several columns is the exclusive or of
-# theirs: were it not hashed again, one need that is given to two queries would leave no trace.
+# Pools and candidates are added and never removed, so counts suffice. The second hash is needed because
+# DuckDB combines column hashes by XOR: equal changes of two queries would cancel out.
 _TEXTS_STATE = """
 SELECT (SELECT bit_xor(hash(hash(query_id, text, information_need, metadata))) FROM queries),
        (SELECT count(*) FROM pools), (SELECT count(*) FROM candidate_sources)

@@ -53,7 +53,7 @@ class AnswerRuling(NamedTuple):
 
     @property
     def answers(self) -> tuple[str, ...]:
-        """The reference answers, without repetitions."""
+        """Return the reference answers, without repetitions."""
         forms: dict[str, str] = {}
         for text in (*self.picked, *([" ".join(self.merged.split())] if self.merged.strip() else [])):
             forms.setdefault(normalise_answer(text), text)

@@ -100,7 +100,7 @@ class AnswerCase:
 
     @property
     def revision(self) -> int:
-        """The number of decisions on the query; `decide_answers` takes this number as `seen_revision`."""
+        """Return the number of decisions on the query, which `decide_answers` takes as `seen_revision`."""
         return self.decision.revision + 1 if self.decision else 0
 
     @property

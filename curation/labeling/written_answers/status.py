@@ -17,7 +17,7 @@ from curation.people.seal_access import LEAVES_OUT, SEALED, read_closed_access
 from curation.store import Store
 
 MIN_QUERIES = 10
-"""Least number of queries for which a share of agreement is shown."""
+"""Smallest number of queries for which a share of agreement is shown."""
 _TEXTS = "SELECT query_id, text FROM answer_task_queries JOIN queries USING (query_id) WHERE task_id = ?"
 _WRITERS = """
 SELECT a.writer, count(*), count(*) FILTER (s.answered), count(*) FILTER (s.kind = 'unanswerable'),
@@ -147,5 +147,5 @@ def read_answer_task_status(store: Store, name: str) -> AnswerTaskStatus:
 
 
 def _hide_sealed_outcome(outcome: answer_matching.AnswerOutcome) -> answer_matching.AnswerOutcome:
-    """Hide the settled outcome of a sealed query."""
+    """Replace the settled outcome of a sealed query by 'sealed'."""
     return answer_matching.AnswerOutcome(SEALED, (), LEAVES_OUT) if outcome.is_settled else outcome

@@ -47,12 +47,14 @@ class FigureProcess:
         command = [sys.executable, "-P", "-m", MODULE, str(self._copy), str(child_pipe.fileno())]
         with child_pipe:
             process = subprocess.Popen(command, pass_fds=[child_pipe.fileno()], start_new_session=True)  # noqa: S603
-        for callback in (process.wait, process.kill, self._pipe.close):  # they run in reverse order
+        for callback in (process.wait, process.kill, self._pipe.close):  # callbacks run in reverse order
             self._cleanup.callback(callback)
         self.end = self._cleanup.close
 
     def compute(self, key: str, call: object) -> tuple[Any, Exception | None]:
-        """Update the copy to a state and return the answer of the process."""
+        """Let the process update its copy of the project to a state and compute a figure; return the
+        figure.
+        """
         if key != self._copied_key:
             self._store.copy_changes_to(self._copy)
             self._copied_key = key

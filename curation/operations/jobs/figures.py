@@ -77,7 +77,7 @@ class FigureCache:
         self._process: FigureProcess | None = None
 
     def state(self) -> DataState:
-        """Return the state for which figures are computed now."""
+        """Return the state of the project for which figures are computed now."""
         with self._state_lock, self._store.reading() as cursor:
             state, other_key = _read_state(cursor)
             now = time.monotonic()
@@ -90,7 +90,8 @@ class FigureCache:
             return state
 
     def figure(self, state: DataState, function: Callable[..., T], *arguments: Hashable) -> T:
-        """Return the figure of a function in a state, computed once for all threads.
+        """Return the figure that a function computes for a state of the project, computed once for all
+        threads.
 
         Raises
         ------
@@ -109,7 +110,7 @@ class FigureCache:
         return cache[call]  # type: ignore[no-any-return]
 
     def now(self, function: Callable[..., T], *arguments: Hashable) -> T:
-        """Return the figure of a function in the present state."""
+        """Return the figure that a function computes for the present state of the project."""
         return self.figure(self.state(), function, *arguments)
 
     def close(self) -> None:
@@ -151,7 +152,7 @@ _figures_lock = threading.Lock()
 
 
 def figures_of(store: Store) -> FigureCache:
-    """Return the cache of a project, one for each file within a process."""
+    """Return the cache of figures for a project; a process has one cache for each project file."""
     with _figures_lock:
         if store.path not in _figures:
             _figures[store.path] = FigureCache(store)

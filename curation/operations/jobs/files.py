@@ -39,7 +39,7 @@ def new_result_folder() -> Path:
 
 def _new_folder(prefix: str, parent: Path | None) -> Path:
     """Make an empty folder on which this process holds a lock."""
-    hidden = Path(mkdtemp(prefix=f".{prefix}", dir=parent))  # no process removes a folder of this name
+    hidden = Path(mkdtemp(prefix=f".{prefix}", dir=parent))  # no process removes a folder with this name
     folder = hidden.with_name(hidden.name[1:])
     _locks[folder] = lock_folder(hidden)
     hidden.rename(folder)
@@ -112,6 +112,6 @@ def discard_upload(project: Path, folder: object) -> None:
 
 
 def is_uncompressed(path: Path) -> bool:
-    """Tell whether a file is not compressed."""
+    """Return whether a file is not compressed."""
     with path.open("rb") as file:
         return not file.read(4).startswith(COMPRESSED_STARTS)

@@ -78,7 +78,7 @@ class Jobs:
         """Start the process that waits for the next job, if one is to be kept."""
         with self._lock:
             if self._keeps_spare and (self._spare is None or self._spare.poll() is not None):
-                with suppress(OSError):  # the job itself will say why
+                with suppress(OSError):  # the job itself reports the error
                     self._spare = self._start_process()
 
     def start(self, kind: str, parameters: Mapping[str, Any], author: str, seen_job_id: str | None) -> Job:
@@ -148,12 +148,12 @@ class Jobs:
             return {running.job.job_id: (running.job, running.progress) for running in self._list_running()}
 
     def find_blocker(self, kind: str, annotator: Annotator) -> str | None:
-        """Return the reason for which no job of this kind can start now; None if a job can start."""
+        """Return the reason why no job of this kind can start now; None if a job can start."""
         with self._lock:
             return self._find_blocker(kind, annotator)
 
     def wait(self, timeout: float | None = None) -> None:
-        """Wait until no job is at work and the endings of all are stored."""
+        """Wait until no job is at work and the endings of all jobs are stored."""
         with self._lock:
             running_jobs = self._list_running()
         for running in running_jobs:
@@ -235,7 +235,7 @@ class _RunningJob:
         if self.is_abandoned:
             return
         outcome, message = self._describe_ending()
-        with suppress(CurationError):  # while the file is locked, the job has no ending and counts as stopped
+        with suppress(CurationError):  # a job whose ending cannot be stored counts as stopped
             stored.store_ending(self._store, self.job.job_id, outcome, message)
             self._log_failure()
 
@@ -243,7 +243,8 @@ class _RunningJob:
         job = self._store.read(stored.find_job, self.job.job_id)
         if job.outcome not in (None, "done"):
             level = logging.ERROR if job.outcome == "failed" else logging.WARNING
-            why = "its page says why" if job.outcome == "refused" else job.message  # no words of a file
+            # The text of a refusal may quote a file of people, so the log does not repeat it.
+            why = "its page says why" if job.outcome == "refused" else job.message
             message = f"A job was not done: {why}"
             author, job_id = job.started_by, job.job_id[:8]
             log.write(level, message, annotator=author, job=job_id, kind=job.kind, outcome=job.outcome)
@@ -260,7 +261,7 @@ class _RunningJob:
 
 
 def jobs_of(store: Store) -> Jobs:
-    """Return the jobs of a project, one object for each file within a process."""
+    """Return the `Jobs` object of a project; a process has one object for each project file."""
     with _jobs_lock:
         return _jobs.setdefault(store.path, Jobs(store))
 
@@ -272,7 +273,7 @@ def kill_all_jobs() -> None:
 
 
 def find_problem(store: Store, kind: str, parameters: Mapping[str, Any] | None = None) -> str | None:
-    """Return the reason for which a job of this kind would fail; None without a known reason.
+    """Return the known reason why a job of this kind would fail; None without a known reason.
 
     A job that fails costs a process and seconds of waiting, so a page asks before it offers a button.
 

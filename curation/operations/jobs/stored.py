@@ -20,7 +20,7 @@ FROM jobs j LEFT JOIN job_endings e USING (job_id)
 
 
 class Job(NamedTuple):
-    """One job.
+    """A stored job: its request, its author and its ending.
 
     Attributes
     ----------
@@ -78,7 +78,9 @@ def store_job(
 
 
 def can_stop(job: Job, annotator: Annotator) -> bool:
-    """Tell whether a person may stop and see a job: leads may stop all jobs, other people their own jobs."""
+    """Return whether a person may see and stop a job: leads may stop all jobs, other people only their
+    own.
+    """
     return annotator.role == "lead" or job.started_by == annotator.name
 
 
@@ -90,7 +92,7 @@ def find_author(cursor: Cursor, name: str) -> Annotator:
 
 
 def is_same_request(job: Job, kind: str, parameters: Mapping[str, Any], started_by: str) -> bool:
-    """Tell whether a job has this kind, these parameters and this author."""
+    """Return whether a job has this kind, these parameters and this author."""
     is_same_start = (job.kind, job.started_by) == (kind, started_by)
     return is_same_start and canonical_json(job.parameters) == canonical_json(parameters)
 

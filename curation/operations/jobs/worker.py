@@ -36,7 +36,7 @@ MODULES = (
     "curation.pooling.operations",
     "curation.releases.operations",
     "curation.operations.import_jobs",
-    "pandas",  # which pyarrow imports when it first makes an array
+    "pandas",  # pyarrow imports pandas with the first array
 )
 """Modules with slow imports (200 MB), which a process imports while it waits for a job."""
 REPORT_INTERVAL = 0.1
@@ -138,4 +138,4 @@ if __name__ == "__main__":
     os.nice(NICENESS)
     log.configure()
     main(Path(sys.argv[1]), job_ids, _reserve_output())
-    os._exit(0)  # all is stored; a normal end of the interpreter only takes time
+    os._exit(0)  # everything is stored, and a normal end of the interpreter takes time

@@ -55,7 +55,7 @@ class RoundProgress(NamedTuple):
 
     @property
     def share(self) -> float:
-        """The answered share of the items of the open rounds."""
+        """Return the answered share of the items of the open rounds."""
         return compute_answered_share(self.answered, self.unanswered)
 
 

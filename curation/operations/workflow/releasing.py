@@ -21,7 +21,7 @@ from curation.store import Cursor
 RELABEL_PAGE = {"stage": "Re-label"}
 """The parameters that open re-labeling on the page Releases."""
 RECENT = timedelta(days=7)
-"""The time for which a sealed evaluation by a person who is no lead asks for attention."""
+"""The time for which a sealed evaluation by a person who is not a lead asks for attention."""
 _ACTIVITY = """
 SELECT (SELECT count(*) FROM judgment_events e JOIN presentations p USING (presentation_id)
         JOIN rounds r USING (round_id)
@@ -42,7 +42,7 @@ class NewestRelease(NamedTuple):
     answers_since: number of answers and decisions after the freeze.
     evaluations, systems: numbers of evaluations on the page Evaluate and of their systems.
     sealed: number of sealed evaluations.
-    by_others: the sealed evaluations by people who are no leads.
+    by_others: the sealed evaluations by people who are not leads.
     gate_override: a warning if the release was frozen despite the agreement gate.
     """
 
@@ -56,7 +56,7 @@ class NewestRelease(NamedTuple):
 
     @property
     def name(self) -> str:
-        """The name of the release, with the warning."""
+        """Return the name of the release, with a warning if it was frozen against the gate."""
         return mark_name(self.row.name, self.gate_override)
 
 
@@ -78,7 +78,7 @@ def read_newest(cursor: Cursor) -> NewestRelease | None:
 def make_freeze_stage(
     newest: NewestRelease | None, grades: GradeCounts, gate: Gate | None, is_settled: bool
 ) -> Stage:
-    """Make the stage of the freeze: the newest release, and the answers since.
+    """Make the stage of the freeze: the newest release, and the answers since its freeze.
 
     Parameters
     ----------
@@ -138,7 +138,9 @@ def make_evaluate_stage(newest: NewestRelease | None, now: datetime) -> Stage:
 
 
 def describe_shut_gate(gate: Gate | None) -> str:
-    """Say which figures shut the gate; '' if the gate is open or not known."""
+    """Return a sentence about the figures that keep the agreement gate shut; '' if the gate is open or
+    unknown.
+    """
     if gate is None or gate.open:
         return ""
     shortfalls = (describe_shortfall(check.figure, check.state) for check in gate.against)

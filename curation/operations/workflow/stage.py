@@ -12,7 +12,7 @@ from curation.agreement.gate import GateCheck
 State = Literal["not begun", "at work", "done", "needs attention"]
 
 STATE_LABELS: Mapping[State, str] = {"not begun": "to do", "at work": "in progress"}
-"""The labels of two states, where people do not read the name of the state itself."""
+"""Labels for the states whose stored names people do not read."""
 
 
 @dataclass(frozen=True)
@@ -53,14 +53,14 @@ class Stage:
 
 
 def find_next_stage(stages: Sequence[Stage]) -> Stage | None:
-    """Find the first stage that needs attention, else the first stage that is not done."""
+    """Find the first stage of the workflow that needs attention, else the first stage that is not done."""
     attention = (stage for stage in stages if stage.state == "needs attention")
     unfinished = (stage for stage in stages if stage.state != "done")
     return next(attention, None) or next(unfinished, None)
 
 
 def join_names(names: Sequence[str], max_names: int = 3) -> str:
-    """Join names for a sentence, such as `ada, ben and 4 more`."""
+    """Join people's names for a sentence, such as `ada, ben and 4 more`."""
     if len(names) > max_names:
         return f"{', '.join(names[:max_names])} and {len(names) - max_names:,} more"
     return " and ".join(filter(None, [", ".join(names[:-1]), *names[-1:]]))

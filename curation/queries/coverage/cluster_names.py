@@ -93,8 +93,8 @@ def choose_naming_entities(
 
 
 def count_documents_about(labels: Ints, entities_of: Mapping[str, Sequence[int]]) -> tuple[Ints, Floats]:
-    """Count each entity's documents, and compute from 0 to 1 how far these documents are about the entity's
-    cluster.
+    """Count each entity's documents, and compute the degree, from 0 to 1, to which they are about the
+    entity's cluster.
     """
     documents, co_entities, co_entities_inside = np.zeros((3, len(labels)), np.int64)
     for indices in map(list, entities_of.values()):
@@ -146,10 +146,10 @@ def _may_be_noun_phrase(name: str) -> bool:
 
 
 def _stands_as_noun_phrase(text_words: Sequence[str], start: int, end: int) -> bool:
-    """Tell whether the words from start to end stand in the place of a noun phrase. "" marks punctuation."""
+    """Return whether the words from start to end stand where a noun phrase stands; "" is punctuation."""
     previous, following = text_words[start - 1], text_words[end]
     if end == start + 1 and not previous and not following:
-        return False  # the word is in a list, which may be a list of colors
+        return False  # the word is part of an enumeration, such as colors
     is_gerund = text_words[start].endswith("ing")
     goes_before = previous in _ARTICLES if is_gerund else not previous or previous in _BEFORE
     is_pair = end > start + 1 and following in _JOINING

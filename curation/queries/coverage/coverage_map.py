@@ -65,17 +65,17 @@ class CoverageMap:
 
     @cached_property
     def cluster_of(self) -> list[int]:
-        """Number of each entity's cluster, by the entity's position."""
+        """Return the cluster number of each entity, by the position of the entity."""
         numbers = {entity: cluster.number for cluster in self.clusters for entity in cluster.entities}
         return [numbers[entity] for entity in range(len(self.entities))]
 
     @property
     def regions(self) -> list[int]:
-        """Numbers of the clusters that are regions."""
+        """Return the numbers of the clusters that are regions."""
         return [cluster.number for cluster in self.clusters if cluster.is_region]
 
     def find_clusters(self, entities: Sequence[int]) -> Clusters:
-        """Find the clusters that hold entities, such as C(d) for a document's entities."""
+        """Return the clusters to which entities belong, such as C(d) for the entities of a document."""
         return get_clusters(entities, self.cluster_of)
 
     @property
@@ -86,7 +86,7 @@ class CoverageMap:
         return TWO_ENTITIES if MIN_IN_CLUSTER in self.parameters["matching"] else ALL_MATCHED
 
     def find_query_clusters(self, match: EntityMatch) -> Clusters:
-        """Find the clusters that a query is about, C(q), by the rule of the map."""
+        """Return the clusters that a query is about, C(q), by the rule of the coverage map."""
         return self.rule.find_clusters(match, self.cluster_of)
 
 

@@ -9,9 +9,8 @@ does not cross punctuation, and neither begins nor ends with a joining word. A j
 half of the documents and, by its residual IDF, is spread as words are by chance (Church and Gale 1995,
 Inverse document frequency (IDF): a measure of deviations from Poisson, section 3), while words of a topic
 come in bursts. So joining words of any language are found from the corpus; for English there are also lists
-of joining words. Left out are:
-
-- phrases that begin or end with a single letter, a number, or a word that is too general to name a thing;
+of joining words. These phrases are left out: - phrases that begin or end with a single letter, a number, or a
+word that is too general to name a thing;
 - phrases of more than a tenth of the documents;
 - phrases with one occurrence in the corpus, if the document has other phrases;
 - parts of a longer phrase of the document, if the part never stands alone.
@@ -44,7 +43,7 @@ DocumentEntities = dict[str, tuple[int, ...]]
 """Document id → positions of its entities in the list of all entities, ascending; empty without entities."""
 NO_ENTITY = "no entity was found in it"
 MIN_PLURAL_LENGTH = 3
-"""Number of letters up to which a word counts as no plural, such as "gas" and "bus"."""
+"""Number of letters up to which a word such as "gas" or "bus" never counts as a plural."""
 MAX_SENTENCE_LENGTH = 40
 """Largest number of words in a description."""
 MAX_DESCRIPTION_LENGTH = 280
@@ -101,7 +100,7 @@ class Entity(NamedTuple):
 
     @property
     def text(self) -> str:
-        """Text of the entity to embed: the name and the description."""
+        """Return the text by which an entity is embedded: its name and its description."""
         return f"{self.name}: {self.description}" if self.description else self.name
 
 
@@ -243,7 +242,7 @@ def list_phrases(text: str, joining: Collection[str] = frozenset()) -> Iterator[
 
 def _can_name_entity(phrase: Sequence[str], joining: Collection[str]) -> bool:
     if len(phrase) > 1 and any(map(is_unspaced, phrase)):
-        return False  # grams overlap already
+        return False  # neighbouring grams overlap anyway
     return all(_can_be_edge(word) and word not in joining for word in (phrase[0], phrase[-1]))
 
 
@@ -260,7 +259,7 @@ def _count_phrases(documents: Iterable[Document], joining: Collection[str]) -> t
     counter = CountVectorizer(analyzer=partial(_phrases_of_document, joining))
     try:
         matrix = counter.fit_transform(documents).tocsr()
-    except ValueError:  # no phrase at all
+    except ValueError:  # the documents have no phrases
         from scipy.sparse import csr_array
 
         return [], csr_array((sum(1 for _ in documents), 0), dtype=np.int64)

@@ -39,7 +39,7 @@ class EntityGraph(NamedTuple):
 
     @property
     def degrees(self) -> Ints:
-        """Number of neighbours of each entity, shape (nodes,), which is 0 for an isolated entity."""
+        """Return the number of neighbours of each entity, shape (nodes,); 0 for an isolated entity."""
         return np.bincount(np.concatenate([self.first, self.second]), minlength=self.nodes)
 
     def matrix(self) -> Any:

@@ -29,7 +29,9 @@ class Span(NamedTuple):
     high: float | None
 
     def text(self, number_format: str = ".2f") -> str:
-        """Write the lowest and highest value, one value if both are equal, or a dash for unknown values."""
+        """Return the lowest and highest value as text, one value if both are equal, or a dash for unknown
+        values.
+        """
         if self.low is None or self.high is None:
             return "–"
         low, high = format(self.low, number_format), format(self.high, number_format)
@@ -37,7 +39,7 @@ class Span(NamedTuple):
 
 
 class RuleFigures(NamedTuple):
-    """MSC, SCC and ZQC of regions by one rule for C(q), each as a span over the seeds."""
+    """The measures MSC, SCC and ZQC of regions by one rule for C(q), each as a span over the seeds."""
 
     rule: str
     msc: Span

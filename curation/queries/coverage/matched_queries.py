@@ -45,12 +45,12 @@ class MatchedQueries(NamedTuple):
 
     @property
     def texts(self) -> set[str]:
-        """Normalized texts of the queries and of the traffic."""
+        """Return the normalized texts of the queries and of the traffic."""
         return {query.normalised for query in self.queries} | {text for text, _ in self.traffic}
 
     @property
     def unmatched(self) -> list[Query]:
-        """Queries that are not matched with entities yet."""
+        """Return queries that are not matched with entities yet."""
         return [query for query in self.queries if query.normalised not in self.matches]
 
     def find_query_clusters(self, rule: MatchingRule, cluster_of: Sequence[int]) -> list[Clusters]:

@@ -81,7 +81,7 @@ def measure_coverage(
 
 
 def get_clusters(entities: Iterable[int], cluster_of: Sequence[int]) -> Clusters:
-    """Collect the clusters of entities given by position. `cluster_of` has the cluster of each entity."""
+    """Return the clusters of entities, given by position. `cluster_of` has the cluster of each entity."""
     return frozenset(cluster_of[entity] for entity in entities)
 
 

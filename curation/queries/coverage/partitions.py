@@ -65,7 +65,7 @@ class Partitions(NamedTuple):
 
     @property
     def recovered_share(self) -> float | None:
-        """Mean recovered share of the draws, or None without draws."""
+        """Return the mean recovered share of the draws, or None without draws."""
         return round(fmean(self.recovered), 6) if self.recovered else None
 
 
@@ -99,7 +99,7 @@ def partition_graph(graph: EntityGraph, resolution: float, seed: int) -> Ints:
 
 
 def _number_by_first_entity(nodes: int, connected: Ints, clusters: Mapping[int, int] | Sequence[int]) -> Ints:
-    labels = np.arange(nodes) + nodes  # labels of isolated entities: all different, and none of Leiden's
+    labels = np.arange(nodes) + nodes  # an isolated entity gets a label of its own
     labels[connected] = [clusters[node] for node in range(len(connected))]
     _, first, inverse = np.unique(labels, return_index=True, return_inverse=True)
     numbers = np.empty(len(first), np.int64)

@@ -27,7 +27,7 @@ from curation.queries.coverage.measures import Clusters
 
 _THIRDS = ("low", "middle", "high")
 Cell = tuple[int | None, int | None]
-"""The third (0, 1 or 2) of a query's dispersion and alignment; None if the figure is undefined or not cut."""
+"""The thirds (0, 1 or 2) in which a query's dispersion and alignment are; None if undefined or not cut."""
 
 
 class QueryShape(NamedTuple):
@@ -83,7 +83,7 @@ def find_cuts(shapes: Iterable[QueryShape | None]) -> Cuts:
 
 
 def name_third(third: int | None) -> str:
-    """Name a third: low, middle, high, or a dash for None."""
+    """Return the name of a third: low, middle, high, or a dash for None."""
     return "–" if third is None else _THIRDS[third]
 
 

@@ -77,7 +77,7 @@ class CoverageReport:
 
     @property
     def sentences(self) -> list[str]:
-        """Count the regions, and the regions with and without a query."""
+        """Return sentences with the numbers of regions with and without a query."""
         share = "unknown" if self.msc is None else percent(self.msc)
         return [
             f"{pluralize(self.regions.clusters, 'region')} at a resolution of {self.resolution:g}, "
@@ -86,7 +86,9 @@ class CoverageReport:
 
     @property
     def details(self) -> list[str]:
-        """Count documents, entities and queries, and write how far the measures depend on rule and seed."""
+        """Return sentences with the numbers of documents, entities and queries, and on the effects of rule
+        and seed.
+        """
         reliability = map_measures.build_reliability_section(self.rule, self.rules, self.outside).sentence
         lines = [
             f"{pluralize(self.documents, 'document')}, {self.entities:,} entities ({self.isolated:,} "
@@ -101,7 +103,9 @@ class CoverageReport:
 
     @property
     def tables(self) -> tuple[Table, ...]:
-        """Show the measures, the measures by rule and by resolution, and the regions, the largest first."""
+        """Return tables of the measures, also by rule and by resolution, and of the regions, the largest
+        first.
+        """
         reliability = map_measures.build_reliability_section(self.rule, self.rules, self.outside).tables
         return (self._measure_table(), *reliability, self._curve_table(), self._region_table())
 

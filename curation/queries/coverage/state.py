@@ -80,7 +80,7 @@ def read_state(cursor: Cursor) -> CoverageState:
 
 
 def compute_state_fingerprint(cursor: Cursor) -> str:
-    """Compute a short text from the audit trail that changes whenever coverage may have changed."""
+    """Compute a short text from the audit trail; the text changes whenever coverage may have changed."""
     events = cursor.execute("SELECT count(*), max(rowid) FROM events").fetchall()
     sql = "SELECT (SELECT count(*) FROM coverage_texts), (SELECT count(*) FROM coverage_kept)"
     return digest(str(events), str(cursor.execute(sql).fetchall()))

@@ -85,12 +85,12 @@ def write_map(cursor: Cursor, coverage_map: CoverageMap) -> None:
 
 
 def has_map(cursor: Cursor, map_id: str) -> bool:
-    """Tell whether the project has a coverage map."""
+    """Return whether the project has a coverage map."""
     return bool(cursor.execute("SELECT 1 FROM coverage_maps WHERE map_id = ?", [map_id]).fetchall())
 
 
 def read_current_map_id(cursor: Cursor) -> str:
-    """Find the id of the current coverage map.
+    """Return the id of the current coverage map.
 
     Raises
     ------
@@ -161,7 +161,7 @@ def rename_cluster(store: Store, number: int, name: str, author: str = COMMAND_L
     ------
     NotFoundError: the map has no such cluster.
     InputError: the name is empty, too long, the name of another cluster, or holds personal data.
-    RefusedError: there is no current map, or the author is no lead.
+    RefusedError: there is no current map, or the author is not a lead.
     """
     name = " ".join(name.split())
     with store.transaction(appends=True) as cursor:

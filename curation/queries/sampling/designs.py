@@ -70,7 +70,7 @@ def draw_pps(traffic: Ints, strata: Labels, size: int, seed: int) -> Drawing:
 
 
 def _list_strata(traffic: Ints, strata: Labels, sizes: list[int], expected: Sequence[float]) -> list[Stratum]:
-    """Make the counts of each stratum from the drawn and the expected numbers of queries."""
+    """Make the strata with their counts, from the drawn and the expected numbers of queries."""
     populations, stratum_traffic = count_strata(traffic, strata)
     probabilities = [
         number / population if population else None

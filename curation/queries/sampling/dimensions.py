@@ -48,7 +48,7 @@ TAG = "tag:"
 FIELD = "field:"
 LENGTHS = ("short", "medium", "long")
 _RESERVED_NAMES = frozenset({"all", "traffic", "imported", "written", "synthetic"})
-"""Names that splits and releases use for queries outside the current sample, and for sums."""
+"""Reserved names, which splits and releases use for sums and for queries outside the current sample."""
 BANDS = ("head", "torso", "tail")
 HEAD, TORSO = 1 / 3, 2 / 3
 """Shares of traffic at which the bands head and torso end."""
@@ -134,7 +134,9 @@ def classify_lengths(words: Ints) -> NDArray[np.intp]:
 
 
 def name_value(field: str, value: str) -> str:
-    """Name a value of a segment or field, after the field's name if the value is a reserved name."""
+    """Return the name of a segment's or field's value, after the field's name if the value is a reserved
+    name.
+    """
     return f"{field} {value}" if value in _RESERVED_NAMES or value == _name_missing(field) else value
 
 
@@ -147,7 +149,7 @@ def _is_dimension(name: str) -> bool:
 
 
 def _label_by_value(column: Any, field: str) -> Labels:
-    """Label queries by values, which are ordered by text. Queries without a value get the last label."""
+    """Label queries by their values, ordered by text. Queries without a value get the last label."""
     encoded = column.combine_chunks().dictionary_encode()
     values: list[str] = encoded.dictionary.to_pylist()
     rank_of = {value: rank for rank, value in enumerate(sorted(values))}

@@ -52,7 +52,7 @@ def draw_sample(
     ------
     InputError: the size is below 1, or the design or the limits are impossible.
     RefusedError: there is no traffic, there are fewer distinct queries than the size, traffic or a release
-        was added meanwhile, or the author is no lead.
+        was added meanwhile, or the author is not a lead.
     """
     check_design(request)
     with store.reading() as cursor:
@@ -67,7 +67,7 @@ def draw_sample(
 
 
 def check_draw(cursor: Cursor, request: DrawRequest | None) -> None:
-    """Refuse a draw that would fail, as far as this is known without reading the frame."""
+    """Refuse a draw of a sample that must fail, as far as this is known before the frame is read."""
     refuse_too_few(cursor, request.size if request else 1)
     if request is None:
         return
@@ -80,7 +80,7 @@ def check_draw(cursor: Cursor, request: DrawRequest | None) -> None:
 
 
 def refuse_too_few(cursor: Cursor, size: int = 1) -> None:
-    """Refuse a traffic with fewer distinct queries than `size`, without reading the frame."""
+    """Refuse to draw `size` queries if the traffic has fewer distinct queries, without reading the frame."""
     rows, distinct_queries = cursor.execute(_DISTINCT if size > 1 else _ANY).fetchall()[0]
     population = distinct_queries if rows else 0
     if size > population:
@@ -114,7 +114,7 @@ def check_design(request: DrawRequest) -> None:
 
 def make_parameters(request: DrawRequest, map_id: str | None) -> dict[str, Any]:
     """Return the stored parameters of a draw. `map_id` is the coverage map if its clusters are strata."""
-    # Tags use no model any more; the parameter stays, so that the same draw keeps its id.
+    # Tags no longer use a model; the parameter stays, so that the same draw keeps its id.
     rare_options = {
         "exclude_released": request.exclude_released,
         "model": request.model if list_names(TAG, request.strata) else None,
@@ -145,7 +145,7 @@ def _draw_by_design(frame: Frame, request: DrawRequest) -> Drawing:
 
 
 def _size_refusal(size: int, population: int, reasons: Mapping[str, int]) -> RefusedError:
-    """Make the refusal of a size above the number of queries that can be drawn."""
+    """Make the error for a sample size above the number of queries that can be drawn."""
     rows = "; ".join(f"{pluralize(count, 'row')} {reason}" for reason, count in reasons.items())
     if not population and not reasons:
         return RefusedError(

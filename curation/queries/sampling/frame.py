@@ -36,7 +36,7 @@ _IN_WINDOW = """
     normalised <> '' AND ($since::TIMESTAMP IS NULL OR time >= $since)
     AND ($until::TIMESTAMP IS NULL OR time < $until)
 """
-# Random order: the lower half of the MD5 of seed and query. SHA-256 would be as good and slower.
+# Random order: the lower half of the MD5 of seed and query. SHA-256 would be slower and no better.
 _IN_ORDER = "ORDER BY md5_number_lower($seed::VARCHAR || chr(31) || normalised), normalised"
 _MOST_ASKED = f"""
     WITH valued AS (

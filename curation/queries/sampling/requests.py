@@ -136,7 +136,7 @@ def read_quotas(texts: Sequence[str], size: int | None = None) -> dict[str, int]
 
     Raises
     ------
-    InputError: a text is no quota, a stratum is named twice, or a quota is a share and no size is given.
+    InputError: a text is not a quota, a stratum is named twice, or a quota is a share and no size is given.
     """
     parts = [text.rpartition("=") for text in texts]
     numbers = [_read_quota(number.strip(), size) for _, _, number in parts]
@@ -157,7 +157,9 @@ def read_quotas(texts: Sequence[str], size: int | None = None) -> dict[str, int]
 
 
 def _read_quota(text: str, size: int | None) -> int | None:
-    """Read the number of a quota: `_NO_SIZE` for a share without a size, and None for any other text."""
+    """Return the number in a quota: `_NO_SIZE` for a share without a size, and None for a text that is not
+    a quota.
+    """
     if text.isascii() and text.isdecimal():
         return int(text)
     share = _SHARE.fullmatch(text)

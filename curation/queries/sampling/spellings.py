@@ -64,7 +64,7 @@ def group_spellings(queries: Sequence[str], traffic: Ints, progress: Progress = 
     leaders = np.arange(len(texts))
     is_leader = np.ones(len(texts), bool)
     pairs = _find_candidate_pairs(texts, progress)
-    for first, second in pairs.tolist():  # ordered by the first query, so that its leader is known
+    for first, second in pairs.tolist():  # ordered by first query, whose leader is then known
         if is_leader[first] and is_leader[second] and _is_spelling(texts, counts, first, second):
             leaders[second] = first
             is_leader[second] = False
@@ -79,7 +79,7 @@ def find_essentials(normalised: str) -> tuple[str, ...]:
 
 
 def classify_difference(first: str, second: str) -> str | None:
-    """Tell how two queries with the same essentials differ: by 'form', by a 'letter', or by more (None)."""
+    """Return how two queries with the same essentials differ: by 'form', by a 'letter', or by more (None)."""
     if _squeeze_text(first) == _squeeze_text(second):
         return "form"
     first_words, second_words = ([_squeeze_text(word) for word in text.split()] for text in (first, second))
@@ -101,7 +101,7 @@ def _is_spelling(texts: list[str], counts: list[int], leader: int, candidate: in
 
 
 class _Essentials(dict[str, str | None]):
-    """A cache of essentials: word as written → essential part of the word, or None."""
+    """A cache of the essential parts of words: word as written → essential part of the word, or None."""
 
     def __missing__(self, word: str) -> str | None:
         trimmed = _trim_punctuation(word)
@@ -109,7 +109,7 @@ class _Essentials(dict[str, str | None]):
         return kept
 
     def of(self, normalised: str) -> tuple[str, ...]:
-        """Find the essentials of a query."""
+        """Return the essentials of a query."""
         return tuple(word for word in map(self.__getitem__, normalised.split()) if word is not None)
 
 
@@ -129,7 +129,7 @@ def _squeeze_text(text: str) -> str:
 
 
 def _is_one_edit(short: str, long: str) -> bool:
-    """Tell whether two words differ by one added or different letter, or by two swapped letters."""
+    """Return whether two words differ by one added or different letter, or by two swapped letters."""
     at = next((index for index, (a, b) in enumerate(zip(short, long, strict=False)) if a != b), len(short))
     if len(short) < len(long):
         return short[at:] == long[at + 1 :]
@@ -144,7 +144,7 @@ def _find_candidate_pairs(texts: Sequence[str], progress: Progress) -> Ints:
     codes: dict[tuple[str, ...], int] = {}
     cache = _Essentials()
     codes_of = np.array([codes.setdefault(cache.of(text), len(codes)) for text in texts], np.uint64)
-    # a text whose code no other text has is in no pair
+    # a text with a unique code is in no pair
     positions = np.flatnonzero(np.bincount(codes_of.astype(np.int64))[codes_of] > 1)
     squeezed = {position: _squeeze_text(texts[position]) for position in positions.tolist()}
     by_length: dict[int, list[int]] = defaultdict(list)
@@ -169,7 +169,9 @@ def _find_candidate_pairs(texts: Sequence[str], progress: Progress) -> Ints:
 
 
 def _hash_texts(texts: Sequence[str], length: int) -> tuple[Keys, Keys]:
-    """Hash texts of one length, shape (T,), and each text without one letter, shape (T, length)."""
+    """Hash texts of equal length, shape (T,), and the variants of each text without one letter, shape (T,
+    length).
+    """
     code_points = np.frombuffer("".join(texts).encode("utf-32-le", "surrogatepass"), np.uint32)
     powers = np.array([pow(_BASE, index, 2**64) for index in range(length)], np.uint64)
     terms = (code_points.reshape(len(texts), length).astype(np.uint64) * np.uint64(_MULTIPLIER)) * powers

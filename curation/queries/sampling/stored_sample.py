@@ -38,8 +38,8 @@ QUERY_COLUMNS = ("query_id", "query", "asked", "stratum", "inclusion_probability
 MIN_FOR_FIGURES = 10
 """Fewest drawn queries of a stratum for separate results on the stratum."""
 MIN_UNANSWERABLE, MAX_UNANSWERABLE = 0.05, 0.2
-# How each drawn query is shown: its most frequent spelling, and its most frequent segment; ties by text.
-# White space is folded first, all that Python's str.split knows: nobody sees it, so it makes no spelling.
+# Each drawn query is shown in its most frequent spelling, with its most frequent segment; ties by text.
+# All white space that str.split knows is folded first, because invisible differences make no new spelling.
 _SPELLINGS = r"""
     WITH drawn AS (SELECT unnest(?::VARCHAR[]) AS normalised),
     asked AS (SELECT t.* FROM traffic t SEMI JOIN drawn USING (normalised)),
@@ -89,7 +89,9 @@ class SampleReport:
 
     @property
     def sentences(self) -> list[str]:
-        """Count the drawn queries and the rows left out. Pages show the warnings separately."""
+        """Return sentences with the numbers of drawn queries and of rows left out. Pages show the warnings
+        separately.
+        """
         lines = [f"Drew {pluralize(self.size, 'query', 'queries')}; {self.added:,} new to the project."]
         if self.drawn_before:
             lines = ["The same sample was drawn before. The sample is current again, and nothing was added."]
@@ -201,7 +203,7 @@ def read_frame_state(cursor: Cursor, request: DrawRequest) -> tuple[object, ...]
 
 
 def warn_of_strata(strata: Sequence[Stratum]) -> list[str]:
-    """Warn of strata that are empty, not drawn from, or thin."""
+    """Return warnings about strata that are empty, not drawn from, or thin."""
     warnings = []
     if empty := [stratum.name for stratum in strata if not stratum.population]:
         warnings.append(f"No query of the traffic belongs to {join_names(empty)}.")
@@ -217,7 +219,9 @@ def warn_of_strata(strata: Sequence[Stratum]) -> list[str]:
 
 
 def warn_of_failure_modes(cursor: Cursor) -> list[str]:
-    """Warn of too few, too many or an unknown number of unanswerable queries in the current sample."""
+    """Return warnings about too few, too many or an unknown number of unanswerable queries in the current
+    sample.
+    """
     share = count_unanswerable(cursor)
     if share is None:
         advice = "Tag queries that the corpus cannot answer."

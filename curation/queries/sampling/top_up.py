@@ -62,7 +62,7 @@ def top_up(
 
 
 def check_top_up(cursor: Cursor, request: TopUpRequest | None) -> None:
-    """Refuse a top-up that would fail, as far as this is known without reading the frame."""
+    """Refuse a top-up of the sample that must fail, as far as this is known before the frame is read."""
     earlier = _read_extensible_sample(cursor)
     if request is not None:
         _refuse_without_goal(request)
@@ -70,7 +70,7 @@ def check_top_up(cursor: Cursor, request: TopUpRequest | None) -> None:
 
 
 def _refuse_without_goal(request: TopUpRequest) -> None:
-    """Refuse a top-up without a size and without quotas."""
+    """Refuse a top-up request without a size and without quotas."""
     if not request.quotas and request.size is None:
         goals = "a size of the whole sample, or quotas such as tail=40"
         raise InputError(f"The top-up has no goal; expected {goals}.")

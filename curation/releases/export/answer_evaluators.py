@@ -2,7 +2,7 @@
 
 - Ragas: `EvaluationDataset.from_jsonl` (https://docs.ragas.io/en/stable/references/evaluation_schema/).
 - DeepEval: `EvaluationDataset.add_goldens_from_json_file` (https://deepeval.com/docs/evaluation-datasets).
-- LangSmith: examples with inputs, reference outputs, metadata and split, one a line
+- LangSmith: examples with inputs, reference outputs, metadata and split, one on each line
   (https://docs.langchain.com/langsmith/example-data-format).
 """
 

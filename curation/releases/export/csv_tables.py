@@ -20,7 +20,7 @@ COLUMNS = ("query_id", "query_text", "doc_id", "relevance", "split")
 
 
 def write_csv(folder: Path, source: ExportSource) -> Written:
-    """Write qrels.csv, with cells that no spreadsheet interprets as a formula."""
+    """Write the file qrels.csv, in which a spreadsheet finds no formulas."""
     rows = (
         [quote_formula(c) if isinstance(c, str) else c for c in row[: len(COLUMNS)]]
         for row in source.iterate_grades()

@@ -93,7 +93,7 @@ class Exported:
 
     @property
     def tables(self) -> tuple[Table, ...]:
-        """A table of the exported files."""
+        """Return a table of the exported files."""
         rows = tuple((file, entry["bytes"], entry["sha256"]) for file, entry in self.files.items())
         return (Table(f"Exported {self.name} as {self.format}", ("file", "bytes", "sha256"), rows),)
 
@@ -134,7 +134,7 @@ def export(
     InputError: no such format, part or option; the folder cannot be used or written.
     NotFoundError: there is no such release, or the project does not know the actor.
     RefusedError: the release was altered, or a newer goldgrade froze it; sealed grades would be written
-        without a reason, or by somebody who is no lead; the export would have no row.
+        without a reason, or by somebody who is not a lead; the export would have no row.
     """
     _check_request(request)
     out = out.resolve()

@@ -61,5 +61,5 @@ class ExportFormat:
 
     @property
     def help(self) -> str:
-        """The format's name with its note, for the help text."""
+        """Return the format's name with its note, for the help text."""
         return f"{self.name} ({self.note})" if self.note else self.name

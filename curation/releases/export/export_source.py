@@ -43,7 +43,7 @@ class ExportedGrade(NamedTuple):
 
     @property
     def extras(self) -> tuple[Any, ...]:
-        """The columns that `ExportSource.extra_columns` returns."""
+        """Return the values of the columns that `ExportSource.extra_columns` names."""
         values = (self.how, self.votes, self.confidence)
         return values if self.evidence is None else (*values, self.evidence)
 
@@ -65,11 +65,11 @@ class ExportSource:
 
     @cached_property
     def queries(self) -> Rows:
-        """The queries of all parts of the split."""
+        """Return the queries of all parts of the split."""
         return self.release.rows("queries")
 
     def rows(self, part: str) -> Iterator[dict[str, Any]]:
-        """Yield the rows of a part of the release that concern queries whose grades are exported."""
+        """Yield the rows of a part of the release, for queries whose grades are exported."""
         return (row for row in self.release.walk(part) if row["query_id"] in self._open_queries)
 
     def documents(self, ids: Collection[str] | None = None) -> Iterator[Document]:
@@ -91,30 +91,32 @@ class ExportSource:
 
     @property
     def relevant_grade(self) -> int:
-        """The lowest grade with which the release counts a document as relevant."""
+        """Return the lowest grade with which the release counts a document as relevant."""
         return int(self._split["relevant_grade"])
 
     @property
     def near_duplicate(self) -> float:
-        """The Jaccard similarity of word shingles from which the split treats documents as the same."""
+        """Return the Jaccard similarity of word shingles at which the split treats two documents as the
+        same.
+        """
         threshold = self._split.get("document_threshold")
         return float(threshold) if isinstance(threshold, int | float) else NEAR_DUPLICATE
 
     @cached_property
     def scale(self) -> dict[int, str]:
-        """The names of the grades in the labeling guides of the release, from the lowest grade on."""
+        """Return the names of the grades in the labeling guides of the release, from the lowest grade on."""
         grades = (grade for guide in self.release.walk("guides") for grade in guide["scale"])
         return dict(sorted({grade["value"]: grade["name"] for grade in grades}.items()))
 
     @cached_property
     def drawn_by_stratum(self) -> dict[str, int]:
-        """The number of sampled queries in each stratum; empty without a sample."""
+        """Return the number of sampled queries in each stratum; empty without a sample."""
         strata = (stratum for sample in self.release.walk("sampling") for stratum in sample["report"])
         return {stratum["name"]: stratum["drawn"] for stratum in strata}
 
     @cached_property
     def query_parts(self) -> dict[str, str]:
-        """The part of the split of each query."""
+        """Return the part of the split of each query."""
         return {query["query_id"]: query["part"] for query in self.queries}
 
     def iterate_grades(self, part: str | None = None) -> Iterator[ExportedGrade]:
@@ -138,12 +140,15 @@ class ExportSource:
 
     @property
     def extra_columns(self) -> tuple[str, ...]:
-        """The columns of `ExportedGrade.extras`, with evidence if the release has evidence."""
+        """Return the names of the columns of `ExportedGrade.extras`, with evidence if the release has
+        evidence.
+        """
         return ("how", "votes", "confidence", *(["evidence"] if self._evidence else []))
 
     @cached_property
     def query_rows(self) -> dict[str, dict[str, Any]]:
-        """The row of each query, with its `traffic_weight`, which is None for a query that was not sampled.
+        """Return the row of each query, with its `traffic_weight`, which is None for a query that was not
+        sampled.
 
         The weight is the number of searches that the query represents in an evaluation on its part.
         """
@@ -160,12 +165,12 @@ class ExportSource:
 
     @property
     def min_relevant(self) -> int:
-        """The second lowest grade of the scale, from which evaluation counts documents as relevant."""
+        """Return the second lowest grade of the scale, from which evaluation counts documents as relevant."""
         return list(self.scale)[1]
 
     @cached_property
     def relevant_query_counts(self) -> dict[str, int]:
-        """The number of queries in each part with a relevant document, as evaluation defines relevance."""
+        """Count the queries with a relevant document in each part of the split."""
         split_of = {row.query_id: row.part for row in self.iterate_grades() if row.grade >= self.min_relevant}
         return {part: sum(split == part for split in split_of.values()) for part in self.parts}
 
@@ -199,7 +204,8 @@ class ExportSource:
 
     @cached_property
     def prefixes(self) -> tuple[str, str]:
-        """The prefixes for the ids of queries and documents; empty if no query and document share an id.
+        """Return the prefixes for the ids of queries and documents; empty if no query and document share an
+        id.
 
         Prefixes are needed because BEIR's evaluator drops a document that has the same id as the query.
         MTEB's evaluator has an option that does the same.

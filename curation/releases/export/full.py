@@ -40,7 +40,7 @@ gold = gold.rename(columns={"document_id": "doc_id", "grade": "relevance"})"""
 
 
 class _WholeDocuments:
-    """Yield the rows of the part 'documents', with all fields of each document."""
+    """The rows of the part 'documents', with all fields of each document."""
 
     def __init__(self, source: ExportSource) -> None:
         self._source = source
@@ -77,7 +77,7 @@ def write_full(folder: Path, source: ExportSource) -> Written:
 
 
 def _open_rows(rows: Iterable[dict[str, Any]], part: str, closed: frozenset[str]) -> Iterator[dict[str, Any]]:
-    """Yield the rows of a part of the release, without judgments of these queries."""
+    """Yield the rows of a part of the release, without rows that reveal grades of the queries in `closed`."""
     for row in rows:
         if part == "split":
             yield _open_split(row, closed)
@@ -88,7 +88,7 @@ def _open_rows(rows: Iterable[dict[str, Any]], part: str, closed: frozenset[str]
 
 
 def _open_split(row: dict[str, Any], closed: frozenset[str]) -> dict[str, Any]:
-    """Return the row of the split, with a certificate that names no documents of these queries."""
+    """Return the row of the split, with a certificate that names no documents of the queries in `closed`."""
     from curation.splits.certificate import parse_certificate
     from curation.splits.sealed_ties import hide_sealed_documents
 

@@ -81,7 +81,7 @@ def pack_release(
     *,
     reason: str | None = None,
 ) -> PackedFile:
-    """Pack a release into one file. After an error, no file is left. Also raises the errors of `export`.
+    """Write a release into one file. After an error, no file is left. Also raises the errors of `export`.
 
     Parameters
     ----------

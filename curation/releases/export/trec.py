@@ -63,7 +63,7 @@ def write_release_topics(cursor: Cursor, release_id: str) -> str:
 
 
 def encode_ids(ids: Iterable[str]) -> dict[str, str]:
-    """Map each id to a form without white space.
+    """Map each id to its percent-encoded form, without white space.
 
     If any id has white space, '%' is also encoded in all ids, so that different ids stay different.
     """

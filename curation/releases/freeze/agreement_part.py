@@ -28,11 +28,11 @@ BETWEEN_FIGURES = "nominal ordinal raw units queries single annotators judgments
 def make_agreement_part(
     rows: ProjectRows, counts: ConsensusCounts, numbers: Mapping[str, str]
 ) -> tuple[Gate, Rows]:
-    """Return the agreement gate, which compares figures with the project's threshold, and the part's rows.
+    """Return the result of the agreement gate, and the rows of a release's part 'agreement'.
 
     Parameters
     ----------
-    numbers: annotator's name → their number in the release.
+    numbers: annotator's name → the annotator's number in the release.
     """
     between = compute_agreement(rows.grades, rows.labels.scale, AGREEMENT_SEED)
     within = [score_repeats(repeats) for repeats in rows.repeats]

@@ -58,7 +58,7 @@ def check_table(checks: Sequence[FreezeCheck]) -> Table:
 
 
 def refuse_open(draft: ReleaseDraft) -> None:
-    """Refuse labels with open disputes that may not be left out, and labels that make an empty release.
+    """Refuse to freeze labels with open disputes that may not be left out, or without any grade.
 
     Raises
     ------

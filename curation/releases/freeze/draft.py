@@ -114,7 +114,7 @@ class ReleaseDraft:
 
     @property
     def half_judged(self) -> int:
-        """The number of grades with fewer opinions than were planned."""
+        """Return the number of grades with fewer opinions than were planned."""
         return sum(count for (given, planned), count in self.opinions.items() if given < planned)
 
     @property

@@ -1,4 +1,4 @@
-"""Grades of the pairs outside the filter of their query, which get the lowest grade without a judgment.
+"""Grades of pairs outside the filter of their query: such pairs get the lowest grade without a judgment.
 
 The filter of a query decides before people and sharing. The field `reason` of the grade names the field or
 date that excludes the document.

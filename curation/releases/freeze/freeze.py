@@ -45,7 +45,7 @@ from curation.store.release_parts import PartText, add_part, read_parts
 _NAME = re.compile(r"\w[\w.+-]{0,63}")
 _VERSIONED = ("datasketch", "duckdb", "krippendorff", "numpy", "scipy")
 PartTexts = dict[str, PartText]
-"""Part of the release → its text."""
+"""Part of the release → the text of the part."""
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,7 @@ class Frozen:
 
     Attributes
     ----------
-    created: False where the name had this very content already.
+    created: False if a release with this name and this content existed already.
     queries, grades: part of the split → number.
     sealed: parts of the split whose grades people get only for a reason.
     parts: part of the release → number of lines.
@@ -124,7 +124,7 @@ class Frozen:
 
     @property
     def tables(self) -> tuple[Table, ...]:
-        """Tables of the parts of the release, and of the checklist of the freeze."""
+        """Return tables of the parts of the release, and of the checklist of the freeze."""
         parts = make_part_table(f"Release {self.name}", self.queries, self.grades, self.sealed)
         return (parts, check_table(self.checks))
 
@@ -145,7 +145,7 @@ def prepare_draft(store: Store, request: FreezeRequest) -> ReleaseDraft:
 
 
 def find_freeze_problem(draft: ReleaseDraft) -> str | None:
-    """Return the problem for which a freeze would be refused even with a reason; None without a problem."""
+    """Return the problem because of which a freeze is refused even with a reason; None without a problem."""
     try:
         refuse_open(draft)
     except RefusedError as error:
@@ -165,10 +165,11 @@ def freeze(
     ------
     InputError: the name is wrong, the override has no reason, or the split has no such part to be sealed.
     NotFoundError: the project does not know the actor.
-    RefusedError: the actor is no lead; no corpus, split or grade; open disputes, unless they may be left out;
-        queries that a release seals are in an open part, without a reason; the agreement does not meet the
-        demand of the project, unless that is overridden; judgments since the split tie queries of different
-        parts; the model of the coverage map is needed and cannot be loaded; the name has other content.
+    RefusedError: the actor is not a lead; no corpus, split or grade; open disputes, unless they may be left
+        out; queries that a release seals are in an open part, without a reason; the agreement does not meet
+        the demand of the project, unless that is overridden; judgments since the split tie queries of
+        different parts; the model of the coverage map is needed and cannot be loaded; the name has other
+        content.
     """
     check_name(request.name)
     if request.override is not None and not request.override.strip():

@@ -87,7 +87,7 @@ class PairSelection:
         if marks is None:
             return
         ranges = marks.locate_evidence(self._rows.newer.get(pair.document_id))
-        if pair.how == "disputed":  # its grade is older than its marks
+        if pair.how == "disputed":  # the grade is older than the marks
             self._counts[UNDECIDED] += 1
             return
         if not ranges:
@@ -99,13 +99,13 @@ class PairSelection:
 
     @property
     def left_out(self) -> dict[str, int]:
-        """The number of left-out pairs, and of queries without a grade, by reason."""
+        """Return the number of left-out pairs, and of queries without a grade, by reason."""
         counts = self._counts | {NO_GRADE: len(self._queries - self._queries_without_part - self.queries)}
         return {reason: count for reason, count in sorted(counts.items()) if count}
 
     @property
     def left_out_documents(self) -> dict[str, list[str]]:
-        """The ids of documents whose pairs are left out, by reason."""
+        """Return the ids of documents whose pairs are left out, by reason."""
         return {reason: sorted(names) for reason, names in self._document_ids.items() if names}
 
     def _find_exclusion(self, pair: PairConsensus) -> str | None:

@@ -22,7 +22,7 @@ from curation.store.release_parts import PartText, sort_lines, table_rows
 
 
 class JudgmentsPart(NamedTuple):
-    """The part of judgments of a release.
+    """The part of a release that contains its judgments.
 
     Attributes
     ----------
@@ -37,7 +37,9 @@ class JudgmentsPart(NamedTuple):
 
 
 def make_judgments(rows: ProjectRows, queries: Collection[str]) -> JudgmentsPart:
-    """Make the part of judgments, with numbers for the annotators and rounds."""
+    """Make the part of a release with its judgments, in which numbers replace the names of annotators and
+    rounds.
+    """
     judged, guide_hashes = _digest_judgments(_iterate_judgments(rows, queries))
     round_ids = {round_id for _, round_id in judged}
     about = {annotator: digest("pilots alone") for annotator, _ in judged}
@@ -52,14 +54,16 @@ def make_judgments(rows: ProjectRows, queries: Collection[str]) -> JudgmentsPart
 
 
 def make_rounds(rows: ProjectRows, numbers: Mapping[str, str]) -> Rows:
-    """Make the part of labeling rounds, from the rounds that have a number."""
+    """Make the part of a release with its labeling rounds: the rounds that have a number."""
     used = (row for row in rows.rounds if row.round_id in numbers)
     described = ({"round": numbers[row.round_id], **_make_layout(row)} for row in used)
     return sorted(described, key=canonical_json)
 
 
 def make_adjudications(rows: ProjectRows, queries: Collection[str], people: Mapping[str, str]) -> Rows:
-    """Make the part of the reviewers' decisions, with reasons from which names are removed."""
+    """Make the part of a release with the reviewers' decisions, and with reasons from which names are
+    removed.
+    """
     pinned_hashes = dict(iterate_rows(rows.labels.snapshot))
     table = []
     for row in rows.adjudications.to_pylist():
@@ -83,7 +87,7 @@ def map_names(rows: ProjectRows, queries: Collection[str], numbers: Mapping[str,
 
 
 def make_queries(rows: ProjectRows, chosen: Collection[str], filters: Mapping[str, Any]) -> Rows:
-    """Make the part of queries: draw and filter of each query, and the language model that wrote it.
+    """Make the part of a release with its queries: the draw, the filter and the language model of each query.
 
     The document for which a model wrote a query stays out, because it would reveal grades of a sealed part.
     """
@@ -132,7 +136,7 @@ def make_qrel(pair: PairConsensus, confident: bool) -> dict[str, Any]:
 
 
 def make_edges(rows: ProjectRows, queries: Collection[str]) -> Rows:
-    """Make the part of ties between the release's queries."""
+    """Make the part of a release with the ties between its queries."""
     return [
         round_floats({**row, "detail": json.loads(row["detail"])})
         for row in rows.edges.to_pylist()
@@ -141,13 +145,15 @@ def make_edges(rows: ProjectRows, queries: Collection[str]) -> Rows:
 
 
 def make_guides(rows: ProjectRows, judged_by: Collection[str]) -> Rows:
-    """Make the part of labeling guides: the current guide, and the guides of the judgments."""
+    """Make the part of a release with its labeling guides: the current guide, and the guides of the
+    judgments.
+    """
     used = {*judged_by, rows.guide_hash}
     return [guide.model_dump(mode="json") for guide in rows.guides if guide.guide_hash in used]
 
 
 def make_sampling(rows: ProjectRows) -> Rows:
-    """Make the part on the draw of the current sample of queries; empty without a sample."""
+    """Make the part of a release about the draw of the current sample of queries; empty without a sample."""
     return [
         {
             "sample_id": sample_id,
@@ -160,12 +166,12 @@ def make_sampling(rows: ProjectRows) -> Rows:
 
 
 def make_answers(rows: ProjectRows, queries: Collection[str]) -> Rows:
-    """Make the part of reference answers to the queries."""
+    """Make the part of a release with the reference answers to its queries."""
     return [row for row in rows.answers.to_pylist() if row["query_id"] in queries]
 
 
 def make_nuggets(rows: ProjectRows, queries: Collection[str]) -> Rows:
-    """Make the part of answer nuggets, in the order in which people wrote the nuggets."""
+    """Make the part of a release with its answer nuggets, in the order in which people wrote the nuggets."""
     return [
         {"query_id": query, "nugget_id": nugget.make_id(query), "text": nugget.text, "vital": nugget.vital}
         for query, nuggets in rows.nuggets.items()
@@ -175,7 +181,9 @@ def make_nuggets(rows: ProjectRows, queries: Collection[str]) -> Rows:
 
 
 def make_pool_sample(rows: ProjectRows, queries: Collection[str]) -> Rows:
-    """Make the part of the documents that were drawn from a sampled pool, by query and band."""
+    """Make the part of a release with the documents that were drawn from a sampled pool, by query and band
+    of ranks.
+    """
     return [
         {**row, "inclusion_probability": round_floats(row["inclusion_probability"])}
         for row in rows.pool_sample.to_pylist()
@@ -184,13 +192,17 @@ def make_pool_sample(rows: ProjectRows, queries: Collection[str]) -> Rows:
 
 
 def make_relabeled(rows: ProjectRows, pairs: Collection[tuple[str, str]]) -> Rows:
-    """Make the part of re-labeled pairs, with the quarter of the re-labeling and the change."""
+    """Make the part of a release with its re-labeled pairs, each with the quarter of the re-labeling and
+    the change.
+    """
     names = ("query_id", "document_id", "quarter", "cause")  # releases store the change as 'cause'
     return [dict(zip(names, row, strict=True)) for row in rows.relabeled if row[:2] in pairs]
 
 
 def make_pools(rows: ProjectRows, queries: Collection[str]) -> dict[str, PartRows]:
-    """Make the parts of candidates and pools: each candidate with the system that proposed it."""
+    """Make the parts of a release with candidates and pools; each candidate names the system that proposed
+    it.
+    """
     pools = list(iterate_rows(rows.pools))
     pool_ids, used = {pool_id for pool_id, *_ in pools}, set()
 
@@ -201,7 +213,7 @@ def make_pools(rows: ProjectRows, queries: Collection[str]) -> dict[str, PartRow
             row["score"] = round_floats(row["score"])
             used.add(row["pool_id"])
             if row["pool_id"] not in pool_ids:
-                row["pool_id"] = None  # imported with judgments: the round's id would carry a file's name
+                row["pool_id"] = None  # the id of an imported round would reveal a file's name
             yield row
 
     return {
@@ -233,7 +245,7 @@ def _digest_judgments(judged: Iterable[dict[str, Any]]) -> tuple[dict[tuple[str,
         for row in judged:
             number = numbers.setdefault((row.pop("annotator"), row.pop("round")), len(numbers))
             guides.add(row["guide"])
-            yield f"{canonical_json(row)}\t{number}"  # a tab is in no such line, and comes before all that is
+            yield f"{canonical_json(row)}\t{number}"  # a tab sorts before all characters of a line
 
     digests: defaultdict[int, ListDigest] = defaultdict(ListDigest)
     for numbered in sort_lines(nameless()):

@@ -256,7 +256,7 @@ def _read_unanswered(cursor: Cursor) -> dict[tuple[str, str], int]:
 
 
 def _encode(table: pa.Table) -> pa.Table:
-    """Copy a table with numbers instead of repeated texts.
+    """Copy an Arrow table with numbers instead of repeated texts.
 
     A column without a copy would keep DuckDB's memory.
     """

@@ -55,11 +55,11 @@ class EngineList(NamedTuple):
 
 
 class RejectedQueryError(RefusedError):
-    """The engine rejected one request. Other requests may succeed."""
+    """Error: a search engine rejected one request. Other requests may succeed."""
 
 
 class RequestPace:
-    """A limit of requests in a second."""
+    """A limit on the number of requests per second."""
 
     def __init__(self, rate: float) -> None:
         self._step, self._next = 1 / rate, monotonic()
@@ -100,15 +100,15 @@ class EngineClient:
 
     @property
     def host(self) -> str:
-        """Host of the engine's address."""
+        """Return the host in the engine's address."""
         return urlsplit(self._url).hostname or ""
 
     def describe_requests(self, subject: str) -> str:
-        """Write the notice that requests for a subject are going to be sent."""
+        """Return a sentence which says that requests about a subject are going to be sent to the engine."""
         return f"Asking {self.host} for {subject}, {self._rate:g} requests a second at most."
 
     def describe_list_requests(self, n_lists: int) -> str:
-        """Write the notice that lists are going to be requested."""
+        """Return a sentence which says that lists of queries are going to be requested from the engine."""
         return f"{self.describe_requests(pluralize(n_lists, 'list'))} Query texts are sent redacted."
 
     def make_search_call(self, text: str, depth: int) -> WebCall:
@@ -177,7 +177,7 @@ class EngineClient:
 
     @property
     def _label(self) -> str:
-        """Subject of the sentences about the engine."""
+        """Return the words that name the engine in error messages."""
         return f"The engine {self.engine.name!r}"
 
     def _request_list(self, call: WebCall, request: EngineRequest, depth: int, about: str) -> EngineList:

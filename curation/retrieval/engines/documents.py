@@ -243,5 +243,5 @@ def _make_document(document_id: str, source: Mapping[str, Any], fields: Document
         field_values = {name: get_value(source, name) for name in names}
         values |= {name: value for name, value in field_values.items() if value is not MISSING}
     document = corpus_documents.build_document({**values, _ID: document_id}, CorpusFields(**columns))
-    # With the group, each document that is fetched again would be another version
+    # With the group, a document that is fetched again would become a new version.
     return corpus_documents.drop_group(document, columns["group"])

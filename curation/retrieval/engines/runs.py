@@ -54,7 +54,7 @@ class EngineRunRequest:
 
     @property
     def names(self) -> Iterator[str]:
-        """Possible names of the run, of which the first unused name becomes its name."""
+        """Return possible names of the run; the run gets the first unused name."""
         if self.name:
             yield self.name
             return
@@ -162,8 +162,8 @@ def import_engine_run(
     ------
     InputError: a number or the name cannot be used, or an answer lacks a value that the template names.
     NotFoundError: the project has no engine of this name.
-    RefusedError: there is no query, another run has the name, the author is no lead, or the engine does not
-        answer. After an error no run is stored, and earlier answers are kept.
+    RefusedError: there is no query, another run has the name, the author is not a lead, or the engine does
+        not answer. After an error no run is stored, and earlier answers are kept.
     """
     with store.reading() as cursor:
         require_author(cursor, author, "lead")

@@ -34,7 +34,7 @@ def add_engine(
     Raises
     ------
     InputError: the name, the kind or the file cannot be used.
-    NotFoundError, RefusedError: the author is no lead.
+    NotFoundError, RefusedError: the author is not a lead.
     """
     if not _ENGINE_NAME.fullmatch(name):
         raise InputError(

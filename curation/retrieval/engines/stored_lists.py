@@ -56,7 +56,7 @@ class RequestedLists(NamedTuple):
 
     @property
     def missing(self) -> dict[str, Query]:
-        """The queries without a stored answer."""
+        """Return the queries without a stored answer."""
         return {answer_id: query for answer_id, query in self.queries.items() if answer_id not in self.stored}
 
 

@@ -127,16 +127,16 @@ class EngineTemplate(_Section):
 
     @cached_property
     def as_json(self) -> str:
-        """The template as canonical JSON."""
+        """Return the template as canonical JSON."""
         return canonical_json(self.model_dump(mode="json"))
 
     @property
     def template_hash(self) -> str:
-        """Hash that identifies the template in the ids of requests."""
+        """Return the hash that identifies the template in the ids of requests."""
         return digest("engine template", self.as_json)
 
     def make_call(self, request: EngineRequest, **values: Any) -> WebCall:
-        """Fill in the placeholders of a request.
+        """Make a request to an engine by filling in the placeholders of its template.
 
         Parameters
         ----------

@@ -44,8 +44,8 @@ Codes = NDArray[np.int32]
 UNKNOWN_TIME = int(np.iinfo(np.int64).min)
 _MINUTE = 60_000_000
 _DAY = 1440 * _MINUTE
-_SLICE = 100_000  # texts that are looked at together
-_WORD = rf"[!-')-9;-?A-Z\\-~]{{1,{MAX_PLAIN_LENGTH}}}"  # visible ASCII characters but ( : @ and [
+_SLICE = 100_000  # number of texts that are cleaned together
+_WORD = rf"[!-')-9;-?A-Z\\-~]{{1,{MAX_PLAIN_LENGTH}}}"  # visible ASCII characters except ( : @ and [
 _PLAIN = f"^{_WORD}(?: {_WORD})*$"
 
 MAX_PASTE_FACTOR = 16
@@ -210,7 +210,7 @@ def _clean_text(raw: str, rules: CleaningRules) -> tuple[str, str, int, Collecti
     """Return a text without personal data, its normalized form, its verdict, and the kinds of
     personal data.
     """
-    # What no placeholder could make short enough is not searched: a paste of megabytes costs nothing.
+    # A text that stays too long with any placeholders is not searched, so a paste of megabytes takes no time.
     if rules.characters and len(raw) > MAX_PASTE_FACTOR * rules.characters:
         return ("", "", LONG, ())
     redacted = redact(raw)

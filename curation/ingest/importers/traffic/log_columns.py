@@ -125,7 +125,7 @@ def read_by_block(records: Records, fields: TrafficFields) -> Log:
         raise NeedsRowReader from None
     records.report_progress(done, done)
     log = parts.log()
-    pa.default_memory_pool().release_unused()  # what the blocks took; sorting needs it next
+    pa.default_memory_pool().release_unused()  # memory of the blocks, for the sorting that follows
     return log
 
 
@@ -160,7 +160,7 @@ def to_text_block(block: Block, fields: TrafficFields) -> Block:
 
 def _read_row_blocks(records: Records, names: Sequence[str]) -> Iterator[Block]:
     rows: list[Record] = []
-    with suppress(InputError):  # noted with the file's problems: raised with what else is found
+    with suppress(InputError):  # recorded in the file's problems and raised with the other problems
         for record in records:
             rows.append(record)
             if len(rows) == _SLICE:
@@ -178,7 +178,7 @@ def _make_block(rows: Sequence[Record], names: Sequence[str]) -> Block:
 def _make_text_array(texts: list[str]) -> pa.StringArray:
     try:
         return pa.array(texts, pa.string())
-    except UnicodeEncodeError:  # bytes of another encoding, which the file's problems name
+    except UnicodeEncodeError:  # bytes of another encoding, which are among the file's problems
         return pa.array([text.encode(errors="replace").decode() for text in texts], pa.string())
 
 

@@ -126,7 +126,7 @@ def import_log_folder(
         for file, path in zip(new_files, paths, strict=True):
             records = Records(files[file.name], layout, progress)
             columns = _choose_fields(records, requested, columns)
-            # Sessions go on in other files: what depends on them is found when all rows are there.
+            # A session may continue in another file, so rules about sessions wait until all rows are stored.
             table, counted = clean_log(records, columns, import_id, rules.without_sessions, key, counts.lines)
             counts = counts.plus(counted)
             pq.write_table(table, path)
@@ -208,7 +208,7 @@ def _compute_version(path: Path, known_versions: Container[str]) -> str:
     if version not in known_versions and path.suffix == ".gz":
         failures = OSError, EOFError, zlib.error, OutOfBoundsError
         with suppress(*failures), BoundedGzip(path) as file:
-            unzipped = hashlib.file_digest(file, "sha256").hexdigest()  # damage is named where it is read
+            unzipped = hashlib.file_digest(file, "sha256").hexdigest()  # reading reports damage
             return unzipped if unzipped in known_versions else version
     return version
 

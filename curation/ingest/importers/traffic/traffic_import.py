@@ -52,7 +52,7 @@ from curation.ingest.readers.records import Records
 from curation.ingest.readers.times import NO_TIME, check_date_order
 from curation.store import COMMAND_LINE, Cursor, Store
 
-BATCH = 1_000_000  # rows that are written together
+BATCH = 1_000_000  # number of rows that are written together
 _DELETE_KNOWN = f"DELETE FROM traffic WHERE (import_id, line) IN ({KNOWN_ROWS})"  # noqa: S608  from above
 _METADATA = "--map metadata"
 _SESSIONS = next(field.usual_names for field in file_fields(TrafficFields) if field.name == "session")
@@ -185,7 +185,7 @@ def import_traffic(
         if is_new:
             rows = append_traffic(cursor, table.to_batches(BATCH), counts, key)
             _store_rows(cursor, import_id, records.source, rows, counts, rules, author)
-        del table  # the summary counts distinct texts, for which it takes as much
+        del table  # the summary needs as much memory to count distinct texts
         summary = summarise_import(cursor, import_id, records.source, used)
     return replace(summary, is_new=is_new, **counts.of_reading)
 
@@ -206,7 +206,7 @@ def choose_columns(records: Records, requested: TrafficFields) -> TrafficFields:
 
 def _make_id(path: Path, format: str, layout: FileLayout, fields: TrafficFields, rules: CleaningRules) -> str:
     names = {name: value for name, value in asdict(fields).items() if value or name not in _NEWER_FIELDS}
-    del names["columns"]  # what else the file has
+    del names["columns"]  # does not count for the id
     cleaning = asdict(rules)
     if not rules.known_rows:
         del cleaning["known_rows"]  # older imports keep their ids

@@ -21,7 +21,7 @@ MAX_LENGTH = 100_000
 
 
 class _PlainLoader(yaml.SafeLoader):
-    """A loader without aliases, which could make a small text a value of any size."""
+    """A YAML loader that refuses aliases, because aliases could expand a small text to any size."""
 
     def compose_node(self, parent: Any, index: Any) -> Any:
         if self.check_event(yaml.AliasEvent):
@@ -59,7 +59,7 @@ def _parse_block(block: re.Match[str]) -> Any:
 
 
 def _to_plain(value: Any) -> Any:
-    """Return a value as JSON can hold it."""
+    """Convert a value to a form that JSON can represent."""
     if isinstance(value, dict):
         return {str(name): _to_plain(item) for name, item in value.items()}
     if isinstance(value, list | tuple | set):

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import nh3
 
 HEAD_LENGTH = 200_000
-"""Characters at the start of a page in which its title and its canonical address are looked for."""
+"""Number of characters at the start of a page that are searched for its title and canonical address."""
 _TITLE = re.compile(r"<title\b[^>]{0,500}>([^<]{0,2000})</title", re.IGNORECASE)
 _LINK = re.compile(r"<link\b[^>]{0,2000}>", re.IGNORECASE)
 _META = re.compile(r"<meta\b[^>]{0,5000}>", re.IGNORECASE)
@@ -32,7 +32,7 @@ _ROLE = re.compile(r' role="[^"]*"')
 
 
 class HtmlPage(NamedTuple):
-    """What an HTML file says about its document; '' for what it does not say.
+    """The title, addresses and texts that an HTML file states for its document; '' for a missing value.
 
     Attributes
     ----------

@@ -32,7 +32,7 @@ MARKDOWN = (".md", ".markdown", ".mkd", ".mdx", ".qmd")
 HTML = (".html", ".htm", ".xhtml")
 TEXT = (".txt", ".text", ".rst")
 PACKED = (".pdf", ".docx")
-"""Endings of files that an optional package reads."""
+"""Endings of file names for which an optional package is needed."""
 ENDINGS = (*MARKDOWN, *HTML, *TEXT, *PACKED)
 ARCHIVES = (".zip", ".tar", ".tar.gz", ".tgz")
 MAX_FILES = 200_000
@@ -77,12 +77,12 @@ class _ListedFile(NamedTuple):
 
 
 def is_archive(path: Path) -> bool:
-    """Return whether a file's name is that of an archive."""
+    """Return whether a file's name has the ending of an archive."""
     return path.name.lower().endswith(ARCHIVES)
 
 
 def holds_documents(path: Path) -> bool:
-    """Return whether a path is a folder or an archive, or its name ends like that of a document.
+    """Return whether a path is a folder, an archive or a file with the ending of a document.
 
     A text file is left to the readers of tables, because lists of queries and qrels end in .txt, too.
     """
@@ -159,7 +159,7 @@ def _list_tar(archive: tarfile.TarFile, path: Path) -> Iterator[_ListedFile]:
 
 
 def _leaves(name: str) -> bool:
-    """Return whether the name of a file in an archive leads out of the archive."""
+    """Return whether the path of a file in an archive points outside the archive."""
     path = PurePosixPath(name.replace("\\", "/"))
     return path.is_absolute() or ".." in path.parts
 
@@ -182,7 +182,7 @@ def _sort_entries(entries: Iterator[_ListedFile] | list[_ListedFile]) -> Listing
 
 
 def _reason_to_leave(entry: _ListedFile) -> str:
-    """Return why a file holds no document; '' for a file that holds one."""
+    """Return the reason why a file is left out; '' for a file that holds a document."""
     path = PurePosixPath(entry.name)
     ending = path.suffix.lower()
     if entry.is_outside:

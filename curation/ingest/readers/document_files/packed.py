@@ -75,7 +75,7 @@ def _import_reader(package: str, kind: str) -> Any:
 
 
 def _guard(read: Callable[[], str], reason: str) -> str:
-    """Return what `read` returns; the packages raise errors of any class at damaged files."""
+    """Call `read`, and leave the file out at any error, because the packages raise errors of all classes."""
     try:
         return read()
     except UnreadDocumentError:

@@ -27,7 +27,7 @@ _INDEX_NAMES = ("index", "_index", "readme")
 """Names of files that are about their folder."""
 _MARKDOWN_HEADING = re.compile(r"^#{1,6}[ \t]+(.+?)[ \t#]*$|^(\S.*)\n(?:=+|-+)[ \t]*$", re.MULTILINE)
 _TEXT_HEADING = re.compile(r"^(\S.*)\n([=\-~^\"'`#*+])\2{2,}[ \t]*$", re.MULTILINE)
-"""Pattern of a reStructuredText heading, underlined by a row of one sign."""
+"""Pattern of a reStructuredText heading, underlined by a row of one repeated character."""
 _CHARSET = re.compile(rb"charset\s*=\s*[\"']?([\w-]+)", re.IGNORECASE)
 _FENCE = re.compile(r"^(```+|~~~+).*?^\1", re.MULTILINE | re.DOTALL)
 _BINARY_LENGTH = 8_000
@@ -36,7 +36,7 @@ _HEADING_LENGTH = 20_000
 
 @dataclass
 class FolderRemarks:
-    """What reading a folder or an archive leaves out, and what it notices.
+    """Remarks on a folder or an archive of documents: the files left out, and file names that look alike.
 
     Attributes
     ----------
@@ -51,7 +51,7 @@ class FolderRemarks:
 
 
 class _FileText(NamedTuple):
-    """The text of a file: how it is written, and the fields that the file states."""
+    """The text of a file, with its markup and the fields of its front matter."""
 
     markup: str
     text: str

@@ -42,20 +42,20 @@ class ModelCall(NamedTuple):
 
     @property
     def call_id(self) -> str:
-        """Hash that identifies the call."""
+        """Return the hash that identifies the call."""
         return digest("model call", self.model, prompting.hash_prompt(self.prompt), self.material)
 
     @property
     def messages(self) -> list[dict[str, str]]:
-        """Messages of the chat. The prompt's material is sent as JSON, so that the model takes no material as
-        instructions.
+        """Return the messages of the chat with the model. The prompt's material is sent as JSON, so that the
+        model takes no material as instructions.
         """
         user = {"role": "user", "content": canonical_json(self.material)}
         return [{"role": "system", "content": self.prompt}, user]
 
     @property
     def characters(self) -> int:
-        """Number of characters that the model reads in a call."""
+        """Return the number of characters that the model reads in a call."""
         return sum(len(message["content"]) for message in self.messages)
 
 
@@ -66,7 +66,7 @@ class StoredAnswers:
         self._replies = replies
 
     def find_answer(self, call: ModelCall) -> str | None:
-        """Return the call's stored answer, or None."""
+        """Return the stored answer to a call, or None."""
         reply = self._last_reply(call)
         return reply.text if reply and reply.kind == "answer" else None
 
@@ -82,7 +82,7 @@ class StoredAnswers:
         return f"{MALFORMED}: {reply.text}" if reply.kind == "malformed" else reply.text
 
     def is_open(self, call: ModelCall) -> bool:
-        """Tell whether the call still has to be sent."""
+        """Return whether a call has no final answer yet, so that it can be sent."""
         return self.find_answer(call) is None and self.explain_no_answer(call) is None
 
     def count_attempts(self, call: ModelCall) -> int:
@@ -128,5 +128,5 @@ def store_replies(
 
 
 def select_document_text(document: Document) -> dict[str, str]:
-    """Give the part of a document that is sent to the model."""
+    """Return the part of a document that is sent to the language model."""
     return {"title": document.title, "text": document.body[:MAX_TEXT_LENGTH]}

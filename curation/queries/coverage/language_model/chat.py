@@ -30,7 +30,7 @@ ReplyKind = Literal["answer", "refusal", "malformed", "rejected", "none"]
 
 
 def is_rejection(reason: str) -> bool:
-    """Tell whether a reason says that the endpoint rejected one call, so that other calls may succeed."""
+    """Return whether a reason says that the endpoint rejected one call, so that other calls may succeed."""
     return reason.startswith(REJECTED.partition("(")[0])
 
 
@@ -111,7 +111,7 @@ def _send_request(
 
 
 def _read_error_message(endpoint: ModelEndpoint, body: bytes) -> str:
-    """Give the endpoint's error message in parentheses, or ''."""
+    """Return the endpoint's error message in parentheses, or ''."""
     try:
         message = json.loads(body)["error"]["message"]
     except (ValueError, TypeError, LookupError):

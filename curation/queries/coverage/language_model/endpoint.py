@@ -50,7 +50,7 @@ class ModelEndpoint(NamedTuple):
     prices: TokenPrices | None = None
 
     def without_key(self, text: str) -> str:
-        """Replace the key in a text of the endpoint, because an endpoint may repeat the key."""
+        """Remove the secret key from a text of the endpoint, because an endpoint may repeat the key."""
         key = self.key.get_secret_value()
         return text.replace(key, "[key]") if key else text
 
@@ -69,7 +69,7 @@ def read_model(environment: Mapping[str, str] | None = None) -> str:
 
 
 def name_model(environment: Mapping[str, str] | None = None) -> str:
-    """Name the language model, with its host if the environment has an address."""
+    """Return the name of the language model, with its host if the environment has an address."""
     if not _read_setting(environment, URL):
         return read_model(environment)
     endpoint = find_endpoint(environment)

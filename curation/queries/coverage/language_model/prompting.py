@@ -14,7 +14,9 @@ from curation.core.digests import digest
 
 
 class MalformedAnswerError(ValueError):
-    """A model's answer does not have the form that the prompt asks for. The message names the defect."""
+    """Error: a model's answer does not have the form that the prompt asks for. The message names the
+    defect.
+    """
 
 
 @cache

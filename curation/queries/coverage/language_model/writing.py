@@ -131,7 +131,7 @@ def write_queries(
     Raises
     ------
     InputError: the number of queries, or the share, is out of its bounds.
-    RefusedError: the actor is no lead, there is no map of the current corpus, or the endpoint refuses all
+    RefusedError: the actor is not a lead, there is no map of the current corpus, or the endpoint refuses all
         calls.
     """
     writing_plan.check_request(request)
@@ -177,7 +177,7 @@ class _WritingRun:
                 return
 
     def _fill_gap(self, gap: CoverageGap) -> bool:
-        """Try to write a query for the gap, and tell whether a query was written."""
+        """Try to write a query for the gap, and return whether a query was written."""
         aims = writing_plan.list_aims(self._inputs, gap, self._request.seed)
         unused_aims = (aim for aim in aims if aim.document.document_id not in self._done)
         for _ in range(TRIES):
@@ -189,7 +189,9 @@ class _WritingRun:
         return False
 
     def _write_for(self, aims: Sequence[QueryAim]) -> bool:
-        """Ask the model for a candidate for each document, and tell whether a candidate became a query."""
+        """Ask the model for a candidate query for each document, and return whether a candidate became a
+        query.
+        """
         calls = [writing_calls.make_candidates_call(aim, self.report.model) for aim in aims]
         answer_texts = self.calls.ask(calls, read_candidates)
         if self.calls.ended:
@@ -288,7 +290,7 @@ class _WritingRun:
                 withhold_query(cursor, query.query_id, request.share, request.seed, self._actor)
                 write_matches(cursor, coverage_map.map_id, {query.normalised: candidate.match})
                 [row] = [row for row in list_queries(cursor) if row.query_id == query.query_id]
-        except RefusedError:  # the text is in the traffic
+        except RefusedError:  # traffic has the same text
             self._refuse_candidate(aim, ALIKE)
             return False
         self.report.written.append(row)

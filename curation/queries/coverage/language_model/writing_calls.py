@@ -80,7 +80,9 @@ def read_verification(answer: str) -> tuple[bool, str]:
 
 
 def has_valid_quote(check: tuple[bool, str], document: Document) -> bool:
-    """Tell whether the document answers the query with a quote that the document has word for word."""
+    """Return whether the model found the query answered, with a quote that is in the document word for
+    word.
+    """
     answered, quote = check
     quoted = split_words(quote)
     texts = (f" {' '.join(split_words(text))} " for text in select_document_text(document).values())

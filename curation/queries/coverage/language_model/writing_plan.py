@@ -33,7 +33,7 @@ from curation.store import Query, Store, fetch
 from curation.store.documents import Corpus, StoredDocuments, current_corpus
 
 TRIES = 3
-"""Number of steps without a query after which a run gives up a gap."""
+"""Number of attempts without a query after which a run gives up a gap."""
 CANDIDATES = 5
 """Number of candidate queries in a step (B in the paper), each for a different document. More candidates give
 a better best candidate, but need more calls to the model.
@@ -83,7 +83,7 @@ class WritingWork(NamedTuple):
 
     @property
     def sentence(self) -> str:
-        """Write how many calls and tokens the run would send."""
+        """Return a sentence with the numbers of calls and tokens that the run would send."""
         price = ""
         if self.least_price is not None and self.most_price is not None:
             price = f", {self.least_price:.4f} to {self.most_price:.4f} by the prices set"
@@ -194,7 +194,9 @@ def read_inputs(store: Store, request: WritingRequest, progress: Progress) -> Wr
 
 
 def list_aims(inputs: WritingInputs, gap: CoverageGap, seed: int) -> Iterator[writing_calls.QueryAim]:
-    """Yield an aim for each document of a gap without a written query, in an order by seed."""
+    """Yield a document to write for, with its style, for each document of a gap without a written query,
+    in an order by seed.
+    """
     unused = [name for name in gap.documents if name not in inputs.written_for]
     for document_id in sort_by_seed(unused, seed, lambda name: ["synthetic", gap.number, name]):
         [document] = StoredDocuments(inputs.store, inputs.corpus.part([document_id]).hashes)

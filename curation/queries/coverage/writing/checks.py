@@ -39,7 +39,7 @@ PERSONAL = "candidates with personal data"
 
 
 def shares_words(text: str, document: str) -> bool:
-    """Tell whether a query and a document share a word or gram with the same strip_ending."""
+    """Return whether a query and a document share a word or gram, compared without word endings."""
     document_stems = map(strip_ending, searched_terms(document))
     return not set(map(strip_ending, searched_terms(text))).isdisjoint(document_stems)
 
@@ -62,7 +62,7 @@ class TextWarnings(NamedTuple):
 
     @property
     def sentences(self) -> list[str]:
-        """Write one sentence for each warning about a query."""
+        """Return a sentence for each warning about a query."""
         copied = "is copied from the document. Would a user know these words?"
         sentences = [f"“{isolate(phrase)}” {copied}" for phrase in self.copied]
         equal = "The project has a nearly equal query"
@@ -89,8 +89,8 @@ def check_text(
 
 
 def find_copied_phrases(text: str, title: str, body: str) -> list[str]:
-    """Find the longest runs of words that the query shares with the document, in the query's spelling. A run
-    of only stop words does not count.
+    """Find the longest sequences of words that a query shares with a document, in the query's spelling. A
+    sequence of only stop words does not count.
     """
     query_words = _locate_words(text)
     title_words = [word.word for word in _locate_words(title)]
@@ -132,14 +132,14 @@ def _word_runs(words_in_order: Sequence[str], size: int) -> set[tuple[str, ...]]
 
 
 def _join_copied_words(text: str, words: Sequence[LocatedWord], copied: Sequence[bool]) -> list[str]:
-    """Return the text of each run of words copied from the document."""
+    """Return the text of each sequence of words that was copied from the document."""
     runs = groupby(zip(words, copied, strict=True), key=itemgetter(1))
     phrases = [[word for word, _ in run] for is_copied, run in runs if is_copied]
     return [text[phrase[0].start : phrase[-1].end] for phrase in phrases]
 
 
 def reads_as_query(text: str, style: QueryStyle) -> bool:
-    """Tell whether a text has a content word and repeats no word. A question may repeat a word later."""
+    """Return whether a text has a content word and repeats no word. A question may repeat a word later."""
     stems = [strip_ending(word) for word in content_words(text)]
     repetitions = len(stems) - len(set(stems))
     if style.most is None:

@@ -43,7 +43,7 @@ class QueryStyle(NamedTuple):
     most: int | None
 
     def matches(self, text: str) -> bool:
-        """Tell whether a query has the style's number of words, and is a question exactly if the style asks
+        """Return whether a query has the style's number of words, and is a question exactly if the style asks
         for one.
         """
         count = len(split_words(_INSIDE_WORD.sub("", text)))
@@ -79,7 +79,9 @@ def draw_styles(count: int, seed: int) -> list[str]:
 
 
 def has_names(text: str, body: str) -> bool | None:
-    """Tell by capital letters whether a query has a proper name of the document, or None if unclear."""
+    """Return whether a query has a proper name of the document, judged by capital letters; None if
+    unclear.
+    """
     document_names = _NAME.findall(body)
     if len(document_names) > 0.2 * len(body.split()):
         return None  # capitals do not mark names, as in German and in headings

@@ -61,7 +61,9 @@ class JudgedShare(NamedTuple):
 
     @property
     def sentences(self) -> list[str]:
-        """Count the newly drawn synthetic queries, and the synthetic queries that people judge."""
+        """Return a sentence with the numbers of newly drawn synthetic queries and of synthetic queries
+        that people judge.
+        """
         of = pluralize(self.queries, "synthetic query", "synthetic queries")
         new = [f"{pluralize(self.added, 'query', 'queries')} drawn."] if self.added else []
         return [*new, f"People judge {self.drawn:,} of {of}; the other queries are not shown to people."]
@@ -110,7 +112,7 @@ def draw_queries(store: Store, share: float, seed: int, author: str = COMMAND_LI
     Raises
     ------
     InputError: the share is not above 0, or is above 1.
-    RefusedError: the author is no lead.
+    RefusedError: the author is not a lead.
     """
     check_share(share)
     with store.transaction(appends=True) as cursor:
@@ -129,8 +131,8 @@ def draw_queries(store: Store, share: float, seed: int, author: str = COMMAND_LI
 
 
 def read_judged_origins(store: Store) -> list[JudgedOrigins]:
-    """Count the judged and the relevant documents of each model. Grades above the scale's lowest are
-    relevant.
+    """Count, for each model, the judged and the relevant documents for which the model wrote queries. Grades
+    above the scale's lowest are relevant.
     """
     with store.reading() as cursor:
         relevant = current_guide(cursor).values[1]

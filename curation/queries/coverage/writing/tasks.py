@@ -74,7 +74,9 @@ class OpenedTasks:
 
     @property
     def sentences(self) -> list[str]:
-        """Count the query-writing tasks of each writer, and the requested queries without a task."""
+        """Return sentences with the number of query-writing tasks of each writer, and of requested queries
+        without a task.
+        """
         people = ", ".join(f"{name} {count:,}" for name, count in self.of_writers.items())
         tasks = f"{pluralize(self.tasks, 'query-writing task')} in {pluralize(self.regions, 'region')}"
         return [f"Opened {tasks}: {people}.", *describe_left_out(self.left_out)]
@@ -104,7 +106,7 @@ def open_tasks(
     InputError: the number or the kind is wrong, no writer is named, a writer is named twice, or `fill` is
         given with a region or with unanswerable queries.
     NotFoundError: the project does not know a writer, or the map has no such region.
-    RefusedError: the author is no lead, or a writer is an evaluator; there is no current map, queries were
+    RefusedError: the author is not a lead, or a writer is an evaluator; there is no current map, queries were
         added since coverage was measured, or no region or document is left to write for.
     """
     _check_request(queries, writers, kind)
@@ -165,14 +167,14 @@ def compute_task_id(batch_id: str, position: int) -> str:
 
 
 def list_unused(documents: Iterable[str], used: list[str], cluster: int, seed: int, kind: str) -> list[str]:
-    """List the documents of a region without a task, in an order by seed."""
+    """List the documents of a region that no task has used, in an order by seed."""
     used_documents = set(used)
     unused = (document for document in documents if document not in used_documents)
     return sort_by_seed(unused, seed, lambda document: (kind, cluster, document))
 
 
 def read_used(cursor: Cursor, kind: str) -> list[str]:
-    """List the documents of all query-writing tasks of a kind, for all coverage maps."""
+    """List the documents that query-writing tasks of a kind have used, for all coverage maps."""
     sql = "SELECT DISTINCT document_id FROM writing_tasks JOIN writing_batches USING (batch_id)"
     sql += " WHERE kind = ?"
     return [row[0] for row in cursor.execute(sql, [kind]).fetchall()]

@@ -80,7 +80,7 @@ class WritingQueue(NamedTuple):
 
 
 def has_writing_tasks(cursor: Cursor, writer: str) -> bool:
-    """Tell whether a writer was ever asked to write a query."""
+    """Return whether a writer was ever asked to write a query."""
     return bool(cursor.execute("SELECT 1 FROM writing_tasks WHERE writer = ? LIMIT 1", [writer]).fetchall())
 
 
@@ -119,7 +119,9 @@ def check_task_text(store: Store, task_id: str, text: str, writer: str) -> TextW
 
 
 def _is_about(store: Store, text: str, document: Document) -> bool:
-    """Tell whether a text shares a word with the document, or is near in meaning if embeddings are in use."""
+    """Return whether a text shares a word with the document, or is near in meaning by embeddings if these
+    are in use.
+    """
     if shares_words(text, document.text) or redact(text).kinds:  # personal data is refused, and not embedded
         return True
     with store.reading() as cursor:
@@ -172,7 +174,7 @@ def write_task(store: Store, task_id: str, text: str, writer: str) -> str:
 
 
 def pass_task(store: Store, task_id: str, writer: str) -> bool:
-    """Pass on a task, because no user would ask for its document; tell whether a new task follows.
+    """Pass on a task, because no user would ask for its document; return whether a new task follows.
 
     The new task has a different document of the region.
 
