@@ -15,7 +15,7 @@ ROOT = Path(__file__).resolve().parents[1]
 ICON = ROOT / "app" / "front" / "favicon.svg"
 SCRIPT = re.compile(r"<script>(.*?)</script>", re.DOTALL)
 OUTSIDE = re.compile(r"\[([^]]+)\]\(\.\./([^)\s#]+)[^)]*\)")
-REFERENCE = {"architecture.md", "changelog.md", "commands.md", "performance.md"}
+REFERENCE = {"architecture.md", "changelog.md", "commands.md"}
 _scripts: dict[str, str] = {}
 
 
