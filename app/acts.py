@@ -48,9 +48,7 @@ class _SessionActs:
 
 
 class Acts:
-    """The acts of a browser session on a page, from the beginning of a run of the page. `by` is the name
-    of the signed-in person.
-    """
+    """The acts of a browser session during one run of a page, by the signed-in person `by`."""
 
     def __init__(self, annotator: Annotator) -> None:
         self.by = annotator.name

@@ -131,9 +131,7 @@ def read_previous_item(request: Request) -> Any:
 
 @annotator_route
 def read_history(request: Request) -> Any:
-    """GET: return a page of the annotator's answers, newest first, each with the revision that a change
-    needs.
-    """
+    """GET: return a page of the annotator's answers, newest first, each with its revision."""
     history_filter = HistoryFilter.model_validate(dict(request.query_params))
     page = read_history_page(project_store(), request.state.annotator, history_filter, image_hosts())
     return {**page._asdict(), "answers": [_answer_json(answer) for answer in page.answers]}
@@ -148,9 +146,7 @@ def list_skipped_items(request: Request) -> Any:
 
 @annotator_route
 def count_answers(request: Request) -> Any:
-    """GET: return, for each time in `since`, the number of items that the annotator answered after this
-    time.
-    """
+    """GET: count the items that the annotator answered after each time in `since`."""
     count_request = CountRequest.model_validate({"since": request.query_params.getlist("since")})
     moments = [moment.replace(tzinfo=None) for moment in count_request.since]
     with project_store().reading() as cursor:
@@ -159,9 +155,7 @@ def count_answers(request: Request) -> Any:
 
 @annotator_route
 def read_document(request: Request) -> Any:
-    """GET: return the whole document of one of the annotator's items, as text segments or safe HTML
-    elements.
-    """
+    """GET: return the whole document of an annotator's item, as text segments or safe HTML elements."""
     annotator, presentation_id = request.state.annotator, request.path_params["presentation_id"]
     return {"body": draw_whole_document(project_store(), annotator, presentation_id, image_hosts())}
 
@@ -209,9 +203,7 @@ def record_query_answers(request: Request) -> Any:
 
 @annotator_route
 def handle_questions(request: Request) -> Any:
-    """GET: return the annotator's questions about the guide, and the answers that everyone may read. POST:
-    store a new question about the guide.
-    """
+    """GET: return the annotator's questions about the guide, and public answers. POST: store a question."""
     store, annotator = project_store(), request.state.annotator
     if request.method == "POST":
         question = QuestionMessage.model_validate(request.state.message)

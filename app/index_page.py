@@ -89,9 +89,7 @@ def make_prefetch_links(static: Path = STREAMLIT_FOLDER) -> str:
 
 
 def find_font() -> str:
-    """Return the address of the font that Streamlit's index page fetches first; '' if the page fetches no
-    font.
-    """
+    """Return the address of the font that Streamlit's index page fetches first; '' without a font."""
     match = re.search(r'"([^"]+\.woff2)"', make_prefetch_links())
     return match[1] if match else ""
 

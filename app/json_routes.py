@@ -100,9 +100,7 @@ def validate_messages(
 
 
 def _describe_error(error: ValidationError) -> str:
-    """Return the problems that pydantic found, without the names of unknown fields, which the log must not
-    hold.
-    """
+    """Return the problems that pydantic found, without names of unknown fields, for the log."""
     return "; ".join(f"{_name_field(item)}: {item['msg']}" for item in error.errors(include_input=False))
 
 

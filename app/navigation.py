@@ -51,9 +51,7 @@ def list_menus(role: str) -> dict[str, list[AppPage]]:
 
 
 def find_menu_index(role: str, title: str) -> int | None:
-    """Return the position, from 0, of a page's menu in the role's navigation row; None if the page has no
-    menu.
-    """
+    """Return the position, from 0, of a page's menu in the navigation row; None without a menu."""
     menus = list_menus(role)
     link_count = len(menus.pop("", ()))
     for index, pages in enumerate(menus.values(), link_count):

@@ -48,9 +48,7 @@ class PageContext(NamedTuple):
         self.do(lambda: self.start_job(kind, request))
 
     def do(self, action: Callable[[], object]) -> None:
-        """Run the action of a form, such as checking the request and starting a job, and run the page
-        again.
-        """
+        """Run the action of a form, such as starting a job, and run the page again."""
         self.acts.do(self.form, action)
 
     def start_job(self, kind: str, request: Any) -> Job:
@@ -99,16 +97,12 @@ class PageContext(NamedTuple):
             ui.note(remark)
 
     def find_problem(self, kind: str, request: Any = None) -> str | None:
-        """Return the reason why a job of this kind cannot start now, with these parameters or any; None if it
-        can start.
-        """
+        """Return the reason why a job of this kind cannot start now; None if it can start."""
         parameters = request if request is None or isinstance(request, dict) else dump_request(request)
         return self.find_wait(kind) or find_problem(self.store, kind, parameters)
 
     def find_wait(self, kind: str) -> str | None:
-        """Return the reason why a job of this kind must wait for running jobs; None if the job need not
-        wait.
-        """
+        """Return the reason why a job of this kind must wait for running jobs; None without a reason."""
         return jobs_of(self.store).find_blocker(kind, self.annotator)
 
     def is_running(self, job: Job | None) -> bool:

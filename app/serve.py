@@ -60,8 +60,7 @@ def list_routes() -> list[Route]:
 
 
 def build_application(front: bool = True) -> st.App:
-    """Build the ASGI application of the project that `GOLDGRADE_PROJECT` names; only benchmarks omit the
-    front.
+    """Build the ASGI application of the project that `GOLDGRADE_PROJECT` names.
 
     Raises
     ------

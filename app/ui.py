@@ -83,9 +83,7 @@ def note(sentence: str) -> None:
 
 
 def data_time(state: DataState) -> None:
-    """Show the time at which the figures of a large project were computed; figures of a small project are
-    live.
-    """
+    """Show the time at which the figures of a large project were computed; nothing for small projects."""
     if state.large:
         note(f"As of {state.at:%H:%M} UTC. Newer answers are counted within a minute.")
 
@@ -137,9 +135,7 @@ def _mark_commands(sentence: str) -> str:
 
 
 def literal(text: object) -> str:
-    """Escape texts of documents, queries and people so that Markdown shows the texts unchanged, on one
-    line.
-    """
+    """Escape texts of documents, queries and people, so that Markdown shows the texts unchanged."""
     return _MARKDOWN_CHARACTER.sub(r"\\\1", _IN_ADDRESS.sub(_WORD_JOINER, " ".join(str(text).split())))
 
 
@@ -157,8 +153,7 @@ def table(
     current: int | None = None,
     max_rows: int | None = None,
 ) -> None:
-    """Show an HTML table: figures are right-aligned, None is a dash, BarCell and Estimate are drawn as
-    graphics.
+    """Show an HTML table: figures are right-aligned, BarCell and Estimate are drawn as graphics.
 
     Parameters
     ----------

@@ -53,9 +53,7 @@ def open(path: str | Path | None = None) -> Project:
 
 
 def release(name: str | Path, project: str | Path | None = None) -> Release:
-    """Read a release: by its name or id from a project (see `open`), or a packed release from its file
-    without a project.
-    """
+    """Read a release by name or id from a project (see `open`), or a packed release from its file."""
     from curation.store import store_at
     from goldgrade.releases import Release
 

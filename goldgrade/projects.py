@@ -105,9 +105,7 @@ class Project:
             return [row.name for row in list_releases(cursor)]
 
     def close(self) -> None:
-        """Unlock the project file at once; without this call the file is unlocked within a quarter of a
-        second.
-        """
+        """Unlock the project file at once; otherwise this takes a quarter of a second."""
         self._store.close()
 
     def _run_step(self, step: str, /, **values: Any) -> Any:

@@ -58,9 +58,7 @@ class Release:
 
     @property
     def mark(self) -> str | None:
-        """Return a warning that the release was frozen despite the agreement gate; None if the release passed
-        the gate.
-        """
+        """Return a warning if the release was frozen despite the agreement gate; else None."""
         return self._release.mark
 
     def queries(self, part: str | None = None) -> dict[str, str]:
@@ -80,9 +78,7 @@ class Release:
         return {query: query_grades for query, query_grades in grades.items() if query_grades}
 
     def documents(self) -> Iterator[Document]:
-        """Yield the documents ordered by id, with `document_id`, `title`, `body`, `url`, `metadata`
-        (JSON) and more.
-        """
+        """Yield the documents by id: `document_id`, `title`, `body`, `url`, `metadata` (JSON) and more."""
         return (document for _, document in self._release.documents(self._store) if document is not None)
 
     def evaluate(
@@ -119,9 +115,7 @@ class Release:
             return evaluate_runs(self._store, self._release, sources, request)
 
     def run(self, out: str | Path, systems: Sequence[str] = ("bm25",), *, depth: int = 1000) -> BaselineRuns:
-        """Search the release's documents with baselines, and write a run file of each system into the
-        folder `out`.
-        """
+        """Search the release's documents with baselines, and write the runs into the folder `out`."""
         from curation.evaluation.scoring.baselines import BaselineRequest, write_baselines
 
         request = BaselineRequest(self.name, systems, Path(out), depth)

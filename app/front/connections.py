@@ -34,9 +34,7 @@ class BoundedConnection(H11Protocol):
     """An HTTP connection. A connection that becomes a websocket leaves this class."""
 
     HEADER_SECONDS, BODY_SECONDS, RESPONSE_SECONDS = 15.0, 60.0, 60.0
-    """Maximum seconds to receive a header, to receive a body, and to wait for a client that does not read its
-    response.
-    """
+    """Maximum seconds to receive a header, to receive a body, and to wait until a client reads a response."""
     BYTES_A_SECOND = 10_000
     """Number of received bytes that extend the time limit of a request body by a second."""
     CHECK_SECONDS = 1.0
@@ -64,9 +62,7 @@ class BoundedConnection(H11Protocol):
 
     @property
     def _waits_for(self) -> str:
-        """Return the event that this connection waits for: "header", "body" or "response"; '' while a request
-        is processed.
-        """
+        """Return the event that the connection waits for: "header", "body" or "response"; '' without one."""
         if self.flow.write_paused:
             return "response"
         if self.conn.their_state is h11.SEND_BODY:

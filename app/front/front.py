@@ -44,9 +44,7 @@ MOVED_PAGES = {
 
 
 class Front:
-    """ASGI middleware for page addresses and scripts. It runs behind the guard, which identifies the person
-    of each request.
-    """
+    """ASGI middleware for page addresses and scripts, behind the guard, which identifies people."""
 
     def __init__(self, app: ASGIApp, index: IndexTemplate, route_paths: Iterable[str]) -> None:
         self._app = app

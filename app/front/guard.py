@@ -51,8 +51,7 @@ HEADERS = {"X-Content-Type-Options": "nosniff", "X-Frame-Options": "DENY", "Refe
 
 
 def write_content_policy() -> str:
-    """Return the content security policy for scripts, pictures and forms. The policy protects pages against
-    any content of documents.
+    """Return the content security policy, which protects pages against the content of documents.
 
     Pictures of Streamlit come from this host, from data URLs and from blobs. The policy allows inline styles,
     because Streamlit writes styles into the page.
@@ -118,8 +117,7 @@ def _respond_unreadable(error: CurationError, scope: Scope) -> ASGIApp:
 
 
 async def _receive(tab: Tab, person: str, headers: Headers) -> Message:
-    """Receive the next message of a browser tab; end the connection if no page of the app sends messages of
-    this form.
+    """Receive the next message of a browser tab; end the connection at a message of unknown form.
 
     After the end of the sign-in, every message only causes a rerun of the page.
     """

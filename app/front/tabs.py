@@ -47,9 +47,7 @@ class MessageRate:
 
 
 class Tab:
-    """The connection of a browser tab, whose messages wait for the person's rate limit, until a newer tab
-    ends the connection.
-    """
+    """The connection of a browser tab, whose messages wait for the person's rate limit."""
 
     def __init__(self, receive: Receive, send: Send, rate: MessageRate) -> None:
         self._receive, self._send, self._rate = receive, send, rate
@@ -83,9 +81,7 @@ class OpenTabs:
 
     @asynccontextmanager
     async def open(self, person: str, receive: Receive, send: Send) -> AsyncIterator[Tab]:
-        """Register a new tab while its connection lasts; end the person's oldest tab if the person has too
-        many.
-        """
+        """Register a tab while its connection lasts; end the person's oldest tab if there are too many."""
         tab, tabs = Tab(receive, send, self._rates[person]), self._open[person]
         tabs.append(tab)
         if len(tabs) > MAX_TABS_OF_PERSON:

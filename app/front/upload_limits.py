@@ -74,9 +74,7 @@ class UploadLimits:
 
     @contextmanager
     def _count_bytes(self, name: str, path: str, length: int) -> Iterator[None]:
-        """Count the memory of an upload for its person: first the stated length, then the bytes in
-        Streamlit's memory.
-        """
+        """Count the memory of an upload: first the stated length, then the bytes in Streamlit's memory."""
         self._pending_bytes[name] += length
         try:
             yield
@@ -116,9 +114,7 @@ def _refuse(status: int, headers: Mapping[str, str] | None = None) -> PlainTextR
 
 
 def read_upload_memory() -> dict[str, int]:
-    """Return the bytes of uploads in Streamlit's memory by session; an empty dict if Streamlit does not
-    run.
-    """
+    """Return the bytes of uploads in Streamlit's memory by session; {} if Streamlit does not run."""
     if not runtime.exists():
         return {}
     manager = runtime.get_instance()._uploaded_file_mgr

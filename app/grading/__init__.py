@@ -47,9 +47,7 @@ def make_guide_json(guide: Guide) -> dict[str, Any]:
 
 
 def show_guide(guide: Guide, name: str, is_wide: bool = False) -> None:
-    """Show a labeling guide as annotators read it; `is_wide` puts the text next to the scale if there is
-    room.
-    """
+    """Show a labeling guide as annotators read it; `is_wide` puts the text next to the scale."""
     _panel(key=f"guide {name}", data={"guide": make_guide_json(guide), "wide": is_wide})
 
 

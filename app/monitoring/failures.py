@@ -71,9 +71,7 @@ class FailureLog:
 
 
 class _LoggedResponse:
-    """The response to a request. A refusal in JSON gets the id of the request, and the log gets the
-    sentence.
-    """
+    """The response to a request. A refusal in JSON gets the id of the request."""
 
     def __init__(self, scope: Scope, send: Send) -> None:
         self.id = log.make_failure_id()

@@ -37,9 +37,7 @@ _BY_PROVIDER = (
 
 
 async def show_account(request: Request) -> Response:
-    """GET: show the password form and the open sign-ins. POST: change the password and end all other
-    sign-ins.
-    """
+    """GET: show the password form and the open sign-ins. POST: change the password."""
     if request.method != "POST":
         return await _show_page(request)
     form = await pages.read_form(request)
@@ -143,9 +141,7 @@ def _list_item(sign_in: OpenSignIn, is_current: bool) -> str:
 
 
 def _build_provider_sign_out_page(address: str) -> Response:
-    """Return a page with a link to the provider's sign-out, because the form policy forbids a redirect to
-    other hosts.
-    """
+    """Return a page with a link to the provider's sign-out, because forms may not redirect to other hosts."""
     link = f'<a class="way" href="{escape(address)}">Sign out at the provider, too</a>'
     headers = {"Refresh": f"0; url={address}"}
     return pages.build_plain_page("Signed out", "You are signed out here.", link, headers=headers)

@@ -26,9 +26,7 @@ def read_client(request: Request) -> ClientInfo:
 
 
 def read_address(request: Request) -> str:
-    """Return the network address of a request; behind a trusted proxy, uvicorn supplies the client's
-    address.
-    """
+    """Return the network address of a request, which uvicorn supplies behind a trusted proxy."""
     return request.client.host if request.client else ""
 
 
@@ -38,9 +36,7 @@ def read_network(request: Request) -> str:
 
 
 def _mask_address(request: Request) -> str:
-    """Return the first 24 bits of an IPv4 address or the first 48 bits of an IPv6 address; '' for other
-    text.
-    """
+    """Return the first 24 bits of an IPv4 address or the first 48 bits of an IPv6 address; else ''."""
     address = read_network(request)
     with suppress(ValueError):
         return str(ipaddress.ip_network(address if "/" in address else f"{address}/24", strict=False))

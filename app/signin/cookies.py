@@ -41,9 +41,7 @@ class CookieCodec:
         return str(self._sign_ins.dumps([int(time.time() if now is None else now) + SIGN_IN_SECONDS, key]))
 
     def read_session_cookie(self, value: str, now: float | None = None) -> str | None:
-        """Read the key in a cookie value; None if the project did not issue the value or the value has
-        expired.
-        """
+        """Read the sign-in key in a cookie value; None if the value is forged or has expired."""
         try:
             expires, key = self._sign_ins.loads(value)
         except (BadData, TypeError, ValueError):  # not signed here, or by a version with other fields
@@ -51,9 +49,7 @@ class CookieCodec:
         return str(key) if expires > (time.time() if now is None else now) else None
 
     def name_browser_cookie(self, name: str) -> str:
-        """Return the name of the cookie that marks a browser as known to a person, without the person's name
-        in it.
-        """
+        """Return the name of the cookie that marks a browser as known, without the person's name in it."""
         digest = hmac.new(self._key, b"goldgrade known browser\0" + name.encode(), "sha256").hexdigest()
         return f"{self.cookie}_known_{digest[:8]}"
 

@@ -88,9 +88,7 @@ def sign_in_cache() -> SignInCache:
 
 
 def read_sign_in_key(cookies: Mapping[str, str]) -> str | None:
-    """Read the key of the sign-in in the cookies; None if the project did not issue the key or it has
-    expired.
-    """
+    """Read the key of the sign-in in the cookies; None if the key is forged or has expired."""
     return cookie_codec().read_session_cookie(cookies.get(cookie_codec().cookie, ""))
 
 

@@ -43,9 +43,7 @@ class FirstLead:
         return BY_LINK.format(link=make_invitation_link(address, self._token), address=address)
 
     def is_missing(self) -> bool:
-        """Return whether no lead can sign in. Once a project has a lead it always keeps a lead, so the
-        project is not read again.
-        """
+        """Return whether no lead can sign in; a project that has a lead always keeps one."""
         if self._is_missing:
             with project_store().reading() as cursor:
                 people = list_usable_accounts(cursor)

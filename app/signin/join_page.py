@@ -40,9 +40,7 @@ _JOIN_SCRIPT = f"<script>{pages.JOIN_SCRIPT}</script>"
 
 
 async def join(request: Request) -> Response:
-    """GET: show the account form of an opened invitation link. POST: open an invitation link, or make an
-    account from the fields of the form.
-    """
+    """GET: show the account form of an invitation. POST: open an invitation, or make an account."""
     form = (await pages.read_form(request) or {}) if request.method == "POST" else {}
     cookie = f"{cookie_codec().cookie}_link"
     token = form.get("token") or request.cookies.get(cookie, "")
@@ -101,9 +99,7 @@ async def _make_account(request: Request, token: str, invited: Annotator, form: 
 def _build_page(
     invited: Annotator | None = None, problem: str = "", status: int = 200, wait: int = 0, name: str = ""
 ) -> Response:
-    """Return the form of an opened invitation link; without an opened link, a script opens the link in the
-    address.
-    """
+    """Return the form of an opened invitation link; a script opens a link that is in the address."""
     subtitle, content = SUBTITLE, f"{pages.make_alert(problem) or _LINK_HELP}{_SIGN_IN_HELP}"
     if invited is not None:
         subtitle = f"Your account in {project_name()}, as {invited.role}."

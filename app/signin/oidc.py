@@ -27,9 +27,7 @@ MAX_ID_TOKEN_LENGTH = 2_500
 
 
 class SignedCookie(NamedTuple):
-    """A cookie that only the owner of cookie_secret in [auth] can write; browsers keep the cookie for
-    `seconds`.
-    """
+    """A cookie, kept for `seconds`, that only the owner of cookie_secret in [auth] can write."""
 
     purpose: str
     path: str
@@ -136,9 +134,7 @@ def remember_provider(response: Response, identity: VerifiedIdentity) -> None:
 
 
 async def make_sign_out_address(request: Request) -> str | None:
-    """Return the address at which the identity provider ends its session; None without provider or
-    address.
-    """
+    """Return the address at which the identity provider ends its session; None without an address."""
     hints = PROVIDER_COOKIE.read(request) if list_providers() else None
     if hints is None:
         return None
@@ -175,7 +171,5 @@ def _make_client(provider_name: str) -> Any:
 
 
 def _log_failure(provider: str, error: Exception) -> None:
-    """Log an error of an identity provider as `repr`, because parts of the error text may come from a
-    request.
-    """
+    """Log an error of an identity provider as `repr`, because its text may come from a request."""
     log.write(logging.WARNING, f"The identity provider failed: {error!r}", provider=provider)

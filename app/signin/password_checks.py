@@ -37,8 +37,7 @@ class PasswordCheckQueue:
         self._waiting: Counter[str] = Counter()
 
     async def run(self, request: Request, network: str, check: Callable[[], Result]) -> Result:
-        """Wait in the queue and return the result of `check`; the body of the request must have been read
-        before.
+        """Wait in the queue and return the result of `check`; the body of the request must be read before.
 
         Raises
         ------

@@ -36,9 +36,7 @@ async def start_at_provider(request: Request) -> Response:
 
 
 async def return_from_provider(request: Request) -> Response:
-    """GET: accept the provider's response, which is valid once and only in the browser that began the
-    sign-in.
-    """
+    """GET: accept the provider's response, once and only in the browser that began the sign-in."""
     pending = oidc.read_pending_sign_in(request) if list_providers() else None
     if pending is None:  # also after a sign-out at the provider
         return RedirectResponse("/sign-in", 303)

@@ -39,9 +39,7 @@ class Failures(NamedTuple):
 
 
 def list_sign_in_keys(name: str, address: str, browser: str | None) -> list[AttemptKey]:
-    """Return the keys by which a sign-in attempt is counted; `browser` is the key of a browser known to the
-    name.
-    """
+    """Return the keys by which a sign-in attempt is counted; `browser` is the key of a known browser."""
     if browser is not None:
         return [AttemptKey(("browser", name, browser))]
     customer = find_network(address, 48)
@@ -68,9 +66,7 @@ def list_link_keys(address: str) -> list[AttemptKey]:
 
 
 def find_network(address: str, bits: int = 64) -> str:
-    """Return the network by which attempts are counted: an IPv4 address, or the first bits of an IPv6
-    address.
-    """
+    """Return the network by which attempts are counted: an IPv4 address, or the first bits of an IPv6 one."""
     try:
         ip_address = ipaddress.ip_address(address)
     except ValueError:
@@ -105,9 +101,7 @@ class LoginThrottle:
         return 0
 
     def record_success(self, keys: Sequence[AttemptKey]) -> None:
-        """Record a correct password: reset the wrong passwords of this address, and do not count this
-        attempt.
-        """
+        """Record a correct password: reset the count of this address, and do not count this attempt."""
         self._failures.pop(keys[0].key, None)
         self.withdraw_attempt(keys[1:])
 
@@ -125,9 +119,7 @@ class LoginThrottle:
         return failures if now - failures.last_at < self.RESET_AFTER else Failures()
 
     def _count_failure(self, attempt_key: AttemptKey, now: float) -> None:
-        """Count a wrong password; beyond `MAX_COUNTERS` counters, drop the counter that has been unchanged
-        longest.
-        """
+        """Count a wrong password; beyond `MAX_COUNTERS` counters, drop the oldest counter."""
         count = self._read_failures(attempt_key, now).wrong_count + 1
         wait = 0.0
         if count >= attempt_key.free_attempts:

@@ -109,9 +109,7 @@ def _make_row(account: accounts.Account, workload: tuple[int, int]) -> tuple[obj
 
 
 def get_form(acts: Acts) -> FormState:
-    """Return the state that all forms of an account share, so that each action renews all fields and
-    buttons.
-    """
+    """Return the state that all forms of an account share, so that each action renews the forms."""
     return acts.form(f"people {st.query_params.get(PERSON_PARAMETER)}")
 
 

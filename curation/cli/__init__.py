@@ -72,9 +72,7 @@ def main() -> None:
 
 
 def add_commands(arguments: Sequence[str] = ()) -> None:
-    """Import the module of the command that the arguments name; all modules if the arguments name no
-    command.
-    """
+    """Import the module of the command that the arguments name, or all modules without a command."""
     if "--version" in arguments:
         return
     _, words = program.divide_arguments(arguments)
@@ -92,9 +90,7 @@ def _is_database_error(error: Exception) -> bool:
 
 
 def _end_command(signal_number: int, frame: FrameType | None) -> None:
-    """End the command as an error does, which removes half-written files; a second signal ends the
-    process at once.
-    """
+    """End the command as an error does, which removes half-written files; a second signal ends at once."""
     signal.signal(signal_number, signal.SIG_DFL)
     if signal_number == signal.SIGINT:
         print(f"goldgrade: {STOPPED} {invocation.interruption_note.get()}", file=sys.stderr)

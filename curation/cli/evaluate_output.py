@@ -102,9 +102,7 @@ def write_files(
 
 
 def _list_query_paths(path: Path, systems: Sequence[str]) -> list[Path]:
-    """Return the file of each system; with several systems the name of the file contains the system's
-    name.
-    """
+    """Return the file of each system; if there are several, the file name contains the system's name."""
     if len(systems) < 2:
         return [path]
     return [path.with_name(f"{path.stem}.{name}{path.suffix}") for name in systems]

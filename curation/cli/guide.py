@@ -219,9 +219,7 @@ def _list_difference_lines(difference: GuideDifference) -> Iterator[str]:
 
 
 def _describe_evidence(guide: Guide) -> str:
-    """Return a sentence about the grades that need evidence, or about the entry by which the guide would
-    ask for evidence.
-    """
+    """Return a sentence about the grades for which the guide asks for evidence, or could ask."""
     if guide.evidence:
         return f"Evidence: {guide.evidence.ask}, from grade {guide.evidence.from_grade} on"
     entry = f"evidence: {{ask: optional, from_grade: {guide.scale[-1].value}}}"

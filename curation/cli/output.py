@@ -24,9 +24,7 @@ _CONTROLS = re.compile("[\x7f-\x9f]")  # JSON escapes all other control characte
 
 
 def emit(result: Any, text: str | Callable[[], object]) -> None:
-    """Print `result` as one JSON object where --json is given; otherwise print the sentence `text` or call
-    it.
-    """
+    """Print `result` as one JSON object with --json, and otherwise the sentence `text`, or call it."""
     if invocation.is_json():
         text = json.dumps(to_json_value(result), ensure_ascii=False, indent=2, allow_nan=False)
         print(_CONTROLS.sub(lambda match: f"\\u{ord(match[0]):04x}", text))
@@ -48,9 +46,7 @@ def say(*sentences: str) -> None:
 
 
 def note(*sentences: str) -> None:
-    """Print sentences that are not part of a result on standard error, one on each line, with or without
-    --json.
-    """
+    """Print sentences that are not part of a result on standard error, one on each line."""
     for sentence in sentences:
         print(show_controls(sentence), file=sys.stderr)
 

@@ -36,9 +36,7 @@ EmbeddingModel = Annotated[str, option(CoverageRequest, "model")]
 
 
 class Purpose(StrEnum):
-    """Purposes of written queries: regions without a query, regions with few queries, or unanswerable
-    queries.
-    """
+    """Purposes of written queries: regions without a query, with few queries, or unanswerable queries."""
 
     gaps = "gaps"
     few = "few"

@@ -73,9 +73,7 @@ class GuideDifference:
 
     @property
     def body_changes(self) -> tuple[int, int]:
-        """Return the number of words removed from the guide's text, and the number of words added to the
-        text.
-        """
+        """Return the numbers of words removed from and added to the guide's text."""
         counts = Counter[str]()
         for block in self.body:
             counts[block.kind] += len(block.text.split())
@@ -83,9 +81,7 @@ class GuideDifference:
 
     @property
     def changed_body(self) -> tuple[TextBlock, ...]:
-        """Return the changes of the guide's text with some words around each change; an ellipsis replaces the
-        remaining words.
-        """
+        """Return the changes of the guide's text, each with some words before and after it."""
         last = len(self.body) - 1
         return tuple(_shorten(block, index > 0, index < last) for index, block in enumerate(self.body))
 
@@ -145,9 +141,7 @@ def _describe_change(grade_change: GradeChange) -> str:
 
 
 def _find_changed_entries(before: Guide, after: Guide) -> tuple[str, ...]:
-    """Return the names of further front-matter entries that differ. Return no names if the whole text of a
-    guide is not stored.
-    """
+    """Return the names of other front-matter entries that differ; none if a guide's text is not stored."""
     if not (before.source and after.source):
         return ()
     old, new = (read_entries(guide.source) for guide in (before, after))

@@ -25,9 +25,7 @@ ORDER BY author
 
 
 class GuideDraft(NamedTuple):
-    """A lead's draft as it was saved last; `started_from` is the hash of the guide that was current when the
-    draft was started.
-    """
+    """A lead's draft as last saved; `started_from` is the hash of the guide that was current at its start."""
 
     author: str
     revision: int

@@ -38,9 +38,7 @@ def split_source(source: str) -> tuple[str, str] | None:
 
 
 def read_entries(source: str) -> dict[str, Any]:
-    """Return the entries of a text's front matter by name; {} if the front matter cannot be read as named
-    entries.
-    """
+    """Return the entries of a text's front matter by name; {} if there are no named entries."""
     parts = split_source(source)
     values = read_values(parts[0]) if parts else None
     return values if isinstance(values, dict) else {}
@@ -74,9 +72,7 @@ def parse_nodes(front: str) -> Any:
 
 
 def find_line(front: str, location: Sequence[int | str]) -> int | None:
-    """Return the line number of a value in the guide's text; for a missing value, return the line of the
-    enclosing entry.
-    """
+    """Return the line number of a value in the guide's text, or the line of the enclosing entry."""
     node = parse_nodes(front)
     if node is None:
         return None

@@ -53,9 +53,7 @@ class Grade(BaseModel):
 
 
 class EvidenceRule(BaseModel):
-    """Rule for evidence: the grades for which annotators mark passages in the document, and whether marks are
-    required.
-    """
+    """The grades for which annotators mark passages as evidence, and whether marks are required."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -82,9 +80,7 @@ class Guide(BaseModel):
 
     @model_serializer(mode="wrap")
     def _leave_out_empty(self, serialize: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        """Leave empty entries out of the JSON, so that releases that were frozen before these entries existed
-        keep their ids.
-        """
+        """Leave empty entries out of the JSON, so that older releases keep their ids."""
         values: dict[str, Any] = serialize(self)
         absent = {name for name in ("presentation", "evidence") if values[name] is None}
         return {name: value for name, value in values.items() if name not in absent}
@@ -115,9 +111,7 @@ class Guide(BaseModel):
         return self.evidence is not None and grade is not None and grade >= self.evidence.from_grade
 
     def describe_evidence_problem(self, grade: int | None, has_evidence: bool) -> str:
-        """Return the error sentence for evidence at a grade that takes no evidence, or for missing evidence;
-        else ''.
-        """
+        """Return the error sentence for missing or unwanted evidence; '' if the evidence fits the grade."""
         is_taken = self.takes_evidence(grade)
         if has_evidence and not is_taken:
             answer = "an answer without a grade" if grade is None else f"grade {grade}"
@@ -131,9 +125,7 @@ class Guide(BaseModel):
 
 
 class TemplateField(BaseModel):
-    """A field of documents that the screen shows below the title, with the field's name or `label` before the
-    value; a `label` of '' shows only the value.
-    """
+    """A document field that the screen shows below the title, after `label` or the field's name."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True)
 
@@ -166,9 +158,7 @@ class PresentationTemplate(BaseModel):
 
     @property
     def names(self) -> list[str]:
-        """Return the names of the document fields that the presentation shows, in order, without
-        repetition.
-        """
+        """Return the names of the document fields that the presentation shows, without repetition."""
         title = [self.title] if self.title else []
         return list(dict.fromkeys([*title, *(field.field for field in self.fields)]))
 
@@ -219,8 +209,7 @@ def current_guide(cursor: Cursor) -> Guide:
 
 
 def describe_fields(cursor: Cursor, template: PresentationTemplate | None) -> tuple[list[str], list[str]]:
-    """Return a sentence for each field of a presentation, with the number of documents that have the field,
-    and the sentences about fields in no document.
+    """Return sentences with the number of documents for each field, and about fields in no document.
 
     An example of a sentence: The field “price” is in 0 of 3,823 documents. Without a presentation or a
     corpus, both lists are empty.

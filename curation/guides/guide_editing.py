@@ -47,9 +47,7 @@ class GuideFields:
         return list(self.grades[index].get("examples") or [])
 
     def with_new_grade(self) -> GuideFields:
-        """Return the fields with a new grade above the highest grade; the new grade still needs a name and a
-        definition.
-        """
+        """Return the fields with a new, unnamed grade above the highest grade."""
         values = [int(grade["value"]) for grade in self.grades if str(grade.get("value", "")).isdigit()]
         value = max(values, default=-1) + 1
         used_colours = {str(grade.get("colour", "")).lower() for grade in self.grades}
@@ -111,9 +109,7 @@ def replace_values(source: str, values: Mapping[str, Any], body: str) -> str:
 
 
 def compose_source(guide: Guide) -> str:
-    """Return the whole text of a guide; for a guide that was stored without its text, compose the text from
-    title, scale and body.
-    """
+    """Return the whole text of a guide, composed from its fields if the text was not stored."""
     if guide.source:
         return guide.source
     blank = "---\ntitle: ''\n---\n"

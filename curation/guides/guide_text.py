@@ -97,9 +97,7 @@ def _list_examples(guide: Guide) -> list[WorkedExample]:
 
 
 def parse_guide(source: str, path: Path | None = None) -> Guide:
-    """Parse the whole text of a guide. The errors are the same as for `read_guide`; a given path is part of
-    the error.
-    """
+    """Parse the whole text of a guide; raises as `read_guide`, with `path` in the error."""
     problems = find_problems(source)
     if problems:
         lines = [f"line {problem.line}: " if problem.line else "" for problem in problems]
@@ -180,9 +178,7 @@ def _check_rules(front: _FrontMatter) -> list[tuple[Location, str]]:
 
 
 def _is_consequence(item: Any) -> bool:
-    """Return whether a list is too short only because pydantic left out invalid entries, which are reported
-    separately.
-    """
+    """Return whether a list is too short only because pydantic left out invalid entries."""
     return item["type"] == "too_short" and bool(len(item["input"]) >= item["ctx"]["min_length"])
 
 

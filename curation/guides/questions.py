@@ -82,8 +82,7 @@ class GuideQuestion(NamedTuple):
 
 
 class ReadableQuestion(NamedTuple):
-    """A question about the guide as shown to an annotator: without names of people and without pairs of other
-    annotators.
+    """A question about the guide for an annotator, without names of people and pairs of others.
 
     Attributes
     ----------
@@ -103,8 +102,7 @@ class ReadableQuestion(NamedTuple):
 def ask_about_pair(
     store: Store, query_id: str, document_id: str, text: str, author: str = COMMAND_LINE
 ) -> str:
-    """Store a question about the current guide and a pair. Return the question's id, which is the same for
-    the same words.
+    """Store a question about the current guide and a pair; return its id, equal for equal words.
 
     Raises
     ------
@@ -195,9 +193,7 @@ def list_questions(cursor: Cursor) -> list[GuideQuestion]:
 
 
 def list_readable_questions(store: Store, annotator: str) -> list[ReadableQuestion]:
-    """Return the questions that an annotator asked, and questions with answers for everyone, the newest
-    answers first.
-    """
+    """Return an annotator's questions and the questions answered for everyone, newest answers first."""
     return store.read(fetch, ReadableQuestion, _READABLE, [annotator] * 3)
 
 

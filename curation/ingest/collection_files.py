@@ -132,9 +132,7 @@ def _list_files(path: Path) -> list[Path]:
 def _select_style(
     path: Path, files: Sequence[CollectionFile], style: str | None
 ) -> tuple[list[CollectionFile], list[CollectionFile]]:
-    """Return two lists: the files of the wanted style, or of the only style in the folder, and the other
-    files.
-    """
+    """Return the files of the wanted style, or of the folder's only style, and the other files."""
     styles = sorted({file.style for file in files if file.style})
     if style is None and len(styles) > 1:
         examples = [next(file for file in files if file.style == style) for style in styles]
@@ -216,9 +214,7 @@ def _recognize_table(path: Path, root: Path, style: str, encoding: str) -> Colle
 
 
 def _find_kind_by_columns(path: Path, layout: FileLayout) -> str | None:
-    """Return JUDGMENTS for a table with the columns of qrels, such as data/test.parquet; None for other
-    tables.
-    """
+    """Return JUDGMENTS for a table with the columns of qrels; None for other tables."""
     with suppress(InputError):
         return JUDGMENTS if {"query-id", "corpus-id"} <= set(Records(path, layout).columns) else None
     return None
@@ -248,9 +244,7 @@ def _find_kind_by_name(path: Path, root: Path) -> str | None:
 
 
 def _find_table_style(root: Path, paths: Sequence[Path]) -> str:
-    """Return the style of tables: 'hf' for Parquet, or JSON lines in folders of configurations;
-    else 'beir'.
-    """
+    """Return the style of tables: 'hf' for Parquet and JSON lines in config folders; else 'beir'."""
     if any(path.suffix.lower() in (".parquet", ".pq") for path in paths):
         return "hf"
     inner = [path.relative_to(root).parts for path in paths if path != root]
@@ -266,9 +260,7 @@ def _has_two_columns_and_no_header(path: Path, encoding: str) -> bool:
 
 
 def _read_beginning(path: Path, encoding: str) -> str:
-    """Return the beginning of a file, up to the first bytes that are not text. The import reports problems of
-    the file later.
-    """
+    """Return the beginning of a file, up to the first bytes that are not text."""
     lines: list[str] = []
     with suppress(InputError, OSError):
         for line in islice(read_lines(path, encoding, Problems(path), Counter()), 200):
@@ -284,8 +276,7 @@ def _format_name(path: Path, root: Path) -> str:
 
 @contextmanager
 def open_collection(path: Path) -> Iterator[Path]:
-    """Unpack a zip archive for the duration of the context, and yield the folder; yield a path of any other
-    kind unchanged.
+    """Unpack a zip archive for the duration of the context; yield the folder, or any other path.
 
     Raises
     ------

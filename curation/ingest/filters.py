@@ -151,9 +151,7 @@ class Filters(NamedTuple):
     documents: Mapping[str, Mapping[str, Any]] = {}
 
     def explain_pair(self, query_id: str, document_id: str) -> str | None:
-        """Return the reason for which a document is outside the query's filter; None if the document is
-        inside.
-        """
+        """Return the reason why a document is outside the query's filter; None if it is inside."""
         if query_id not in self.queries or document_id not in self.documents:
             return None
         return explain_exclusion(self.queries[query_id], self.documents[document_id])
@@ -241,9 +239,7 @@ def describe_missing_fields(query_filter: Filter, known_fields: Collection[str])
 
 
 def _read_metadata(store: Store, names: Collection[str]) -> tuple[set[str], dict[str, Mapping[str, Any]]]:
-    """Return the names of all metadata fields, and the values of the requested fields for each document.
-    Equal metadata values share memory.
-    """
+    """Return the names of all metadata fields, and the requested fields' values for each document."""
     with store.reading() as cursor:
         if get_setting(cursor, "corpus") is None:
             return set(), {}

@@ -55,9 +55,7 @@ class Holding(NamedTuple):
 
 
 def read_holdings(cursor: Cursor) -> list[Holding]:
-    """Return the number of records that a project has from each kind of file, in the order in which files are
-    usually imported.
-    """
+    """Return the number of records that a project has from each kind of file, in the usual order."""
     counts = cursor.execute(_COUNTS, [get_setting(cursor, "corpus")]).fetchall()[0]
     last_imports = {row[0]: row[1:] for row in cursor.execute(_LAST_IMPORTS).fetchall()}
     holdings = []

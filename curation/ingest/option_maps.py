@@ -97,9 +97,7 @@ def parse_annotator_map(text: str) -> dict[str, str]:
 
 
 def parse_annotator_columns(text: str) -> dict[str, str]:
-    """Parse the option with columns of the wide form and their annotators: `a,b=ada` is {'a': 'a', 'b':
-    'ada'}.
-    """
+    """Parse the option with columns of grades and their annotators: `a,b=ada` maps a to a, b to ada."""
     pairs = (part.strip().partition("=") for part in _split_parts(text) if part.strip())
     return {column.strip(): name.strip() or column.strip() for column, _, name in pairs}
 

@@ -39,9 +39,7 @@ class ImportOutcome(NamedTuple):
 
 
 def describe_fields(fields: Any, rest: str = "") -> str:
-    """Return the sentence that lists the columns that were read; `rest` is a clause about the remaining
-    columns.
-    """
+    """Return a sentence that lists the columns that were read; `rest` is about the other columns."""
     used_columns = ", ".join(f"{name} {column}" for name, column in fields.used.items())
     unused_clause = f"; {rest}" if rest else ""
     if not rest and fields.unused:

@@ -22,9 +22,7 @@ class Run(NamedTuple):
 
 
 class RunEntry(NamedTuple):
-    """An entry of a stored run: a document at a rank, from 1 for the top. Lines that the import left out
-    leave gaps in the ranks.
-    """
+    """An entry of a stored run: a document at a rank, from 1 for the top; ranks may have gaps."""
 
     query_id: str
     document_id: str
@@ -71,8 +69,7 @@ def check_run_name(name: str) -> None:
 def store_run(
     cursor: Cursor, name: str, source: str, entries: Sequence[RunEntry], left_out: dict[str, int], author: str
 ) -> tuple[Run, bool]:
-    """Store entries as a run, whose id is a hash of name and entries. Return the run, and whether the run is
-    new.
+    """Store entries as a run, with a hash as id; return the run, and whether it is new.
 
     Raises
     ------

@@ -198,8 +198,7 @@ def append_events(cursor: Cursor, events: Sequence[JudgmentEvent], marks: Sequen
 
 
 def read_evidence_marks(cursor: Cursor, presentation_ids: Sequence[str]) -> dict[str, Spans]:
-    """Read the characters that annotators marked last, by presentation; presentations without marks are
-    absent.
+    """Read the characters that annotators marked last, by presentation.
 
     After an undo, the result holds the undone marks, so that a screen can offer them again.
     """

@@ -21,8 +21,7 @@ DOCUMENTS_SHOWN = 10
 
 @dataclass(frozen=True)
 class RoundRequest:
-    """A request to open a round over candidates; each annotator's items and their order are fixed at the
-    opening.
+    """A request to open a round over candidates, which fixes each annotator's items in order.
 
     Attributes
     ----------
@@ -106,8 +105,7 @@ class RoundRequest:
     kind: str = "labeling"
 
     def checked(self) -> RoundRequest:
-        """Return the request without repeated annotators; in a pilot everyone judges all pairs, without
-        duplicates.
+        """Return the request without repeated annotators; in a pilot everyone judges all pairs.
 
         Raises
         ------
@@ -178,8 +176,7 @@ class PracticeRequest:
 
 @dataclass(frozen=True)
 class MoveRequest:
-    """A request to move an annotator's untouched items to other members, or shares of the items to new
-    members."""
+    """A request to move an annotator's untouched items, or shares of items to new members."""
 
     round: str = ""
     from_: str | None = option(

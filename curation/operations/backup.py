@@ -164,9 +164,7 @@ def _find_target(project: Path, target: Path, taken_at: datetime) -> Path:
 
 
 def _read_copy(copy: Path, project: Path) -> Rows:
-    """Read a whole copy of the project; an error names the project, because a damaged copy shows a damaged
-    project.
-    """
+    """Read a whole copy; an error names the project, because damage comes from the project."""
     try:
         return read_whole_file(copy)
     except StoreError as error:

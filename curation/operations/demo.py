@@ -64,8 +64,7 @@ def build_demo(
     progress: Progress = silent,
     modules: Collection[str] | None = None,
 ) -> tuple[Path, bool]:
-    """Make the demo project in `folder` if the folder has none; return the project file, and whether it is
-    new.
+    """Make the demo project in `folder` if the folder has none; return the file, and whether it is new.
 
     Parameters
     ----------
@@ -112,8 +111,7 @@ def _fill_project(
 
 
 def _import_sample_grades(store: Store, sample: Path) -> None:
-    """Import two readers' grades and marks and a third reader's decisions on half of the disputes, then split
-    and freeze.
+    """Import two readers' grades and a third reader's decisions on half of the disputes, and freeze.
 
     A document of a different Python version may lack a marked quote.
     """

@@ -25,9 +25,7 @@ from curation.store import Store, get_setting, utc_now
 
 MAX_BACKUP_AGE = timedelta(days=7)
 MAX_CLOCK_LEAD = timedelta(minutes=5)
-"""The time by which the last event may lie in the future without a finding, because clocks of machines
-differ.
-"""
+"""Tolerated time by which the last event may lie in the future, because machines' clocks differ."""
 _BACKUP_TIMES = """
 WITH downloads AS (SELECT detail->>'file' AS file FROM events WHERE action = $downloaded)
 SELECT max(happened_at) FILTER (

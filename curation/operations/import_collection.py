@@ -49,9 +49,7 @@ class CollectionImport:
 
     @property
     def sentences(self) -> list[str]:
-        """Return sentences about the import of the documents, then of each other file; the first sentence
-        names the file.
-        """
+        """Return sentences about the import of all documents and of each other file."""
         documents = [file.path.name for file in self.files if file.kind == DOCUMENTS]
         names = [f"{len(documents):,} files of documents" if len(documents) > 1 else "".join(documents)]
         names += [file.path.name for file in self.files if file.kind != DOCUMENTS]

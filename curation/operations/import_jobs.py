@@ -50,8 +50,7 @@ def import_for_page(
 
 
 def dry_run(store: Store, request: ImportRequest, by: str, progress: Progress = silent) -> DryRun:
-    """Try an import without keeping its result; return the problems because of which the import would be
-    refused.
+    """Try an import without keeping its result; return the problems that would stop the import.
 
     Raises
     ------

@@ -42,9 +42,7 @@ ORDER BY kind = 'document', kind, rank, length(title), title, query_id, document
 
 
 class SearchHit(NamedTuple):
-    """A query, a document or a person that a search found; a document also has the id of a query that it is a
-    candidate for.
-    """
+    """A query, document or person that a search found; a document has the id of one of its queries."""
 
     kind: str
     title: str

@@ -169,9 +169,7 @@ def list_sealing_releases(store: Store, query_id: str) -> tuple[str, ...]:
 
 
 def _read_ranks(cursor: Cursor, query_id: str, with_evaluated: bool) -> dict[str, dict[str, int | None]]:
-    """Read the ranks of each document by system, from the newest pools; the newest evaluations add ranks of
-    further documents and systems.
-    """
+    """Read the ranks of each document by system, from the newest pools and the newest evaluations."""
     ranks: defaultdict[str, dict[str, int | None]] = defaultdict(dict)
     rows = cursor.execute(_POOL_RANKS, [query_id]).fetchall()
     pooled = {f"{system.removeprefix(RUN_PREFIX)}{EVALUATED}": system for _, system, _ in rows}

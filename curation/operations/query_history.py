@@ -48,9 +48,7 @@ class QueryHistory:
 
     @property
     def sentences(self) -> list[str]:
-        """Return sentences on what changed from each release to the next, and on the releases without the
-        query.
-        """
+        """Return sentences on the changes between releases, and on the releases without the query."""
         sentences = []
         for before, after in zip(self.releases, self.releases[1:], strict=False):
             changes = _describe_changes(before, after, with_grades=not self.is_sealed)

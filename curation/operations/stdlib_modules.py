@@ -25,9 +25,7 @@ IMPORTED_MODULES = tuple(
 
 
 def read_module(name: str) -> Iterator[StdlibDocument]:
-    """Import a module and yield its document and the documents of the classes and functions that it
-    publishes.
-    """
+    """Import a module; yield its document, and those of its published classes and functions."""
     try:
         module = importlib.import_module(name)
     except ImportError:  # some installations of Python lack the module
@@ -45,9 +43,7 @@ def read_module(name: str) -> Iterator[StdlibDocument]:
 
 
 def _read_original_value(module: ModuleType, attribute: str) -> object:
-    """Return the value that Python gave an attribute: `sys` keeps the original hook where a program
-    replaced one.
-    """
+    """Return the original value of an attribute, such as a hook of `sys` that a program replaced."""
     value: object = getattr(module, attribute, None)
     return getattr(module, f"__{attribute}__", value) if attribute.endswith("hook") else value
 
@@ -83,9 +79,7 @@ def _read_class(name: str, cls: type) -> Iterator[StdlibDocument]:
 
 
 def _format_title(name: str, value: object, drop_first: bool) -> str:
-    """Write the name of an object with its signature; `name(...)` for a C function without a known
-    signature.
-    """
+    """Return the name of an object with its signature, or `name(...)` for an unknown signature."""
     try:
         signature = inspect.signature(value)  # type: ignore[arg-type]
     except (AttributeError, TypeError, ValueError):

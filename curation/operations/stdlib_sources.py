@@ -38,9 +38,7 @@ def list_sources(modules: Collection[str] | None) -> Iterator[tuple[str, Path]]:
 
 
 def _is_excluded(parts: tuple[str, ...]) -> bool:
-    """Return whether a module is private, excluded, missing in some Pythons, or published under a different
-    name.
-    """
+    """Return whether a module is private, excluded, missing in some Pythons, or renamed when published."""
     is_private = any(part.startswith("_") or part in EXCLUDED_MODULES for part in parts)
     return is_private or parts[0] in OPTIONAL_MODULES | REPUBLISHED
 

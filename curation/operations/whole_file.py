@@ -94,8 +94,7 @@ def list_tables(cursor: Cursor) -> list[str]:
 
 
 def try_inserts(cursor: Cursor) -> None:
-    """Insert the first row of each table again, with different keys; commit, because a rollback skips
-    indexes.
+    """Insert the first row of each table again, with different keys, and commit.
 
     A number is changed only in a key without a text: the number may have to stay below other numbers of its
         row.

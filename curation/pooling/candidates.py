@@ -44,8 +44,7 @@ class CandidateSource(NamedTuple):
 def collect_candidates(
     lists: SystemLists, queries: Sequence[Query], depth: int, stand_ins: Representatives
 ) -> tuple[list[CandidateSource], int]:
-    """Collect the first `depth` hits of each system. Each pair is collected once for a system, at its best
-    rank.
+    """Collect the first `depth` hits of each system, each pair once for a system at its best rank.
 
     Returns
     -------

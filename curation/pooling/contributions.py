@@ -99,9 +99,7 @@ class Contributions:
 
     @property
     def sentences(self) -> list[str]:
-        """Return sentences with the numbers of graded and relevant pairs, and about systems with the same
-        candidates.
-        """
+        """Return sentences with the numbers of graded and relevant pairs, and about equal systems."""
         candidates = pluralize(self.candidates, "candidate")
         graded = f"{self.graded:,} of {candidates} have a grade"
         lines = [f"{graded}; {self.relevant:,} are relevant (graded above the scale's lowest)."]
@@ -220,8 +218,7 @@ def count_contributions(
 
 
 def find_twins(ranked: Iterable[RankedPair], relevance: Relevance) -> list[tuple[list[str], int]]:
-    """Find groups of systems that proposed the same pairs, and count relevant pairs that only the group
-    proposed.
+    """Find groups of systems that proposed the same pairs, with the relevant pairs of only the group.
 
     Leaving out one system of a group loses no pair, because the other systems of the group proposed the same
     pairs.

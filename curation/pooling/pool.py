@@ -211,18 +211,14 @@ def _list_parameters(store: Store, inputs: _PoolInputs, systems: Systems) -> dic
 
 
 def _has_new_word_cuts(queries: Sequence[Query], documents: Iterable[Document]) -> bool:
-    """Return whether older versions of goldgrade cut these texts into different words, and so found other
-    documents.
-    """
+    """Return whether older versions of goldgrade cut these texts into words differently."""
     return any(is_cut_differently(query.text) for query in queries) or any(
         is_cut_differently(document.text, whole=True) for document in documents
     )
 
 
 def _search_systems(systems: Systems, inputs: _PoolInputs, progress: Progress) -> _SearchResults:
-    """Search for the queries of a pool, `QUERIES_AT_ONCE` at a time, so that only pooled results stay in
-    memory.
-    """
+    """Search for `QUERIES_AT_ONCE` queries at a time, so that only pooled results stay in memory."""
     request, queries, identical = inputs.request, inputs.queries, inputs.texts.identical
     draw = None
     if request.random_negatives:

@@ -113,9 +113,7 @@ class RandomOrder:
         self._seed = seed
 
     def draw(self, count: int, query_id: str, excluded: Collection[str]) -> list[str]:
-        """Draw the first `count` documents of the query's random order that are not excluded, or all if
-        fewer.
-        """
+        """Return the first `count` documents of the query's random order without the excluded ones."""
         keys = _mix_numbers(self._hashes ^ np.uint64(_hash_number(self._seed, query_id)))
         sorted_count = count + 16  # approximate number of documents to sort, raised if too small
         while True:

@@ -129,9 +129,7 @@ def restore_request(pool: PoolRow) -> PoolRequest:
 
 
 def describe_rebuild(pool: PoolRow, request: PoolRequest, queries: int) -> str:
-    """Return a sentence about the difference between a stored pool and a new pool for this number of
-    queries.
-    """
+    """Return a sentence about the difference between a stored pool and a new pool."""
     before = restore_request(pool)
     gone = [name.removeprefix(RUN_PREFIX) for name in before.systems if name not in request.systems]
     new = [name.removeprefix(RUN_PREFIX) for name in request.systems if name not in before.systems]

@@ -1,3 +1,1 @@
-"""Queries: the choice of queries to judge, the tags of queries, and the regions of the corpus that queries
-test.
-"""
+"""Queries: the choice of queries to judge, their tags, and the regions of the corpus that they test."""

@@ -89,8 +89,7 @@ class TagsFound:
 
 
 def match_tag(store: Store, tag: str, texts: Sequence[str]) -> Mask:
-    """Find the normalized texts with a tag, by the tag's rule or a person's statement, as a mask of shape
-    (texts,).
+    """Find the normalized texts with a tag, by rule or by a person, as a mask of shape (texts,).
 
     A tag without a rule is only on texts of queries that people tagged.
 

@@ -52,9 +52,7 @@ class UnanswerableCheck(NamedTuple):
 
     @property
     def verdict(self) -> str:
-        """Return the verdict on the query: 'not pooled', 'not judged', 'confirmed', 'answered' or
-        'undecided'.
-        """
+        """Return the verdict: 'not pooled', 'not judged', 'confirmed', 'answered' or 'undecided'."""
         asked = self.yes + self.partly + self.no
         if not asked:
             return "not judged" if self.candidates else "not pooled"

@@ -100,8 +100,7 @@ def find_present_quarter(cursor: Cursor, today: date | None) -> Quarter:
 
 
 def read_work(cursor: Cursor) -> list[QuarterWork]:
-    """Read the opened re-labeling plan of each quarter, or the newest plan if no plan of the quarter was
-    opened.
+    """Read the opened plan of each quarter, or the newest plan of a quarter without an opened plan.
 
     Plans are ordered by quarter.
     """

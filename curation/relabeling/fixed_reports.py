@@ -51,9 +51,7 @@ class RoundClosed(NamedTuple):
 
     @property
     def sentences(self) -> list[str]:
-        """Return sentences about the state of a closed round, and about the fixed report of its
-        re-labeling.
-        """
+        """Return sentences about the state of a closed round and its fixed report."""
         return [*self.state.sentences, *filter(None, [self.remark])]
 
 
@@ -74,9 +72,7 @@ def read_report_inputs(cursor: Cursor, plan: StoredPlan) -> ReportInputs:
 
 
 def close_round(store: Store, name: str, author: str = COMMAND_LINE, reason: str = "") -> RoundClosed:
-    """Close a round; if the round is a re-labeling, also store the inputs of its drift report, so that the
-    report stays fixed.
-    """
+    """Close a round, and fix the drift report if the round is a re-labeling."""
     remarks: list[str] = []
 
     def fix(cursor: Cursor, state: RoundState) -> None:
@@ -88,9 +84,7 @@ def close_round(store: Store, name: str, author: str = COMMAND_LINE, reason: str
 
 
 def fix_reports(cursor: Cursor) -> None:
-    """Store the inputs of the drift report of each opened quarter that has none stored, the oldest quarter
-    first.
-    """
+    """Fix the drift report of each opened quarter without a fixed report, the oldest quarter first."""
     for plan in sorted(list_plans(cursor), key=lambda plan: plan.quarter):
         if plan.round_id is not None:
             fix_report(cursor, plan)

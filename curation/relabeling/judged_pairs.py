@@ -51,9 +51,7 @@ See `JudgedPair.is_stale`.
 GRADE_REVEALING_FIELDS = ("grade", "confidence", "guide_behind", "guide_hash")
 """Fields of a judged pair that would reveal the grade of the pair."""
 CHANGED_TEXT_SCORE = 0.5
-"""Document part of the staleness score if one word of the text changed. A larger share of changed words
-adds to it.
-"""
+"""Document part of the staleness score if only one word of the text changed."""
 
 # The versions and guides of the counted judgments; a decision has a version and a guide of its own.
 _JUDGMENT_FACTS = """
@@ -152,9 +150,7 @@ class JudgedPair:
 
     @property
     def stratum(self) -> str:
-        """Return the name of the pair's stratum: the type of its query and the quarter of its last
-        judgment.
-        """
+        """Return the stratum's name: the type of the query and the quarter of the last judgment."""
         return f"{self.type}{STRATUM_SEPARATOR}{self.judged or 'unknown'}"
 
     @property

@@ -103,9 +103,7 @@ class QuarterResult(NamedTuple):
 
     @property
     def open(self) -> list[RegradedPair]:
-        """Return the pairs with an old grade and no new grade: unjudged, disputed, or answered with
-        cannot-tell.
-        """
+        """Return the pairs with an old but no new grade: unjudged, disputed, or cannot-tell."""
         return [pair for pair in self.pairs if pair.why in OPEN and pair.before is not None]
 
     @property

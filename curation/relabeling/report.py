@@ -39,9 +39,7 @@ PLAN_PARTS = ("random", "due", "stale", "control")
 
 @dataclass(frozen=True)
 class DriftRow:
-    """The agreement of old and new grades in a group of pairs: share of equal grades, Cohen's kappa,
-    quadratic kappa, mean shift.
-    """
+    """Agreement of old and new grades in a group of pairs: equal grades, two kappas, and mean shift."""
 
     name: str
     pairs: int

@@ -20,8 +20,7 @@ from curation.store import Query, Store
 
 @dataclass(frozen=True)
 class RelabelingCalendar:
-    """The judged pairs of the last two years by quarter, and the re-labeling that is due in the present
-    quarter.
+    """The judged pairs of the last two years by quarter, and the re-labeling that is due now.
 
     Attributes
     ----------
@@ -67,9 +66,7 @@ class RelabelingCalendar:
 
     @property
     def stale_sentence(self) -> str:
-        """Return a sentence on the number of stale pairs, and on the stale pairs that this quarter judges
-        again.
-        """
+        """Return a sentence on the number of stale pairs, and how many are judged again."""
         if not self.stale:
             return "No pair is out of date."
         sentence = f"{pluralize(self.stale, 'pair is', 'pairs are')} out of date"

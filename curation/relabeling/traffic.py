@@ -121,9 +121,7 @@ class TrafficTable:
 
     @cached_property
     def _by_text(self) -> dict[str, list[int]]:
-        """Count the searches of each window of logs by the text of a query, or by a new group of
-        spellings.
-        """
+        """Count the searches of each window of logs by the text of a query, or by a new group."""
         counts: defaultdict[str, list[int]] = defaultdict(lambda: [0] * len(self.totals))
         for text, query in self._query_of_text().items():
             for window, searches in enumerate(self.logged.get(text, ())):
@@ -132,9 +130,7 @@ class TrafficTable:
 
     @cached_property
     def counts(self) -> dict[str, tuple[int, ...]]:
-        """Return the searches of each window of logs by the normalised text of a query, other spellings
-        included.
-        """
+        """Count the searches of each window of logs by normalised query, other spellings included."""
         return {text: tuple(count) for text, count in self._by_text.items() if text in self.known}
 
     @cached_property
@@ -196,9 +192,7 @@ class TrafficTable:
 
 
 def find_trend(then: int, now: int, change: TotalChange) -> str:
-    """Return the search trend of a query from its number of searches at sampling and now. Half a search is
-    added to each count.
-    """
+    """Return the search trend of a query from its searches at sampling and now, plus half a search each."""
     change_log = log((now + 0.5) / (then + 0.5)) - change.median
     variance = 1 / (then + 0.5) + 1 / (now + 0.5)
     noise = Z95 * sqrt(change.scatter**2 * variance + change.error**2)

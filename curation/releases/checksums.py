@@ -61,9 +61,7 @@ def sign_row(
 
 
 def find_altered_parts(row: ReleaseRow, texts: Mapping[str, PartText]) -> list[str]:
-    """Return a sentence for each part of a release that differs from the frozen part; [] if all parts are
-    unaltered.
-    """
+    """Return a sentence for each altered part of a release; [] if no part was altered."""
     present = {part: text.sums for part, text in texts.items()}
     has_id = compute_release_id({part: sums.sha256 for part, sums in present.items()}) == row.release_id
     try:

@@ -56,9 +56,7 @@ def list_diff_findings(diff: Diff) -> list[str]:
 
 
 def make_diff_sections(diff: Diff, limit: int = LIMIT) -> list[Section]:
-    """Return the sections about the difference between two releases, in reading order, without empty
-    sections.
-    """
+    """Return the non-empty sections about the difference between two releases, in reading order."""
     sections = [
         Section("Grades", _grades_sentence(diff), (), _grade_tables(diff, limit), _sealed_remark(diff)),
         Section("What had changed", CHANGED, (), (_change_table(diff),)),

@@ -122,9 +122,7 @@ def read_overview(store: Store, name: str) -> ShownRelease:
 
 
 def explain_override(shown_release: ShownRelease) -> list[str]:
-    """Return sentences about a freeze against the gate, with the person and the reason; [] for other
-    releases.
-    """
+    """Return sentences about a freeze against the gate, with person and reason; else []."""
     if not (shown_release.mark and shown_release.override):
         return []
     number, reason = shown_release.override["by"], shown_release.override["reason"]

@@ -82,9 +82,7 @@ class VerifiedExport:
 
     @property
     def sentences(self) -> list[str]:
-        """Return a sentence which says that the exported folder is intact, or sentences about its
-        problems.
-        """
+        """Return a sentence which says that the export is intact, or sentences about its problems."""
         if not self.intact:
             return describe_alterations(str(self.out), self.problems, self.altered)
         files = f"{pluralize(self.files, 'file')} of the release {self.name}"

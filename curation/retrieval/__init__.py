@@ -1,5 +1,4 @@
-"""Search in the corpus: the `Retriever` protocol, with BM25, dense, hybrid and imported runs as its
-retrievers.
+"""Search in the corpus: the `Retriever` protocol, and its retrievers BM25, dense, hybrid and runs.
 
 Importing this package costs little: scipy, sentence-transformers and torch are imported at the first search.
 """

@@ -61,9 +61,7 @@ class Bm25:
 
     @classmethod
     def from_store(cls, store: Store, corpus: Corpus, stemmer: str | None = None) -> Bm25:
-        """Make a BM25 retriever over a project's documents, with the index in a folder next to the project
-        (`stored_index`).
-        """
+        """Make a BM25 retriever over a project's documents, with an index stored next to the project."""
         retriever = cls((), stemmer)
         retriever._document_ids = corpus.ids
         retriever._load_index = lambda progress: load_index(store, corpus.hashes, progress, stemmer)
@@ -71,9 +69,7 @@ class Bm25:
 
     @property
     def settings(self) -> Mapping[str, Any]:
-        """Return the settings of the retriever (`Retriever.settings`), with the project's stemmer if there is
-        one.
-        """
+        """Return the settings of the retriever, with the project's stemmer if there is one."""
         settings = {"b": B, "formula": "okapi", "k1": K1, "stop_words": digest(sorted(STOP_WORDS))[:8]}
         return settings if self._stemmer is None else settings | {"stemmer": self._stemmer}
 
@@ -105,9 +101,7 @@ class Bm25:
         return "every word of the query that occurs is in half of the documents or more"
 
     def _find_words(self, text: str) -> list[int]:
-        """List the index numbers of a query's words with a positive idf; a repeated word is listed
-        repeatedly.
-        """
+        """List the numbers of a query's words with a positive idf, repeated words repeatedly."""
         idf = self._load_postings().idf
         word_numbers = map(self._find_word, searched_terms(text, self._stemmer))
         return [number for number in word_numbers if number is not None and idf[number] > 0]

@@ -34,9 +34,7 @@ _ENDED = "A process that counts words ended early, perhaps because the machine h
 
 
 class CountFiles(NamedTuple):
-    """The files of word counts in a folder, for one set of rules that cut texts into words
-    (`word_counts.hash_word_rules`).
-    """
+    """The files of word counts in a folder, for one set of rules that cut texts into words."""
 
     folder: Path
     rules_hash: str
@@ -53,8 +51,7 @@ class CountFiles(NamedTuple):
         return batches, pa.concat_arrays(hashes)
 
     def write(self, texts: pa.Table) -> int:
-        """Count the words of a batch (`documents.batches_of_texts`), store the counts, and return the number
-        of documents.
+        """Count the words of a batch of texts, store the counts, and return the number of documents.
 
         Raises
         ------
@@ -67,9 +64,7 @@ class CountFiles(NamedTuple):
         return len(texts)
 
     def write_in_processes(self, batches: Iterator[pa.Table], n_processes: int) -> Iterator[int]:
-        """Count and store the words of batches in child processes, and yield each batch's number of
-        documents.
-        """
+        """Count and store the words of batches in child processes; yield each batch's size."""
         program = f"from {__name__} import count_sent_texts; count_sent_texts()"
         command = [sys.executable, "-P", "-c", program, str(self.folder), self.rules_hash, self.stemmer or ""]
         with ExitStack() as stack, ThreadPoolExecutor(n_processes) as threads:

@@ -1,5 +1,4 @@
-"""Dense retrieval: exact search for documents whose embeddings have the highest cosine with the query
-embedding.
+"""Dense retrieval: exact search for the documents with the highest cosine to the query embedding.
 
 The search compares the query with all documents by a matrix product in blocks, which takes some milliseconds
 a query for 60,000 documents. Cosines are rounded to six decimals before they are compared, so that the last
@@ -40,9 +39,7 @@ class _Passages(NamedTuple):
     spans: list[list[Span]]
 
     def find_best(self, row: int, cosines: NDArray[np.float64]) -> Span | None:
-        """Find the best passage of a document with several passages. Of passages with equal scores, the first
-        is best.
-        """
+        """Find the best passage of a document, the first one if several have equal scores."""
         spans = self.spans[row]
         if len(spans) == 1:
             return None
@@ -74,8 +71,7 @@ class Dense:
 
     @property
     def settings(self) -> Mapping[str, Any]:
-        """Return the settings of the retriever: the model, the cut into passages, and the comparison of
-        vectors.
+        """Return the settings: the model, the cut into passages, and the comparison of vectors.
 
         Raises
         ------

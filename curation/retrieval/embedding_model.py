@@ -34,8 +34,7 @@ class ModelSource(NamedTuple):
 
 
 def find_model(model: str) -> ModelSource:
-    """Find a model: the default model in its offline package if the package is installed, else a folder or
-    the hub.
+    """Find a model: the default model in its offline package, else a folder or a model of the hub.
 
     Raises
     ------
@@ -153,9 +152,7 @@ def _sentence_transformer(location: str, ask_hub: bool) -> Any:
 
 
 def _folder(location: str) -> str:
-    """Find the model's folder in the cache of the Hugging Face hub, because loading by name sends a
-    request to the hub.
-    """
+    """Find a model's folder in the hub's cache, because loading by name would ask the hub."""
     path = model_file(location, "modules.json")
     return str(path.parent) if path else location
 

@@ -94,8 +94,7 @@ def embed(
 
 
 def open_model(store: Store | None, source: ModelSource, ask_hub: bool = True) -> Any:
-    """Load an embedding model, and check that the model gives the vectors that the project stored under its
-    name.
+    """Load an embedding model, and check that the model gives the vectors stored under its name.
 
     Raises
     ------
@@ -108,9 +107,7 @@ def open_model(store: Store | None, source: ModelSource, ask_hub: bool = True) -
 
 
 def longest_first(encoder: Any, texts: Sequence[HashedText]) -> list[HashedText]:
-    """Sort texts by their number of word pieces, the longest first, because batches are padded to word
-    pieces.
-    """
+    """Sort texts by their number of word pieces, the longest first, because batches are padded."""
     sizes = [len(text) for _, text in texts]
     if getattr(encoder.tokenizer, "is_fast", False):
         chunks = (texts[start : start + CHUNK] for start in range(0, len(texts), CHUNK))
@@ -153,9 +150,7 @@ def _embed_missing(
     progress: Progress,
     half: bool,
 ) -> None:
-    """Embed the longest texts first, so that a batch has texts of similar length and no forecast of time is
-    too low.
-    """
+    """Embed the missing texts, the longest first, so that a batch has texts of similar length."""
     done, start_time = total - len(missing), monotonic()
     progress(STEPS[kind], done, total)
     by_length = longest_first(encoder, missing)
@@ -202,9 +197,7 @@ def _read(store: Store, name: str, text_hashes: Sequence[str]) -> Vectors:
 
 
 def _refuse_another_model(store: Store, name: str, encoder: Any) -> None:
-    """Compare the model's vector of a fixed sentence with the stored vector; store the vector if none is
-    stored.
-    """
+    """Refuse a model that gives a different vector for a fixed sentence than the stored vector."""
     probe = encode(encoder, [_PROBE], "document")
     text_hash = digest("probe", _PROBE)
     with store.transaction(appends=True) as cursor:

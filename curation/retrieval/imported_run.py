@@ -15,8 +15,7 @@ RUN_PREFIX = "run:"
 
 
 class ImportedRun:
-    """A retriever over a stored run, without documents that are missing from the corpus. The lists are as
-    deep as the system wrote them.
+    """A retriever over a stored run, without documents that are missing from the corpus.
 
     Scores of an imported run are defined by its system, so scores may be zero or missing, unlike scores of
     other retrievers.

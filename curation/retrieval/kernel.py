@@ -33,8 +33,7 @@ def fill_best(
     best_rows: Any,
     best_scores: Any,
 ) -> Any:
-    """Fill in the best documents of each query, one query after the other, and return the number of best
-    documents of each query, shape (queries,).
+    """Fill in the best documents of each query; return their number for each query, shape (queries,).
 
     Parameters
     ----------
@@ -74,9 +73,7 @@ def fill_best(
 def _select_best(
     rows: Any, scores: Any, sorted_rows: Any, sorted_scores: Any, best_rows: Any, best_scores: Any
 ) -> None:
-    """Order the documents of the highest buckets by bucket, then sort the documents within each bucket by
-    score.
-    """
+    """Order the documents of the highest buckets by bucket, and within each bucket by score."""
     size = len(best_rows)
     scale = (_BUCKETS - 1) / scores.max()
     ends = np.zeros(_BUCKETS, np.int64)

@@ -44,15 +44,12 @@ class Cutter(NamedTuple):
         return int((self.window or 0) * OVERLAP)
 
     def surely_fits(self, text: str) -> bool:
-        """Return whether a text surely fits the model's window, because it has fewer bytes than the window
-        has word pieces.
-        """
+        """Return whether a text surely fits the model's window, by its number of bytes."""
         return self.window is None or len(text.encode("utf-8", "surrogatepass")) + 8 <= self.window
 
 
 def find_cutter(model: str) -> Cutter:
-    """Read a model's window, and make the cutter of its passages. The model is loaded only if its files do
-    not give the window.
+    """Read the window of a model in word pieces, and make the cutter of passages for this window.
 
     Raises
     ------
@@ -94,9 +91,7 @@ def cut_documents(
 
 
 def passage_text(document: Document, span: Span) -> str:
-    """Make the text to embed for a passage, with the title before it unless the passage contains the
-    title.
-    """
+    """Return the text to embed for a passage, which begins with the document's title."""
     text = document.text[slice(*span)]
     return text if span[0] == 0 or not document.title.strip() else f"{document.title.strip()}\n{text}"
 

@@ -57,9 +57,7 @@ def choose_search(postings: Postings, query_words: Sequence[Sequence[int]]) -> S
 
 
 def search_numpy(postings: Postings, query_words: Sequence[Sequence[int]], depth: int) -> list[BestRows]:
-    """Find the `depth` best documents for the words of each query with numpy. Equal scores are ordered by
-    row.
-    """
+    """Find the `depth` best documents for each query with numpy; equal scores are ordered by row."""
     return [_search_one_query(postings, words, depth) for words in query_words]
 
 

@@ -13,8 +13,7 @@ from curation.store import Query
 
 
 class Hit(NamedTuple):
-    """A document that a system found. Scores are comparable only within one list, and imported runs may lack
-    scores.
+    """A document that a system found; scores are comparable only within one list.
 
     Attributes
     ----------
@@ -102,8 +101,7 @@ class Retriever(Protocol):
     def settings(self) -> Mapping[str, Any]: ...
 
     def search(self, queries: Sequence[Query], depth: int, progress: Progress = silent) -> HitLists:
-        """Find at most `depth` hits for each query, the best first, with scores above zero and ties by
-        document id.
+        """Find at most `depth` hits with scores above zero for each query, best first, ties by document id.
 
         The hits of a shallow search are the first hits of a deeper search.
         """
@@ -125,9 +123,7 @@ def find_best_hits(document_ids: Sequence[str], scores: NDArray[Any], depth: int
 
 
 def find_best_rows(scores: NDArray[Any], depth: int) -> NDArray[np.int32]:
-    """Find the rows of the `depth` highest scores above zero, best first. Equal scores keep the order of
-    rows.
-    """
+    """Find the rows of the `depth` highest scores above zero, equal scores in order of rows."""
     rows = np.flatnonzero(scores > 0)
     values = scores[rows]
     if len(rows) > depth:

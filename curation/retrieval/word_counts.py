@@ -29,8 +29,7 @@ Positions = NDArray[np.int64]
 
 
 class WordCounts(NamedTuple):
-    """Word counts of documents: document `d` has the words `numbers[starts[d]:starts[d + 1]]`, each
-    `counts[…]` times.
+    """Word counts: document `d` has the words `numbers[starts[d]:starts[d + 1]]`, `counts[…]` times.
 
     Attributes
     ----------

@@ -89,9 +89,7 @@ def _show_sources(details: AgreementDetails) -> None:
 
 
 def _show_checks(round_quality: round_findings.RoundQuality) -> None:
-    """Show the findings of the checks of a round that need attention, and the checks that could not be
-    made.
-    """
+    """Show the findings of a round's checks that need attention, and the checks that were impossible."""
     ui.heading("Worth a look")
     for annotator, finding in round_quality.findings:
         prefix = f"{annotator}: " if annotator and not finding.sentence.startswith(annotator) else ""

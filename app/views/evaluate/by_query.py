@@ -84,9 +84,7 @@ def show(
 def _read_values(
     store: Store, annotator: Annotator, runs: Sequence[by_query.EvaluatedRun]
 ) -> by_query.ByQuery | None:
-    """Read the values of these runs by query; if the runs cannot be compared, show the reason and return
-    None.
-    """
+    """Read the values of runs by query; for incomparable runs show the reason and return None."""
     try:
         with store.reading() as cursor:
             return by_query.compare_by_query(cursor, runs, annotator)

@@ -50,9 +50,7 @@ def show_chunks(
     passages: Sequence[result_lists.Passage],
     colours: Mapping[int | None, str],
 ) -> None:
-    """Show the chunks that a system returned, with their evidence, and the evidence that no chunk
-    contains.
-    """
+    """Show the chunks that a system returned with their evidence, and the evidence in no chunk."""
     rows, missing = [], []
     for chunk in passages:
         document = documents.get(chunk.document_id)

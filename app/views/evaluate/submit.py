@@ -109,9 +109,7 @@ def _ask_systems(context: PageContext, release: EvaluableRelease, part: str) -> 
 
 
 def _show_refusal(key: str, error: CurationError) -> None:
-    """Show a refusal; if a table of topics would help, show the refusal next to the upload field of the
-    table.
-    """
+    """Show a refusal; if a table of topics would help, show the refusal next to its upload field."""
     if isinstance(error, InputError) and ADD_TOPICS in error.way_out:
         st.session_state[_TOPICS_REFUSAL] = {key: error}
         st.rerun()
@@ -119,9 +117,7 @@ def _show_refusal(key: str, error: CurationError) -> None:
 
 
 def _make_form(release: EvaluableRelease, part: str, systems: Sequence[str]) -> Form[EvaluateRequest]:
-    """Make the form with the options of this release and these systems; entered values stay for the next
-    submission.
-    """
+    """Make the form with the options of this release and these systems; entered values stay."""
     facets = tuple(name for name in DEFAULT_FACETS if name in release.facets)
     start = EvaluateRequest(release.row.name, part, release.measures, facets)
     choices = {
@@ -258,9 +254,7 @@ def _ask_answers(store: Store, is_lead: bool, key: str) -> tuple[Uploads, dict[s
 
 
 def _ask_graded_release(store: Store, guide: str, key: str) -> str | None:
-    """Ask for a project in which people graded answers, and for its release; return PROJECT=RELEASE, or
-    None.
-    """
+    """Ask for a project with graded answers and for its release; return PROJECT=RELEASE, or None."""
     label = guide.capitalize()
     project = st.selectbox(
         f"{label}: the project in which people graded the answers",

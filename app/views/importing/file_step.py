@@ -99,9 +99,7 @@ def _import_queries(context: PageContext, text: str) -> None:
 
 
 def _free_memory(file_id: str) -> None:
-    """Remove an upload that is stored on disk from Streamlit's memory, where it would stay until the tab is
-    closed.
-    """
+    """Remove an upload that is stored on disk from Streamlit's memory."""
     session = get_script_run_ctx()
     if session is not None and isinstance(session.uploaded_file_mgr, MemoryUploadedFileManager):
         session.uploaded_file_mgr.remove_file(session.session_id, file_id)

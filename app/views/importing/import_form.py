@@ -173,9 +173,7 @@ def _ask_traffic(form: ImportForm, picks: ColumnPicks) -> None:
 def _ask_judgments(
     context: PageContext, form: ImportForm, preview: FilePreview, picks: ColumnPicks, key: str
 ) -> dict[str, Any]:
-    """Ask who gave the judgments; return the options that the form has no widgets for, and correct the chosen
-    columns.
-    """
+    """Ask who gave the judgments; return the options without widgets, and correct the chosen columns."""
     other_values: dict[str, Any] = {}
     likely = ONE_PERSON
     if picks.get("annotator"):

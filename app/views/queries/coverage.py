@@ -47,9 +47,7 @@ def show(context: PageContext) -> None:
 
 @st.cache_resource(max_entries=MAX_CACHED, show_spinner="Reading the coverage map…", hash_funcs=BY_PATH)
 def read_cached_state(store: Store, fingerprint: str) -> CoverageState | None:
-    """Read the state of coverage, cached until its fingerprint changes; None without a coverage map of the
-    corpus.
-    """
+    """Read the state of coverage, cached until its fingerprint changes; None without a coverage map."""
     try:
         with store.reading() as cursor:
             return read_state(cursor)

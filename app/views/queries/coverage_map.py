@@ -45,9 +45,7 @@ def _make_link(number: int) -> str:
 
 
 def _ask_results(context: PageContext) -> by_query.EvaluatedValues | None:
-    """Ask for the evaluation whose results color the map; sealed evaluations have no results of single
-    queries.
-    """
+    """Ask for the evaluation whose results color the map; sealed evaluations cannot be chosen."""
     with context.store.reading() as cursor:
         evaluations = [item for item in list_evaluations(cursor, context.annotator) if not item.sealed]
     if not evaluations:

@@ -88,9 +88,7 @@ def _ask_pool(context: PageContext) -> None:
 
 
 def _describe_requests(cursor: Cursor, engine: str) -> str:
-    """Return a sentence about the data that a pool sends to a search engine, or the reason why it cannot
-    send any.
-    """
+    """Return a sentence about the data that a pool sends to an engine, or the reason why it cannot."""
     try:
         sentences = " ".join(list_notices(cursor, PoolRequest(systems=(engine,))))
     except CurationError as error:

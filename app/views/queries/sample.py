@@ -105,9 +105,7 @@ def _start_or_confirm(context: PageContext, sample: SampleReport | None, request
 
 
 def _confirm_replacement(context: PageContext, sample: SampleReport) -> None:
-    """Ask whether a new sample shall replace the current sample, and draw the new sample if the person
-    confirms.
-    """
+    """Ask for confirmation that a new sample replaces the current sample, and draw the new sample."""
     pending: tuple[str, str, DrawRequest] | None = st.session_state.get(_PENDING_DRAW)
     if pending is None or pending[:2] != (sample.sample_id, context.last_job_id):
         return  # nobody has asked for a draw, or the sample has changed since

@@ -97,9 +97,7 @@ def _show_facts(facts: QueryFacts) -> None:
 
 
 def _show_counts(query_documents: QueryDocuments) -> None:
-    """Show how many documents the query has, how many are judged, how many are relevant, and the number of
-    disputes.
-    """
+    """Show the numbers of a query's documents, judged documents, relevant documents and disputes."""
     open_documents = query_documents.open
     counts = {"Documents": f"{len(query_documents.documents):,}"}
     if not query_documents.is_sealed:

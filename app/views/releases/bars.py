@@ -16,9 +16,7 @@ COLOUR_COUNT = 6
 
 
 class BarRow(NamedTuple):
-    """A stacked bar of counts in the order of the legend. `note` is written after the bar. None draws no
-    bar.
-    """
+    """A stacked bar of counts in the order of the legend; `note` is written after the bar."""
 
     name: str
     counts: Sequence[float] | None

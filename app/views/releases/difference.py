@@ -38,7 +38,5 @@ def show(context: PageContext, release: ReleaseRow) -> None:
 
 @st.cache_resource(max_entries=_MAX_CACHED_DIFFS, show_spinner="Comparing the releases…", hash_funcs=BY_PATH)
 def _compare(store: Store, before: tuple[str, str], after: tuple[str, str]) -> Diff:
-    """Compare two releases, given by name and id. The result is cached, because a frozen release never
-    changes.
-    """
+    """Compare two releases, given by name and id; the result is cached for good."""
     return compare_releases(store, before[0], after[0])

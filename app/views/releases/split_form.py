@@ -48,9 +48,7 @@ def ask_split(
 def _ask_parts(
     start_parts: Sequence[tuple[str, float]], key: str
 ) -> tuple[tuple[tuple[str, float], ...], list[str]]:
-    """Ask for the names and shares of parts in rows that people can add and remove; return parts and
-    problems.
-    """
+    """Ask for the names and shares of parts in rows; return the parts and their problems."""
     rows_key = f"rows of parts {key}"
     rows: list[int] = st.session_state.setdefault(rows_key, list(range(len(start_parts))))
     parts: list[tuple[str, float]] = []

@@ -103,9 +103,7 @@ def get_editor(store: Store, author: str) -> GuideEditor | None:
 
 
 def replace_draft(store: Store, source: str, author: str, editor: GuideEditor | None) -> None:
-    """Replace the author's draft by a text; the previous draft stays stored. This function calls no Streamlit
-    function.
-    """
+    """Replace the author's draft by a text, without a Streamlit call; the previous draft stays stored."""
     with store.reading() as cursor:
         draft = find_draft(cursor, author)
     saved = save_draft(store, source, author, draft and draft.revision)

@@ -104,9 +104,7 @@ def _ask_decision(case: disputes.AnswerCase, acts: Acts, desk: Desk) -> None:
 
 
 def _ask_ruling(case: disputes.AnswerCase, key: str) -> decisions.AnswerRuling:
-    """Ask for the reviewer's decision (the picked answers, a new answer, or “no answer”) and for its
-    reason.
-    """
+    """Ask for the reviewer's decision (picked answers, a new answer, or “no answer”) and its reason."""
     previous = case.decision
     chosen = previous.answers if previous else ()
     answers = [(voice.text, voice) for voice in case.voices if voice.text is not None]
@@ -140,9 +138,7 @@ def _ask_ruling(case: disputes.AnswerCase, key: str) -> decisions.AnswerRuling:
 
 
 def _ask_voice(voice: disputes.DistinctAnswer, chosen: bool, key: str) -> bool:
-    """Show a checkbox that picks an answer, with the number of people who gave the answer and the documents
-    they cited.
-    """
+    """Show a checkbox that picks an answer, with its number of writers and their cited documents."""
     numbers = ", ".join(str(index + 1) for index in voice.documents)
     with st.container(gap="xxsmall"):
         picked = st.checkbox(ui.literal(voice.text), value=chosen, key=f"voice {key}")

@@ -20,8 +20,7 @@ QueryIds = tuple[str, ...]
 
 @dataclass
 class Desk:
-    """The state of a part of the page Write between runs of the page. Streamlit cannot interrupt a change of
-    this state.
+    """The state of a part of the page Write between runs, which Streamlit cannot interrupt in a change.
 
     Attributes
     ----------
@@ -57,9 +56,7 @@ class Desk:
         self.leave("Skipped. The query comes again after the others.")
 
     def choose_next(self, waiting: list[QueryIds]) -> QueryIds | None:
-        """Return the first query that was not skipped; if all queries were skipped, start again with the
-        first.
-        """
+        """Return the first query that was not skipped, or start again if all queries were skipped."""
         remaining = [ids for ids in waiting if ids not in self.skipped_ids]
         if waiting and not remaining:
             self.skipped_ids = []
@@ -98,7 +95,5 @@ def make_draft_name(acts: Acts, part: str, item: str) -> str:
 
 
 def join_answers(answers: Iterable[str]) -> str:
-    """Join answers in one line, isolated so that the writing direction of an answer does not affect other
-    answers.
-    """
+    """Join answers in one line, each isolated so that writing directions do not mix."""
     return " / ".join(map(isolate, answers))

@@ -1,5 +1,4 @@
-"""Imports of files, one module for each kind: corpus, traffic, queries, runs, judgments and reference
-answers.
+"""Imports of files, with one module for each kind of file, such as corpus, traffic and queries.
 
 Each import reads the records of a file, stores them in one transaction, and counts the records that it leaves
 out.

@@ -27,8 +27,7 @@ def compute_content_hash(document: Document) -> str:
 
 
 def build_known_document(values: Mapping[str, Any], fields: CorpusFields, known: Container[str]) -> Document:
-    """Make the document of a record; if the project has the document without the column of groups, return
-    this stored version.
+    """Make the document of a record, or return the stored version that lacks only its group.
 
     A new version would set aside all grades of the document.
     """
@@ -49,9 +48,7 @@ def drop_group(document: Document, group: str | None) -> Document:
 
 
 def build_document(values: Mapping[str, Any], fields: CorpusFields) -> Document:
-    """Return a document made from the values of a record. The group and all columns without a field become
-    metadata.
-    """
+    """Make a document from the values of a record; columns without a field become metadata."""
     used = {fields.id, fields.title, *fields.body, fields.url, fields.date}
     valid = {name: column for name in VALID if (column := getattr(fields, name)) in values}
     other_values = select_unused(values, used | {*valid.values()}, fields.inside)

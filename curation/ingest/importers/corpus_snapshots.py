@@ -18,8 +18,7 @@ from curation.store.documents import HELD, count_versions, is_held, snapshot_ver
 
 
 class KnownVersions(NamedTuple):
-    """Versions of documents in a project: the versions of the current corpus by document id, and all content
-    hashes.
+    """The versions of documents in a project: the current version of each id, and all content hashes.
 
     held: whether engines hold the corpus.
     """

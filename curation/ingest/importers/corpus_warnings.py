@@ -28,9 +28,7 @@ def describe_alike(folder: FolderRemarks) -> list[str]:
 def find_corpus_warnings(
     documents: Sequence[Document], fields: CorpusFields, records: Records
 ) -> Iterator[str]:
-    """Yield sentences about the first documents of a file: front matter in the texts, no title, a long text
-    that is not searched, and unlikely ids.
-    """
+    """Yield warnings: front matter in texts, no title, long texts that are not searched, unlikely ids."""
     if not documents:
         return
     with_front_matter = sum(starts_with_front_matter(document.body) for document in documents)

@@ -13,9 +13,7 @@ from curation.ingest.readers.values import field_to_text
 
 
 class DecisionLine(NamedTuple):
-    """A reviewer's decision as written in a file: `query` is an id or a text, `grade` is any text, and
-    `fields` are the columns.
-    """
+    """A reviewer's decision as written in a file; `query` is an id or a text, `grade` is any text."""
 
     line: int
     query: str

@@ -130,8 +130,7 @@ def store_linked_texts(store: Store, document_ids: Iterable[str]) -> None:
 
 
 def find_changed_files(store: Store) -> Iterator[tuple[str, InputError]]:
-    """Yield a refusal, with the file's location, for each file of the current corpus that is missing or has
-    changed.
+    """Yield a refusal for each file of the current corpus that is missing or has changed.
 
     The content of a file is compared only if the file was written since the import and has the same size.
     """
@@ -161,9 +160,7 @@ def _is_older(path: Path, size: int, imported_at: datetime) -> bool:
 
 
 def _read_rows(file: LinkedFile, rows: Sequence[int], hashes: frozenset[str]) -> Iterator[pa.Table]:
-    """Yield records of a file as rows of the table `documents`, for the versions of documents with these
-    hashes.
-    """
+    """Yield the records of a file with these content hashes, as rows of the table `documents`."""
     reading = json.loads(file.reading)
     used = reading["fields"]
     fields = CorpusFields(**used)
@@ -194,9 +191,7 @@ def _require_unchanged(file: LinkedFile) -> Path:
 def _select_rows(
     path: Path, rows: Sequence[int], sizes: Sequence[int]
 ) -> Iterator[tuple[Path, Sequence[int]]]:
-    """Yield a file with these rows, and the numbers of the rows in the file. For Parquet, the file is a copy
-    of the rows.
-    """
+    """Yield a file with these rows, which is a copy for Parquet, and the numbers of the rows in it."""
     if not sizes or 2 * len(rows) > sum(sizes):
         yield path, rows
         return
@@ -220,8 +215,7 @@ def _select_rows(
 
 @dataclass
 class _LinkedCorpus(CorpusBuilder):
-    """Documents of a corpus that stays in files: the place of each document, and the texts that the project
-    needs.
+    """The documents of a corpus that stays in files, with their positions and the texts in use.
 
     places: columns of `left_documents` for each file. here: documents of the file that the import is reading.
     """
@@ -307,9 +301,7 @@ def link_corpus(
 
 
 def _list_linkable_files(location: str | Path) -> tuple[dict[str, Path], int]:
-    """Return the files with documents, by name, and the number of other files. For a BEIR folder, return the
-    file of the corpus.
-    """
+    """Return the files with documents, by name, and the number of other files."""
     all_files = list_files(location)
     for name in ("corpus.jsonl", "corpus.jsonl.gz"):
         if name in all_files:

@@ -31,9 +31,7 @@ class JudgmentKey(NamedTuple):
 
 
 class ImportedJudgment(NamedTuple):
-    """One judgment from a file; `grade` None means that the annotator cannot tell, and `evidence` None means
-    no evidence.
-    """
+    """A judgment from a file; `grade` None means cannot tell, and `evidence` None means no evidence."""
 
     query_id: str
     document_id: str
@@ -54,8 +52,7 @@ class ImportedJudgment(NamedTuple):
 def merge_judgments(
     judgments: Sequence[ImportedJudgment], left_out: dict[str, int]
 ) -> dict[JudgmentKey, ImportedJudgment]:
-    """Return one judgment for each annotator and pair; `left_out` counts repeated judgments. Evidence is
-    joined.
+    """Return one judgment for each annotator and pair, with joined evidence; count repetitions.
 
     If an annotator graded a pair several times, the latest grade counts.
 

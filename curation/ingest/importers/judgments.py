@@ -62,9 +62,7 @@ _YES = ("true", "1", "1.0", "yes", "t", "y")
 
 
 class _Cell(NamedTuple):
-    """A grade as written in a file. `query` is an id or a text; `query_text` is the text of the query with
-    that id, or ''.
-    """
+    """A grade as written in a file; `query` is an id or a text, `query_text` is the query's text or ''."""
 
     line: int
     query: str
@@ -103,8 +101,7 @@ def _choose_columns(records: Records, requested: JudgmentFields, takes_evidence:
 
 
 class JudgmentFile:
-    """Reader of a file of judgments that compares the judgments with the project's guide, queries and
-    documents.
+    """Reader of a file of judgments, checked against the project's guide, queries and documents.
 
     Attributes
     ----------
@@ -303,9 +300,7 @@ class JudgmentFile:
         return self._make_query(cell, redacted.text)
 
     def _make_query(self, cell: _Cell, text: str) -> Query:
-        """Return a query with the cell's text and id. Later, `compare_named_queries` compares the query with
-        the project's queries.
-        """
+        """Return a query with the cell's text and id, which is compared with the project's queries later."""
         normalised = normalise_query(text)
         query_id = cell.query if self._queries.by == "id" else ""
         if not query_id or has_email_address(query_id):
@@ -324,9 +319,7 @@ class JudgmentFile:
         return is_known
 
     def _parse_grade(self, text: str) -> int | None:
-        """Return the grade on the guide's scale, or None for cannot-tell. For other grades raise a
-        ValueError.
-        """
+        """Return the grade on the guide's scale, or None for cannot-tell; raise ValueError for others."""
         key, guide = normalise_grade(text), self._guide
         if key in self._grade_map:
             grade = self._grade_map[key]

@@ -70,9 +70,7 @@ class KnownQueries:
         return type(self)(self._queries.values(), {**self.metadata, **metadata})
 
     def shares_id_with(self, find: Callable[[Iterable[str]], Collection[str]]) -> bool:
-        """Return whether a query and a document have the same id; `find` returns the given ids that documents
-        have.
-        """
+        """Return whether a query and a document have the same id; `find` returns ids of documents."""
         return bool(find(self._queries))
 
     def find_by_id(self, name: str) -> Query | None:
@@ -88,8 +86,7 @@ class KnownQueries:
         return self._by_text.get(normalised, [])
 
     def find(self, name: str, by: NamedBy | None = None) -> Query | None:
-        """Return the query with that id or text. Without `by`, a prefix of the name decides, as in `id:501`
-        or `text:501`.
+        """Return the query with this id or text; without `by`, a prefix such as `id:` or `text:` decides.
 
         Raises
         ------
@@ -133,8 +130,7 @@ class KnownQueries:
 
 
 class QueryColumn:
-    """A column of a file with ids or texts of queries. The column's name, or the cells, show whether the
-    column has ids or texts.
+    """A column of a file with ids or texts of queries, as its name or its cells show.
 
     Attributes
     ----------

@@ -120,9 +120,7 @@ def write_nuggets(
 
 
 def parse_nugget_lines(vital: str, okay: str) -> list[Nugget]:
-    """Return nuggets from two texts, of vital and of okay nuggets, with one nugget on each line. Empty lines
-    are left out.
-    """
+    """Return nuggets from a text of vital and a text of okay nuggets, one on each line."""
     kinds = ((vital, True), (okay, False))
     return [Nugget(line, is_vital) for text, is_vital in kinds for line in text.splitlines() if line.strip()]
 

@@ -18,9 +18,7 @@ from curation.ingest.importers.personal_data_rules import DIGIT, RULES
 _LETTER = re.compile(r"[^\W_]")
 _PLACEHOLDER = re.compile(r"\[[a-z-]+\]")
 _SUSPECT = re.compile(r"@|-----|(?i:[(\[]at[)\]])|[0-9](?:[^0-9]{0,4}[0-9]){5}|(?:[0-9]+\.){3}|:.*:|\S{16}")
-"""Pattern that every ASCII text with personal data matches, so that texts without a match need no further
-search.
-"""
+"""Pattern that matches every ASCII text with personal data, for a quick first test."""
 _NOTHING: Counter[str] = Counter()  # making a Counter takes longer than reading most texts
 
 

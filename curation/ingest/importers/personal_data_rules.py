@@ -197,9 +197,7 @@ def _is_global_ip(address: str) -> bool:
 
 
 def _is_phone(number: str) -> bool:
-    """Return whether digits have the length of a phone number; unbroken digits with GS1's check digit are
-    article numbers.
-    """
+    """Return whether digits have the length of a phone number and are not a GS1 article number."""
     digits = re.sub(r"[^0-9]", "", number)
     has_article_length = number.isdigit() and len(digits) in (8, 12, 13, 14)
     return 7 <= len(digits) <= 15 and not (has_article_length and is_article(digits))
@@ -217,9 +215,7 @@ def _is_trunk_phone(number: str) -> bool:
 
 
 def _is_spaced_phone(number: str) -> bool:
-    """Return whether groups of digits after a word such as "phone" are a phone number, not years, sizes or
-    capacities.
-    """
+    """Return whether digits after a word such as "phone" are a phone number, not years or sizes."""
     groups = re.findall("[0-9]+", number)
     return 9 <= sum(map(len, groups)) <= 15 and not all(
         (len(group) == 4 and (group[:2] in ("19", "20") or group[2:] in ("00", "80")))
@@ -237,9 +233,7 @@ def _has_three_parts(token: str) -> bool:
 
 
 def make_number_check(*modules: str) -> Callable[[str], bool]:
-    """Return a function that checks whether one of these modules of python-stdnum accepts a number without
-    separators.
-    """
+    """Return a function that checks a number without separators by modules of python-stdnum."""
 
     def check(number: str) -> bool:
         digits = SEPARATORS.sub("", number).upper()

@@ -75,8 +75,7 @@ class ImportedQuery(NamedTuple):
 def compare_named_queries(
     named: Iterable[tuple[Query, int]], known: KnownQueries, problems: Problems
 ) -> tuple[list[Query], dict[str, str]]:
-    """Compare the queries in a file of judgments with the project; return new queries, and the project's id
-    for each id in the file.
+    """Compare the queries in a file of judgments with the project; return new queries and known ids.
 
     Parameters
     ----------
@@ -134,9 +133,7 @@ def compare_queries(
 
 
 def _find_by_text(row: ImportedQuery, known: KnownQueries, problems: Problems) -> Query | None:
-    """Return the only query with the text of a row whose id is made from the text; note a problem if several
-    queries have the text.
-    """
+    """Return the only query with a row's text; note a problem if several queries have the text."""
     equal = known.find_by_text(row.query.normalised)
     if not equal:
         return None
@@ -220,9 +217,7 @@ def add_query(
 
 
 def find_personal_data(what: str, text: str) -> list[str]:
-    """Return a list with the sentence about personal data in a text that a person wrote; [] without personal
-    data.
-    """
+    """Return a list with a sentence about personal data in a person's text; [] without such data."""
     kinds = ", ".join(sorted(redact(text).kinds))
     sentence = f"The {what} holds personal data ({kinds}), which goldgrade does not store. Write it without."
     return [sentence] if kinds else []

@@ -193,9 +193,7 @@ def import_queries(
 def _read_queries(
     records: Records, fields: QueryFields, left_out: Counter[str], known_fields: Collection[str]
 ) -> list[ImportedQuery]:
-    """Return the distinct queries of the file. A filter may use the fields of documents' metadata in
-    `known_fields`.
-    """
+    """Return the distinct queries of the file, whose filters may use `known_fields` of documents."""
     rows: dict[str, ImportedQuery] = {}
     marks = find_mark_columns(records.columns, fields.used.values())
     for record in records:

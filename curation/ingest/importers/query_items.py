@@ -99,9 +99,7 @@ class QueryRows:
         return None
 
     def check(self, items_of: Sized, noun: str) -> None:
-        """Raise the problems of the file; also raise a problem if no reference answer or nugget could be
-        imported.
-        """
+        """Raise the problems of the file; a file without any usable item is a problem, too."""
         self._unknown.report(self.left_out)
         self._records.problems.check()
         if not items_of:

@@ -179,9 +179,7 @@ def read_tags_by_people(cursor: Cursor, tag: str) -> dict[str, bool]:
 
 
 def changes_tag(statement: TagStatement, latest: Mapping[tuple[str, str], bool], by_person: bool) -> bool:
-    """Return whether a statement changes a query's tag. The first statement of a rule is not stored if the
-    statement denies the tag.
-    """
+    """Return whether a statement changes a query's tag; a rule's first denial changes nothing."""
     latest_statement = latest.get((statement.query_id, statement.tag))
     if latest_statement is None:
         return statement.present or by_person

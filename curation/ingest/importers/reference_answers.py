@@ -31,9 +31,7 @@ from curation.store import COMMAND_LINE, Cursor, Store, append_rows, record_even
 PEOPLE = "people"
 """Source of reference answers and nuggets that people wrote in the app."""
 _CONTEXTS = ("contexts", "retrieved_contexts", "retrieval_context", "actual_output")
-"""Columns with a system's retrieved contexts; a column of answers in the same file may have the system's
-answers.
-"""
+"""Columns of retrieved contexts, which show that a file may have a system's answers."""
 _TEXTS = FileField("", ("query_text", *QUESTIONS, "query"), "the queries")
 """Field with a query's text, by which a query with an unknown id is found."""
 _PREDICTIONS = ("predicted_answer", "predicted_answers", "prediction")
@@ -98,9 +96,7 @@ def import_answers(
 
 
 def _choose_columns(records: Records, requested: ReferenceFields) -> ReferenceFields:
-    """Return the columns to read; refuse a column that was not chosen by a person and may have a system's
-    answers.
-    """
+    """Choose the columns; refuse a column that no person chose and that may have a system's answers."""
     used = records.resolve(requested)
     context = find_context_column(used.reference, records.columns)
     if requested.reference is None and context is not None:
@@ -123,9 +119,7 @@ def _refuse_no_texts(record: Record, column: str, records: Records) -> None:
 
 
 def find_context_column(reference: str | None, columns: Sequence[str]) -> str | None:
-    """Return a column of the file which shows that `reference` may have a system's answers; None without such
-    a column.
-    """
+    """Return a column which shows that `reference` may have a system's answers; None without one."""
     if reference not in SYSTEM_ANSWERS:
         return None
     gold = match_column(GOLD, [*columns, *(column.partition(".")[0] for column in columns)])
@@ -178,9 +172,7 @@ def store_answers(
 
 
 def append_answers(cursor: Cursor, answers_of: Mapping[str, Sequence[str]], source: str) -> tuple[int, int]:
-    """Store reference answers without recording an import, for a caller that records a different event. []
-    removes the answers of a query.
-    """
+    """Store reference answers, where [] removes a query's answers; the caller records the event."""
     rows = cursor.execute(_NEWEST).fetchall()
     newest = {name: (revision, answers) for name, revision, answers in rows}
     written, changes = find_revisions(newest, answers_of)
@@ -196,8 +188,6 @@ def read_reference_revisions(cursor: Cursor, query_ids: Sequence[str]) -> dict[s
 
 
 def read_references(cursor: Cursor, query_id: str, revision: int | None = None) -> StoredReferences:
-    """Return the current reference answers of a query, or its reference answers at a revision; () without
-    answers.
-    """
+    """Return the reference answers of a query, now or at a revision; () without answers."""
     rows = cursor.execute(_REFERENCES, {"query": query_id, "revision": revision}).fetchall()
     return StoredReferences(tuple(rows[0][0]), rows[0][1]) if rows else StoredReferences((), None)

@@ -25,9 +25,7 @@ def find_mark_columns(columns: Sequence[str], used: Iterable[str], judged: bool 
 
 
 def find_mark(values: Mapping[str, Any], columns: Iterable[str]) -> tuple[str, str] | None:
-    """Return the column and the word, in lower case, that mark a row to be left out; None without such a
-    word.
-    """
+    """Return the column and the lower-case word that mark a row to be left out, or None."""
     for column in columns:
         word = values.get(column)
         if isinstance(word, str) and _LEFT_OUT_WORD.fullmatch(word.strip()):

@@ -168,9 +168,7 @@ def import_run(
 
 
 class _RunReader:
-    """Reader of one run, which returns the entries, collects problems, and counts the lines that it leaves
-    out.
-    """
+    """Reader of one run, which returns the entries and collects problems and left-out lines."""
 
     def __init__(
         self,
@@ -193,9 +191,7 @@ class _RunReader:
         self.left_out: Counter[str] = Counter()
 
     def read(self) -> list[RunEntry]:
-        """Return the entries of the run by query id and rank, or raise an error with all problems of the
-        file.
-        """
+        """Return the entries of the run by query id and rank; raise an error with all problems."""
         lists: defaultdict[str, list[RunRow]] = defaultdict(list)
         with suppress(InputError):  # recorded in the file's problems and raised with the other problems
             for line in self.lines:
@@ -268,8 +264,6 @@ def _sort_by_score(lines: list[RunRow]) -> list[RunRow]:
 
 
 def _has_gaps(ordered: list[RunRow]) -> bool:
-    """Return whether ranks are missing from a list that is ordered by rank; equal ranks do not count as a
-    gap.
-    """
+    """Return whether ranks are missing from a list ordered by rank; equal ranks are not a gap."""
     neighbours = ((upper.rank or 0, lower.rank or 0) for upper, lower in pairwise(ordered))
     return ordered[0].rank not in (0, 1) or any(lower - upper > 1 for upper, lower in neighbours)

@@ -30,8 +30,7 @@ _EXPECTED = {"rank": "whole number from 0 or 1", "score": "finite number"}
 
 
 class RunLines:
-    """Lines of a run with the project's ids. The lines can be iterated once; an error with all problems of
-    the file is raised after the last line.
+    """The lines of a run with the project's ids, which can be iterated once; problems come at the end.
 
     Lines of unknown queries are left out; lines of unknown documents are yielded.
 
@@ -77,9 +76,7 @@ class RunLines:
         self._problems.check()
 
     def columns(self) -> RunColumns | None:
-        """Return all lines of the run as columns; None if the file has problems, or can only be read by
-        iterating.
-        """
+        """Return all lines of the run as columns; None if the lines must be read one by one."""
         columns = self._file.columns()
         if columns is None:
             return None

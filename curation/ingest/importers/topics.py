@@ -24,8 +24,7 @@ _COLUMNS = ("id", "text")
 
 
 def add_topic_ids(known: KnownQueries, path: Path | None, progress: Progress = silent) -> KnownQueries:
-    """Return the known queries with the topic ids of a table as alternative ids. Without a table, the queries
-    are unchanged.
+    """Return the known queries, with the topic ids of a table as alternative ids.
 
     Raises
     ------
@@ -60,9 +59,7 @@ def add_topic_ids(known: KnownQueries, path: Path | None, progress: Progress = s
 
 
 def _open_topics(path: Path, progress: Progress) -> Records:
-    """Return the rows of a table of topics. The first line of a table of two columns counts as a row unless
-    it is a header.
-    """
+    """Return the rows of a table of topics; a table of two columns needs no header."""
     records = Records(path, None, progress)
     text = next(field for field in file_fields(QueryFields) if field.name == "text")
     is_plain = records.format in ("csv", "tsv") and len(records.columns) == len(_COLUMNS)

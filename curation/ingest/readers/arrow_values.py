@@ -39,8 +39,7 @@ _LISTS = (
 
 
 def to_python_values(column: pa.Array) -> list[Any]:
-    """Return the values of an Arrow column as Python objects. Bytes that are not UTF-8 stay bytes. A time
-    without a zone stays without a zone.
+    """Return the values of an Arrow column as Python objects; bytes that are not UTF-8 stay bytes.
 
     A time outside Python's calendar becomes a text, such as 'infinity' and '10000-01-01T00:00:00'.
     """
@@ -57,8 +56,7 @@ def to_python_values(column: pa.Array) -> list[Any]:
 
 
 def to_plain_column(column: pa.Array) -> pa.Array:
-    """Return the column without dictionary encoding, and with all types of texts converted to Arrow's plain
-    strings.
+    """Return the column without dictionary encoding, with all types of texts as Arrow's strings.
 
     Raises
     ------
@@ -118,9 +116,7 @@ def _is_any(kinds: tuple[Callable[[pa.DataType], bool], ...], kind: pa.DataType)
 
 
 def _unwrap_column(column: pa.Array) -> pa.Array:
-    """Return a column of an extension type with its stored values; UUIDs become texts, and 8-bit truth values
-    become booleans.
-    """
+    """Return the stored values of an extension column, with UUIDs as texts and 8-bit booleans as bool."""
     if isinstance(column, pa.ExtensionArray):
         name = column.type.extension_name
         if name == "arrow.uuid":
@@ -191,9 +187,7 @@ def _convert_durations(column: pa.Array) -> list[Any]:
 
 
 def _make_microsecond_column(numbers: Numbers, in_bounds: Mask, unit: str, kind: pa.DataType) -> pa.Array:
-    """Convert numbers of a time unit to values of an Arrow type in microseconds; null for numbers outside the
-    bounds.
-    """
+    """Convert numbers of a time unit to an Arrow type in microseconds; null outside the bounds."""
     return pa.array(_to_microseconds(np.where(in_bounds, numbers, 0), unit), mask=~in_bounds).cast(kind)
 
 
@@ -206,9 +200,7 @@ def _replace_odd_times(values: pa.Array, indexes: Iterable[int], text_of: Callab
 
 
 def _read_time_numbers(column: pa.Array) -> tuple[Numbers, Mask, str]:
-    """Return the numbers that Arrow stores for times, a mask of non-null numbers, and the unit of the
-    numbers.
-    """
+    """Return the numbers that Arrow stores for times, a mask of non-null numbers, and their unit."""
     integers = column.cast(pa.int64() if _bit_width(column.type) == 64 else pa.int32()).cast(pa.int64())
     is_valid = np.asarray(pc.is_valid(column).to_numpy(zero_copy_only=False), bool)
     numbers = np.asarray(integers.fill_null(0).to_numpy(zero_copy_only=False), np.int64)

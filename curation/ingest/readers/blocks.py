@@ -50,8 +50,7 @@ class NeedsRowReader(Exception):  # noqa: N818 — no error of a person's: a way
 
 
 class Block(NamedTuple):
-    """Rows of a table: the number of the line on which each row begins, from 1, shape (R,), and the requested
-    columns.
+    """Rows of a table: the line on which each row begins, from 1, shape (R,), and the columns.
 
     Columns of a text file are texts; columns of Parquet keep their types.
     """
@@ -61,8 +60,7 @@ class Block(NamedTuple):
 
 
 def read_blocks(path: Path, layout: FileLayout, delimiter: str, wanted: Sequence[str]) -> Iterator[Block]:
-    """Yield the rows of a table; blank lines are left out, except in a table of one column, where a blank
-    line is the row ''.
+    """Yield the rows of a table without blank lines, which are rows only in a table of one column.
 
     Parameters
     ----------
@@ -180,9 +178,7 @@ class _TableReader:
         return block or self._parse_by_row(raw)
 
     def _parse_spaced_lines(self, raw: bytes) -> Block:
-        """Return the rows of lines whose white space between cells was replaced by one space; line numbers
-        are unchanged.
-        """
+        """Return the rows of lines whose white space between cells was replaced by one space."""
         lines = raw.count(b"\n")
         plain = _normalise_spaces(raw)
         block = self._parse_by_arrow(plain) if self._is_regular(plain) else None

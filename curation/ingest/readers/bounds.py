@@ -18,26 +18,20 @@ from curation.ingest.readers.problems import Problems
 MAX_LINE_LENGTH = 64_000_000
 """Greatest length of a line in bytes, and of a table's cell in characters."""
 MAX_RECORD_LENGTH = 16_000_000
-"""Greatest length of a document, topic or record in characters; splitting a text into words needs thirty
-times the memory.
-"""
+"""Greatest length of a document, topic or record in characters; splitting needs 30 times the memory."""
 MAX_BLANK = 8_000_000
 """Greatest size of consecutive blank lines in bytes."""
 MAX_NESTING = 100
 """Greatest depth of nested lists and objects in JSON."""
 MAX_VALUES = 1_000_000
-"""Greatest number of lists and objects in a JSON text; an empty list needs thirty times the memory of its
-text.
-"""
+"""Greatest number of lists and objects in a JSON text, which need up to 30 times the text's memory."""
 MAX_UNPACKED, MAX_TIMES = 64_000_000, 40
 """Limits on unpacking a file: the number of bytes that any file may unpack to, and for larger files a
 multiple of the packed size. Gzipped logs and runs unpack to 5 to 25 times the packed size, and lines of a run
 take 27 times their size in memory.
 """
 PARQUET_FACTOR = 3
-"""Factor by which the limits on unpacking are larger for Parquet, because Parquet stores repeated values
-once.
-"""
+"""Factor for the unpacking limits of Parquet, which stores repeated values only once."""
 MAX_PARTS = 10_000
 """Greatest number of files in a zip archive."""
 BOUNDED_PACKING = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
@@ -46,22 +40,16 @@ _CHUNK = 1 << 20
 
 
 class OutOfBoundsError(Exception):
-    """Error: a file exceeds a size limit. The message is a clause about the file, such as "has more than 2
-    MB".
-    """
+    """Error: a file exceeds a size limit; the message is a clause such as "has more than 2 MB"."""
 
 
 def limit_lines(binary: IO[bytes]) -> io.BufferedReader:
-    """Return a stream of the same bytes that raises `OutOfBoundsError` at a line or run of blank lines that
-    is too long.
-    """
+    """Return a stream of the same bytes that raises an error at too long lines or runs of blank lines."""
     return io.BufferedReader(_BoundedStream(binary), _CHUNK)
 
 
 class BoundedText:
-    """A text that is built from parts, up to a greatest length. A million short parts need no more memory
-    than one long part.
-    """
+    """A text that is built from parts, up to a greatest length, without memory for each part."""
 
     def __init__(self, problems: Problems, what: str, limit: int, way_out: str) -> None:
         self._problems, self._what, self._limit, self._way_out = problems, what, limit, way_out
@@ -108,8 +96,7 @@ class BoundedGzip(gzip.GzipFile):
 
 @contextmanager
 def open_zip(path: Path) -> Iterator[zipfile.ZipFile]:
-    """Open a zip archive within the size limits, for the duration of the context. Read the files in the
-    archive with `read_part`.
+    """Open a zip archive within the size limits; read its files with `read_part`.
 
     Raises
     ------
@@ -130,9 +117,7 @@ def open_zip(path: Path) -> Iterator[zipfile.ZipFile]:
 
 
 def read_part(archive: zipfile.ZipFile, part: zipfile.ZipInfo) -> bytes:
-    """Return the content of a file in a zip archive up to its stated size; `ZipFile.read` would unpack 2 GB
-    before a check.
-    """
+    """Return the content of a file in a zip archive, up to its stated size."""
     with archive.open(part) as file:
         return file.read(part.file_size)
 

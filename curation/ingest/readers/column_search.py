@@ -13,8 +13,7 @@ from curation.ingest.readers.fields import FileField
 
 
 def find_column(field: FileField, columns: Sequence[str], inside: str = "") -> str | None:
-    """Return the column of a field: the first of the field's usual names that a column has, ignoring case and
-    punctuation.
+    """Return the column of a field: the first usual name, ignoring case and punctuation.
 
     A required field may be inside an object, such as `question` in `inputs`, if only one object has the
     field.
@@ -42,8 +41,7 @@ def find_column(field: FileField, columns: Sequence[str], inside: str = "") -> s
 def find_object(
     fields: Sequence[FileField], columns: Sequence[str], chosen: Mapping[str, str | None] = {}
 ) -> str:
-    """Return the path of the object that has the leading field; '' if the record itself has the leading
-    field.
+    """Return the path of the object with the leading field; '' if the record itself has this field.
 
     Elasticsearch and OpenSearch write a record as the object `_source`, next to the engine's fields such as
     `_id`.
@@ -87,9 +85,7 @@ def match_column(names: Iterable[str], columns: Sequence[str]) -> str | None:
 
 
 def _find_by_last_part(usual: Iterable[str], columns: Sequence[str]) -> str | None:
-    """Return the column whose path ends with a usual name; None if two columns end with the first matching
-    name.
-    """
+    """Return the column whose path ends with a usual name; None if two columns do."""
     last_parts = [(_normalise_name(column.rpartition(".")[2]), column) for column in columns if "." in column]
     for name in map(_normalise_name, usual):
         if matching := [column for last_name, column in last_parts if last_name == name]:

@@ -21,9 +21,7 @@ GOLD = (
     *("ideal", "gold", "expected"),
 )
 SYSTEM_ANSWERS = ("answer", "response", "output_answer")
-"""Columns with a system's answers, if the file has a column of `GOLD` or of contexts; otherwise with
-reference answers.
-"""
+"""Columns that hold a system's answers if the file has contexts or a column of `GOLD`, else references."""
 
 
 class FileField(NamedTuple):
@@ -64,9 +62,7 @@ class FileField(NamedTuple):
 
 
 def file_column(*about: Any, **more: Any) -> Any:
-    """Return an attribute for a column in a class of columns, None by default; the arguments are the same as
-    for `FileField`.
-    """
+    """Return a class attribute for a column; the arguments are the same as for `FileField`."""
     file_field = FileField(*about, **more)
     return field(default=() if file_field.several else None, metadata={"column": file_field})
 
@@ -92,9 +88,7 @@ class FileColumns:
         return {name: text for name, text in texts.items() if text}
 
     def choose_first_columns(self, except_fields: Collection[str]) -> dict[str, str | None]:
-        """Return the column that a person chose for each field, or the first of several columns; '' for the
-        fields in `except_fields`.
-        """
+        """Return the column that a person chose for each field, or the first of several, or ''."""
         first_columns = {name: next(iter(columns), None) for name, columns in self._chosen_columns.items()}
         return {name: "" if name in except_fields else column for name, column in first_columns.items()}
 
@@ -137,8 +131,7 @@ _ANSWERED_QUERY = FileField(
 
 @dataclass(frozen=True)
 class CorpusFields(FileColumns):
-    """Columns of a file of documents; several columns of `body` are joined by line ends. All columns without
-    a field are metadata.
+    """Columns of a file of documents; several columns of `body` are joined, others are metadata.
 
     Attributes
     ----------
@@ -179,8 +172,7 @@ class CorpusFields(FileColumns):
 
 @dataclass(frozen=True)
 class TrafficFields(FileColumns):
-    """Columns of a query log; the standard UBI calls these columns user_query, timestamp, client_id and
-    application.
+    """Columns of a query log, which UBI calls user_query, timestamp, client_id and application.
 
     Attributes
     ----------
@@ -251,9 +243,7 @@ class RunFields(FileColumns):
 
 @dataclass(frozen=True)
 class ChunkFields(RunFields):
-    """Columns of a run whose ranked items may be chunks of documents; `content_hash` is the version of the
-    document.
-    """
+    """Columns of a run whose items may be chunks; `content_hash` is the version of the document."""
 
     start: str | None = file_column(
         "Start of the chunk", ("start", "start_index", "start_char", "chunk_start")
@@ -266,9 +256,7 @@ class ChunkFields(RunFields):
 
     @property
     def of_chunks(self) -> dict[str, str]:
-        """Return the column for each field of chunks in the file; in a file with offsets, the text of chunks
-        is not read.
-        """
+        """Return the column for each field of chunks; with offsets, the text of chunks is not read."""
         names = ["start", "end"] if self.start and self.end else ["text"] * bool(self.text)
         columns = {name: getattr(self, name) for name in [*names, "content_hash"]}
         return {name: column for name, column in columns.items() if column and names}
@@ -344,9 +332,7 @@ class ReferenceFields(FileColumns):
 
 @dataclass(frozen=True)
 class NuggetFields(FileColumns):
-    """Columns of a file of nuggets, which has a row for each nugget, or a row for each query with a list of
-    objects.
-    """
+    """Columns of a file of nuggets: a row for each nugget, or a list of objects for each query."""
 
     query: str | None = file_column(*_ANSWERED_QUERY)
     nugget: str | None = file_column("Nuggets", ("nuggets", "nugget", "nugget_text", "text"), "the nuggets")

@@ -66,9 +66,7 @@ def list_files(location: str | Path) -> dict[str, Path]:
 
 
 def walk_files(root: Path, hidden: tuple[str, ...] = HIDDEN) -> Iterator[Path]:
-    """Yield the files of a folder and its subfolders, except names that begin with a character of hidden
-    files.
-    """
+    """Yield the files of a folder and its subfolders, except hidden files."""
     for folder, folders, files in os.walk(root, onerror=_refuse_unreadable, followlinks=True):
         folders[:] = [name for name in folders if not name.startswith(hidden)]
         paths = (Path(folder, name) for name in files if not name.startswith(hidden))

@@ -30,8 +30,7 @@ DOCUMENT_FILES = "document-files"
 
 
 class FileLayout(NamedTuple):
-    """Format, encoding and columns of a file. If the format is None, the reader recognizes the format from
-    the file.
+    """Format, encoding and columns of a file; the reader recognizes a format of None from the file.
 
     Attributes
     ----------
@@ -45,9 +44,7 @@ class FileLayout(NamedTuple):
 
 
 def find_format(path: Path, layout: FileLayout, problems: Problems) -> str:
-    """Return the requested format of a file, or the format that the file's name or beginning shows; see
-    `choose_format`.
-    """
+    """Return the requested format of a file, or the format that its name or beginning shows."""
     by_name = {**SUFFIXES, ".qrels": "qrels"}.get(find_suffix(path))
     return choose_format(layout.format, FORMATS, lambda: by_name or _detect_format(path, layout), problems)
 
@@ -82,9 +79,7 @@ def read_first_lines(path: Path, encoding: str) -> list[str]:
 
 
 def check_layout(format: str, layout: FileLayout, problems: Problems) -> None:
-    """Refuse names of columns for a format that fixes the names, and a table that has neither a header nor
-    names of columns.
-    """
+    """Refuse names of columns for a format that fixes them, and a table without header and names."""
     if format in ("csv", "tsv"):
         if layout.columns is None and not layout.header:
             problems.stop("--no-header needs names of columns", "Name columns, as in --columns time,query.")
@@ -131,9 +126,7 @@ def look_like_qrels(lines: Sequence[str]) -> bool:
 
 
 def find_corpus_file(path: Path, layout: FileLayout) -> tuple[Path, FileLayout]:
-    """Return the file and the layout of a corpus: `corpus.jsonl` of a BEIR folder, a folder or an archive of
-    documents, or the file itself.
-    """
+    """Return the file and the layout of a corpus: a file, a BEIR folder, or documents in files."""
     is_beir = any((path / name).is_file() for name in ("corpus.jsonl", "corpus.jsonl.gz"))
     if is_beir or not holds_documents(path) or layout.format is not None:
         return find_beir_file(path, "corpus.jsonl"), layout

@@ -11,9 +11,7 @@ from contextlib import suppress
 from typing import Any
 
 _MAX_OPENED_VALUES = 30
-"""Greatest number of values in an object whose fields become columns: in a larger object, the names are often
-ids of documents.
-"""
+"""Greatest number of values in an object whose fields become columns; larger objects often map ids."""
 _WRAPPERS = ("_source", "fields", "doc", "event")
 """Names of objects whose fields always become columns, because tools wrap records in these objects."""
 _OF_A_HIT = ("sort", "highlight", "fields", "inner_hits", "matched_queries")
@@ -21,9 +19,7 @@ _OF_A_HIT = ("sort", "highlight", "fields", "inner_hits", "matched_queries")
 
 
 def parse_object(value: Any) -> dict[str, Any] | None:
-    """Return a value as an object, from an object or its JSON text; None for any other value, and for SQuAD's
-    lists of texts.
-    """
+    """Return an object, or the object in a JSON text; None for other values and SQuAD's lists of texts."""
     if isinstance(value, str) and value.startswith("{") and value.endswith("}"):
         with suppress(ValueError, RecursionError):
             value = json.loads(value)
@@ -36,9 +32,7 @@ def _opened_object(name: str, value: Any) -> dict[str, Any] | None:
 
 
 def has_object(value: Any) -> bool:
-    """Return whether a value is an object or a list of objects, or a JSON text of an object or a list of
-    objects.
-    """
+    """Return whether a value is an object or a list of objects, or a JSON text of these."""
     if isinstance(value, str):
         return parse_object(value) is not None or (value.startswith("[{") and value.endswith("}]"))
     items = value if isinstance(value, list) else [value]
@@ -62,8 +56,7 @@ def list_paths(fields: Mapping[str, Any], prefix: str = "") -> Iterator[str]:
 
 
 def find_value(fields: Mapping[str, Any], path: str) -> tuple[Any, ...]:
-    """Return the value at a path as a tuple of one item; () if the record has no value at the path. Names of
-    values may contain dots.
+    """Return the value at a path as a tuple of one item; () if the record has no value there.
 
     Elasticsearch writes a list of one value for each field in `fields`; this function returns the item of the
     list.

@@ -142,9 +142,7 @@ def read_json_rows(
 
 
 def find_records(value: dict[str, Any]) -> list[Any]:
-    """Return the records in an object: the items of its list of records, the rows of its columns, or the
-    object itself.
-    """
+    """Return the records in an object: its list of records, the rows of its columns, or itself."""
     if find_tool_format(value) is not None:
         return [value]
     if (hits := find_hits(value)) is not None:
@@ -163,9 +161,7 @@ def find_records(value: dict[str, Any]) -> list[Any]:
 
 
 def find_hits(value: dict[str, Any]) -> list[Any] | None:
-    """Return the search hits in one or several responses of Elasticsearch or OpenSearch; None for other
-    objects.
-    """
+    """Return the search hits in responses of Elasticsearch or OpenSearch; None for other objects."""
     outer = value.get("rawResponse", value)
     responses = outer.get("responses", [outer]) if isinstance(outer, dict) else []
     if not isinstance(responses, list) or not responses:
@@ -182,9 +178,7 @@ def _holds_objects(value: Any) -> bool:
 
 
 def _begins_whole_text(line: str) -> bool:
-    """Return whether a file's first line begins a JSON text for the whole file: a list, or an object over
-    several lines.
-    """
+    """Return whether the first line of a file begins a list, or an object over several lines."""
     return line.startswith("[") or (line.startswith("{") and line.endswith(("{", "[", ",", ":")))
 
 

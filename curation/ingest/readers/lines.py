@@ -51,9 +51,7 @@ _UNREAD = {
     b"\xff\xd8\xff": ("a picture", *_AS_CSV),
     b"\xd0\xcf\x11\xe0": ("a spreadsheet or a document of an office program", *_AS_CSV),
 }
-"""Kinds of files that cannot be read, by the lower-cased beginning of the file, with the expected format and
-advice.
-"""
+"""Beginnings of files that cannot be read, in lower case, with the expected format and advice."""
 _GZIP = b"\x1f\x8b"
 _BLANK = b" \t\r\n\v\f"
 _BLANK_READ = 1 << 20
@@ -123,9 +121,7 @@ def check_file(path: Path, problems: Problems) -> None:
 
 
 def _refuse_blank(path: Path, problems: Problems) -> None:
-    """Refuse a file with only blank lines. Too many blank lines and damaged gzip data are reported later, by
-    the reader of the file.
-    """
+    """Refuse a file with only blank lines; the reader of the file reports other problems later."""
     with suppress(OSError, EOFError, zlib.error, OutOfBoundsError), open_unpacked(path) as file:
         chunk = file.read(64)
         in_utf_16 = chunk.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))

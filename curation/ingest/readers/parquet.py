@@ -24,9 +24,7 @@ READ_ERRORS = (pa.ArrowException, OSError, ValueError, OverflowError, MemoryErro
 """Errors that Arrow raises for a damaged file, or for a feature that Arrow does not support."""
 MAX_ROWS = 2_000
 _BYTES_PER_VALUE = 50
-"""Bytes added to the size of each value when sizes are checked: a kilobyte can repeat a value a hundred
-million times.
-"""
+"""Bytes added to each value in size checks, because a kilobyte can repeat a value 100 million times."""
 
 
 def open_parquet(path: Path) -> pq.ParquetFile:

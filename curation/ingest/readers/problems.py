@@ -10,9 +10,7 @@ from typing import NoReturn
 from curation.core.errors import InputError
 
 _UNDECODED = re.compile(r"[\udc80-\udcff]|\\udc[89a-f][0-9a-f]")
-"""Pattern of an undecodable byte: the surrogate that represents the byte, or the escape of the surrogate in
-`repr`.
-"""
+"""Pattern of an undecodable byte: its surrogate, or the escape of the surrogate in `repr`."""
 
 MAX_EXCERPT_LENGTH = 60
 

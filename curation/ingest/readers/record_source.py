@@ -35,8 +35,7 @@ FIRST_RECORDS = 100
 
 
 class Record(NamedTuple):
-    """A record of a file: the number of its first line (in Parquet, of its row), from 1, and its values by
-    column name.
+    """A record of a file: its line or row number, from 1, and its values by column name.
 
     Values of CSV, TSV and qrels are texts; values of JSON and Parquet keep their types.
     """

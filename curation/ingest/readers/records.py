@@ -41,8 +41,7 @@ _FOLDER_WAY_OUT = f"Expected files whose names end in {join_names(ENDINGS, 20)},
 
 
 class Records:
-    """Reader of the records of a file. The records can be iterated once; if the file has problems, an
-    InputError is raised after the last record.
+    """Reader of the records of a file, which can be iterated once; problems are raised at the end.
 
     Attributes
     ----------
@@ -203,9 +202,7 @@ class Records:
         return f"columns that are not read: {join_names(unused, 10)}.{offsets_hint}" if unused else ""
 
     def find_longest_text(self, except_columns: Collection[str] = ()) -> str | None:
-        """Return the column with the longest values in the first records, if the values are as long as texts
-        of documents.
-        """
+        """Return the column with the longest values in the first records, if it is as long as documents."""
         lengths = {
             name: sum(len(to_text(record.fields.get(name))) for record in self._beginning)
             for name in self._names
@@ -280,8 +277,6 @@ class Records:
 
 
 def _is_the_grade(records: Iterable[Record], name: str) -> bool:
-    """Return whether a column repeats the values of the column `grade`, which was made from a question of an
-    annotation tool.
-    """
+    """Return whether a column repeats the column `grade`, made from a question of an annotation tool."""
     values = [record.fields for record in records if name in record.fields]
     return name != "grade" and all(row.get("grade") is row[name] for row in values)

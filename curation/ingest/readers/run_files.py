@@ -62,8 +62,7 @@ class RunRow(NamedTuple):
 
 
 class RunFile:
-    """Reader of a run file. The lines can be iterated once; if the file has problems, an InputError is raised
-    after the last line.
+    """Reader of a run file, whose lines can be iterated once; problems are raised at the end.
 
     Attributes
     ----------
@@ -122,9 +121,7 @@ class RunFile:
         return self._columns or self._parse_columns()
 
     def keep_columns(self) -> bool:
-        """Read all rows as columns and keep them, so that `columns` does not parse the file again. Return
-        whether the file can be read as columns.
-        """
+        """Read all rows as columns and keep them; return whether the file can be read as columns."""
         self._columns = self._parse_columns()
         return self._columns is not None
 

@@ -23,8 +23,7 @@ _ENDS = {"<!--": "-->", "<![CDATA[": "]]>"}
 
 
 def find_elements(text: str, problems: Problems, block_name: str) -> list[tuple[str, str]]:
-    """Return the outer elements of a block: the name of each element in lower case, and the element's content
-    with mark-up.
+    """Return the outer elements of a block: the name in lower case, and the content with mark-up.
 
     An element without an end tag ends where the next element begins.
 
@@ -85,9 +84,7 @@ def resolve_comments(text: str) -> str:
 
 
 def extract_plain_text(markup: str) -> str:
-    """Return the plain text of mark-up: without tags, with resolved entities, and with one line for each
-    paragraph.
-    """
+    """Return the plain text of mark-up, with one line for each paragraph."""
     return join_paragraph_lines(unescape(replace_tags(_PARAGRAPH.sub("\n\n", markup), " ")))
 
 

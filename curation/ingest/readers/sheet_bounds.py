@@ -17,9 +17,7 @@ from xml.parsers import expat
 from curation.ingest.readers.bounds import OutOfBoundsError, open_zip, read_part
 
 MAX_CELLS = 5_000_000
-"""Greatest number of cells in a sheet, including empty cells, and of texts in a file: as many cells need 450
-MB and 15 seconds.
-"""
+"""Greatest number of cells in a sheet and of texts in a file, which need 450 MB and 15 seconds."""
 _REFERENCE = re.compile(r"([A-Za-z]{0,3})([0-9]{1,7})")
 _ROWS, _COLUMNS = 1_048_576, 16_384
 
@@ -97,9 +95,7 @@ class _PartChecker:
         raise BrokenSheetError(f"{self._name} has a DOCTYPE, which is not allowed in a spreadsheet")
 
     def _parse_reference(self, text: str) -> tuple[int, int]:
-        """Return row and column, from 0, of a cell reference such as B7; the column is -1 for the reference
-        of a whole row.
-        """
+        """Return row and column, from 0, of a reference such as B7; the column of a whole row is -1."""
         match = _REFERENCE.fullmatch(text)
         row, column = (int(match[2]), _column_number(match[1])) if match else (0, 0)
         if not 1 <= row <= _ROWS or column > _COLUMNS:
@@ -107,9 +103,7 @@ class _PartChecker:
         return row - 1, column - 1
 
     def _count_cell(self) -> None:
-        """Count a cell, and check the size of the rectangle of cells that calamine would allocate from the
-        first row on.
-        """
+        """Count a cell, and check the size of the rectangle of cells that calamine would allocate."""
         row, column = self._cell
         self._cells += 1
         self._height = max(self._height, row + 1)

@@ -95,9 +95,7 @@ def _read_filled_rows(sheet: CalamineSheet) -> Rows:
 
 
 def _convert_cell(cell: Any) -> Any:
-    """Convert a whole double to an integer, and a day to the time at which the day begins; return other
-    values unchanged.
-    """
+    """Convert a whole double to an integer, and a day to a time; return other values unchanged."""
     if isinstance(cell, float) and cell.is_integer() and abs(cell) < EXACT:
         return int(cell)
     is_day = isinstance(cell, date) and not isinstance(cell, datetime)

@@ -123,9 +123,7 @@ def _read_up_to_text(lines: Iterator[str]) -> list[str]:
 
 
 def _find_delimiter(first: str, columns: Sequence[str] | None) -> str:
-    """Return the delimiter of a CSV file: the delimiter that divides a line into as many cells as columns, or
-    that occurs in the header.
-    """
+    """Return the delimiter of a CSV file, which gives as many cells as columns or is in the header."""
     for delimiter in _DELIMITERS:
         if columns is not None and len(next(csv.reader([first], delimiter=delimiter), [])) == len(columns):
             return delimiter
@@ -135,9 +133,7 @@ def _find_delimiter(first: str, columns: Sequence[str] | None) -> str:
 
 
 def _number_rows(reader: Any, problems: Problems) -> Iterator[tuple[int, list[str]]]:
-    """Yield the rows of a CSV reader, each with the number of its first line; rows that cannot be read are
-    reported as problems.
-    """
+    """Yield the rows of a CSV reader with their first lines; unreadable rows become problems."""
     line = 0
     while True:
         try:

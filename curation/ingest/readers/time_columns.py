@@ -29,9 +29,7 @@ _FORMS: tuple[tuple[str, str, str | None], ...] = (
     (rf"(?:19|20)\d\d{_COMPACT}", "%Y%m%d%H%M%S", None),
     (rf"\d\d{_COMPACT}", "%y%m%d%H%M%S", None),
 )
-"""Usual forms of times: pattern, way of reading by Arrow (a unit, ISO 8601, or a format of `strptime`), and
-time zone.
-"""
+"""Usual forms of times: the pattern, the way in which Arrow parses the form, and the time zone."""
 
 
 def parse_times(texts: pa.StringArray) -> tuple[Numbers, Numbers]:

@@ -47,9 +47,7 @@ _WRITTEN_FORMS = [
         rf"{_YEAR}(?P<sign>[-/.])(?P<month>\d{{1,2}})(?P=sign){_DAY_OF_MONTH}{_AFTER_DATE}",
     )
 ]
-"""Patterns of dates with a month's name, as in Apache's logs, e-mail, the command `date` and spreadsheets, or
-with the year first.
-"""
+"""Patterns of dates with a month's name, as in Apache's logs and e-mail, or with the year first."""
 MAX_TIME_LENGTH = 100
 UNREADABLE_TIME = "unreadable time"
 NO_TIME = "Write times as 2026-03-31 14:05, or leave them out with --map time=."
@@ -100,9 +98,7 @@ def _parse_written_time(text: str) -> datetime | None:
 
 
 def _make_time(match: re.Match[str], month: int, day: int) -> datetime | None:
-    """Return the time in UTC from a match with year, time of day and zone; None if the calendar has no such
-    time.
-    """
+    """Return the time in UTC of a match with date, time of day and zone; None for an impossible time."""
     hour, half_of_day = int(match["hour"] or 0), match["half"]
     if half_of_day and not 1 <= hour <= 12:
         return None
@@ -118,9 +114,7 @@ def _make_time(match: re.Match[str], month: int, day: int) -> datetime | None:
 
 
 def _find_zone(text: str, area: str) -> tzinfo:
-    """Return the time zone of a matched time: the offset if the match has an offset, else the named zone,
-    else UTC.
-    """
+    """Return the time zone of a matched time: its offset, else its named zone, else UTC."""
     if area and not text:
         return ZoneInfo(area)
     if text.upper() in _HOURS_AHEAD:
@@ -167,9 +161,7 @@ def is_numeric_date(value: Any) -> bool:
 
 
 def parse_numeric_date(text: str, order: str) -> datetime | None:
-    """Return the time of a numeric date in the given order of day and month; None if the calendar has no such
-    time.
-    """
+    """Return the time of a numeric date in this order of day and month; None for an impossible date."""
     match = _NUMERIC_DATE.fullmatch(text.strip())
     if match is None:
         return None

@@ -14,9 +14,7 @@ from typing import Any
 Fields = dict[str, Any]
 Keys = Mapping[str, type | tuple[type, ...]]
 Parts = Iterator[tuple[Fields, Fields]]
-"""Values that the judgments of a record share, and one judgment, which is empty for a record without
-judgments.
-"""
+"""Values that the judgments of a record share, and one judgment, or {} without judgments."""
 _QUERY_PARAMETERS = ("query_string", "query_text", "query", "user_query", "q", "text")
 _GRADING = ("rating", "choices", "number")
 _Answer = tuple[Any, str, Any, Any]
@@ -27,8 +25,7 @@ _RESPONSES, _USERS, _STATUS = ".responses", ".responses.users", ".responses.stat
 
 
 def flatten_tool_record(fields: Fields, judged: bool) -> Iterator[Fields]:
-    """Yield the records inside a tool's record: each judgment together with the shared values, or only
-    distinct shared values.
+    """Yield the records inside a tool's record: each judgment with the shared values, or these only.
 
     Raises
     ------
@@ -53,9 +50,7 @@ class UnlikeFormatError(Exception):
 
 
 def find_tool_format(fields: Fields) -> tuple[str, Callable[[Fields], Parts]] | None:
-    """Return the tool that wrote a record, and the function that divides the record; None for a record of no
-    known tool.
-    """
+    """Return the tool that wrote a record, and the function that divides the record; None if unknown."""
     for name, keys, parts in _TOOL_FORMATS:
         is_known = keys(fields) if callable(keys) else all(_is_of(fields.get(key), keys[key]) for key in keys)
         if is_known:
@@ -89,9 +84,7 @@ def _rated_documents(fields: Fields) -> Parts:
 
 
 def _query_parameter(params: Fields) -> Any:
-    """Return the query among the parameters of a search template: the parameter with a usual name, or the
-    only parameter.
-    """
+    """Return the query among the parameters of a search template: a usual name, or the only one."""
     only = list(params.values()) if len(params) == 1 else [None]
     return next((params[name] for name in _QUERY_PARAMETERS if name in params), only[0])
 
@@ -126,9 +119,7 @@ def _result_value(result: Fields) -> Any:
 
 
 def _answers_with_grade(values: Mapping[str, Any], graded: Sequence[str]) -> Fields:
-    """Return the answer to each question of an annotation tool. If exactly one question has grades, the
-    answer is also returned as `grade`.
-    """
+    """Return the answer to each question of a tool; the only question with grades also gives `grade`."""
     return {**values, "grade": values[graded[0]]} if len(graded) == 1 else dict(values)
 
 
@@ -144,9 +135,7 @@ def _argilla_record(fields: Fields) -> Parts:
 
 
 def _flat_questions(fields: Fields) -> list[str]:
-    """Return the questions in a flattened record of Argilla, in which each question has lists of values and
-    users.
-    """
+    """Return the questions in a flattened record of Argilla, with lists of values and users."""
     questions = [name.removesuffix(_RESPONSES) for name in fields if name.endswith(_RESPONSES)]
     return [question for question in questions if f"{question}{_USERS}" in fields]
 
@@ -177,9 +166,7 @@ def _of_people(base: Fields, answers: Iterable[_Answer]) -> Parts:
 
 
 def _prodigy_choice(fields: Fields) -> Parts:
-    """Yield the choice in a record of Prodigy: the list `accept`, or `label`. The field `answer` is kept,
-    because it may mark rejected records.
-    """
+    """Yield the choice in a record of Prodigy, with the field `answer`, which may reject the record."""
     chosen = fields.get("accept", fields.get("label"))
     session = fields.get("_annotator_id") or fields.get("_session_id")
     judgment = {"annotator": session, "submitted_at": fields.get("_timestamp")}

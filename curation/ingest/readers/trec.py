@@ -83,9 +83,7 @@ def read_trec_rows(lines: Iterable[str], problems: Problems) -> Rows:
 
 
 def find_block_kind(text: str) -> str | None:
-    """Return the kind of blocks at the beginning of a file, documents or topics; None if the beginning has no
-    blocks.
-    """
+    """Return the kind of blocks at the beginning of a file, documents or topics, or None."""
     match = _BOUNDARY.search(text)
     return None if match is None else _find_kind(match[2])
 
@@ -95,9 +93,7 @@ def _find_kind(tag: str) -> str:
 
 
 def _read_blocks(lines: Iterable[str], problems: Problems) -> Iterator[tuple[int, str, str, str]]:
-    """Yield the line, kind, attributes and content of each document or topic; refuse a file with documents
-    and topics.
-    """
+    """Yield the line, kind, attributes and content of each block; refuse documents mixed with topics."""
     open_block: tuple[int, re.Match[str], BoundedText] | None = None
     kind = ""
     for number, piece in _read_marks(lines, problems):
@@ -121,9 +117,7 @@ def _read_blocks(lines: Iterable[str], problems: Problems) -> Iterator[tuple[int
 
 
 def _read_marks(lines: Iterable[str], problems: Problems) -> Iterator[tuple[int, re.Match[str] | str]]:
-    """Yield the tags around documents or topics, and the texts between the tags; text outside of blocks is
-    reported as a problem.
-    """
+    """Yield the tags around documents or topics, and the texts between them; report stray text."""
     open_tag = ""
     for number, line in enumerate(lines, 1):
         end = 0
@@ -188,16 +182,12 @@ def _make_topic_fields(pairs: list[tuple[str, str]], attributes: str) -> dict[st
 
 
 def _make_field_name(tag: str) -> str:
-    """Return the name of the field for an element without a fixed field; the ending `_2` avoids the names of
-    goldgrade's fields.
-    """
+    """Return the field name for an element without a fixed field; `_2` avoids goldgrade's fields."""
     return f"{tag}_2" if tag in _OWN_FIELDS else tag
 
 
 def _join_other_fields(texts_of_field: dict[str, list[str]]) -> dict[str, str]:
-    """Return the elements without a fixed field by name; a repeated element has one line for each of its
-    texts.
-    """
+    """Return the elements without a fixed field by name, with one line for each repetition."""
     return {name: text for name, texts in texts_of_field.items() if (text := _join_lines(texts))}
 
 

@@ -47,9 +47,7 @@ UNMARKED = "annotators' marks differ, and the guide requires evidence: decide th
 
 
 class OvertakenError(RefusedError):
-    """Error: another reviewer decided the pair after this reviewer opened it; the error holds the other
-    decision.
-    """
+    """Error: another reviewer has decided the pair on screen; the error holds the other decision."""
 
     def __init__(self, decision: ReviewerDecision) -> None:
         super().__init__(describe_overtaking(decision))
@@ -66,9 +64,7 @@ class DecisionImport:
 
     @property
     def sentences(self) -> list[str]:
-        """Return a sentence with the number of decided pairs, and the number of lines left out for each
-        reason.
-        """
+        """Return a sentence with the numbers of decided pairs, and of left-out lines by reason."""
         return [f"{pluralize(self.decided, 'pair')} decided.", *describe_left_out(self.left_out, "lines")]
 
     @property
@@ -279,9 +275,7 @@ def _find_problems(grade: int | None, reason: str, guide: Guide) -> Iterator[str
 def _make_rulings(
     proposals: Sequence[DecisionLine], guide: Guide, queries: QueryColumn, left_out: Counter[str]
 ) -> tuple[list[Ruling], list[str]]:
-    """Return a decision for each pair in the order of the file, and all problems; count the lines left
-    out.
-    """
+    """Return a decision for each pair of the file in order, and all problems; count left-out lines."""
     first_rulings: dict[Pair, tuple[int, Ruling]] = {}
     problems = []
     for entry in proposals:

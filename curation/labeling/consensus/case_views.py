@@ -124,8 +124,7 @@ def draw_whole_case(
 def read_case_context(
     store: Store, reviewer: str, query_id: str, document_id: str
 ) -> tuple[list[Anchor], list[Comment]]:
-    """Read other decided documents of the query, best first, and the comments on the pair; raises as
-    `read_case_view` does.
+    """Read the query's other decided documents, best first, and the comments on the pair.
 
     A document serves for comparison while its decision counts and its grade is on the current scale. A pair
     that the reviewer still has to judge is never shown for comparison.

@@ -45,8 +45,7 @@ class ReviewerDecision(NamedTuple):
 
 
 class Ruling(NamedTuple):
-    """A reviewer's decision to be written; `content_hash` is the document version that the reviewer read
-    (None: the judged version).
+    """A reviewer's decision to be written; `content_hash` None stands for the judged version.
 
     evidence: characters of the body that the reviewer marked. Without evidence, the characters that most
         annotators marked count.

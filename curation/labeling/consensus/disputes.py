@@ -143,8 +143,7 @@ class Dispute:
 
 @dataclass(frozen=True)
 class Disputes:
-    """The disputes of a project: total number, number that a release seals, and the unsealed disputes in
-    order."""
+    """The disputes of a project: their number, the number of sealed disputes, and the other disputes."""
 
     total: int
     sealed: int
@@ -250,8 +249,7 @@ def build_case(cursor: Cursor, dispute: Dispute) -> Case:
 
 
 def compute_weight(grades: Sequence[int], traffic: float = 1.0) -> float:
-    """Compute a disputed pair's weight: expected change of its grade by a decision, times query traffic. The
-    decision is assumed to be distributed like the votes.
+    """Compute a disputed pair's weight: the expected change of its grade, times the query's traffic.
 
     The expected change is then the votes' mean distance from their median. Without votes the weight is 0.
     """

@@ -79,9 +79,7 @@ def count_open_pairs(store: Store, reviewer: str) -> int:
 
 
 def _find_open_pairs(store: Store, reviewer: str) -> tuple[dict[Pair, Dispute], dict[str, Pair]]:
-    """Map pairs to their disputes, and pair ids to the disputed pairs that the reviewer need not judge
-    first.
-    """
+    """Map pairs to disputes, and pair ids to the disputed pairs that the reviewer need not judge first."""
     with store.reading() as cursor:
         require_author(cursor, reviewer, *REVIEWERS)
         withheld_pairs = read_withheld_pairs(cursor, reviewer)
@@ -90,8 +88,7 @@ def _find_open_pairs(store: Store, reviewer: str) -> tuple[dict[Pair, Dispute], 
 
 
 def read_recent_cases(store: Store, reviewer: str, hosts: Hosts = NO_IMAGE_HOSTS) -> list[CaseView]:
-    """Read the pairs that the reviewer decided last, newest first, with which the reviewer can change a
-    decision.
+    """Read the pairs that the reviewer decided last, newest first, to change a decision.
 
     Raises
     ------

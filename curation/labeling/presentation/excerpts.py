@@ -80,8 +80,7 @@ def find_best_passage(
 
 
 def find_best_run(text: str, stems: frozenset[str], cuts: Sequence[int], longest: int) -> tuple[int, int]:
-    """Find the sequence of pieces with the most distinct stems, as (start, end); of equal sequences, the
-    earliest.
+    """Find the first sequence of pieces with the most distinct stems, as (start, end).
 
     Parameters
     ----------

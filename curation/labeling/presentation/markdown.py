@@ -23,9 +23,7 @@ _FENCE = re.compile(r"\s*(?:```|~~~)")
 
 
 def render_markdown(body: str) -> str:
-    """Return the HTML of a text in Markdown. The HTML is not safe: elements of the text are kept as they
-    are.
-    """
+    """Return a Markdown text as HTML, which is not safe, because elements of the text stay."""
     return str(_make_parser().render(_fence_template_code(body) if "{" in body else body))
 
 

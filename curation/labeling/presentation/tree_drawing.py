@@ -34,8 +34,7 @@ class _Unit(NamedTuple):
 
 
 class _View(NamedTuple):
-    """A part of a tree's text for the screen, with highlighted words and the sentences that people can
-    mark."""
+    """A part of a tree's text for the screen, with highlighted words and markable sentences."""
 
     start: int
     end: int

@@ -71,8 +71,7 @@ class ControlItem(NamedTuple):
 
 
 class ControlItemPool(NamedTuple):
-    """Pairs available as control items, pairs that annotators have already seen, and pairs left out by
-    reason."""
+    """Pairs available as control items, pairs that annotators have seen, and left-out pairs."""
 
     items: tuple[ControlItem, ...]
     seen_pairs: frozenset[AnnotatorPair]
@@ -122,8 +121,7 @@ def choose_controls(
     salt: str,
     judged_pairs: Collection[tuple[str, str]],
 ) -> tuple[list[ControlItem], dict[str, int]]:
-    """Choose control items for one annotator, about `share` of the work; count missing and single control
-    items.
+    """Choose control items for one annotator, about `share` of the work; count the missing ones.
 
     Parameters
     ----------

@@ -72,9 +72,7 @@ class OpenedPractice:
 
     @property
     def sentences(self) -> list[str]:
-        """Return sentences with the number of known pairs, the pass mark, and the numbers of left-out
-        pairs.
-        """
+        """Return sentences with the number of known pairs, the pass mark, and the left-out pairs."""
         return [
             f"Practice {self.round} is open: {self.known:,} known pairs available, pass mark "
             f"{percent(self.pass_mark)}.",

@@ -63,9 +63,7 @@ class OpenedRound:
 
     @property
     def sentences(self) -> list[str]:
-        """Return sentences with the numbers of candidates and presentations, and of left-out candidates by
-        reason.
-        """
+        """Return sentences with the numbers of candidates, presentations and left-out candidates."""
         kind = "Pilot" if self.kind == "pilot" else "Round"
         items = pluralize(self.presentations, "presentation")
         sentences = [f"{kind} {self.round}: {pluralize(self.candidates, 'candidate')}, {items}."]

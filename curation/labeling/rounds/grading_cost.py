@@ -48,9 +48,7 @@ def read_pace(cursor: Cursor) -> GradingPace:
 
 
 def forecast_sample_cost(cursor: Cursor, queries: int) -> str:
-    """Describe the grades and time that a sample will need, if each query gets as many documents as in the
-    current pool.
-    """
+    """Describe the grades and time that a sample will need, with the documents per query of today's pool."""
     pool = find_last_pool(cursor)
     pairs = FIRST_POOL.limit_pairs(queries)
     if pool is not None:
@@ -59,9 +57,7 @@ def forecast_sample_cost(cursor: Cursor, queries: int) -> str:
 
 
 def forecast_pool(cursor: Cursor, request: PoolRequest) -> list[str]:
-    """Describe the grades and time that a pool will need at most, and how the pool will differ from the
-    current pool.
-    """
+    """Describe the grades and time that a pool needs at most, and its difference from the current pool."""
     queries, pool = len(read_active_queries(cursor)), find_last_pool(cursor)
     if not queries or not request.systems:
         return []
@@ -76,9 +72,7 @@ def _forecast(cursor: Cursor, queries: int, pairs: int, bound: str) -> str:
 
 
 def describe_round_cost(pace: GradingPace, planned: OpenedRound) -> str:
-    """Describe the grades and time that a planned round needs; its repeats are blind duplicates and
-    control items.
-    """
+    """Describe the grades and time that a round needs, with its blind duplicates and control items."""
     repeats = sum(planned.duplicates.values()) + sum(planned.control_items.values())
     overlap = (planned.presentations - repeats) // planned.candidates
     sizes = (planned.queries, planned.candidates, overlap, len(planned.per_annotator))
@@ -86,9 +80,7 @@ def describe_round_cost(pace: GradingPace, planned: OpenedRound) -> str:
 
 
 def _describe(pace: GradingPace, sizes: tuple[int, int, int, int], bound: str = "", repeats: int = 0) -> str:
-    """Return a sentence with the number of grades and the time, for these numbers of queries, pairs,
-    grades of a pair, and people.
-    """
+    """Describe the number and time of grades, from the numbers of queries, pairs, grades and people."""
     queries, pairs, overlap, people = sizes
     about = bound or ("about " if pairs % queries else "")
     documents = about + pluralize(round(pairs / queries), "document")

@@ -68,8 +68,7 @@ def read_round_items(cursor: Cursor, round_id: str) -> list[RoundItem]:
 
 
 def find_near_repeats(items: Sequence[RoundItem], withdrawn: Collection[str]) -> list[RoundItem]:
-    """Find untouched blind duplicates that would come too soon after their first showing once the `withdrawn`
-    items are gone.
+    """Find unanswered blind duplicates that would come too soon without the `withdrawn` items.
 
     Parameters
     ----------

@@ -37,9 +37,7 @@ class ReturnedWork:
 
     @property
     def sentence(self) -> str:
-        """Return a sentence with the number of items that moved to other annotators, and of items that
-        stay.
-        """
+        """Return a sentence with the numbers of items that moved to others and of items that stay."""
         people = ", ".join(self.per_annotator)
         moved = f"{self.round}: {self.moved:,} of {self.open:,} open items went to {people}."
         if self.moved == self.open:

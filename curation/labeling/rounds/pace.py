@@ -92,9 +92,7 @@ class AnnotatorWork(NamedTuple):
 
     @property
     def hours_left(self) -> float | None:
-        """Return the hours that the open items will take at this pace; None if the pace is unknown or too
-        fast.
-        """
+        """Return the hours that the open items will take; None if the pace is unknown or too fast."""
         return self.open / self.hourly if self.hourly and not self.too_fast else None
 
 

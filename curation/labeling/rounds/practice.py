@@ -89,8 +89,7 @@ class PracticeState(NamedTuple):
 
 
 class PracticeStatus(NamedTuple):
-    """An annotator's status in a practice round; `waived` if the lead lets the annotator pass regardless of
-    the result."""
+    """An annotator's status in a practice round; `waived` if the lead lets the annotator pass."""
 
     round_id: str
     round: str

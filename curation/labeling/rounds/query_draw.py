@@ -65,9 +65,7 @@ class QueryDraw:
 
     @property
     def by_stratum(self) -> Table:
-        """Return a table of the strata: number of queries, number of drawn queries, and inclusion
-        probability.
-        """
+        """Return a table of strata with their queries, drawn queries and inclusion probability."""
         rows = tuple((stratum, size, drawn, drawn / size) for stratum, (size, drawn) in self.counts.items())
         return Table("Drawn queries", ("Stratum", "Queries", "Drawn", "Probability"), rows)
 

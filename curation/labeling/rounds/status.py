@@ -110,9 +110,7 @@ class RoundStatus:
 
     @property
     def sentences(self) -> list[str]:
-        """Return sentences with the numbers of complete candidates, and of moved, late, repeated and
-        left-out items.
-        """
+        """Return sentences with the numbers of complete candidates, and of moved, late and other items."""
         state = ", closed" if self.closed else ", paused" if self.paused else ""
         done = f"{self.complete:,} of {pluralize(self.candidates, 'candidate has', 'candidates have')}"
         sentences = [f"{self.round} ({self.kind}{state}): {done} all their judgments."]

@@ -182,8 +182,7 @@ def execute_transfer(
     kind: str,
     author: str,
 ) -> Transfer:
-    """Read, plan, and write if the plan is still valid; after too many stale plans, do all steps in one
-    transaction.
+    """Plan a transfer and write the plan; plan again if it is outdated, at last in one transaction.
 
     Parameters
     ----------

@@ -16,8 +16,7 @@ WHERE p.annotator = ? AND r.kind != 'practice'
 
 
 def may_see_own_answers(cursor: Cursor, annotator: str) -> bool:
-    """Return whether an annotator may see their earlier answers: only while the annotator has no unanswered
-    item.
+    """Return whether an annotator may see their earlier answers, because no item is unanswered.
 
     Unanswered items of paused rounds, and repeats that wait for more items, count as unanswered.
     """

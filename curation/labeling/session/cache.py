@@ -42,8 +42,7 @@ _caches_by_project: WeakKeyDictionary[Store, _ProjectCaches] = WeakKeyDictionary
 
 
 class SessionCache:
-    """Cache of an annotator's items. Get the cache from `hold_session_cache`, and call `read` first in each
-    lease."""
+    """Cache of an annotator's items, held by `hold_session_cache`; call `read` first in each lease."""
 
     def __init__(self, annotator: str, shared: _ProjectCaches) -> None:
         self.annotator = annotator

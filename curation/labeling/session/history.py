@@ -116,8 +116,7 @@ class HistoryPage(NamedTuple):
 def read_history_page(
     store: Store, annotator: str, filters: HistoryFilter = NO_FILTER, image_hosts: Hosts = NO_IMAGE_HOSTS
 ) -> HistoryPage:
-    """Read the annotator's answers that match the filter, newest first, with the revision that a change
-    needs.
+    """Read the annotator's answers that match the filter, newest first, with their revisions.
 
     The answers are ordered by the time of the first answer to each item. Practice answers are left out,
     because they cannot be changed. Answers of closed rounds are listed, and changes of them are marked late.

@@ -59,8 +59,7 @@ class Pace(NamedTuple):
 
 
 class RecentAnswers(NamedTuple):
-    """An annotator's answers of the last hour, and the last `PACE_ANSWERS` answers with a known time on
-    screen."""
+    """An annotator's answers of the last hour, and the last `PACE_ANSWERS` answers with a time."""
 
     last_hour: list[RecentAnswer]
     timed: list[RecentAnswer]

@@ -61,8 +61,7 @@ class AnswerRuling(NamedTuple):
 
 
 class AnswerDecision(NamedTuple):
-    """A stored decision of a reviewer; a decision without answers means that the corpus does not answer the
-    query."""
+    """A stored decision of a reviewer; no answers mean that the corpus does not answer the query."""
 
     query_id: str
     revision: int

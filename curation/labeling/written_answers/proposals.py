@@ -123,8 +123,7 @@ def describe_reviews(proposals: Sequence[NuggetProposals]) -> list[str]:
 def build_proposal_calls(
     store: Store, model: str, names: Sequence[str] = (), author: str = COMMAND_LINE
 ) -> tuple[dict[str, ModelCall], int, dict[str, int]]:
-    """Build the model calls that ask for nuggets, for named queries or for all current queries without
-    nuggets.
+    """Build the model calls that ask for nuggets, for named queries or all queries without nuggets.
 
     Returns
     -------

@@ -1,5 +1,4 @@
-"""The choice of queries to write for: the queries that a person names, and the first reason to leave a query
-out."""
+"""The choice of queries to write for, and the first reason to leave a query out."""
 
 from __future__ import annotations
 

@@ -82,8 +82,7 @@ def read_document_inputs(cursor: Cursor, access: SealAccess) -> DocumentInputs:
 
 
 def choose_shown_documents(inputs: DocumentInputs, show: str, max_documents: int) -> ShownDocuments:
-    """Choose at most `max_documents` documents for every query that has candidates. Call the function outside
-    a lease.
+    """Choose at most `max_documents` documents for every query with candidates, outside a lease.
 
     Parameters
     ----------

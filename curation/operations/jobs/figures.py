@@ -90,8 +90,7 @@ class FigureCache:
             return state
 
     def figure(self, state: DataState, function: Callable[..., T], *arguments: Hashable) -> T:
-        """Return the figure that a function computes for a state of the project, computed once for all
-        threads.
+        """Return the figure that a function computes for a state, computed once for all threads.
 
         Raises
         ------

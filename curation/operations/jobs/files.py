@@ -83,9 +83,7 @@ def uploads_root(project: Path) -> Path:
 
 
 def uploads_folder(project: Path) -> Path:
-    """Return the uploads folder of this process; the first call makes it and removes folders of ended
-    processes.
-    """
+    """Return the uploads folder of this process, made at the first call."""
     project = project.resolve()
     with _uploads_lock:
         if project not in _uploads or not _uploads[project].is_dir():

@@ -69,9 +69,7 @@ class Jobs:
         self._spare: subprocess.Popen[bytes] | None = None
 
     def keep_spare_process(self) -> None:
-        """Keep a process waiting for the next job, from the next `start_spare_process` on; for programs
-        that serve a project.
-        """
+        """Keep a process waiting for the next job from now on, in programs that serve a project."""
         self._keeps_spare = True
 
     def start_spare_process(self) -> None:

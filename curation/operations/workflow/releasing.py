@@ -138,9 +138,7 @@ def make_evaluate_stage(newest: NewestRelease | None, now: datetime) -> Stage:
 
 
 def describe_shut_gate(gate: Gate | None) -> str:
-    """Return a sentence about the figures that keep the agreement gate shut; '' if the gate is open or
-    unknown.
-    """
+    """Return a sentence about the figures that keep the gate shut; '' if the gate is open or unknown."""
     if gate is None or gate.open:
         return ""
     shortfalls = (describe_shortfall(check.figure, check.state) for check in gate.against)

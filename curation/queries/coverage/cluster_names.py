@@ -93,9 +93,7 @@ def choose_naming_entities(
 
 
 def count_documents_about(labels: Ints, entities_of: Mapping[str, Sequence[int]]) -> tuple[Ints, Floats]:
-    """Count each entity's documents, and compute the degree, from 0 to 1, to which they are about the
-    entity's cluster.
-    """
+    """Count each entity's documents, and the share of its co-occurring entities that are in its cluster."""
     documents, co_entities, co_entities_inside = np.zeros((3, len(labels)), np.int64)
     for indices in map(list, entities_of.values()):
         documents[indices] += 1

@@ -27,9 +27,7 @@ from curation.store import Store
 from curation.store.documents import StoredDocuments, current_corpus
 
 MIN_IN_CLUSTER = "least_in_cluster"
-"""Name of the map's parameter with the rule for C(q). Older maps lack the parameter, and count every matched
-entity.
-"""
+"""Name of the map's parameter with the rule for C(q); maps without it count every matched entity."""
 
 METHOD = 2
 """Version of the method for coverage maps, which rises when equal parameters give a different map. Version 2

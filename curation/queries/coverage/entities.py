@@ -71,9 +71,7 @@ EXTRACTOR = {
     "name": "phrases",
     "sentence": MAX_SENTENCE_LENGTH,
 }
-"""Parameters of entity extraction that decide a coverage map, as stored with the map. Older maps may have
-different parameters.
-"""
+"""Parameters of entity extraction, as stored with a coverage map."""
 _GENERAL_WORDS = frozenset(
     "about above after again against all almost already also although always among another any around away "
     "because become been before began behind being below better between both but came come could "

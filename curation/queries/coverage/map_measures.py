@@ -29,9 +29,7 @@ class Span(NamedTuple):
     high: float | None
 
     def text(self, number_format: str = ".2f") -> str:
-        """Return the lowest and highest value as text, one value if both are equal, or a dash for unknown
-        values.
-        """
+        """Return the lowest and highest value as text, one value if equal, or a dash if unknown."""
         if self.low is None or self.high is None:
             return "–"
         low, high = format(self.low, number_format), format(self.high, number_format)

@@ -70,8 +70,7 @@ class Partitions(NamedTuple):
 
 
 def partition_graph(graph: EntityGraph, resolution: float, seed: int) -> Ints:
-    """Find the cluster of each entity, shape (nodes,). Clusters are numbered in the order of their first
-    entities.
+    """Find the cluster of each entity, shape (nodes,), numbered in the order of first entities.
 
     Raises
     ------
@@ -140,9 +139,7 @@ def find_partitions(
 
 
 def compute_mean_rand_index(partitions: Sequence[Ints]) -> float | None:
-    """Average the adjusted Rand index over pairs of partitions; None for one partition or fewer than two
-    entities.
-    """
+    """Average the adjusted Rand index over pairs of partitions; None if there is nothing to compare."""
     if len(partitions) < 2 or len(partitions[0]) < 2:
         return None
     from sklearn.metrics import adjusted_rand_score
@@ -152,9 +149,7 @@ def compute_mean_rand_index(partitions: Sequence[Ints]) -> float | None:
 
 
 def choose_resolution(partitions: Sequence[Partitions]) -> float:
-    """Choose the resolution by the one-standard-error rule of this module, or the lowest resolution without
-    draws.
-    """
+    """Choose the resolution by the one-standard-error rule, or the lowest one without draws."""
     candidates = [candidate for candidate in partitions if candidate.recovered]
     if not candidates:
         return min(candidate.resolution for candidate in partitions)

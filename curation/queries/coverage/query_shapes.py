@@ -38,9 +38,7 @@ class QueryShape(NamedTuple):
 
 
 class Tertiles(NamedTuple):
-    """The two boundaries that cut dispersion or alignment in thirds. A value on a boundary belongs to the
-    lower third.
-    """
+    """The two boundaries that cut dispersion or alignment in thirds; a boundary is in the lower third."""
 
     lower: float
     upper: float

@@ -86,9 +86,7 @@ class CoverageReport:
 
     @property
     def details(self) -> list[str]:
-        """Return sentences with the numbers of documents, entities and queries, and on the effects of rule
-        and seed.
-        """
+        """Return sentences with the numbers of documents, entities and queries, and the seed's effect."""
         reliability = map_measures.build_reliability_section(self.rule, self.rules, self.outside).sentence
         lines = [
             f"{pluralize(self.documents, 'document')}, {self.entities:,} entities ({self.isolated:,} "
@@ -103,9 +101,7 @@ class CoverageReport:
 
     @property
     def tables(self) -> tuple[Table, ...]:
-        """Return tables of the measures, also by rule and by resolution, and of the regions, the largest
-        first.
-        """
+        """Return tables of the measures, also by rule and by resolution, and of the regions."""
         reliability = map_measures.build_reliability_section(self.rule, self.rules, self.outside).tables
         return (self._measure_table(), *reliability, self._curve_table(), self._region_table())
 

@@ -134,9 +134,7 @@ def classify_lengths(words: Ints) -> NDArray[np.intp]:
 
 
 def name_value(field: str, value: str) -> str:
-    """Return the name of a segment's or field's value, after the field's name if the value is a reserved
-    name.
-    """
+    """Return the name of a value, after the name of its field if the value is a reserved name."""
     return f"{field} {value}" if value in _RESERVED_NAMES or value == _name_missing(field) else value
 
 

@@ -157,9 +157,7 @@ def read_quotas(texts: Sequence[str], size: int | None = None) -> dict[str, int]
 
 
 def _read_quota(text: str, size: int | None) -> int | None:
-    """Return the number in a quota: `_NO_SIZE` for a share without a size, and None for a text that is not
-    a quota.
-    """
+    """Return the number in a quota: `_NO_SIZE` for a share without a size, None for other texts."""
     if text.isascii() and text.isdecimal():
         return int(text)
     share = _SHARE.fullmatch(text)

@@ -35,9 +35,7 @@ Keys = NDArray[np.uint64]
 THRESHOLD = 0.6
 """Smallest similarity of a spelling and its leader; one different letter in n letters costs 6 / (n + 1)."""
 MIN_WORD_LENGTH = 5
-"""Fewest letters of a word in which one letter may differ. Shorter words with one different letter are
-different words (cat, car).
-"""
+"""Fewest letters of a word in which one letter may differ; cat and car are different words."""
 NEGATIONS = frozenset(
     "no not non never none nor neither without except exclude excluding minus cannot nothing nobody "
     "nicht kein keine keinen ohne nie sans pas jamais aucun sin nunca senza niet zonder geen".split()
@@ -138,9 +136,7 @@ def _is_one_edit(short: str, long: str) -> bool:
 
 
 def _find_candidate_pairs(texts: Sequence[str], progress: Progress) -> Ints:
-    """Find pairs of queries that may differ by one typo, as ordered positions first < second, shape (pairs,
-    2).
-    """
+    """Find pairs of queries that may differ by one typo, as positions first < second, shape (pairs, 2)."""
     codes: dict[tuple[str, ...], int] = {}
     cache = _Essentials()
     codes_of = np.array([codes.setdefault(cache.of(text), len(codes)) for text in texts], np.uint64)
@@ -169,9 +165,7 @@ def _find_candidate_pairs(texts: Sequence[str], progress: Progress) -> Ints:
 
 
 def _hash_texts(texts: Sequence[str], length: int) -> tuple[Keys, Keys]:
-    """Hash texts of equal length, shape (T,), and the variants of each text without one letter, shape (T,
-    length).
-    """
+    """Hash texts of equal length, shape (T,), and each text without one letter, shape (T, length)."""
     code_points = np.frombuffer("".join(texts).encode("utf-32-le", "surrogatepass"), np.uint32)
     powers = np.array([pow(_BASE, index, 2**64) for index in range(length)], np.uint64)
     terms = (code_points.reshape(len(texts), length).astype(np.uint64) * np.uint64(_MULTIPLIER)) * powers

@@ -89,9 +89,7 @@ class SampleReport:
 
     @property
     def sentences(self) -> list[str]:
-        """Return sentences with the numbers of drawn queries and of rows left out. Pages show the warnings
-        separately.
-        """
+        """Return sentences with the numbers of drawn queries and left-out rows, without the warnings."""
         lines = [f"Drew {pluralize(self.size, 'query', 'queries')}; {self.added:,} new to the project."]
         if self.drawn_before:
             lines = ["The same sample was drawn before. The sample is current again, and nothing was added."]
@@ -219,9 +217,7 @@ def warn_of_strata(strata: Sequence[Stratum]) -> list[str]:
 
 
 def warn_of_failure_modes(cursor: Cursor) -> list[str]:
-    """Return warnings about too few, too many or an unknown number of unanswerable queries in the current
-    sample.
-    """
+    """Return warnings about too few, too many or unknown unanswerable queries in the current sample."""
     share = count_unanswerable(cursor)
     if share is None:
         advice = "Tag queries that the corpus cannot answer."

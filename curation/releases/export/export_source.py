@@ -96,9 +96,7 @@ class ExportSource:
 
     @property
     def near_duplicate(self) -> float:
-        """Return the Jaccard similarity of word shingles at which the split treats two documents as the
-        same.
-        """
+        """Return the similarity at which the split treats two documents as near-duplicates."""
         threshold = self._split.get("document_threshold")
         return float(threshold) if isinstance(threshold, int | float) else NEAR_DUPLICATE
 
@@ -140,9 +138,7 @@ class ExportSource:
 
     @property
     def extra_columns(self) -> tuple[str, ...]:
-        """Return the names of the columns of `ExportedGrade.extras`, with evidence if the release has
-        evidence.
-        """
+        """Return the column names of `ExportedGrade.extras`, with evidence if the release has any."""
         return ("how", "votes", "confidence", *(["evidence"] if self._evidence else []))
 
     @cached_property
@@ -204,8 +200,7 @@ class ExportSource:
 
     @cached_property
     def prefixes(self) -> tuple[str, str]:
-        """Return the prefixes for the ids of queries and documents; empty if no query and document share an
-        id.
+        """Return the prefixes for ids of queries and documents; empty texts if they share no id.
 
         Prefixes are needed because BEIR's evaluator drops a document that has the same id as the query.
         MTEB's evaluator has an option that does the same.

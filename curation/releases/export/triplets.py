@@ -108,9 +108,7 @@ def _map_negative_kinds(source: ExportSource) -> dict[str, dict[str, str]]:
 def _find_usable_queries(
     source: ExportSource, documents: Mapping[str, Document], left_out: Counter[str]
 ) -> Iterator[tuple[str, list[str], list[str]]]:
-    """Find the queries that give training triplets, in order, with relevant documents by grade and
-    negatives by rank.
-    """
+    """Find the queries that give triplets, with relevant documents by grade and negatives by rank."""
     ranks = _find_best_ranks(source)
     by_query: dict[str, list[dict[str, Any]]] = defaultdict(list)
     for row in source.rows("qrels"):

@@ -20,9 +20,7 @@ from curation.store import Cursor, Store, get_setting
 
 
 def read_current_map(cursor: Cursor) -> CoverageMap | str | None:
-    """Read the coverage map of the current corpus, or the reason why the map is unusable; None without any
-    map.
-    """
+    """Read the coverage map of the corpus, or the reason why the map is unusable; None without a map."""
     if get_setting(cursor, CURRENT_MAP) is None:
         return None
     try:

@@ -37,9 +37,7 @@ class JudgmentsPart(NamedTuple):
 
 
 def make_judgments(rows: ProjectRows, queries: Collection[str]) -> JudgmentsPart:
-    """Make the part of a release with its judgments, in which numbers replace the names of annotators and
-    rounds.
-    """
+    """Make the part of a release with its judgments, without names of annotators and rounds."""
     judged, guide_hashes = _digest_judgments(_iterate_judgments(rows, queries))
     round_ids = {round_id for _, round_id in judged}
     about = {annotator: digest("pilots alone") for annotator, _ in judged}
@@ -61,9 +59,7 @@ def make_rounds(rows: ProjectRows, numbers: Mapping[str, str]) -> Rows:
 
 
 def make_adjudications(rows: ProjectRows, queries: Collection[str], people: Mapping[str, str]) -> Rows:
-    """Make the part of a release with the reviewers' decisions, and with reasons from which names are
-    removed.
-    """
+    """Make the part of a release with the reviewers' decisions, and their reasons without names."""
     pinned_hashes = dict(iterate_rows(rows.labels.snapshot))
     table = []
     for row in rows.adjudications.to_pylist():
@@ -145,9 +141,7 @@ def make_edges(rows: ProjectRows, queries: Collection[str]) -> Rows:
 
 
 def make_guides(rows: ProjectRows, judged_by: Collection[str]) -> Rows:
-    """Make the part of a release with its labeling guides: the current guide, and the guides of the
-    judgments.
-    """
+    """Make the part of a release with its guides: the current guide, and the guides of judgments."""
     used = {*judged_by, rows.guide_hash}
     return [guide.model_dump(mode="json") for guide in rows.guides if guide.guide_hash in used]
 
@@ -181,9 +175,7 @@ def make_nuggets(rows: ProjectRows, queries: Collection[str]) -> Rows:
 
 
 def make_pool_sample(rows: ProjectRows, queries: Collection[str]) -> Rows:
-    """Make the part of a release with the documents that were drawn from a sampled pool, by query and band
-    of ranks.
-    """
+    """Make the part of a release with the documents that were drawn from a sampled pool."""
     return [
         {**row, "inclusion_probability": round_floats(row["inclusion_probability"])}
         for row in rows.pool_sample.to_pylist()
@@ -192,17 +184,13 @@ def make_pool_sample(rows: ProjectRows, queries: Collection[str]) -> Rows:
 
 
 def make_relabeled(rows: ProjectRows, pairs: Collection[tuple[str, str]]) -> Rows:
-    """Make the part of a release with its re-labeled pairs, each with the quarter of the re-labeling and
-    the change.
-    """
+    """Make the part of a release with its re-labeled pairs, with quarter and change."""
     names = ("query_id", "document_id", "quarter", "cause")  # releases store the change as 'cause'
     return [dict(zip(names, row, strict=True)) for row in rows.relabeled if row[:2] in pairs]
 
 
 def make_pools(rows: ProjectRows, queries: Collection[str]) -> dict[str, PartRows]:
-    """Make the parts of a release with candidates and pools; each candidate names the system that proposed
-    it.
-    """
+    """Make the parts of a release with candidates and pools, and the system of each candidate."""
     pools = list(iterate_rows(rows.pools))
     pool_ids, used = {pool_id for pool_id, *_ in pools}, set()
 

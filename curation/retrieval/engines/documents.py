@@ -155,8 +155,7 @@ def refresh_documents(
     author: str = COMMAND_LINE,
     say: Callable[[str], object] = lambda _: None,
 ) -> CorpusRefresh:
-    """Fetch an engine's documents again, store changed documents as new versions, and remove missing
-    documents.
+    """Fetch an engine's documents again: store changed documents, and remove missing documents.
 
     Parameters
     ----------

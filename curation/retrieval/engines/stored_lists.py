@@ -73,8 +73,7 @@ def request_missing_lists(
     request_list: Callable[[Query], EngineList],
     progress: Progress,
 ) -> list[StoredList]:
-    """Request the missing lists, store the lists as they arrive, and return all lists in the order of the
-    queries.
+    """Request and store the missing lists, and return all lists in the order of the queries.
 
     Parameters
     ----------

@@ -82,8 +82,7 @@ class EngineRequest(_Section):
 
 
 class DocumentsRequest(EngineRequest):
-    """A request for documents by id. With `{id}`, one request is sent for each document and answered by the
-    document.
+    """A request for documents by id; with `{id}`, one request is sent for each document.
 
     Attributes
     ----------
@@ -201,9 +200,7 @@ def _read_shipped(kind: str) -> dict[str, Any]:
 
 
 def _merge_sections(shipped: Mapping[str, Any], sections: Mapping[str, Any]) -> dict[str, Any]:
-    """Merge the sections of a file into the shipped sections. An entry of the file replaces the whole shipped
-    entry.
-    """
+    """Merge the sections of a file into the shipped sections; an entry replaces a shipped entry."""
     merged = {**shipped, **sections}
     for name, shipped_section in shipped.items():
         if isinstance(sections.get(name), dict):

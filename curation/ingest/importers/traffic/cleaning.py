@@ -186,8 +186,7 @@ def clean_texts(texts: pa.StringArray, rules: CleaningRules) -> Texts:
 
 
 def find_plain_texts(texts: pa.StringArray, rules: CleaningRules) -> Mask:
-    """Return which texts need no cleaning and equal their normalized query when lower-cased, as booleans of
-    shape (T,).
+    """Find the texts that need no cleaning except lower case, as booleans of shape (T,).
 
     Plain texts are ASCII texts with single spaces and no other white space, within the limits of length. The
     characters of a plain text show that no pattern of personal data can match. Texts that this function
@@ -207,9 +206,7 @@ def find_plain_texts(texts: pa.StringArray, rules: CleaningRules) -> Mask:
 
 
 def _clean_text(raw: str, rules: CleaningRules) -> tuple[str, str, int, Collection[str]]:
-    """Return a text without personal data, its normalized form, its verdict, and the kinds of
-    personal data.
-    """
+    """Return a text without personal data, its normalized form, its verdict, and the kinds found."""
     # A text that stays too long with any placeholders is not searched, so a paste of megabytes takes no time.
     if rules.characters and len(raw) > MAX_PASTE_FACTOR * rules.characters:
         return ("", "", LONG, ())
@@ -258,8 +255,7 @@ def clean_rows(
 def judge_sessions(
     sessions: Codes, times: Ints, queries: Codes, single: Mask, rules: CleaningRules
 ) -> NDArray[np.int8]:
-    """Return for each row 0 if the row is kept, or else the position of the reason, from 1, in
-    `CleaningRules.of_sessions`.
+    """Return 0 for each kept row, or else the position from 1 of its reason in `CleaningRules.of_sessions`.
 
     The rows are sorted by session and time; all arrays have shape (A,). `queries` are numbers of normalized
     queries, and `single` says whether a row counts one query.
@@ -311,9 +307,7 @@ def find_robots(sessions: Codes, times: Ints, queries: Codes, rules: CleaningRul
 
 
 def _find_busy_sessions(sessions: Codes, days: Ints, queries: Codes, limit: int) -> Codes:
-    """Return the sessions with more than `limit` different queries on one day; rows are sorted by session and
-    day.
-    """
+    """Return sessions with over `limit` different queries on a day; rows are sorted by session and day."""
     starts = np.flatnonzero(np.r_[True, (np.diff(sessions) != 0) | (np.diff(days) != 0)])
     lengths = np.diff(np.r_[starts, len(sessions)])
     busy_sessions = [

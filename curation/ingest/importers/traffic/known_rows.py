@@ -32,9 +32,7 @@ WHERE a.place <= h.times
 """SQL that selects the rows of a log that an earlier log has; `$log` lists the log's imports in order."""
 MIN_COMPARED = 10
 SAME_LOG = 0.95
-"""Share of an earlier log's distinct rows (10 or more) above which a new log counts as the earlier log with
-more rows.
-"""
+"""Share of an earlier log's distinct rows above which a new log counts as the same log, grown."""
 _GROWN_LOG = """
 WITH added AS (
     SELECT session, time, segment, text, list(DISTINCT count) AS counts

@@ -66,8 +66,7 @@ class Terms:
 
 
 class Log(NamedTuple):
-    """Rows of a query log, without rows that have no query, in the order of the file; all arrays have shape
-    (R,).
+    """The rows of a query log that have a query, in the order of the file; all arrays have shape (R,).
 
     Attributes
     ----------
@@ -333,9 +332,7 @@ def strip_column(block: Block, name: str | None) -> pa.DictionaryArray:
 
 
 def combine_fields(block: Block, names: tuple[str, ...]) -> pa.DictionaryArray:
-    """Return the further fields of each row as JSON text, with equal texts stored once; null for a row
-    without values.
-    """
+    """Return the further fields of each row as JSON text; null for a row without values."""
     if not names:
         return strip_column(block, None)
     columns = [strip_column(block, name) for name in names]

@@ -201,9 +201,7 @@ def _find_new_files(
 
 
 def _compute_version(path: Path, known_versions: Container[str]) -> str:
-    """Return the SHA-256 of a file. For a known file that was gzipped since its import, return the SHA-256 of
-    its content.
-    """
+    """Return the SHA-256 of a file, or of its unpacked content if a known file was gzipped."""
     version = compute_checksum(path)
     if version not in known_versions and path.suffix == ".gz":
         failures = OSError, EOFError, zlib.error, OutOfBoundsError
@@ -243,9 +241,7 @@ def _named_columns(fields: TrafficFields) -> dict[str, Any]:
 
 
 def _apply_rules(cursor: Cursor, import_ids: list[str], rules: CleaningRules) -> None:
-    """Apply the rules to all rows of a query log after a new import, which is the last import: set rows aside
-    or bring rows back.
-    """
+    """Apply the cleaning rules to all rows of a query log after its newest import."""
     changed_imports = {import_ids[-1]}
     parameters = {"log": import_ids, "known": KNOWN}
     changed_imports |= _move_rows(cursor, cursor.sql(_KNOWN_BEFORE, params=parameters).to_arrow_table())
@@ -269,9 +265,7 @@ def _session_bounds(cursor: Cursor, import_id: str) -> Iterator[tuple[str, str]]
 
 
 def _changed_rows(cursor: Cursor, imports: list[str], rules: CleaningRules, low: str, high: str) -> pa.Table:
-    """Return the rows of the new import's sessions whose reason for being set aside has changed: import_id,
-    line, reason.
-    """
+    """Return the rows of the new import's sessions for which the reason to be set aside has changed."""
     parameters = {"log": imports, "new": imports[-1], "low": low, "high": high}
     rows = cursor.sql(_SESSIONS, params=parameters).to_arrow_table()
     sessions, queries = (
@@ -289,9 +283,7 @@ def _changed_rows(cursor: Cursor, imports: list[str], rules: CleaningRules, low:
 
 
 def _move_rows(cursor: Cursor, rows: pa.Table) -> set[str]:
-    """Move rows to the table for their reason (the reason '' stands for the traffic); return the ids of the
-    rows' imports.
-    """
+    """Move rows to the table for their reason ('' is the traffic); return the ids of their imports."""
     if not rows.num_rows:
         return set()
     with reading_arrow(cursor, moved_rows=rows):
@@ -301,9 +293,7 @@ def _move_rows(cursor: Cursor, rows: pa.Table) -> set[str]:
 
 
 def _store_counts(cursor: Cursor, import_id: str, changing: set[str]) -> None:
-    """Store the number of an import's rows, and the number of its rows set aside for each reason that may
-    change.
-    """
+    """Store an import's number of rows, and its numbers of rows set aside for reasons that may change."""
     sql = "SELECT left_out FROM traffic_imports WHERE import_id = ?"
     [(left_out,)] = cursor.execute(sql, [import_id]).fetchall()
     counts = {reason: count for reason, count in json.loads(left_out).items() if reason not in changing}

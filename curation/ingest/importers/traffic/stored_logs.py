@@ -64,8 +64,7 @@ def read_stored_logs(cursor: Cursor) -> list[StoredLog]:
 
 
 def delete_log(store: Store, log: str, reason: str = "", author: str = COMMAND_LINE) -> StoredLog:
-    """Delete a query log and its rows. Samples that were drawn from the log keep their queries and sampling
-    probabilities.
+    """Delete a query log and its rows; samples from the log keep their queries and probabilities.
 
     Parameters
     ----------

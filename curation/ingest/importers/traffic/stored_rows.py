@@ -30,9 +30,7 @@ MAX_TRAFFIC = 10**18
 
 
 def read_key(cursor: Cursor) -> str:
-    """Return the project's secret key for hashing session ids, or a new key, which `store_session_key` has to
-    store.
-    """
+    """Return the secret key for hashing session ids; `store_session_key` must store a new key."""
     return get_setting(cursor, SETTING) or secrets.token_hex(32)
 
 

@@ -64,8 +64,7 @@ DATE_ORDER = "Numeric dates such as 03/04/2026 are read with --date-order mdy (m
 
 
 class FilesRead(NamedTuple):
-    """Numbers of files of a query log: newly read files, files that were read before, and known files that
-    are missing.
+    """Numbers of a query log's files: new files, files that were read before, and missing known files.
 
     same: for each file with known content, the name under which the content was read before.
     """
@@ -263,8 +262,7 @@ def clean_log(
     key: str,
     previous_lines: int = 0,
 ) -> tuple[pa.Table, LogCounts]:
-    """Read and clean a query log; return its columns and counts. Lines of the log are numbered from
-    `previous_lines` + 1.
+    """Read and clean a query log; return its columns and counts, with lines from `previous_lines` + 1.
 
     Raises
     ------
@@ -311,9 +309,7 @@ def clean_log(
 
 
 def _redact(terms: Terms, mask: Callable[[str], Redacted]) -> tuple[pa.StringArray, dict[str, list[int]]]:
-    """Return the stored form of each text, and for each kind of personal data the numbers of the texts with
-    such data.
-    """
+    """Return the stored form of each text, and the numbers of texts with each kind of personal data."""
     personal: dict[str, list[int]] = {}
 
     def texts() -> Iterator[str]:

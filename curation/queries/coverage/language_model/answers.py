@@ -47,9 +47,7 @@ class ModelCall(NamedTuple):
 
     @property
     def messages(self) -> list[dict[str, str]]:
-        """Return the messages of the chat with the model. The prompt's material is sent as JSON, so that the
-        model takes no material as instructions.
-        """
+        """Return the messages to the model; the material is JSON, so that it gives no instructions."""
         user = {"role": "user", "content": canonical_json(self.material)}
         return [{"role": "system", "content": self.prompt}, user]
 

@@ -14,9 +14,7 @@ from curation.core.digests import digest
 
 
 class MalformedAnswerError(ValueError):
-    """Error: a model's answer does not have the form that the prompt asks for. The message names the
-    defect.
-    """
+    """Error: a model's answer lacks the form that the prompt asks for; the message says why."""
 
 
 @cache

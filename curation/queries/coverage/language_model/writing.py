@@ -189,9 +189,7 @@ class _WritingRun:
         return False
 
     def _write_for(self, aims: Sequence[QueryAim]) -> bool:
-        """Ask the model for a candidate query for each document, and return whether a candidate became a
-        query.
-        """
+        """Ask the model for a candidate query for each document; return whether one became a query."""
         calls = [writing_calls.make_candidates_call(aim, self.report.model) for aim in aims]
         answer_texts = self.calls.ask(calls, read_candidates)
         if self.calls.ended:
@@ -236,9 +234,7 @@ class _WritingRun:
         return sorted(ranked)
 
     def _find_quote(self, candidate: RankedCandidate) -> str | None:
-        """Find a quote of the document that answers the candidate without the rest of the document, or return
-        None.
-        """
+        """Find a quote of the document that answers the candidate query by itself, or return None."""
         document, quote = candidate.aim.document, ""
         for reason in (UNANSWERED, UNQUOTED):
             call = writing_calls.make_verification_call(candidate.text, document, self.report.model)

@@ -80,9 +80,7 @@ def read_verification(answer: str) -> tuple[bool, str]:
 
 
 def has_valid_quote(check: tuple[bool, str], document: Document) -> bool:
-    """Return whether the model found the query answered, with a quote that is in the document word for
-    word.
-    """
+    """Return whether the model found the query answered, with a word-for-word quote of the document."""
     answered, quote = check
     quoted = split_words(quote)
     texts = (f" {' '.join(split_words(text))} " for text in select_document_text(document).values())

@@ -95,9 +95,7 @@ class WritingWork(NamedTuple):
 
 
 class WritingInputs(NamedTuple):
-    """The state of coverage before a run. Gaps count withheld queries, and `alignments` has the alignment J
-    of each query that a model wrote before.
-    """
+    """The state of coverage before a run; `alignments` has the alignment J of each synthetic query."""
 
     store: Store
     corpus: Corpus
@@ -194,9 +192,7 @@ def read_inputs(store: Store, request: WritingRequest, progress: Progress) -> Wr
 
 
 def list_aims(inputs: WritingInputs, gap: CoverageGap, seed: int) -> Iterator[writing_calls.QueryAim]:
-    """Yield a document to write for, with its style, for each document of a gap without a written query,
-    in an order by seed.
-    """
+    """Yield each document of a gap without a written query, with its style, in an order by seed."""
     unused = [name for name in gap.documents if name not in inputs.written_for]
     for document_id in sort_by_seed(unused, seed, lambda name: ["synthetic", gap.number, name]):
         [document] = StoredDocuments(inputs.store, inputs.corpus.part([document_id]).hashes)

@@ -89,9 +89,7 @@ def check_text(
 
 
 def find_copied_phrases(text: str, title: str, body: str) -> list[str]:
-    """Find the longest sequences of words that a query shares with a document, in the query's spelling. A
-    sequence of only stop words does not count.
-    """
+    """Find the longest sequences of words, not only stop words, that a query shares with a document."""
     query_words = _locate_words(text)
     title_words = [word.word for word in _locate_words(title)]
     body_words = [word.word for word in _locate_words(body)]

@@ -43,9 +43,7 @@ class QueryStyle(NamedTuple):
     most: int | None
 
     def matches(self, text: str) -> bool:
-        """Return whether a query has the style's number of words, and is a question exactly if the style asks
-        for one.
-        """
+        """Return whether a query has the style's number of words, and the form of a question if required."""
         count = len(split_words(_INSIDE_WORD.sub("", text)))
         asks = is_question(normalise_query(text))
         if self.most is None:
@@ -79,9 +77,7 @@ def draw_styles(count: int, seed: int) -> list[str]:
 
 
 def has_names(text: str, body: str) -> bool | None:
-    """Return whether a query has a proper name of the document, judged by capital letters; None if
-    unclear.
-    """
+    """Return whether a query has a proper name, judged by capital letters; None if unclear."""
     document_names = _NAME.findall(body)
     if len(document_names) > 0.2 * len(body.split()):
         return None  # capitals do not mark names, as in German and in headings

@@ -61,9 +61,7 @@ class JudgedShare(NamedTuple):
 
     @property
     def sentences(self) -> list[str]:
-        """Return a sentence with the numbers of newly drawn synthetic queries and of synthetic queries
-        that people judge.
-        """
+        """Return a sentence with the numbers of newly drawn and of judged synthetic queries."""
         of = pluralize(self.queries, "synthetic query", "synthetic queries")
         new = [f"{pluralize(self.added, 'query', 'queries')} drawn."] if self.added else []
         return [*new, f"People judge {self.drawn:,} of {of}; the other queries are not shown to people."]
@@ -131,9 +129,7 @@ def draw_queries(store: Store, share: float, seed: int, author: str = COMMAND_LI
 
 
 def read_judged_origins(store: Store) -> list[JudgedOrigins]:
-    """Count, for each model, the judged and the relevant documents for which the model wrote queries. Grades
-    above the scale's lowest are relevant.
-    """
+    """Count the judged and the relevant documents for which each model wrote queries."""
     with store.reading() as cursor:
         relevant = current_guide(cursor).values[1]
         rows = cursor.execute(_COUNTS_BY_MODEL, {"relevant": relevant}).fetchall()

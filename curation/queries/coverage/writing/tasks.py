@@ -74,9 +74,7 @@ class OpenedTasks:
 
     @property
     def sentences(self) -> list[str]:
-        """Return sentences with the number of query-writing tasks of each writer, and of requested queries
-        without a task.
-        """
+        """Return sentences with each writer's number of tasks, and the requested queries without a task."""
         people = ", ".join(f"{name} {count:,}" for name, count in self.of_writers.items())
         tasks = f"{pluralize(self.tasks, 'query-writing task')} in {pluralize(self.regions, 'region')}"
         return [f"Opened {tasks}: {people}.", *describe_left_out(self.left_out)]

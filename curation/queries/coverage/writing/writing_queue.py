@@ -119,9 +119,7 @@ def check_task_text(store: Store, task_id: str, text: str, writer: str) -> TextW
 
 
 def _is_about(store: Store, text: str, document: Document) -> bool:
-    """Return whether a text shares a word with the document, or is near in meaning by embeddings if these
-    are in use.
-    """
+    """Return whether a text shares a word with the document, or is near to it by embeddings."""
     if shares_words(text, document.text) or redact(text).kinds:  # personal data is refused, and not embedded
         return True
     with store.reading() as cursor:
