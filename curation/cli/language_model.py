@@ -9,11 +9,10 @@ from typer import Option
 
 from curation.cli.output import emit, note
 from curation.cli.progress import progress_bar
-from curation.core.text import describe_left_out, pluralize
 
 if TYPE_CHECKING:
     from curation.queries.coverage.language_model.answers import ModelCall
-    from curation.queries.coverage.language_model.call_runs import Check, ModelSpending, ModelWork
+    from curation.queries.coverage.language_model.call_runs import Check, ModelSpending
     from curation.store import Store
 
 Send = Annotated[
@@ -51,7 +50,7 @@ class CallSender:
         from curation.queries.coverage.language_model import answers, call_runs, endpoint
 
         work = call_runs.plan_calls(store, calls, endpoint.read_prices())
-        sentence = f"{endpoint.name_model()}: {describe_work(work)}"
+        sentence = f"{endpoint.name_model()}: {work.sentence}"
         if cut:
             sentence += f" Only the first {answers.MAX_TEXT_LENGTH:,} characters of a long document are "
             sentence += f"sent; {cut:,} characters are not sent."
@@ -63,25 +62,5 @@ class CallSender:
             limits = call_runs.CallLimits(endpoint.find_endpoint(), self._max_calls, self._parallel)
             with progress_bar() as progress:
                 self.spending = call_runs.send_calls(store, calls, check, limits, progress)
-            note(*describe_spending(self.spending))
+            note(*self.spending.sentences)
         return self._send or not work.calls
-
-
-def describe_work(work: ModelWork) -> str:
-    """Return a sentence with the number of calls to send, the length of their texts, and their price."""
-    price = "" if work.price is None else f", at least {work.price:.4f} by the prices set"
-    size = f"{pluralize(work.calls, 'call')} to send with about {work.tokens:,} tokens{price}"
-    return f"{size}; {work.stored:,} answered before."
-
-
-def describe_spending(spending: ModelSpending) -> list[str]:
-    """Return a sentence with the number of requests that were sent, and of calls that have an answer."""
-    price = "" if spending.price is None else f", {spending.price:.4f} by the prices set"
-    calls = pluralize(spending.calls, "call")
-    tokens = f"{spending.tokens_read:,} tokens read and {spending.tokens_written:,} written{price}"
-    answered = f"{spending.answered:,} of {calls} have an answer, {spending.stored:,} of them from before"
-    sentences = [f"{pluralize(spending.requests, 'request')} sent: {tokens}. {answered}."]
-    if spending.uncounted:
-        answers = pluralize(spending.uncounted, "answer")
-        sentences.append(f"The endpoint did not count the tokens of {answers}.")
-    return sentences + describe_left_out(spending.left_out)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 from typer import Argument, Context, Option
 
 from curation.cli.invocation import actor, find_given_flags, project_store, refuse_unused
-from curation.cli.language_model import NOT_SENT, MaxCalls, Send, describe_spending
+from curation.cli.language_model import NOT_SENT, MaxCalls, Send
 from curation.cli.options import Seed, option, split_list
 from curation.cli.output import emit, note, show
 from curation.cli.program import command_group
@@ -171,7 +171,7 @@ def _write_by_model(request: WritingRequest, send: bool, calls: int | None) -> N
     note(f"{endpoint.name_model()}: {plan.sentence}")
     with progress_bar() as progress:
         written = write_queries(store, request, CallLimits(model_endpoint, calls), actor(), progress)
-    note(*describe_spending(written.spent))
+    note(*written.spent.sentences)
     show(written)
 
 

@@ -8,7 +8,7 @@ call without a reply is sent again by the next run.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from curation.core.digests import canonical_json, digest
@@ -34,16 +34,19 @@ class ModelCall(NamedTuple):
     model: name of the model.
     prompt: text of the prompt (`prompting.load_prompt`).
     material: material of the prompt, as a JSON value.
+    settings: further fields of the request, such as the temperature and the form of the answer.
     """
 
     model: str
     prompt: str
     material: Any
+    settings: Mapping[str, Any] = {}
 
     @property
     def call_id(self) -> str:
         """Return the hash that identifies the call."""
-        return digest("model call", self.model, prompting.hash_prompt(self.prompt), self.material)
+        settings = [dict(self.settings)] if self.settings else []
+        return digest("model call", self.model, prompting.hash_prompt(self.prompt), self.material, *settings)
 
     @property
     def messages(self) -> list[dict[str, str]]:

@@ -12,10 +12,12 @@ from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
 from itertools import islice
 from math import ceil
-from threading import Event, Semaphore
+from threading import Event, Lock
+from time import monotonic
 from typing import NamedTuple
 
 from curation.core.progress import Progress, silent
+from curation.core.text import describe_left_out, pluralize
 from curation.core.web import RetryPolicy
 from curation.queries.coverage.language_model import answers, chat, endpoint, prompting
 from curation.queries.coverage.language_model.answers import MAX_MALFORMED, ModelCall, Replies, StoredAnswers
@@ -49,6 +51,13 @@ class ModelWork(NamedTuple):
     tokens: int
     price: float | None
 
+    @property
+    def sentence(self) -> str:
+        """Say how many calls there are to send, how long their texts are, and their price."""
+        price = "" if self.price is None else f", at least {self.price:.4f} by the prices set"
+        size = f"{pluralize(self.calls, 'call')} to send with about {self.tokens:,} tokens{price}"
+        return f"{size}; {self.stored:,} answered before."
+
 
 @dataclass(frozen=True)
 class ModelSpending:
@@ -76,6 +85,19 @@ class ModelSpending:
     price: float | None = None
     left_out: dict[str, int] = field(default_factory=dict)
 
+    @property
+    def sentences(self) -> list[str]:
+        """Say how many requests were sent, and how many calls have an answer."""
+        price = "" if self.price is None else f", {self.price:.4f} by the prices set"
+        tokens = f"{self.tokens_read:,} tokens read and {self.tokens_written:,} written{price}"
+        calls = f"{self.answered:,} of {pluralize(self.calls, 'call')}"
+        answered = f"{calls} have an answer, {self.stored:,} of them from before"
+        sentences = [f"{pluralize(self.requests, 'request')} sent: {tokens}. {answered}."]
+        if self.uncounted:
+            answers = pluralize(self.uncounted, "answer")
+            sentences.append(f"The endpoint did not count the tokens of {answers}.")
+        return sentences + describe_left_out(self.left_out)
+
 
 def plan_calls(store: Store, calls: Sequence[ModelCall], prices: endpoint.TokenPrices | None) -> ModelWork:
     """Estimate the calls, tokens and price of `send_calls`. Nothing is sent."""
@@ -94,12 +116,32 @@ class CallLimits(NamedTuple):
     Attributes
     ----------
     most_calls: largest number of requests in this run, including repeated attempts; None for no limit.
+    rate: largest number of requests a second; None for no limit.
     """
 
     endpoint: endpoint.ModelEndpoint
     most_calls: int | None = None
     parallel: int = MAX_PARALLEL
     patience: RetryPolicy = RetryPolicy()
+    rate: float | None = None
+
+
+class _RequestGate:
+    """The requests that a run may still send, and the time of the next request, for all threads."""
+
+    def __init__(self, limits: CallLimits, stop: Event) -> None:
+        self._left, self._stop, self._lock = limits.most_calls, stop, Lock()
+        self._step, self._next = 1 / limits.rate if limits.rate else 0.0, monotonic()
+
+    def admit(self) -> bool:
+        """Wait until the next request may be sent; return False if the limit of requests is reached."""
+        with self._lock:
+            if self._left == 0:
+                return False
+            self._left = None if self._left is None else self._left - 1
+            self._stop.wait(max(0.0, self._next - monotonic()))
+            self._next = max(self._next, monotonic()) + self._step
+            return True
 
 
 def send_calls(
@@ -149,7 +191,7 @@ def _send_in_parallel(
     """
     replies_of: Replies = {}
     stop = Event()
-    request_limit = None if limits.most_calls is None else Semaphore(limits.most_calls)
+    gate = _RequestGate(limits, stop)
     pending: dict[_FutureReplies, ModelCall] = {}
     n_failures = 0
     remaining = iter(calls)
@@ -158,7 +200,7 @@ def _send_in_parallel(
             while not stop.is_set() or pending:
                 capacity = 0 if stop.is_set() else limits.parallel - len(pending)
                 for call in islice(remaining, capacity):
-                    arguments = (call, stored.count_attempts(call), check, limits, stop, request_limit)
+                    arguments = (call, stored.count_attempts(call), check, limits, stop, gate)
                     pending[pool.submit(_send_until_well_formed, *arguments)] = call
                 if not pending:
                     break
@@ -196,12 +238,14 @@ def _store_finished(store: Store, pending: dict[_FutureReplies, ModelCall], stor
 
 
 def _send_until_well_formed(
-    call: ModelCall, n_attempts: int, check: Check, limits: CallLimits, stop: Event, limit: Semaphore | None
+    call: ModelCall, n_attempts: int, check: Check, limits: CallLimits, stop: Event, gate: _RequestGate
 ) -> list[chat.ModelReply]:
     """Send a call until an answer has the right form, the model refuses, or no reply comes."""
     replies: list[chat.ModelReply] = []
     for _ in range(n_attempts, MAX_MALFORMED):
-        reply = chat.request_reply(limits.endpoint, call.messages, limits.patience, stop, limit)
+        reply = chat.request_reply(
+            limits.endpoint, call.messages, limits.patience, stop, gate.admit, call.settings
+        )
         if reply.kind == "answer":
             try:
                 check(reply.text)

@@ -1,8 +1,10 @@
 """A chat with a language model: a request to its endpoint, and the reply.
 
 If the endpoint is busy or does not answer, the request is sent again (`curation.core.web`). If the endpoint
-refuses the key or the address, a RefusedError is raised. Any other HTTP status rejects the call, because
-sending the request again cannot help. A malformed answer or a refusal is returned as a reply, because the
+rejects a setting of the request, such as the form of the answer, the request is sent again without the
+setting, and further requests of the process leave the setting out. If the endpoint refuses the key or the
+address, a RefusedError is raised. Any other HTTP status rejects the call, because sending the request again
+cannot help. A malformed answer or a refusal is returned as a reply, because the
 reply may have been paid.
 
 The key is removed from every text of the endpoint before goldgrade shows or stores the text.
@@ -11,8 +13,8 @@ The key is removed from every text of the endpoint before goldgrade shows or sto
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
-from threading import Event, Semaphore
+from collections.abc import Callable, Mapping, Sequence
+from threading import Event
 from typing import Any, Literal, NamedTuple
 from urllib.request import Request
 
@@ -26,6 +28,11 @@ RATE_LIMIT = "the endpoint's rate limit"
 FAILED = "the endpoint failed (HTTP {})"
 REJECTED = "the endpoint rejected the request (HTTP {})"
 SPENT = "the limit of requests was reached"
+NO_SETTINGS: Mapping[str, Any] = {}
+_REJECTING = (400, 422)
+"""The HTTP statuses by which endpoints reject a setting that they do not know."""
+_rejected_settings: dict[tuple[str, str], frozenset[str]] = {}
+"""Address and model → settings that the endpoint has rejected."""
 ReplyKind = Literal["answer", "refusal", "malformed", "rejected", "none"]
 
 
@@ -59,24 +66,36 @@ def request_reply(
     messages: Sequence[Mapping[str, str]],
     patience: web.RetryPolicy,
     stop: Event,
-    request_limit: Semaphore | None = None,
+    admit: Callable[[], bool] = lambda: True,
+    settings: Mapping[str, Any] = NO_SETTINGS,
 ) -> ModelReply:
     """Ask the language model, and send the request again if the endpoint is busy.
 
     Parameters
     ----------
     stop: an event that ends the waiting.
-    request_limit: a counter of the requests that may still be sent.
+    admit: function that waits until a request may be sent, and returns False if no request may be sent.
+    settings: further fields of the request; fields that the endpoint rejects are left out.
 
     Raises
     ------
     RefusedError: the key, the address or the model is wrong.
     """
 
+    name = (endpoint.url, endpoint.model)
+    rejected = set(find_rejected_settings(endpoint))
+
     def send_once() -> ModelReply | web.RequestFailure:
-        if request_limit is not None and not request_limit.acquire(blocking=False):
+        if not admit():
             return ModelReply("none", SPENT, requests=0, ends_work=True)
-        return _send_request(endpoint, messages, patience.seconds)
+        accepted = {key: value for key, value in settings.items() if key not in rejected}
+        answer = _send_request(endpoint, messages, accepted, patience.seconds)
+        if isinstance(answer, list):
+            rejected.update(answer)
+            return web.RequestFailure(REJECTED.format(_REJECTING[0]), wait=0.0)
+        if isinstance(answer, ModelReply) and answer.kind != "rejected" and rejected:
+            _rejected_settings[name] = frozenset(rejected)
+        return answer
 
     reply, requests = web.send_with_retries(send_once, patience, stop)
     if isinstance(reply, web.RequestFailure):
@@ -84,14 +103,22 @@ def request_reply(
     return reply._replace(requests=requests - (reply.requests == 0))
 
 
+def find_rejected_settings(endpoint: ModelEndpoint) -> frozenset[str]:
+    """Name the settings that the endpoint has rejected since the process began."""
+    return _rejected_settings.get((endpoint.url, endpoint.model), frozenset())
+
+
 def _send_request(
-    endpoint: ModelEndpoint, messages: Sequence[Mapping[str, str]], seconds: float
-) -> ModelReply | web.RequestFailure:
-    """Send one request to the endpoint, and return the reply or the fault."""
+    endpoint: ModelEndpoint,
+    messages: Sequence[Mapping[str, str]],
+    settings: Mapping[str, Any],
+    seconds: float,
+) -> ModelReply | web.RequestFailure | list[str]:
+    """Send one request to the endpoint, and return the reply, the fault, or the settings to leave out."""
     headers = {"Content-Type": "application/json", "Accept": "application/json", "User-Agent": "goldgrade"}
     if key := endpoint.key.get_secret_value():
         headers["Authorization"] = f"Bearer {key}"
-    body = json.dumps({"model": endpoint.model, "messages": list(messages)}).encode()
+    body = json.dumps({"model": endpoint.model, "messages": list(messages), **settings}).encode()
     answer = web.send(Request(endpoint.url, body, headers, method="POST"), seconds, MAX_ANSWER_BYTES)  # noqa: S310  checked
     if isinstance(answer, web.RequestFailure):
         if answer.reason == web.UNTRUSTED:
@@ -107,6 +134,9 @@ def _send_request(
     if answer.is_busy:
         reason = RATE_LIMIT if answer.status == 429 else FAILED.format(answer.status)
         return web.RequestFailure(reason, answer.wait)
+    if answer.status in _REJECTING and settings:
+        error = answer.body.decode(errors="replace")
+        return [key for key in settings if key in error] or [*settings]
     return ModelReply("rejected", REJECTED.format(answer.status))
 
 

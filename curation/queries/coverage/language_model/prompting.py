@@ -34,16 +34,24 @@ def read_object(answer: str) -> dict[str, Any]:
 
     Raises
     ------
-    MalformedAnswerError: the answer has no JSON object.
+    MalformedAnswerError: the answer has no JSON object, several objects, or an object with a repeated name.
     """
     start, end = answer.find("{"), answer.rfind("}")
     try:
-        parsed = json.loads(answer[start : end + 1]) if start >= 0 else None
+        text = answer[start : end + 1]
+        parsed = json.loads(text, object_pairs_hook=_read_unique) if start >= 0 else None
     except (ValueError, RecursionError):
         parsed = None
     if not isinstance(parsed, dict):
         raise MalformedAnswerError("an answer that is no JSON object")
     return parsed
+
+
+def _read_unique(members: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Make an object, in which each name occurs once, so that no later value replaces an earlier value."""
+    if len(dict(members)) < len(members):
+        raise ValueError("a name occurs twice")
+    return dict(members)
 
 
 def read_list(answer: str, name: str, item_type: type) -> list[Any]:
