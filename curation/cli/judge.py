@@ -1,21 +1,89 @@
-"""`goldgrade judge`: the agreement of a judge, such as a language model, with people."""
+"""`goldgrade judge`: language models and programs that grade, and their agreement with people."""
 
 from __future__ import annotations
 
-from typing import Annotated
+from dataclasses import replace
+from pathlib import Path
+from typing import Annotated, Any
 
-from typer import Argument, Context, Option
+from typer import Argument, Context, Option, Typer
+from typer.core import TyperGroup
 
 from curation.cli.invocation import actor, project_store, refuse_unused, seal_reason
-from curation.cli.options import Seed
-from curation.cli.output import show
+from curation.cli.language_model import NOT_SENT, Send
+from curation.cli.options import Seed, with_options_of
+from curation.cli.output import note, show
 from curation.cli.program import app
+from curation.cli.progress import progress_bar
+from curation.core.errors import InputError
 from curation.core.operation import PlainResult
 from curation.core.reports.tables import Table
+from curation.evaluation.llm_judges.judge_requests import JudgeRequest
+
+JudgeName = Annotated[str, Argument(metavar="JUDGE", help="The name of the judge, such as gpt-5.")]
 
 
-@app.command()
-def judge(
+class _JudgeGroup(TyperGroup):
+    """The group `goldgrade judge`, which takes the name of a judge for `goldgrade judge show`."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        is_command = bool(args) and args[0] in (*self.commands, *ctx.help_option_names)
+        return super().parse_args(ctx, args if is_command else ["show", *args])
+
+
+judge = Typer(cls=_JudgeGroup, rich_markup_mode=None, help="Have models grade, and compare with people.")
+app.add_typer(judge, name="judge")
+
+
+@judge.command("ask")
+@with_options_of(JudgeRequest, except_fields=("name", "instructions"))
+def judge_ask(
+    request: JudgeRequest,
+    name: JudgeName,
+    instructions: Annotated[
+        Path | None, Option(help="A file with further instructions for the model.")
+    ] = None,
+    send: Send = False,
+) -> None:
+    """Have a language model grade pairs by the guide.
+
+    GOLDGRADE_LLM_URL names the endpoint. Without --send the command only says what it would send. Each call
+    has the guide with its examples, a query with its need, and one document. The command sends nothing of a
+    query that a release seals. No pair is paid twice: the same command goes on where the last run ended.
+
+    An answer without a grade of the scale counts as cannot-tell. Some pairs are asked twice, in another form,
+    to check the model's consistency. A judge's grades never count as votes.
+
+    \b
+    Examples:
+      goldgrade judge ask gpt-5
+      goldgrade judge ask gpt-5 --send --calls 500 --rate 5 --parallel 8
+      goldgrade judge ask qwen --model qwen3:8b --round first --send
+      goldgrade judge ask gpt-5-strict --model gpt-5 --instructions strict.md --release v1 --send
+    """
+    from curation.evaluation.llm_judges.ask_judge import ask_judge, plan_judge
+
+    text = "" if instructions is None else _read_instructions(instructions)
+    request = replace(request, name=name, instructions=text)
+    if not send:
+        plan = plan_judge(project_store(), request)
+        would_send = {**plan.work._asdict(), "pairs": plan.pairs, "left_out": plan.left_out}
+        show(PlainResult(tuple(plan.sentences)), NOT_SENT, as_json={"judge": name, "would_send": would_send})
+        return
+    with progress_bar("ask judge") as progress:
+        asked = ask_judge(project_store(), request, progress, actor(), say=note)
+    show(asked, f"Next: goldgrade judge {name}")
+
+
+def _read_instructions(path: Path) -> str:
+    try:
+        return path.read_text("utf-8")
+    except (OSError, UnicodeDecodeError):
+        raise InputError("The file cannot be read as text in UTF-8.", path=path) from None
+
+
+@judge.command("show")
+def judge_show(
     context: Context,
     name: Annotated[
         str | None,
@@ -36,16 +104,15 @@ def judge(
     The judge's grades are compared with the consensus by the coefficients of `goldgrade agreement` with their
     intervals. The report also has the agreement among people on the same pairs, the confusion of grades,
     figures by query type and by grade, and the number of the judge's pairs that people graded. Queries whose
-    grades a release seals are left out.
+    grades a release seals are left out. `goldgrade judge NAME` is short for `goldgrade judge show NAME`.
 
     \b
     Examples:
-      goldgrade judge
-      goldgrade judge gpt-5
-      goldgrade judge gpt-5 --release v1 --part dev --json
-      goldgrade judge gpt-5 --release v1 --part test --reason "Can it replace people next quarter?"
+      goldgrade judge show
+      goldgrade judge show gpt-5
+      goldgrade judge show gpt-5 --release v1 --part dev --json
+      goldgrade judge show gpt-5 --release v1 --part test --reason "Can it replace people next quarter?"
     """
-    from curation.core.errors import InputError
     from curation.evaluation.llm_judges.judge_judgments import NO_JUDGE, list_judges
     from curation.evaluation.llm_judges.measure_agreement import measure_judge_agreement
 

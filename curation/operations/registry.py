@@ -41,6 +41,7 @@ _ENTRIES = {
     "evaluate": _Entry("evaluation.evaluate", "releases", "evaluations"),
     "plan re-labeling": _Entry("relabeling.operations", "sources queries judgments candidates", "plan"),
     "relabel": _Entry("relabeling.operations", "sources queries plan", "candidates vectors"),
+    "ask judge": _Entry("evaluation.llm_judges.ask_judge", "sources queries candidates releases", "judges"),
     "backup": _Entry("operations.backup_schedule", "", ""),
 }
 

@@ -53,6 +53,7 @@ SHARED = {
     "--per-day": ("answers expected of an annotator per day", "int"),
     "--queries": ("queries", "int"),
     "--query": ("quer", "str"),
+    "--parallel": ("sent at the same time", "int"),
     "--rate": ("requests a second", "float"),
     "--release": ("release", "str"),
     "--relevant-grade": ("lowest grade of a relevant document", "int"),
@@ -78,18 +79,18 @@ ALONE = set(
     --design --document-threshold --documents --draw --due --end-sign-ins
     --evidence --exclude-judged --exclude-released --fail-if --find
     --for --fresh --from --gaps --graded --group-spellings --guide --hard-negatives --host --id
-    --ids --images-from --in-place --information-need --join --kind
+    --ids --images-from --in-place --information-need --instructions --join --kind
     --known-rows --largest-group --list --lists --log-json --markup --max-characters --max-words
     --measures --merged --min-count --min-f1 --min-probability --name --new --no-email --no-link
     --no-near-duplicates --no-paraphrase --no-query-text --no-shared-documents --notify --nuggets
-    --only-complete --open-rounds --override --overwrite --pairs --parallel
+    --only-complete --open-rounds --override --overwrite --pairs
     --paraphrase-threshold --pass --pass-mark --password-stdin --personal-data --pick --pilot --port
     --proposed --purpose --query-threshold --questions --quota --random-negatives --reference-answers
     --refresh --region --rename --reopen --repeat-minutes --replace --retry --rounds --rule
     --same --same-grades --seal --sealed-limit --second-opinion --set
     --share-grades --show --sign-ins --significance-test --since --single-annotator --smoothing --source
     --splitter --stemmer --stored --strata --task --text --titles-only --to --today --top-ten --top-up
-    --topics --try --unanswerable --unclear --unjudgeable --unjudged --unset
+    --topics --try --twice --unanswerable --unclear --unjudgeable --unjudged --unset
     --until --versions --within --without-grades
     """.split()
 )

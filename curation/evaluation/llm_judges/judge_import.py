@@ -128,15 +128,20 @@ def import_judge(
 
 
 def _check_name_and_fields(store: Store, judge: str, fields: JudgmentFields) -> None:
-    if not _JUDGE_NAME.fullmatch(judge):
-        raise InputError(f"--judge {judge!r}: expected 1-63 letters, digits and . : @ + / - _, no spaces")
     if fields.annotator or fields.annotator_name or fields.annotator_columns:
         raise InputError(
             "--judge names the judge that gave all grades of the file: leave out --annotator, --map "
             "annotator and --annotator-columns. In a wide file, --map grade names the judge's column."
         )
     with store.reading() as cursor:
-        people, judges = read_names_in_use(cursor), {known.judge for known in list_judges(cursor)}
+        check_judge_name(cursor, judge)
+
+
+def check_judge_name(cursor: Cursor, judge: str) -> None:
+    """Refuse a name that breaks the rule, that a person has, or that looks like the name of another judge."""
+    if not _JUDGE_NAME.fullmatch(judge):
+        raise InputError(f"Judge {judge!r}: expected 1-63 letters, digits and . : @ + / - _, no spaces")
+    people, judges = read_names_in_use(cursor), {known.judge for known in list_judges(cursor)}
     similar = "" if judge in judges else find_lookalikes([judge], judges).get(judge, "")
     if similar:
         raise RefusedError(

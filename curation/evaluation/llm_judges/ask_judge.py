@@ -1,0 +1,352 @@
+"""The operation that asks a language model for the grades of pairs.
+
+The pairs come from the pool, from a release or from a round. Pairs of queries that a release seals are left
+out. Each answer is stored under the hash of all that was sent, so a run goes on where an earlier run ended,
+and no pair is paid twice. The grades become judgments of the judge, which never are votes.
+"""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from curation.core.characters import normalise_query
+from curation.core.digests import sort_by_seed
+from curation.core.errors import InputError, RefusedError
+from curation.core.operation import Operation
+from curation.core.progress import Progress
+from curation.core.text import describe_left_out, pluralize
+from curation.evaluation.llm_judges import judge_prompt
+from curation.evaluation.llm_judges.judge_import import check_judge_name
+from curation.evaluation.llm_judges.judge_judgments import JudgeJudgment, read_judge_judgments
+from curation.evaluation.llm_judges.judge_prompt import JudgeAnswer
+from curation.evaluation.llm_judges.judge_requests import JudgeRequest
+from curation.guides.guide import Guide, current_guide
+from curation.ingest.filters import NEED
+from curation.ingest.importers.external_corpus import store_linked_texts
+from curation.labeling.presentation.drawing import DocumentText
+from curation.labeling.rounds.candidates import Candidate, read_candidates
+from curation.labeling.rounds.rounds import find_round
+from curation.labeling.session.texts import ItemText, find_matched_parts
+from curation.people.annotators import require_author
+from curation.people.seal_access import read_sealed_queries
+from curation.queries.coverage.language_model import chat, endpoint
+from curation.queries.coverage.language_model.answers import MAX_TEXT_LENGTH, ModelCall, read_answers
+from curation.queries.coverage.language_model.call_runs import (
+    CallLimits,
+    ModelSpending,
+    ModelWork,
+    plan_calls,
+    send_calls,
+)
+from curation.releases.frozen_release import load_release
+from curation.store import Cursor, Store, append_rows, record_event, utc_now
+from curation.store.documents import documents_by_hash
+
+NOT_CURRENT = "the query is not in the current sample"
+SEALED = "a release seals the grades of the query"
+NOT_IN_CORPUS = "the document is not in the current corpus"
+_QUERIES = f"SELECT query_id, text, {NEED} FROM queries q WHERE query_id IN (SELECT unnest(?::TEXT[]))"  # noqa: S608
+_ROUND = """
+SELECT DISTINCT query_id, document_id, content_hash FROM live_presentations
+WHERE round_id = ? ORDER BY query_id, document_id
+"""
+_ANSWER_COLUMNS = (
+    *("query_id", "document_id", "content_hash", "guide_hash", "call_id", "again"),
+    *("grade", "quotes", "unfound", "instructions"),
+)
+
+
+class PairCall(NamedTuple):
+    """A call about a pair, and whether it is the second call."""
+
+    candidate: Candidate
+    call: ModelCall
+    again: bool
+
+
+class JudgePlan(NamedTuple):
+    """The calls of a request.
+
+    Attributes
+    ----------
+    cut: number of characters of long documents that the calls leave out.
+    left_out: reason → number of pairs.
+    """
+
+    judge: str
+    named_model: str
+    guide: Guide
+    calls: Sequence[PairCall]
+    work: ModelWork
+    cut: int
+    left_out: Mapping[str, int]
+
+    @property
+    def pairs(self) -> int:
+        """Number of pairs."""
+        return sum(not item.again for item in self.calls)
+
+    @property
+    def sentences(self) -> list[str]:
+        """Say where the pairs would be sent, how many pairs and tokens there are, and what is left out."""
+        again = len(self.calls) - self.pairs
+        sentences = [
+            f"{self.judge} asks {self.named_model}: {pluralize(self.pairs, 'pair')}, {again:,} of them "
+            f"twice. {self.work.sentence}",
+            *describe_left_out(self.left_out, "pairs"),
+        ]
+        if self.cut:
+            parts = f"Parts of {MAX_TEXT_LENGTH:,} characters or less of long documents are sent"
+            sentences.append(f"{parts}; {self.cut:,} characters are not sent.")
+        return sentences
+
+
+@dataclass(frozen=True)
+class AskedJudge:
+    """The grades of a judge after a run.
+
+    Attributes
+    ----------
+    judgments: number of pairs with an answer, `cannot_tell` (reason → number) included.
+    new: number of new judgments.
+    instructions: number of answers that quote a passage which tries to influence the grade.
+    without: settings that the endpoint rejected.
+    """
+
+    judge: str
+    judgments: int
+    new: int
+    cannot_tell: Mapping[str, int]
+    quotes: int
+    unfound: int
+    instructions: int
+    without: Sequence[str]
+    left_out: Mapping[str, int]
+    spent: ModelSpending
+
+    @property
+    def sentences(self) -> list[str]:
+        """Count the grades, the answers without a grade, and what was sent."""
+        untold = sum(self.cannot_tell.values())
+        reasons = "; ".join(f"{count:,} {reason}" for reason, count in self.cannot_tell.items())
+        sentences = [
+            f"{self.judge} graded {pluralize(self.judgments - untold, 'pair')}, {self.new:,} of them new or "
+            "changed. The grades do not count as votes.",
+            *self.spent.sentences,
+            *describe_left_out(self.left_out, "pairs"),
+        ]
+        if untold:
+            sentences.append(f"{self.judge} could not tell for {pluralize(untold, 'pair')}: {reasons}.")
+        if self.quotes:
+            sentences.append(
+                f"{self.unfound:,} of {pluralize(self.quotes, 'quote')} are not in the document."
+            )
+        if self.instructions:
+            answers = pluralize(self.instructions, "answer quotes", "answers quote")
+            sentences.append(f"{answers} a passage of the document that tries to influence the grade.")
+        if self.without:
+            sentences.append(f"The endpoint rejected these settings: {', '.join(self.without)}.")
+        return sentences
+
+
+def plan_judge(store: Store, request: JudgeRequest) -> JudgePlan:
+    """Make the calls of a request. Nothing is sent.
+
+    Raises
+    ------
+    InputError: the name cannot be used, or both a release and a round are named.
+    NotFoundError: no release or round has this name.
+    RefusedError: the judge of this name is another model, or there are no pairs.
+    """
+    if request.release is not None and request.round is not None:
+        raise InputError("The pairs come from a release or from a round: name one of them.")
+    environment = _read_environment(request)
+    model = endpoint.read_model(environment)
+    with store.reading() as cursor:
+        check_judge_name(cursor, request.name)
+        _refuse_other_model(cursor, request.name, model)
+    candidates, left_out = _choose_pairs(store, request)
+    store_linked_texts(store, (candidate.document_id for candidate in candidates))
+    with store.reading() as cursor:
+        guide = current_guide(cursor)
+        calls, cut = _make_calls(cursor, request, model, guide, candidates)
+    work = plan_calls(store, [item.call for item in calls], endpoint.read_prices())
+    named_model = endpoint.name_model(environment)
+    return JudgePlan(request.name, named_model, guide, calls, work, cut, left_out)
+
+
+def ask_judge(
+    store: Store,
+    request: JudgeRequest,
+    progress: Progress,
+    author: str,
+    say: Callable[..., object] = lambda *_sentences: None,
+) -> AskedJudge:
+    """Send the calls of a request that have no stored answer, and store the judge's grades.
+
+    Parameters
+    ----------
+    say: function that gets the plan's sentences before the first request.
+
+    Raises
+    ------
+    InputError, NotFoundError: as for `plan_judge`; the environment names no endpoint.
+    RefusedError: as for `plan_judge`; the endpoint refuses all calls; the author is not a lead.
+    """
+    with store.reading() as cursor:
+        require_author(cursor, author, "lead")
+    found = endpoint.find_endpoint(_read_environment(request))
+    plan = plan_judge(store, request)
+    say(*plan.sentences)
+    limits = CallLimits(found, request.calls, request.parallel, rate=request.rate)
+    calls = [item.call for item in plan.calls]
+    spent = send_calls(store, calls, judge_prompt.check_answer, limits, progress)
+    return _store_grades(store, plan, spent, author, sorted(chat.find_rejected_settings(found)))
+
+
+OPERATIONS = {
+    "ask judge": Operation(
+        JudgeRequest,
+        ask_judge,
+        "a language model is grading pairs",
+        "The answers so far are stored. The same request goes on from there, and pays no pair twice.",
+    )
+}
+
+
+def _read_environment(request: JudgeRequest) -> Mapping[str, str]:
+    """Read the environment's variables, with the model of the request."""
+    return os.environ if request.model is None else {**os.environ, endpoint.MODEL: request.model}
+
+
+def _refuse_other_model(cursor: Cursor, judge: str, model: str) -> None:
+    sql = "SELECT DISTINCT source FROM current_judge_judgments WHERE judge = ? ORDER BY source"
+    sources = [source for (source,) in cursor.execute(sql, [judge]).fetchall()]
+    if sources and sources != [_name_source(model)]:
+        raise RefusedError(
+            f"The judge {judge} has grades from {', '.join(sources)}. A judge is one model: name "
+            "another judge."
+        )
+
+
+def _name_source(model: str) -> str:
+    return f"the model {model}"
+
+
+def _choose_pairs(store: Store, request: JudgeRequest) -> tuple[list[Candidate], dict[str, int]]:
+    """Choose the pairs of the pool, of a release or of a round, without pairs of sealed queries."""
+    left_out: Counter[str] = Counter()
+    release = None if request.release is None else load_release(store, request.release)
+    with store.reading() as cursor:
+        sealed = read_sealed_queries(cursor)
+        if release is not None:
+            versions = {row["document_id"]: row["content_hash"] for row in release.rows("documents")}
+            pairs = [(row["query_id"], row["document_id"]) for row in release.rows("qrels")]
+            chosen = [Candidate(*pair, versions[pair[1]]) for pair in pairs if pair[1] in versions]
+        elif request.round is not None:
+            round_id = find_round(cursor, request.round).round_id
+            chosen = [Candidate(*row) for row in cursor.execute(_ROUND, [round_id]).fetchall()]
+        else:
+            chosen = []
+            rows, active = read_candidates(cursor)
+            for row in rows:
+                if row.query_id not in active:
+                    left_out[NOT_CURRENT] += 1
+                elif row.content_hash is None:
+                    left_out[NOT_IN_CORPUS] += 1
+                else:
+                    chosen.append(Candidate(row.query_id, row.document_id, row.content_hash))
+    left_out[SEALED] = sum(candidate.query_id in sealed for candidate in chosen)
+    opened = [candidate for candidate in chosen if candidate.query_id not in sealed]
+    if not opened:
+        raise RefusedError("There are no pairs to ask about.", command="`goldgrade pool` builds a pool.")
+    return opened, dict(+left_out)
+
+
+def _make_calls(
+    cursor: Cursor, request: JudgeRequest, model: str, guide: Guide, candidates: Sequence[Candidate]
+) -> tuple[list[PairCall], int]:
+    """Make the first call about each pair, and the second calls; also count the characters left out."""
+    sealed_ids = sorted(read_sealed_queries(cursor))
+    sealed = {normalise_query(row[1]) for row in cursor.execute(_QUERIES, [sealed_ids]).fetchall()}
+    prompts = [
+        judge_prompt.make_judge_prompt(guide, sealed, request.instructions, again) for again in (False, True)
+    ]
+    texts = _read_texts(cursor, candidates)
+    ordered = sort_by_seed(candidates, request.seed, lambda row: ["judge twice", *row])
+    twice = {candidate.pair for candidate in ordered[: round(request.again * len(ordered))]}
+    calls, left_out = [], 0
+    for candidate, text in zip(candidates, texts, strict=True):
+        for again in (False, True)[: 1 + (candidate.pair in twice)]:
+            call, cut = judge_prompt.make_pair_call(prompts[again], model, text, guide, request.seed, again)
+            calls.append(PairCall(candidate, call, again))
+            left_out += 0 if again else cut
+    return calls, left_out
+
+
+def _read_texts(cursor: Cursor, candidates: Sequence[Candidate]) -> list[ItemText]:
+    query_ids = sorted({candidate.query_id for candidate in candidates})
+    queries = {
+        query_id: (text, need) for query_id, text, need in cursor.execute(_QUERIES, [query_ids]).fetchall()
+    }
+    documents = documents_by_hash(cursor, {candidate.content_hash for candidate in candidates})
+    matched = find_matched_parts(cursor, [(str(index), *row) for index, row in enumerate(candidates)])
+    texts = []
+    for index, candidate in enumerate(candidates):
+        text, need = queries[candidate.query_id]
+        document = DocumentText.of(documents[candidate.content_hash])
+        texts.append(ItemText(text, need, document, matched.get(str(index))))
+    return texts
+
+
+def _store_grades(
+    store: Store, plan: JudgePlan, spent: ModelSpending, author: str, without: Sequence[str]
+) -> AskedJudge:
+    """Store the grades of the answers that there are, and count them."""
+    first_answers: list[JudgeAnswer] = []
+    guide_hash, now = plan.guide.guide_hash, utc_now()
+    answer_rows, judgment_rows = [], []
+    with store.transaction(appends=True) as cursor:
+        stored = read_answers(cursor, [item.call for item in plan.calls])
+        sql = "SELECT call_id, query_id, document_id, content_hash FROM judge_answers WHERE judge = ?"
+        known = set(cursor.execute(sql, [plan.judge]).fetchall())
+        judged = {
+            (row.query_id, row.document_id, row.content_hash): row
+            for row in read_judge_judgments(cursor, plan.judge)
+        }
+        for candidate, call, again in plan.calls:
+            answer = judge_prompt.read_judge_answer(call, stored, plan.guide.values)
+            if answer is None:
+                continue
+            if (call.call_id, *candidate) not in known:
+                counts = (answer.quotes, answer.unfound, answer.instructions)
+                answer_rows.append((*candidate, guide_hash, call.call_id, again, answer.grade, *counts))
+            if again:
+                continue
+            first_answers.append(answer)
+            last = judged.get((*candidate.pair, candidate.content_hash))
+            if last is None or (last.grade, last.guide_hash) != (answer.grade, guide_hash):
+                revision = 0 if last is None else last.revision + 1
+                judgment = JudgeJudgment(*candidate, revision, answer.grade, guide_hash)
+                judgment_rows.append((*judgment, answer.reason))
+        append_rows(cursor, "judge_answers", answer_rows, _ANSWER_COLUMNS, judge=plan.judge)
+        facts = {"judge": plan.judge, "source": _name_source(plan.calls[0].call.model)}
+        columns = (*JudgeJudgment._fields, "note")
+        if append_rows(cursor, "judge_judgments", judgment_rows, columns, **facts, imported_at=now):
+            record_event(cursor, "ask judge", {**facts, "judgments": len(judgment_rows)}, author)
+    return AskedJudge(
+        judge=plan.judge,
+        judgments=len(first_answers),
+        new=len(judgment_rows),
+        cannot_tell=dict(Counter(answer.reason for answer in first_answers if answer.grade is None)),
+        quotes=sum(answer.quotes for answer in first_answers),
+        unfound=sum(answer.unfound for answer in first_answers),
+        instructions=sum(answer.instructions for answer in first_answers),
+        without=without,
+        left_out=plan.left_out,
+        spent=spent,
+    )

@@ -1,0 +1,44 @@
+"""The requests by which a lead has a language model grade pairs, and people correct the model."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from curation.core.request import Seed, option
+
+
+@dataclass(frozen=True)
+class JudgeRequest:
+    """A request for the grades of a language model; by default of all pairs of the pool.
+
+    Attributes
+    ----------
+    again: share of the pairs that the model is asked about twice, to check its consistency.
+    instructions: further instructions of the project, which are a part of the prompt.
+    """
+
+    name: str = option("", "Name of the judge", "Name of the judge.")
+    model: str | None = option(
+        None, "Model", "Name of the model at the endpoint.", unset="GOLDGRADE_LLM_MODEL"
+    )
+    release: str | None = option(None, "Pairs of the release", "Grade a release's pairs.", unset="the pool")
+    round: str | None = option(None, "Pairs of the round", "Grade the pairs of a round.", unset="the pool")
+    again: float = option(
+        0.08,
+        "Share of pairs asked twice",
+        "Share of pairs that are asked twice, 0 to 0.5.",
+        flag="--twice",
+        minimum=0,
+        maximum=0.5,
+    )
+    calls: int | None = option(
+        None, "Requests, at most", "Maximum number of requests to send.", minimum=1, unset="all"
+    )
+    rate: float | None = option(
+        None, "Requests a second, at most", "Maximum number of requests a second.", minimum=0.01, unset="any"
+    )
+    parallel: int = option(
+        4, "Calls at the same time", "Number of calls that are sent at the same time.", minimum=1, maximum=64
+    )
+    seed: Seed = 0
+    instructions: str = ""
