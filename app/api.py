@@ -95,7 +95,7 @@ def _to_utc(moment: datetime) -> datetime:
     try:
         return moment.astimezone(UTC)
     except OverflowError as error:
-        raise ValueError("a time is outside the range that UTC can express") from error
+        raise ValueError("a time is outside the range of dates that UTC supports") from error
 
 
 class CountRequest(StrictMessage):

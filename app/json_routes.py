@@ -121,12 +121,12 @@ async def _read_body(request: Request) -> bytes:
 async def _read_json(request: Request) -> Any:
     """Read the JSON that a request posts; raise `InputError` if the body is not JSON."""
     if request.headers.get("content-type", "").partition(";")[0].strip() != "application/json":
-        raise InputError("the request has the wrong content type: expected JSON with application/json")
+        raise InputError("the request's content type is wrong; expected application/json")
     body = await _read_body(request)
     try:
         return read_json(body.decode())
     except UnicodeDecodeError as error:
-        raise InputError("the request is not text in UTF-8") from error
+        raise InputError("the request is not UTF-8 text") from error
     except UnreadJSONError as error:
         problem = "it is not JSON" if error.is_broken else error.found  # the log has no words of a request
         raise InputError(f"the request cannot be read: line {error.line}: {problem}") from None

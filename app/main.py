@@ -17,7 +17,7 @@ st.set_page_config(layout="wide")
 annotator = find_current_user(dict(st.context.cookies))
 if annotator is None:
     st.set_page_config(page_title="Signed out · goldgrade")
-    st.markdown("Your sign-in has ended. [Sign in again](/sign-in)")
+    st.markdown("You are signed out. [Sign in again](/sign-in)")
     st.stop()
 counts = count_work(annotator)
 menus = streamlit_pages(annotator)

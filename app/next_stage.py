@@ -36,7 +36,7 @@ def show_missing_stage(store: Store, annotator: Annotator, last_needed: str) -> 
     stage = next((stage for stage in stages[: last_index + 1] if stage.state != "done"), None)
     if stage is not None:
         with st.container(key="first-stage"):
-            ui.note(f"Next: {stage.name}. {stage.line}")
+            ui.note(f"Next: {stage.line}")
             show_action_link(stage.action)
 
 

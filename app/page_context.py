@@ -174,8 +174,9 @@ def _show_result(job: Job) -> None:
         ui.sentences(f"{job.message}\n{by}, {job.started_at:%d %b %Y %H:%M} UTC")
     elif job.outcome is None:
         kind = OPERATIONS[job.kind]
-        doing = kind.in_progress.replace(" is ", " was ").replace(" are ", " were ")
-        st.warning(f"The server was stopped while {doing}. {kind.on_interrupt}", icon=":material/warning:")
+        st.warning(
+            f"The server stopped while {kind.in_progress}. {kind.on_interrupt}", icon=":material/warning:"
+        )
     elif job.outcome == "stopped":  # a person stopped the job, so this is not an error
         ui.note(str(job.message))
     else:

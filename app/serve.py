@@ -38,10 +38,12 @@ from curation.operations.jobs.files import remove_abandoned_uploads, remove_old_
 from curation.store.project_file import lock_for_serving
 
 READABLE_BY_OTHERS = (
-    "Other users of this machine can open {}. The file holds the key that signs the cookies of sign-ins. Run "
+    "Other users of this machine can open {}. The file contains the key that signs the sign-in cookies. Run "
     "`chmod 600` on the file, so that only you can open it."
 )
-ALREADY_SERVED = "Another app on this machine serves {} already. Both apps work; stop one of the two."
+ALREADY_SERVED = (
+    "Another app on this machine already serves {}. Both work, but one is enough: stop the other."
+)
 MAIN_SCRIPT = Path(__file__).with_name("main.py")
 
 
@@ -85,7 +87,7 @@ def _show_failure(error: Exception) -> bool:
     request_id = log.make_failure_id()
     log.write(logging.ERROR, "A page failed", error=error, request=request_id, path=st.context.url)
     st.error(
-        "This page failed because of a mistake in goldgrade. The log of the server has the details under "
+        "This page failed because of a bug in goldgrade. The server's log has the details under "
         f"{request_id}."
     )
     return True

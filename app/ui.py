@@ -85,7 +85,7 @@ def note(sentence: str) -> None:
 def data_time(state: DataState) -> None:
     """Show the time at which the figures of a large project were computed; nothing for small projects."""
     if state.large:
-        note(f"As of {state.at:%H:%M} UTC. Newer answers are counted within a minute.")
+        note(f"Counted at {state.at:%H:%M} UTC. Newer answers are added within a minute.")
 
 
 def warnings(sentences: Iterable[str]) -> None:

@@ -81,8 +81,8 @@ def store_upload(project: Path, person: str, upload: UploadedFile) -> StoredUplo
         except OSError as error:
             discard_upload(project, str(folder))
             raise RefusedError(
-                f"{make_safe_name(upload.name)} cannot be kept on the server ({error.strerror}). Nothing was "
-                "imported. Ask the operator of the server for more disk space."
+                f"{make_safe_name(upload.name)} could not be saved on the server ({error.strerror}). "
+                "Nothing was imported. Ask whoever runs the server for more disk space."
             ) from error
         return _record_use(
             project, person, StoredUpload(path.name, folder, path, upload.size, upload.file_id)
@@ -118,7 +118,7 @@ def read_small_text(file: UploadedFile, max_bytes: int) -> str:
     """
     if file.size > max_bytes:
         raise InputError(
-            f"The file has {file.size:,} bytes. Expected {max_bytes:,} at most; choose a smaller file."
+            f"The file has {file.size:,} bytes. The limit is {max_bytes:,} bytes: choose a smaller file."
         )
     file.seek(0)
     try:

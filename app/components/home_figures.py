@@ -35,7 +35,7 @@ def draw_interval(check: GateCheck) -> str:
     low, value, high, threshold = map(_to_percent, (check.low, check.value, check.high, check.wanted))
     description = (
         f"Ordinal alpha {decimal(check.value)}, 95 % from {decimal(check.low)} to {decimal(check.high)}, on "
-        f"{pluralize(check.n, 'pair')}; the gate requires a lower end of at least {check.wanted:g}"
+        f"{pluralize(check.n, 'pair')}; the gate requires the interval to start at or above {check.wanted:g}"
     )
     return (
         f'<div class="gs-alpha" role="img" aria-label="{description}"><i style="left:{low:.1f}%;'
@@ -50,13 +50,15 @@ def draw_key_figures(workflow_state: WorkflowState, alpha: GateCheck | None, is_
     figure, label = f"{grades.judged:,}", "pairs judged"
     details = f"{pluralize(grades.graded, 'query', 'queries')} with a grade"
     if rounds.open_rounds:
-        figure, label = percent(rounds.share), "of open rounds judged"
+        figure, label = percent(rounds.share), "answered in open rounds"
         details = f"{rounds.answered:,} of {rounds.answered + rounds.unanswered:,} answers · {details}"
     alpha_html = '<div class="gs-alpha"></div><p class="gs-quiet">Ordinal alpha is being computed…</p>'
     if not is_waiting:
         alpha_html = draw_interval(alpha) if alpha else '<p class="gs-quiet">Not enough data yet</p>'
     decided = f"{grades.decided:,} decided so far"
-    awaited = f" · {grades.awaiting_opinion:,} with another opinion asked" if grades.awaiting_opinion else ""
+    awaited = (
+        f" · {grades.awaiting_opinion:,} waiting for one more opinion" if grades.awaiting_opinion else ""
+    )
     return (
         f'<div class="gs-figures">{_make_tile(figure, label, f"<p>{escape(details)}</p>")}'
         f"{_make_tile(decimal(alpha.value if alpha else None), 'ordinal alpha', alpha_html)}"
@@ -77,7 +79,11 @@ def draw_team(work: Sequence[AnnotatorWork], now: datetime) -> str:
     highest = max((grade for person in active for grade in person.grades), default=0)
     rows = "".join(_draw_person(person, now, highest) for person in active[:MAX_ACTIVE_PEOPLE])
     more = f"<li>and {len(active) - MAX_ACTIVE_PEOPLE:,} more</li>" if len(active) > MAX_ACTIVE_PEOPLE else ""
-    note = f"Bars show the share of each grade, from 0 (pale) to {highest} (full)." if highest else ""
+    note = (
+        f"Bars show how often each grade was given, from grade 0 (pale) to {highest} (dark)."
+        if highest
+        else ""
+    )
     return f'<ul class="gs-team" aria-label="Who is at work">{rows}{more}</ul><p class="gs-quiet">{note}</p>'
 
 
@@ -86,7 +92,7 @@ def _draw_person(work: AnnotatorWork, now: datetime, highest: int) -> str:
     here_class = " class='gs-here'" if pause < timedelta(minutes=10) else ""
     pace = "" if work.hourly is None else f"{work.hourly:,.0f} an hour"
     if work.too_fast:
-        pace = "faster than anyone can read"
+        pace = "too fast to have read the documents"
     line = " · ".join(filter(None, [_describe_pause(pause), pace]))
     total = sum(work.grades.values())
     distribution = sorted(work.grades.items())

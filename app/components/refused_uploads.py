@@ -4,8 +4,8 @@ from __future__ import annotations
 
 INTERRUPTED = "This upload was interrupted. Send the file again."
 NO_LENGTH = "The upload does not state the length of the file."
-PERSON_LIMIT = "You have too many open uploads. Close other tabs or remove files."
-SERVER_LIMIT = "The server has too many uploads in memory. Try again in some minutes."
+PERSON_LIMIT = "You have too many uploads at the same time. Close other tabs, or remove files."
+SERVER_LIMIT = "The server is busy with other uploads. Try again in a few minutes."
 
 SENTENCES_BY_STATUS = {408: INTERRUPTED, 411: NO_LENGTH, 413: PERSON_LIMIT, 503: SERVER_LIMIT}
 """HTTP status → the sentence about the refused upload."""

@@ -119,8 +119,8 @@ def open_listening_socket(host: str, port: int) -> socket.socket:
         listener = socket.create_server((host, port), family=family, backlog=128)
     except OSError as error:
         raise RefusedError(
-            f"{host}:{port} cannot be listened on ({error.strerror}). Choose another port with --port; "
-            "0 takes any free one."
+            f"Cannot listen on {host}:{port} ({error.strerror}). Choose another port with --port; "
+            "--port 0 picks a free one."
         ) from error
     # Otherwise the body of an answer waits 40 ms for the acknowledgement of its headers (Nagle's algorithm).
     listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)

@@ -125,7 +125,11 @@ async def _receive(tab: Tab, person: str, headers: Headers) -> Message:
     if message["type"] != "websocket.receive":
         return message
     if not _has_known_form(message):
-        log.write(logging.WARNING, "A page's connection was ended: no page sends this", annotator=person)
+        log.write(
+            logging.WARNING,
+            "A page's connection was closed: the page sent a message that no page of goldgrade sends",
+            annotator=person,
+        )
         await tab.end(UNREADABLE_CODE, "no page sends this")
         return {"type": "websocket.disconnect", "code": UNREADABLE_CODE}
     if not await _is_still_signed_in(headers):
@@ -159,11 +163,13 @@ def is_same_origin(headers: Headers) -> bool:
 def _find_refusal(scope: Scope, headers: Headers, account: Annotator | None) -> Response | None:
     path = scope["path"]
     if scope["method"] not in SAFE_METHODS and not is_same_origin(headers):
-        return JSONResponse({"message": "This request did not come from a page of this app."}, 403)
+        return JSONResponse(
+            {"message": "The request was blocked, because it did not come from a page of this app."}, 403
+        )
     if account is not None and path.startswith(UPLOAD_PATH) and account.role not in EVALUATING_ROLES:
-        return JSONResponse({"message": "None of your pages accepts files."}, 403)
+        return JSONResponse({"message": "You cannot upload files: none of your pages accepts files."}, 403)
     if path == METRICS and account is not None and account.role != "lead":
-        return JSONResponse({"message": "Only leads may read the metrics of the server."}, 403)
+        return JSONResponse({"message": "Only leads can read the server's metrics."}, 403)
     if account is not None or path in PUBLIC_PATHS or (path in PATHS and list_providers()):
         return None
     if path.startswith(SCRIPTS_PATH) and scope["method"] in SAFE_METHODS:

@@ -26,8 +26,8 @@ POLICY = (
 )
 """The security policy of the site, whose theme writes inline styles and whose search is a web worker."""
 NOT_BUILT = (
-    "This copy of goldgrade has no built documentation: run `make site` in the folder of the repository, "
-    "and load this page again. The same pages are in the folder docs/ of the repository."
+    "The documentation is not built in this copy of goldgrade. Run `make site` in the repository and "
+    "reload this page, or read the files in the folder docs/ of the repository."
 )
 _BACK_LINK = '<a class="way" href="/">Go to your first page</a>'
 
@@ -41,7 +41,9 @@ async def serve_page(request: Request) -> Response:
             request.path_params["path"] or "index.html", request.scope
         )
     except HTTPException:
-        return build_plain_page("No such page", "The documentation has no such page.", _BACK_LINK, 404)
+        return build_plain_page(
+            "No such page", "The documentation has no page at this address.", _BACK_LINK, 404
+        )
     response.headers["Content-Security-Policy"] = POLICY
     response.headers["Cache-Control"] = "private, no-cache"
     return response

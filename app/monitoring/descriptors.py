@@ -24,7 +24,7 @@ FREE_FOR_PAGE, FREE_FOR_SESSION = 96, 48
 """The numbers of free file descriptors that a new page and a new session require."""
 _COUNT_SECONDS = 0.2
 _FOLDER = Path("/proc/self/fd")
-REFUSAL = "The server has too many visitors now. Open pages keep working. Try again in a minute."
+REFUSAL = "The server is full. Pages that are already open keep working. Try again in a minute."
 
 
 def raise_descriptor_limit() -> int:

@@ -43,7 +43,7 @@ def _run_tasks(stop: Event) -> None:
                 task()
             except CurationError as error:
                 if error.found != last_problem:  # log a problem once, not each minute
-                    log.write(logging.WARNING, f"A task of each minute was not done: {error.found}")
+                    log.write(logging.WARNING, f"A task that runs every minute was skipped: {error.found}")
                 last_problem = error.found
             except Exception as error:
-                log.write(logging.ERROR, "A task of each minute failed", error=error)
+                log.write(logging.ERROR, "A task that runs every minute failed", error=error)

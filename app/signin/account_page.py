@@ -26,13 +26,13 @@ from curation.people.sign_ins import OpenSignIn, end_sign_ins, list_sign_ins, ma
 
 _FORM = pages.read_template("password.html")
 _SIGN_IN_LIST = pages.read_template("sign-ins.html")
-_THIS_BROWSER_ONLY = "This browser is signed out, but the project could not record the end of the sign-in."
+_THIS_BROWSER_ONLY = "This browser is signed out, but the project could not record it."
 _THIS_BROWSER = '<b class="this">this browser</b>'
 _END_BUTTON = '<button name="id" value="{}">End</button>'
 _END_OTHERS_BUTTON = '<button name="id" value="">End all others</button>'
 _BY_PROVIDER = (
-    "<p>You sign in through an identity provider: change your password at the provider. Your lead can "
-    "send you a link by which you choose a password for this project.</p>"
+    "<p>You sign in through an identity provider, so change your password there. Your lead can also "
+    "send you a link to set a password for this project.</p>"
 )
 
 
@@ -142,6 +142,6 @@ def _list_item(sign_in: OpenSignIn, is_current: bool) -> str:
 
 def _build_provider_sign_out_page(address: str) -> Response:
     """Return a page with a link to the provider's sign-out, because forms may not redirect to other hosts."""
-    link = f'<a class="way" href="{escape(address)}">Sign out at the provider, too</a>'
+    link = f'<a class="way" href="{escape(address)}">Also sign out at the identity provider</a>'
     headers = {"Refresh": f"0; url={address}"}
-    return pages.build_plain_page("Signed out", "You are signed out here.", link, headers=headers)
+    return pages.build_plain_page("Signed out", "You are signed out of goldgrade.", link, headers=headers)

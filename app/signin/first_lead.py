@@ -16,9 +16,9 @@ from curation.people.accounts import list_usable_accounts
 from curation.people.invitations import make_invitation_link
 
 BY_LINK = """\
-No lead can sign in yet. Open this link to make the first account; it works once, until the app is stopped:
+No lead can sign in yet. Open this link to create the first account. It works once, until you stop the app:
   {link}
-If people reach the app at another address, put that address in place of {address} in the link."""
+If people use another address for the app, replace {address} in the link by that address."""
 BY_COMMAND = "No lead can sign in yet. Make a lead: goldgrade people add NAME --role lead --email ADDRESS"
 
 

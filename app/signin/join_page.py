@@ -33,7 +33,9 @@ from curation.store import Annotator
 
 JOIN = "/join"
 LINK_COOKIE_SECONDS = 60 * 60
-_LINK_HELP = '<p class="help">Open the complete link that you received, in a browser with JavaScript.</p>'
+_LINK_HELP = (
+    '<p class="help">Open the complete link that you were sent, in a browser with JavaScript turned on.</p>'
+)
 _SIGN_IN_HELP = '<p class="help"><a href="/sign-in">Sign in</a> if you have a password.</p>'
 _JOIN_FORM = pages.read_template("join.html")
 _JOIN_SCRIPT = f"<script>{pages.JOIN_SCRIPT}</script>"
@@ -85,7 +87,7 @@ async def _make_account(request: Request, token: str, invited: Annotator, form: 
         sign_in = partial(make_first_lead, store, name, password, client)
     if password != form.get("again"):
         return _build_page(
-            invited, "The two passwords differ. Write the same password twice.", 422, name=name
+            invited, "The two passwords differ. Enter the same password twice.", 422, name=name
         )
     try:
         key = await UNKNOWN_BROWSERS.run(request, client.network, sign_in)
@@ -102,7 +104,7 @@ def _build_page(
     """Return the form of an opened invitation link; a script opens a link that is in the address."""
     subtitle, content = SUBTITLE, f"{pages.make_alert(problem) or _LINK_HELP}{_SIGN_IN_HELP}"
     if invited is not None:
-        subtitle = f"Your account in {project_name()}, as {invited.role}."
+        subtitle = f"You join {project_name()} as {invited.role}."
         content = _JOIN_FORM.substitute(
             name=escape(invited.name or name),
             name_is="readonly" if invited.name else "autofocus",

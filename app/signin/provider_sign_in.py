@@ -51,7 +51,7 @@ async def _complete_sign_in(request: Request, pending: oidc.PendingSignIn) -> Re
         return build_sign_in_page(pending.target, problem="The sign-in was not completed. Try again.")
     if not (identity.email and identity.is_email_verified):
         problem = (
-            "Your provider did not say that it verified your e-mail address. Use a verified e-mail address."
+            "Your identity provider has not verified your e-mail address. Sign in with a verified address."
         )
         return build_sign_in_page(pending.target, status=403, problem=problem)
     try:

@@ -53,7 +53,7 @@ def show(annotator: Annotator) -> None:
             COLUMNS,
             [_make_row(row, workload_by_name.get(row.name, (0, 0))) for row in all_accounts],
         )
-        ui.note("Choose a name to change the account. The judgments of deactivated people stay.")
+        ui.note("Choose a name to change the account. Judgments of deactivated people are kept.")
     with right:
         if get_form(acts).result:  # next to the forms, because the top of the page may be out of view
             ui.success(get_form(acts).result)
@@ -90,12 +90,12 @@ def _show_links(store: Store, acts: Acts, account: accounts.Account | None) -> N
         ]
     if shown:
         ui.heading("Links to send")
-        ui.note("Each link works once. It stays here until it is used or the server restarts.")
+        ui.note("Each link works once. You can copy it here until it is used or the server restarts.")
     for invitation, link in shown:
         ui.note(f"{invitation.name}, {invitation.role}, until {invitation.expires:%d %b %Y %H:%M} UTC")
         st.code(link, language=None, wrap_lines=True)
     if any(link.startswith(("http://localhost", "http://127.0.0.1")) for _, link in shown):
-        ui.note("For people on other machines, replace localhost by this machine's address.")
+        ui.note("For people on other machines, replace localhost with this machine's address.")
 
 
 def _make_row(account: accounts.Account, workload: tuple[int, int]) -> tuple[object, ...]:
@@ -117,15 +117,17 @@ def show_account(store: Store, acts: Acts, account: accounts.Account, open_items
     """Show an account with the forms by which a lead changes it."""
     if account.imported:
         ui.note(
-            "Imported judgments name this person. If you invite somebody under this name, "
-            "the judgments become theirs."
+            "This person is known from imported judgments. If you invite someone under "
+            "this name, the judgments become theirs."
         )
         return
     if account.name == acts.by:
         ui.note("This is you. Another lead can change your role. Your password is under Account.")
     elif not account.active:
         if _show_button(acts, "Activate", type="primary"):
-            sentence = f"{account.name} can sign in again. Items taken over by other people stay with them."
+            sentence = (
+                f"{account.name} can sign in again. Items that other people took over stay with those people."
+            )
             run_action(acts, sentence, accounts.activate, store, account.name)
     else:
         _ask_role(store, acts, account, open_items)
@@ -144,15 +146,20 @@ def ask_invitation(store: Store, acts: Acts) -> None:
     by_provider, by_password = auth_settings().providers, auth_settings().passwords
     with st.form(f"invite {get_form(acts).key}"):
         entered = st.text_area(
-            "Names", height=88, help="Letters, digits and . @ + - _, no spaces. One name a line, or commas."
+            "Names",
+            height=88,
+            help="Letters, digits and . @ + - _ without spaces. Put each name on its own line, or "
+            "separate names with commas.",
         )
         role = st.selectbox("Role", ROLES, format_func=ROLE_DESCRIPTIONS.__getitem__)
-        address_help = "A person with an address signs in through the identity provider, and gets no link."
+        address_help = (
+            "A person with an e-mail address signs in through the identity provider and needs no link."
+        )
         email = st.text_input("E-mail address", help=address_help).strip() if by_provider else ""
         submitted = st.form_submit_button("Invite", type="primary")
     ui.note(
-        f"You get a link for each person; it works once, for {invitations.LINK_DAYS} days. "
-        "They choose a password."
+        f"You get a link to send to each person. It works once, within {invitations.LINK_DAYS} days. "
+        "The link lets the person choose a password."
     )
     if submitted and (email or not by_password):
         name = entered.strip()
@@ -208,7 +215,7 @@ def _ask_role(store: Store, acts: Acts, account: accounts.Account, open_items: i
         )
         submitted = _show_button(acts, "Change role")
     if open_items:
-        ui.note(f"Evaluators do not judge, so other people would get the {open_items:,} open items.")
+        ui.note(f"Evaluators do not judge, so the {open_items:,} open items would move to other people.")
     if submitted:
         run_action(
             acts, _describe_change(f"{account.name} is {role} now."), change_role, store, account.name, role
@@ -289,18 +296,18 @@ def _offer_practice_decision(store: Store, acts: Acts, status: practice.Practice
     if _show_button(acts, "Allow more practice", status.round_id, disabled=is_running):
 
         def describe(new_status: practice.PracticeStatus) -> str:
-            return f"{status.annotator} has {new_status.state.total:,} new items to practise on."
+            return f"{status.annotator} has {new_status.state.total:,} new practice items."
 
         run_action(acts, describe, practice.practise_again, store, status.round, status.annotator)
     if is_running:
         ui.note("The person can practise again once all items are answered.")
     with st.form(f"pass {get_form(acts).key} {status.round_id}"):
-        reason = st.text_input("Why the person may begin without having passed", max_chars=500)
+        reason = st.text_input("Why this person may start without passing practice", max_chars=500)
         submitted = st.form_submit_button("Let pass")
     if submitted and not reason.strip():
-        st.error("Letting a person pass needs a reason.", icon=":material/error:")
+        st.error("Give a reason for letting this person pass.", icon=":material/error:")
     elif submitted:
-        sentence = f"{status.annotator} gets real items now."
+        sentence = f"{status.annotator} can now grade real items."
         run_action(acts, sentence, practice.waive_practice, store, status.round, status.annotator, reason)
 
 
@@ -314,7 +321,7 @@ def _ask_deactivation(store: Store, acts: Acts, account: accounts.Account, open_
     if submitted and not confirmed:
         st.error("Tick the box first.", icon=":material/error:")
     elif submitted:
-        outcome = _describe_change(f"{account.name} is deactivated. Judgments remain and count.")
+        outcome = _describe_change(f"{account.name} is deactivated. Their judgments stay and count.")
         run_action(acts, outcome, deactivate_annotator, store, account.name)
 
 

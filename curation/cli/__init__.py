@@ -60,7 +60,7 @@ def main() -> None:
         if not _is_database_error(error):
             raise
         print(f"goldgrade: the database refused this step, and nothing was changed: {error}", file=sys.stderr)
-        print("This is a mistake in goldgrade: please report it with the command you ran.", file=sys.stderr)
+        print("This is a bug in goldgrade. Please report it, with the command that you ran.", file=sys.stderr)
         sys.exit(1)
     finally:
         if jobs := sys.modules.get("curation.operations.jobs.running"):

@@ -19,7 +19,7 @@ from curation.core import default_paths, log
 
 BACKUP_VARIABLE = "GOLDGRADE_BACKUP_TO"
 
-Port = Annotated[int, Option(help="Port to listen on; 0 takes any free one.", min=0, max=65535)]
+Port = Annotated[int, Option(help="Port to listen on. 0 picks a free port.", min=0, max=65535)]
 
 
 def serve_project(

@@ -36,8 +36,8 @@ def consensus(
     """Show or set the rule by which votes become a grade. The command also shows the estimated errors of
     annotators.
 
-    A reviewer's decision comes before any rule. Majority needs more than half of the votes. Median takes the
-    middle vote, and gives no grade where two middle votes differ. Dawid-Skene estimates how often each
+    A reviewer's decision always overrides the rule. Majority needs more than half of the votes. Median takes
+    the middle vote, and gives no grade if the two middle votes differ. Dawid-Skene estimates how often each
     annotator confuses which grades, and takes the most probable grade. A pair without a grade is disputed.
 
     With --pairs, `how` is `adjudicated`, `single` (one vote), the name of the rule, or the reason for a

@@ -152,7 +152,7 @@ def guide_answer(
 
     answered = answer_question(project_store(), question, words, actor(), everyone=not asker_only)
     readers = "Everyone" if answered.everyone else "The person who asked"
-    emit(answered._asdict(), f"{readers} reads the answer to “{answered.words}” now.")
+    emit(answered._asdict(), f"{readers} can now read the answer to “{answered.words}”.")
 
 
 def _print_versions(store: Store) -> None:

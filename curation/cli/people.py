@@ -188,7 +188,7 @@ def _change_access(store: Store, name: str, activate: bool, ended_sign_ins: str 
         emit({"name": name, "ended": count}, f"Ended {pluralize(count, 'sign-in')} of {name}.")
     else:
         withdraw_invitation(store, name)
-        emit({"name": name, "removed": True}, f"The link of {name} does not work any more.")
+        emit({"name": name, "removed": True}, f"The link of {name} no longer works.")
 
 
 def _make_link(store: Store, name: str, role: str | None, address: str) -> None:

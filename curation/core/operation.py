@@ -45,7 +45,7 @@ class Operation(NamedTuple):
     ----------
     request: the dataclass of the request.
     run: function that does the work of a request for the named person.
-    in_progress: the ongoing work in words, such as "a pool is being built".
+    in_progress: the ongoing work in words, such as "building the pool".
     on_interrupt: sentence on the results that remain after an interruption.
     check: function that raises errors that are known before the work; a request of None stands for any
         request.

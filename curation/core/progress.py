@@ -31,8 +31,8 @@ class StepPace:
         if step != self._step or done < self._first_done:
             self._step, self._first_done, self._began_at = step, done, now
         if not total:
-            return f"{step} {done:,}" if done else step
-        words = f"{step} {done:,} of {total:,}"
+            return f"{step} ({done:,})" if done else step
+        words = f"{step} ({done:,} of {total:,})"
         seconds = now - self._began_at
         if done in (self._first_done, total) or seconds < MIN_SECONDS:
             return words

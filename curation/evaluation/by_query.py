@@ -83,7 +83,7 @@ def read_open_result(cursor: Cursor, evaluation_id: str, annotator: Annotator) -
         raise NotFoundError("This evaluation covers only answers, so the evaluation has no result lists.")
     if result["sealed"]:
         parts = ", ".join(result["sealed"])
-        raise RefusedError(f"{parts} is sealed, and a sealed part has no values by query.")
+        raise RefusedError(f"{parts} is sealed, and a sealed part shows no values of single queries.")
     return result
 
 

@@ -88,7 +88,7 @@ def _show_region(
     if queries:
         caption = pluralize(len(queries), "query", "queries")
         tables.append(Table(caption, ("query", "source", *systems), tuple(queries), words=True))
-    remark = "" if queries else "\nNo query is about this region."
+    remark = "" if queries else "\nNo query covers this region."
     heading = f"Region {region}: {isolate(cluster.name)}"
     sentence = f"Entities, the most central first: {', '.join(map(isolate, names))}.{remark}"
     way_out = f"To write a query: goldgrade queries write --region {region} --queries 1 --annotators NAME"

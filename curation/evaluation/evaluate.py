@@ -175,7 +175,7 @@ OPERATIONS = {
     "evaluate": Operation(
         EvaluateRequest,
         _submit_upload,
-        in_progress="runs are being evaluated",
+        in_progress="evaluating runs",
         on_interrupt="No evaluation was stored: upload the runs again.",
         check=_check_operation,
         roles=EVALUATING_ROLES,

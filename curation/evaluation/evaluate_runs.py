@@ -128,7 +128,9 @@ def _refuse_choices(release: EvaluatedRelease, request: EvaluateRequest, by_quer
     choose_facets(release.facets, request.by)
     refuse_unknown_test(request.test)
     if by_query and release.sealed:
-        problem = f"{', '.join(release.sealed)} is sealed, and a sealed part has no values by query."
+        problem = (
+            f"{', '.join(release.sealed)} is sealed, and a sealed part shows no values of single queries."
+        )
         raise RefusedError(problem, command="Leave --per-query out.")
     for measure in measures:
         release.qrels.find_undefined(measure)  # raises an error if the release lacks evidence for the measure

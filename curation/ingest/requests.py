@@ -133,7 +133,7 @@ class CorpusRequest(ImportRequest):
     )
     markup: str | None = option(
         None,
-        "The text is written in",
+        "Format of the text",
         "Markup of the text: plain, html, markdown, code or file. Annotators see documents in this markup. "
         "With the value file, each document has the markup of its file.",
         choices=tuple(MARKUPS),

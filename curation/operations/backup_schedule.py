@@ -156,7 +156,7 @@ OPERATIONS = {
     "backup": Operation(
         BackupRequest,
         take_backup,
-        in_progress="a backup is being taken",
+        in_progress="taking a backup",
         on_interrupt="The project is unchanged, and there is no new backup.",
         first_step="copying the project and reading the copy",
     )

@@ -25,9 +25,11 @@ from curation.store import COMMAND_LINE, Store, open_store
 class NoticeKinds:
     """The kinds of notices, and which of them a lead has switched on."""
 
-    round_done: bool = option(False, "A round is done", "All items of the round are answered.")
-    disputes: bool = option(False, "Pairs wait for a decision", "Once a day, as long as pairs wait.")
-    quarter_due: bool = option(False, "Re-labeling is due", "Once a quarter, and for one left half done.")
+    round_done: bool = option(False, "A round is done", "Every item of the round has an answer.")
+    disputes: bool = option(False, "Pairs wait for a decision", "Once a day while pairs wait for a decision.")
+    quarter_due: bool = option(
+        False, "Re-labeling is due", "Once a quarter, and for each quarter that was left half done."
+    )
     job_failed: bool = option(False, "A job failed", "A job or a scheduled backup failed.")
 
 
@@ -74,13 +76,13 @@ def _make_unfinished_quarter_notice(quarter_work: Sequence[QuarterWork], quarter
     if last.state != UNFINISHED and not is_abandoned:
         return {}
     judged = f"{last.whole:,} of {pluralize(last.pairs, 'pair')} are judged"
-    return {f"half done {last.quarter}": f"The re-labeling of {last.quarter} is left half done: {judged}."}
+    return {f"half done {last.quarter}": f"The re-labeling of {last.quarter} is half done: {judged}."}
 
 
 def _make_job_notices(jobs: Iterable[Job]) -> dict[str, str]:
     """Make a notice for each last job of a kind that failed; a refused job counts only for the schedule."""
     return {
-        f"job {job.job_id}": f"The job “{job.kind}” was not done. The job's page says why."
+        f"job {job.job_id}": f"The job “{job.kind}” failed. Its page shows the reason."
         for job in jobs
         if job.outcome == "failed" or (job.outcome == "refused" and job.started_by == COMMAND_LINE)
     }

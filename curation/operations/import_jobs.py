@@ -105,11 +105,11 @@ def read_dry_run(path: Path) -> DryRun | None:
 
 
 OPERATIONS = {
-    CHECK: Operation(dict[str, Any], _run_check, "a file is being checked", NOT_CHECKED),
+    CHECK: Operation(dict[str, Any], _run_check, "checking a file", NOT_CHECKED),
     IMPORT: Operation(
         dict[str, Any],
         _run_import,
-        in_progress="a file is being imported",
+        in_progress="importing a file",
         on_interrupt="Nothing was imported: import it again.",
         stage="import",
     ),

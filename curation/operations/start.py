@@ -157,7 +157,7 @@ OPERATIONS = {
     "start": Operation(
         StartRequest,
         start,
-        in_progress="a first round is being prepared",
+        in_progress="preparing the first round",
         on_interrupt="Queries and documents that were drawn stay: start again.",
         check=check_start,
         first_step="reading the traffic",

@@ -48,7 +48,7 @@ OPERATIONS = {
     "pool": Operation(
         PoolRequest,
         build_pool,
-        in_progress="a pool is being built",
+        in_progress="building the pool",
         on_interrupt="No pool was stored. Build the pool again; embeddings and word counts are kept.",
         check=_check_pool,
         first_step="reading the corpus",

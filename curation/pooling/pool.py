@@ -288,6 +288,6 @@ def _count_missing_results(
     run_counts = [counts for name, counts in hit_counts.items() if name.startswith(RUN_PREFIX)]
     missing = sum(max(max_results - count, 0) for counts in run_counts for count in counts if count)
     return {
-        "results are missing, because no further document scored above zero": unscored,
-        "results are missing, because an imported run has fewer for some queries": missing,
+        "results are missing: no further document scored above zero": unscored,
+        "results are missing: an imported run is shorter than the depth for some queries": missing,
     }

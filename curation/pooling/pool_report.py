@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
 from operator import attrgetter
@@ -79,17 +79,7 @@ class PoolReport:
         change = f"{self.added:,} are new to the project."
         if self.built_before:
             change = "The pool was built before from the same inputs; nothing was added."
-        return [sentence, change, *self._describe_comparison(), *self.gaps]
-
-    def _describe_comparison(self) -> Iterator[str]:
-        """Return a sentence with the number of lists that were compared with rank-bm25, if any."""
-        if not self.rank_bm25.get("queries"):
-            return
-        queries, documents, corpus = (self.rank_bm25[name] for name in ("queries", "documents", "corpus"))
-        sampled = f" of {corpus:,}, drawn at random" if documents < corpus else ""
-        lists = pluralize(queries, "query", "queries")
-        size = f"{pluralize(documents, 'document')}{sampled}"
-        yield f"BM25 ranks {lists} as the library rank-bm25 does, in {size}."
+        return [sentence, change, *self.gaps]
 
     @property
     def tables(self) -> tuple[Table, ...]:

@@ -28,7 +28,7 @@ OPERATIONS = {
     "tags": Operation(
         TagsRequest,
         lambda store, request, progress, author: find_tags(store, author),
-        in_progress="tags are being looked for",
+        in_progress="tagging queries by rule",
         on_interrupt="No tag was changed. Look for tags again.",
         check=_check_tags,
         first_step="reading the queries",
@@ -37,7 +37,7 @@ OPERATIONS = {
     "coverage": Operation(
         CoverageRequest,
         lambda store, request, progress, author: find_coverage(store, request, progress),
-        in_progress="coverage is being measured",
+        in_progress="measuring coverage",
         on_interrupt="The coverage map has not changed. Measure coverage again; the embeddings are kept.",
         check=_check_coverage,
         first_step="reading the corpus",

@@ -18,7 +18,7 @@ from curation.store import Cursor, utc_now
 REVISIT_QUARTERS = 8
 """Age in quarters (two years) from which a pair counts as stale for its age only."""
 _QUARTER_PATTERN = re.compile(r"\d{4}-Q[1-4]")
-NOT_PLANNED, PLANNED, OPEN, UNFINISHED, DONE = "not planned", "planned", "open", "left half done", "done"
+NOT_PLANNED, PLANNED, OPEN, UNFINISHED, DONE = "not planned", "planned", "open", "half done", "done"
 # Pairs that the round does not show (their documents are gone) do not count in the progress.
 _PROGRESS = """
 WITH shown_pairs AS (

@@ -35,7 +35,7 @@ OPERATIONS = {
     "plan re-labeling": Operation(
         PlanRequest,
         _make_plan,
-        in_progress="a re-labeling is being planned",
+        in_progress="planning the re-labeling",
         on_interrupt="No plan was stored: plan it again.",
         check=_check_plan,
         first_step="reading judgments and traffic",
@@ -44,7 +44,7 @@ OPERATIONS = {
     "relabel": Operation(
         QuarterRequest,
         _open_or_preview,
-        in_progress="a re-labeling is being opened",
+        in_progress="opening the re-labeling round",
         on_interrupt="No round was opened: open the plan again. The finished steps are kept.",
         check=_check_opening,
         stage="re-label",

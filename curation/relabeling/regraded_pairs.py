@@ -23,7 +23,7 @@ from curation.store import Cursor
 
 DOCUMENT, GUIDE = "document changed", "words of its grade changed"
 NOT_ASKED = "not asked: its document or its query had left when the round was opened"
-NOT_WHOLE = "not judged by everybody who was asked"
+NOT_WHOLE = "not judged by everyone asked"
 NO_GRADE_BEFORE = "newly graded: no grade before, disputed or unjudgeable"
 NO_GRADE_NOW = "no grade now: nobody could tell"
 DISPUTED, DISPUTED_NOW = "disputed", "disputed: its new votes disagree"

@@ -25,7 +25,7 @@ OPERATIONS = {
     "freeze": Operation(
         FreezeRequest,
         freeze,
-        in_progress="a release is being frozen",
+        in_progress="freezing the release",
         on_interrupt="Nothing was frozen: freeze the release again.",
         check=_check_freeze,
         first_step="reading grades and parts",
@@ -34,7 +34,7 @@ OPERATIONS = {
     "export": Operation(
         ExportRequest,
         export_zip,
-        in_progress="a release is being exported",
+        in_progress="exporting the release",
         on_interrupt="Nothing was exported: export the release again. A request for sealed grades is logged.",
         first_step="verifying the release",
     ),

@@ -126,10 +126,9 @@ def explain_override(shown_release: ShownRelease) -> list[str]:
     if not (shown_release.mark and shown_release.override):
         return []
     number, reason = shown_release.override["by"], shown_release.override["reason"]
-    has_number = number != NO_NUMBER
-    identity = f"in the release: {number}" if has_number else "who judged nothing of this release"
-    by = f"{shown_release.frozen_by} ({identity})"
-    return [f"{shown_release.name} was {shown_release.mark}. {by} gave this reason: “{reason}”"]
+    identity = f"{number} in the release" if number != NO_NUMBER else "who did not grade"
+    given = f"Reason given by {shown_release.frozen_by}, {identity}: “{reason}”"
+    return [f"{shown_release.name} was {shown_release.mark}. {given}"]
 
 
 def make_export_table(cursor: Cursor, release_id: str) -> Table:

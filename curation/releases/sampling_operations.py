@@ -24,7 +24,7 @@ OPERATIONS = {
     "sample": Operation(
         DrawRequest,
         _draw_sample,
-        in_progress="a sample is being drawn",
+        in_progress="drawing the sample",
         on_interrupt="Nothing was changed: draw the sample again.",
         check=check_draw,
         first_step="reading the traffic",
@@ -33,7 +33,7 @@ OPERATIONS = {
     "top up": Operation(
         TopUpRequest,
         _top_up,
-        in_progress="a sample is being topped up",
+        in_progress="topping up the sample",
         on_interrupt="Nothing was changed: top the sample up again.",
         check=check_top_up,
         first_step="reading the traffic",

@@ -32,7 +32,7 @@ OPERATIONS = {
     "split preview": Operation(
         SplitRequest,
         _write_preview,
-        in_progress="a split is being previewed",
+        in_progress="previewing the split",
         on_interrupt="The current split is unchanged. Preview again; the embeddings are kept.",
         check=_check_model,
         first_step="reading grades and documents",
@@ -40,7 +40,7 @@ OPERATIONS = {
     "split": Operation(
         SplitRequest,
         make_split,
-        in_progress="a split is being stored",
+        in_progress="storing the split",
         on_interrupt="The current split is unchanged. Store the new split again.",
         check=_check_model,
         first_step="reading grades and documents",

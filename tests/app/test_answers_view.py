@@ -51,7 +51,7 @@ def test_ticks_and_what_was_written_are_there_after_a_reload(project: Store) -> 
     assert [box.value for box in page.checkbox] == [False, True, False]
     field(page, "Answer").set_value("a smith")
     press(page, "Send")
-    assert "You have answered every query" in page.info[0].value
+    assert "You have answered all your queries" in page.info[0].value
     press(page, "Change")
     assert page.text_area[0].value == "a smith"
     press(page, "Leave it")
@@ -79,7 +79,7 @@ def test_a_query_that_was_put_off_comes_after_the_others(project: Store) -> None
 
 def test_a_reviewer_picks_an_answer_and_says_why(project: Store) -> None:
     opened(project)
-    assert "No answers differ" in run(RITA, "Decide").info[0].value
+    assert "Nothing to decide" in run(RITA, "Decide").info[0].value
     say(project, WHEN, ada="in May", ben="1912")
     page = run(RITA, "Decide")
     shown = html(page)

@@ -36,7 +36,7 @@ def project(served: Store) -> Store:
 
 def test_a_snapshot_is_whole_and_only_who_said_why_can_download_it(project: Store, tmp_path: Path) -> None:
     page = press(run(page_at("settings", LEE, part="Backup")), "Prepare a snapshot")
-    assert "Give a reason for the snapshot" in page.error[0].value
+    assert "the snapshot contains sealed grades" in page.error[0].value
     page.text_input[0].set_value("before the summer")
     press(page, "Prepare a snapshot")
     jobs_of(project).wait()

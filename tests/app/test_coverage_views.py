@@ -54,7 +54,7 @@ def written(store: Store) -> list[str]:
 
 def test_without_a_map_the_page_says_what_measuring_does() -> None:
     page = opened("queries", LEE)
-    assert "There is no coverage map" in page.info[0].value
+    assert "Coverage is not measured yet" in page.info[0].value
     assert button(page, "Measure coverage")
     assert "no queries to write" in opened("write", ANNA).info[0].value
 
@@ -160,7 +160,7 @@ def put_evaluation(store: Store, values: list[float | None]) -> None:
 @pytest.mark.slow
 def test_the_map_has_every_region_and_its_results_and_a_click_shows_the_region(project: Store) -> None:
     page = opened("queries", LEE, "Map")
-    assert "The map has no results" in html(page)
+    assert "The map shows no scores" in html(page)
     put_evaluation(project, [0.25, 0.75])
     page = opened("queries", LEE, "Map")
     assert "1 of 3 regions have a query" in html(page)

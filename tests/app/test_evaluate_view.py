@@ -104,9 +104,9 @@ def test_two_runs_of_a_query_are_read_side_by_side_and_queries_are_filtered(
     page = submitted(opened(LEE), ("a.trec", run_bytes(tmp_path, "a")))
     page = submitted(page, ("b.trec", run_bytes(tmp_path, "b")))
     picked = {one.label: one for one in page.selectbox}
-    assert [picked[label].value[1] for label in ("System", "Compared with it")] == ["b", "a"]
+    assert [picked[label].value[1] for label in ("System", "Compare with")] == ["b", "a"]
     picked["System"].select_index(1)
-    picked["Compared with it"].select_index(1)
+    picked["Compare with"].select_index(1)
     page = page.run()
     with project.reading() as cursor:
         of_b, of_a = list_evaluations(cursor, LEE)
@@ -132,7 +132,7 @@ def test_chunks_of_a_query_show_the_evidence_in_them_and_what_none_brought(
     store.close()
     assert not page.exception
     assert "All <mark>ab</mark>" in " ".join(shown.split())
-    assert "far: evidence in none of its first 2 chunks" in shown
+    assert "far: no evidence in the first 2 chunks" in shown
     assert re.search(r'href="[^"]*/query\?[^"]*">4–9, ', shown)
     assert "not in top" not in shown, "no lists of documents"
 
@@ -201,7 +201,7 @@ def test_a_query_has_the_lists_of_evaluated_systems_for_leads(project: Store, tm
 def test_of_a_sealed_part_a_lead_reads_no_query_either(project: Store, tmp_path: Path) -> None:
     page = submitted(opened(LEE, "test"), ("bm25.trec", run_bytes(tmp_path, "a")), reason="May")
     shown = html(page)
-    assert "test is sealed: a sealed part has no values by query." in shown
+    assert "test is sealed, so values of single queries are hidden." in shown
     assert not [one for one in page.selectbox if one.label in ("System", "Result")]
     texts = [query(number).text for number in range(QUERIES)]
     assert not [text for text in texts if text in shown]
@@ -243,7 +243,7 @@ def test_evaluators_say_why_and_see_one_rounded_figure_of_a_sealed_part_and_how_
     page = opened(VERA, "test")
     assert "You have 10 sealed evaluations left this month" in html(page)
     page = submitted(page, ("a.trec", run_bytes(tmp_path, "a")))
-    assert "say why you evaluate on it" in page.error[0].value
+    assert "Enter the reason for this evaluation" in page.error[0].value
     assert read_overview(project, "v1").sealed_evaluations == (), "a form that is not sent is no request"
     page = submitted(page, ("a.trec", run_bytes(tmp_path, "a")), reason="May")
     assert not page.error
@@ -301,7 +301,7 @@ def test_systems_of_the_project_are_searched_by_a_job_and_compared_with_an_uploa
     field(page, "Document (needed)").select("Result URL")
     field(page, "Name of the system").input("bm25")
     refused = button(page, "Evaluate").click().run().error[0].value
-    assert refused.startswith("bm25 is chosen and uploaded")
+    assert refused.startswith("bm25 is the name of a system that you chose")
     field(page, "Name of the system").input("site")
     assert not button(page, "Evaluate").click().run().error
     jobs_of(project).wait()
@@ -413,7 +413,7 @@ def test_uploads_that_do_not_fit_on_the_disk_are_refused_with_a_sentence(
     monkeypatch.setattr("app.views.evaluate.run_files.write_upload", full)
     page = submitted(opened(VERA), ("bm25.trec", sent))
     told = page.error[0].value.replace("\\", "")
-    assert "cannot be kept on the server (No space left on device). Nothing was evaluated" in told
+    assert "could not be saved on the server (No space left on device). Nothing was evaluated" in told
 
 
 def toggled(page: AppTest, *labels: str) -> AppTest:
@@ -523,12 +523,12 @@ def test_answers_alone_get_their_report_and_no_row_of_the_leaderboard(project: S
     sent = answers_file(tmp_path, ALL_QUERIES).read_bytes()
     uploader = field(page, "Files of answers")
     page = uploader.set_value([("new.jsonl", sent, "application/json")]).run()
-    graded = [one.label for one in page.selectbox if "people graded" in one.label]
+    graded = [one.label for one in page.selectbox if "people's grades" in one.label]
     assert len(graded) == 3, "leads choose where people graded answers"
     page = button(page, "Evaluate").click().run()
     assert not page.error
     assert "Answers" in [one.label for one in page.expander]
-    assert "Nobody has scored a run on this part yet." in html(page)
+    assert "No run has been scored on this part yet." in html(page)
 
 
 def test_a_lead_makes_candidates_of_what_nobody_judged(project: Store, tmp_path: Path) -> None:

@@ -76,7 +76,7 @@ def test_what_is_wrong_is_said_at_its_field_and_with_its_line(project: Store) ->
     assert "1st grade, key: the screen itself uses the key u; digits are always free." in html(shown)
     assert "Line 6, key: u" in words(shown.error)
     shown = page("Publish")
-    assert "not complete yet" in words(shown.info)
+    assert "is not complete" in words(shown.info)
 
 
 def test_a_text_with_broken_yaml_is_kept_and_edited_whole(project: Store) -> None:
@@ -104,7 +104,7 @@ def test_before_a_guide_is_put_in_force_its_effects_are_said_and_a_reason_asked_
     said = html(shown)
     assert "Grade 2, “Useful”, is “In part” now." in said
     assert "Rounds that are open" in said
-    assert "Replace them by queries and documents of yours" in words(shown.warning)
+    assert "Replace them with your own queries and documents" in words(shown.warning)
     assert "1 judgment was given under the current guide" in said
     assert shown.radio[0].options == list(guide_publishing.CHOICES.values())
     assert "Give a reason" in words(press(shown, "Publish").error)
@@ -130,7 +130,9 @@ def test_an_answer_reaches_who_asked_and_everyone_only_where_the_lead_says_so(pr
     assert not field(shown, "Show question and answer to everyone").value
     field(shown, "Answer").set_value("Yes, if they fit.")
     shown = press(shown, "Answer")
-    assert "Who asked reads the answer to “\u2068Do parts count?\u2069” now." in words(shown.success)
+    assert "The person who asked can now read the answer to “\u2068Do parts count?\u2069”." in words(
+        shown.success
+    )
     assert [one.answer for one in list_readable_questions(project, "ben")] == ["Yes, if they fit."]
     assert list_readable_questions(project, "ada") == []
     field(shown, "Show question and answer to everyone").check()
@@ -151,7 +153,7 @@ def test_how_documents_are_shown_is_chosen_next_to_real_ones_without_yaml(docume
     shown = page("Document")
     assert "&lt;b&gt;Leaves" in html(shown)
     assert not [one for one in shown.button if one.label == "Publish"]
-    shown = choose(shown, "The text is written in", "html")
+    shown = choose(shown, "Format of the text", "html")
     fields = field(shown, "Fields below the title, in this order")
     shown = fields.set_value(["source", "authors"]).run()
     shown = field(shown, "Label of authors").set_value("By").run()
@@ -171,7 +173,7 @@ def test_how_documents_are_shown_is_chosen_next_to_real_ones_without_yaml(docume
 
 def test_with_a_draft_the_presentation_is_kept_in_it(documents: Store) -> None:
     save_draft(documents, BASE.source + "More.\n", "lee", None)
-    shown = choose(page("Document"), "The text is written in", "markdown")
+    shown = choose(page("Document"), "Format of the text", "markdown")
     press(shown, "Save in my draft")
     assert "body: markdown" in draft(documents)
     assert "More." in draft(documents)

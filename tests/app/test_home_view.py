@@ -77,7 +77,7 @@ def test_a_lead_sees_who_is_at_work_how_fast_and_with_which_grades(store: Store)
     open_round(store, RoundRequest("first", ["ada", "ben"], overlap=2, duplicates=0.0))
     grade_next(store, "ada", 12)
     (team,) = [one.proto.body for one in run("Home").get("html") if "gs-team" in one.proto.body]
-    assert "Bars show the share of each grade, from 0 (pale) to " in team
+    assert "Bars show how often each grade was given, from grade 0 (pale) to " in team
     assert '<b dir="auto">ada</b>' in team
     assert 'aria-label="grade ' in team
     assert "ben" not in team, "who has answered nothing is not at work"
@@ -135,7 +135,7 @@ def test_one_button_opens_the_first_round_and_leads_to_its_first_document(store:
     test = run("Home")
     assert [one.label for one in test.number_input] == ["Documents for each query"], "no query is drawn"
     assert page.field(test, "Documents for each query").value == POOL_DEPTH
-    assert "You get up to 10 documents to grade" in page.html(test)
+    assert "BM25 finds up to 10 documents" in page.html(test)
     page.field(test, "Name of the round").set_value("autumn")
     page.press(test.run(), START_LABEL)
     jobs_of(store).wait(30)
@@ -151,7 +151,7 @@ def test_a_first_round_takes_the_pool_that_is_there_and_says_why_it_did_not_open
     build_pool(store, PoolRequest(("bm25",), random_negatives=1))
     test = run("Home")
     assert not test.number_input, "the pool is there: nothing of it is chosen again"
-    assert "You get up to 2 documents to grade" in page.html(test)
+    assert "BM25 finds up to 2 documents" in page.html(test)
     job = store_job(store, "start", {}, "lee", None)[0]
     store_ending(store, job.job_id, "refused", "BM25 found no document to grade.")
     assert "BM25 found no document to grade." in page.words(run("Home").error)

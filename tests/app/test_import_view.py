@@ -142,7 +142,7 @@ def test_of_two_leads_the_second_gets_a_sentence_and_keeps_the_file(
     theirs = press(sent(page(MIA), "b.csv", b"id,text\n2,y\n"), "Check the file")
     waiting = PageContext(project, MIA, Acts(MIA), {}, "", None)  # as it was before the first click
     press(mine, "Import")
-    assert "Your file b.csv is kept" in html(theirs.run())
+    assert "Your file b.csv is uploaded" in html(theirs.run())
     file = uploads.find_stored_upload(project.path, "mia")
     assert file
     asked = make_request("corpus", file.path, {"id": "id", "body": ["text"]})
@@ -159,7 +159,7 @@ def test_of_two_leads_the_second_gets_a_sentence_and_keeps_the_file(
 
 def test_a_corpus_without_text_is_imported_only_where_the_lead_says_so(project: Store) -> None:
     shown = sent(page(), "titles.csv", b"id,headline\n1,Tea\n2,Milk\n")
-    assert "judge documents by their titles alone" in words(shown.warning)
+    assert "judge documents by the title alone" in words(shown.warning)
     shown = press(shown, "Check the file")
     assert "Choose a column as Text" in words(shown.warning)
     assert "or use “Judge documents by their title alone”" in html(shown)
@@ -244,14 +244,14 @@ def test_a_zip_of_documents_is_checked_by_itself_and_needs_no_columns(project: S
     for reason in ("hidden files", "pictures, videos and fonts", "empty files"):
         assert reason in html(shown)
     assert [one.label for one in shown.selectbox] == []
-    assert "The import stores what the check shows." in html(shown)
+    assert "Imports what the check shows." in html(shown)
     imported(project, shown)
     assert rows_of(project, "SELECT count(*) FROM documents") == [(9,)]
 
 
 def test_pasted_queries_are_imported_with_their_source_and_lead_to_the_first_round(project: Store) -> None:
     shown = press(page(kind="queries"), "Import these queries")
-    assert "There is no query yet." in words(shown.error)
+    assert "Paste at least one query" in words(shown.error)
     field(shown, "Or paste queries").set_value("send a parcel\n\n send a parcel\nask ann@shop.example\n")
     shown = imported(project, shown.run(), "Import these queries")
     assert rows_of(project, "SELECT text, source FROM queries ORDER BY ALL") == [
@@ -269,7 +269,7 @@ def test_a_required_field_without_a_column_says_so_at_the_field(project: Store) 
     shown = sent(page(), "pages.csv", b"number,text\n1,leaves\n")
     missing = "Choose the column that holds the documents' ids."
     assert missing in unescape(html(shown))
-    assert "The import needs a check without problems." in html(shown)
+    assert "Check the file first. You can import it when the check finds no problem." in html(shown)
     assert missing not in unescape(html(field(shown, "Id").select("number").run()))
 
 
@@ -293,7 +293,7 @@ def test_a_link_chooses_the_kind_of_file(project: Store) -> None:
     assert shown.run().query_params["kind"] == "queries"
     shown = page(kind="nonsense")
     assert shown.file_uploader[0].label.startswith("Corpus")
-    assert "There is no kind of file “nonsense”" in words(shown.info)
+    assert "The address names “nonsense”" in words(shown.info)
 
 
 @pytest.mark.slow

@@ -167,7 +167,7 @@ def test_the_same_request_twice_starts_one_job(project: Store) -> None:
 def test_a_second_job_is_refused_by_naming_the_one_at_work(project: Store) -> None:
     first = halted(jobs_of(project))
     jobs = jobs_of(project)
-    with pytest.raises(RefusedError, match=r"A pool is being built \(since .*, started by lee\)"):
+    with pytest.raises(RefusedError, match=r"Building the pool since .*, started by lee\."):
         jobs.start("sample", DRAW, "mia", first.job_id)
     assert count_rows(project, "jobs") == 1
     os.kill(process_of(jobs), signal.SIGCONT)
@@ -180,7 +180,7 @@ def test_a_job_does_not_wait_for_one_that_changes_nothing_of_what_it_needs(proje
     pool, halted_pool = halted(jobs), process_of(jobs)
     export, halted_export = halted(jobs, "export", EXPORT, pool.job_id), process_of(jobs)
     assert list(jobs.running_jobs()) == [pool.job_id, export.job_id]
-    with pytest.raises(RefusedError, match=r"A pool is being built .* No more than 2 jobs run at once"):
+    with pytest.raises(RefusedError, match=r"Building the pool since .* At most 2 jobs run at the same time"):
         jobs.start("evaluate", {}, "mia", export.job_id)
     os.kill(halted_export, signal.SIGKILL)
     jobs._running[1].watcher.join()
@@ -347,7 +347,7 @@ def test_a_mistake_of_ours_is_told_as_one_and_logged(project: Store) -> None:
     jobs.start("import", {"no such parameter": 1}, "lee", None)
     jobs.wait()
     assert newest_job(project).outcome == "failed"
-    assert "mistake in goldgrade" in (newest_job(project).message or "")
+    assert "bug in goldgrade" in (newest_job(project).message or "")
     assert "KeyError" in project.path.with_suffix(".log").read_text()
 
 

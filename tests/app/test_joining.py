@@ -119,10 +119,13 @@ def test_the_first_lead_is_made_by_the_link_in_the_terminal_and_is_signed_in(
 ) -> None:
     token = set_up_token()
     page = anyone.get("/sign-in").text
-    assert "This project has no account yet. Open the set-up link that <code>goldgrade app</code>" in page
+    assert (
+        "This project has no account yet. To set up the project, open the link that <code>goldgrade "
+        "app</code>"
+    ) in page
     assert 'name="password"' not in page
     open_link(anyone, token)
-    assert "Your account in shop, as lead." in anyone.get("/join").text
+    assert "You join shop as lead." in anyone.get("/join").text
     assert choose(anyone, name="a b").status_code == 422
     assert choose(anyone, name=" ada ").status_code == 303
     with project.reading() as cursor:

@@ -158,7 +158,7 @@ def test_who_is_not_known_is_told_whom_to_ask_and_no_names(visitor: TestClient, 
 
 
 def test_an_address_that_was_not_verified_is_nobodys(visitor: TestClient, work: Provider) -> None:
-    refused(visitor, choose(visitor, UNVERIFIED), "did not say that it verified")
+    refused(visitor, choose(visitor, UNVERIFIED), "has not verified your")
 
 
 def test_an_address_is_the_account_s_that_brought_it_first(

@@ -122,7 +122,7 @@ def test_who_is_deactivated_leaves_their_open_work_to_others(project: Store) -> 
     assert account(project, "ada")[1]
     field(shown, "Sign ada out everywhere and block the account").check()
     shown = press(shown, "Deactivate")
-    assert words(shown.success).startswith("ada is deactivated. Judgments remain and count.\n\nfirst: ")
+    assert words(shown.success).startswith("ada is deactivated. Their judgments stay and count.\n\nfirst: ")
     assert account(project, "ada") == ("annotator", False, [])
     open_items = rows_of(project, "SELECT count(*) FROM live_presentations WHERE annotator = 'ada'")
     assert open_items == [(0,)]
@@ -157,10 +157,10 @@ def test_a_lead_lets_somebody_practise_again_and_pass(project: Store) -> None:
     assert again.disabled
     grade_next(project, "ada", 2, grade=0)
     shown = press(page("ada"), "Allow more practice")
-    assert "ada has 2 new items to practise on" in words(shown.success)
+    assert "ada has 2 new practice items" in words(shown.success)
     shown = press(shown, "Let pass")
-    assert words(shown.error) == "Letting a person pass needs a reason."
-    field(shown, "Why the person may begin").set_value("We talked it through.")
+    assert words(shown.error) == "Give a reason for letting this person pass."
+    field(shown, "Why this person may start").set_value("We talked it through.")
     shown = press(shown, "Let pass")
-    assert "ada gets real items now" in words(shown.success)
+    assert "ada can now grade real items" in words(shown.success)
     assert "welcome: let pass; 0 of 2 answered, " in html(shown)

@@ -291,10 +291,10 @@ def test_a_round_is_opened_once_and_told(pooled: Store) -> None:
     assert not page.error
     assert "Round first" in html(page)
     assert "<td>ann</td>" in html(page)
-    assert "Annotators find the items under Label" in html(page)
+    assert "Annotators find their items under Label" in html(page)
     press(page, "Open the round")
     assert not page.error, "the same request again is shown its result again"
-    assert "Annotators find the items under Label" in html(page)
+    assert "Annotators find their items under Label" in html(page)
     field(page, "Seed").set_value(1)
     press(page, "Open the round")
     assert "exists already" in page.error[0].value
@@ -308,7 +308,7 @@ def test_a_page_that_shows_an_older_state_opens_no_second_round(pooled: Store) -
     press(page, "Open the round")
     assert not page.exception
     assert count_rows(pooled, "rounds") == 1, "the button belonged to the state before"
-    assert page.warning[0].value.startswith("This click did nothing")
+    assert page.warning[0].value.startswith("Nothing was done")
 
 
 def test_a_click_on_a_page_from_before_a_job_starts_nothing(filled: Store) -> None:
@@ -317,7 +317,7 @@ def test_a_click_on_a_page_from_before_a_job_starts_nothing(filled: Store) -> No
     press(page, "Draw the sample")
     assert not page.exception
     assert count_rows(filled, "jobs") == 1
-    assert page.warning[0].value.startswith("This click did nothing: the project has changed")
+    assert page.warning[0].value.startswith("Nothing was done: the project has changed")
 
 
 def test_a_tag_of_ones_own_is_declared_set_filtered_by_and_offered_to_a_sample(filled: Store) -> None:

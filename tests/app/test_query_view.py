@@ -51,7 +51,7 @@ def test_a_cell_that_names_a_query_is_its_words_everywhere_but_in_the_app() -> N
 
 
 def test_without_a_query_the_page_says_what_to_do(project: Store) -> None:
-    assert "No query is named" in run(page_at("query", LEE)).info[0].value
+    assert "The address names no query" in run(page_at("query", LEE)).info[0].value
 
 
 def test_the_document_that_the_address_names_is_read_and_the_best_ranked_one_without(project: Store) -> None:
@@ -81,12 +81,12 @@ def test_what_a_model_proposed_is_shown_to_be_changed_and_saved_with_who_did(pro
     page = opened(DISPUTE[0], ROSA)
     assert [one.value for one in page.text_area] == ["It <b>boils</b> water.", "It is red."]
     assert "have not reviewed the nuggets that" in html(page)
-    assert "These lines are not nuggets yet" in html(page)
+    assert "A model proposed these lines" in html(page)
     page.text_area[0].set_value("It boils water.")
     page.text_area[1].set_value("")
     page = press(page, "Save nuggets")
     assert "took 0 unchanged (0\u00a0%), changed 1 and dropped 1" in html(page)
-    assert "These lines are not nuggets yet" not in html(page)
+    assert "A model proposed these lines" not in html(page)
     assert [one.value for one in page.text_area] == ["It boils water.", ""]
     assert rows_of(project, "SELECT texts, author, call_id FROM nuggets") == [
         (["It boils water."], "rosa", "call")

@@ -221,7 +221,7 @@ def test_an_ended_sign_in_is_refused_in_every_tab_and_after_a_restart(prepared: 
             httpx2.post(f"{own.url}/sign-ins", data={"id": ""}, headers=headers)
             for opened, page in zip((tab, other), rounds, strict=True):
                 text = " ".join(text for one in opened.ask(page) for text in strings(one))
-                assert "Your sign-in has ended" in text
+                assert "You are signed out" in text
                 assert not words_in(text, ("quixote", "dulcinea"))
         assert (answers(here), answers(there)) == (404, 401)
         own.kill()

@@ -169,7 +169,7 @@ def test_a_pace_that_is_no_persons_is_told_and_not_shown_as_one(
     ]
     assert {done.status for done in submit_judgments(long, "anna", doing)} == {"saved"}
     shown = html(run("rounds", LEE))
-    assert ("More answers an hour than a person can read: anna" in shown) is told
+    assert ("Too fast to have read the documents: anna" in shown) is told
     assert (">300<" in shown) is not told
 
 
@@ -194,7 +194,7 @@ def test_my_consistency_shows_what_was_settled_otherwise_and_nobody_else(running
     set_round_state(running, "first", "closed")
     open_round(running, RoundRequest("again", ["anna"], overlap=1, duplicates=0, again=True))
     waiting = consistency()
-    assert "once no item can come to you" in waiting.info[0].value
+    assert "when you have no items left" in waiting.info[0].value
     assert "It answers a part" not in html(waiting)
     set_round_state(running, "again", "closed")
     page = consistency()

@@ -75,7 +75,7 @@ def bring_in(lead: Leading, folder: Path) -> None:
     page = lead.page
     lead.follow("Import documents")
     lead.give("Corpus", corpus(folder))
-    expect(page.get_by_role("combobox", name="The text is written in")).to_have_value("HTML")
+    expect(page.get_by_role("combobox", name="Format of the text")).to_have_value("HTML")
     lead.bring("The guide shows documents as HTML.")
     lead.follow("See how documents are shown")
     expect(page.get_by_role("article").get_by_role("listitem").first).to_have_text("in winter")

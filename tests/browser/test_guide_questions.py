@@ -44,7 +44,7 @@ def test_who_asked_reads_the_leads_answer_and_the_item_stays_in_its_place(
     passes(lead, "questions")
     lead.get_by_label("Answer", exact=True).fill("Yes, if it works as a new one.")
     lead.get_by_role("button", name="Answer", exact=True).click()
-    expect(lead.get_by_text("Who asked reads the answer")).to_be_visible()
+    expect(lead.get_by_text("The person who asked can now read the answer")).to_be_visible()
 
     anna.page.evaluate("document.dispatchEvent(new Event('visibilitychange'))")
     news = anna.root.get_by_role("button", name="1 new answer")

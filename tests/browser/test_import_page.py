@@ -112,7 +112,7 @@ def test_a_lead_imports_a_corpus_and_a_log(browser: Browser, served: Served) -> 
     pick(page, "Id (needed)", "sku_no")
     expect(bring).to_be_disabled()
     run.click()
-    expect(page.get_by_text("documents would be there")).to_be_visible()
+    expect(page.get_by_text("documents would be added")).to_be_visible()
     passes_in_light(page, "a dry run")
     bring.click()
     expect(page.get_by_text("The corpus now has 2 documents.")).to_be_visible()

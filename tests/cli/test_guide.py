@@ -56,6 +56,8 @@ def test_a_revision_is_compared_tried_and_put_in_force_with_its_reason(
 
 def test_an_answer_by_command_is_read_by_annotators(working: Store, goldgrade: Any) -> None:
     (question,) = json.loads(goldgrade("guide", "show", "--questions", "--json"))["questions"]
-    assert "Everyone reads the answer" in goldgrade("guide", "answer", question["question_id"][:8], "Yes.")
+    assert "Everyone can now read the answer" in goldgrade(
+        "guide", "answer", question["question_id"][:8], "Yes."
+    )
     assert "Yes." in goldgrade("guide", "show", "--questions")
     assert [one.answer for one in list_readable_questions(working, "ada")] == ["Yes."]

@@ -109,7 +109,7 @@ def test_an_open_round_says_how_far_it_is_and_who_is_at_it(judging: Store) -> No
     grade_next(judging, "ada", 12)
     found = step(judging, "round")
     assert found.state == "at work"
-    assert found.line == "first: 12 of 48 answered (25\u00a0%). In the last hour: ada."
+    assert found.line == "Finish the round first (12 of 48 answered, 25\u00a0%). In the last hour: ada."
     assert (len(found.answers), [*found.answers.values()][-1]) == (14, 12)
     assert next_of(path_of(judging)) == "round"
 
@@ -195,7 +195,7 @@ def test_a_release_older_than_the_decisions_needs_attention(tmp_path: Path) -> N
     decide_pair(store, *DISPUTE, grade=2, reason="read again")
     found = step(store, "freeze")
     assert (found.state, found.action.label) == ("needs attention", "Freeze again")
-    assert "1 answer or decision came since." in found.line
+    assert "1 answer or decision came in after the freeze." in found.line
 
 
 def test_a_sealed_evaluation_needs_attention_for_a_week_unless_a_lead_made_it(tmp_path: Path) -> None:
@@ -230,7 +230,7 @@ def test_the_job_at_work_is_on_its_step(store: Store) -> None:
     job = begin_as_lead(store, "pool")
     found = step(store, "pool", running=[job])
     assert found.state == "at work"
-    assert found.line.startswith("A pool is being built, started by lena at")
+    assert found.line.startswith("Building the pool, started by lena at")
 
 
 def test_a_job_whose_process_is_gone_needs_attention(store: Store) -> None:
@@ -286,12 +286,12 @@ def test_what_waits_for_a_lead_besides_the_stages_is_listed(judging: Store) -> N
     assert waiting_lines(judging) == {
         "questions": "1 question waits for an answer about the guide.",
         "flags": "2 answers are flagged in first.",
-        "invitations": "cy did not use the invitation yet.",
+        "invitations": "cy has not used the invitation yet.",
     }
     answer_question(judging, question, "No.")
     for query_id, document_id in rows_of(judging, "SELECT query_id, document_id FROM current_judgments"):
         decide_pair(judging, query_id, document_id, 1, "a plain case")
     withdraw_invitation(judging, "cy")
     assert waiting_lines(judging) == {
-        "invitations": "cy did not use the invitation yet. The link of cy does not work any more."
+        "invitations": "cy has not used the invitation yet. The link of cy no longer works."
     }

@@ -52,7 +52,10 @@ def test_an_imported_run_is_pooled_beside_our_own_systems(project: Store, tmp_pa
         ("run:shop", 3, 2, 3),
     ]
     assert report.systems[1].no_hit == {"the run has nothing for the query": 1}
-    assert report.left_out["results are missing, because an imported run has fewer for some queries"] == 1
+    assert (
+        report.left_out["results are missing: an imported run is shorter than the depth for some queries"]
+        == 1
+    )
 
 
 def test_a_run_that_gives_no_scores_or_zeros_is_pooled_by_its_ranks(project: Store, tmp_path: Path) -> None:

@@ -113,7 +113,7 @@ def test_half_a_pair_changes_nothing_and_a_round_left_half_done_is_said(project:
     status = ["--project", str(project.path), "relabel", "plan", "--due", "--today", f"{AUTUMN}"]
     assert invoke(status).exit_code == 3, "closed is not done"
     left = compute_staleness(project, AUTUMN).calendar
-    assert left.work.state == "left half done"
+    assert left.work.state == "half done"
     assert grades(project) == before
     assert left.is_due
     assert "The unjudged pairs stay due: reopen the round." in " ".join(list_due(left))

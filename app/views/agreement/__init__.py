@@ -32,7 +32,9 @@ def show(annotator: Annotator) -> None:
     with store.reading() as cursor:
         names = [row.name for row in reversed(list_rounds(cursor))]
     if not names:
-        st.info("Nothing is judged yet. Once two people have judged the same pairs, you see their agreement.")
+        st.info(
+            "Nobody has judged a pair yet. Agreement appears here once two people have judged the same pairs."
+        )
         show_missing_stage(store, annotator, "round")
         return
     chosen = st.selectbox("Judgments of", [ALL_ROUNDS, *names], width=320, key="round", bind="query-params")
@@ -40,12 +42,12 @@ def show(annotator: Annotator) -> None:
     figures = figures_of(store)
     data_state = figures.state()
     _show_verdict(figures, data_state, annotator, round_name)
-    with st.spinner("Computing the sources of disagreement…"):
+    with st.spinner("Finding where people disagree…"):
         details = figures.figure(data_state, compute_details, round_name)
     _show_sources(details)
     if round_name is not None and annotator.role in LEADS:
         planted_items.show(figures, data_state, round_name)
-    with st.expander("All agreement coefficients and their data"):
+    with st.expander("All agreement coefficients, and the data behind them"):
         for section in details.coefficients:
             ui.heading(section.heading)
             ui.section(section)
@@ -100,8 +102,8 @@ def _show_checks(round_quality: round_findings.RoundQuality) -> None:
         labels = round_findings.CHECKS | {signal.name: signal.label for signal in ROUND_SIGNALS}
         ui.sentences(*(f"{name.capitalize()}: {label}." for name, label in labels.items()))
         ui.sentences(
-            f"A round in which nothing is wrong shows a signal about a person in at most "
-            f"{percent(round_findings.FALSE_ROUNDS)} of cases, if answers are independent and you look once."
+            f"If nothing is wrong in a round, a person is named here by chance in at most "
+            f"{percent(round_findings.FALSE_ROUNDS)} of rounds, if answers are independent and you look once."
         )
 
 

@@ -13,13 +13,13 @@ from curation.core.text import percent, pluralize
 def ask_cell(lines: tuple[GuideLine, ...]) -> None:
     """Ask for two grades that annotators gave to the same pairs, and show these pairs."""
     cells = {f"{line.lower} and {line.upper}: {pluralize(line.pairs, 'pair')}": line for line in lines}
-    chosen = st.pills("Pairs that got both grades", sorted(cells), key="cell") if cells else None
+    chosen = st.pills("Pairs to which people gave both grades", sorted(cells), key="cell") if cells else None
     if chosen in cells:
         line = cells[chosen]
         rows = [(QueryName(*pair), pair[2]) for pair in line.named]
         ui.table(f"{len(rows):,} of {pluralize(line.pairs, 'pair')}", ["Query", "Document"], rows, words=True)
         if len(rows) < min(line.pairs, NAMED):
-            ui.note("The remaining pairs are in sealed parts of a release and are not named.")
+            ui.note("The other pairs are in sealed parts of a release, so they are not listed.")
 
 
 def show_disputed_pairs(queries: tuple[QueryShare, ...]) -> None:
@@ -30,7 +30,7 @@ def show_disputed_pairs(queries: tuple[QueryShare, ...]) -> None:
             f"{percent(query.disagreement, 1)} of the disagreement, {query.disputed:,} of {query.units:,} "
             "pairs differ",
         )
-        with st.expander("Pairs on which annotators' grades differ"):
+        with st.expander("Pairs with different grades by annotators"):
             rows = [
                 (
                     QueryName(document_id, query.query_id, document_id),

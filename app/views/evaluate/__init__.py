@@ -22,14 +22,14 @@ from curation.store import Annotator, Store
 
 
 def show(annotator: Annotator) -> None:
-    ui.purpose("Scores of systems on a release, each with its interval and size.")
+    ui.purpose("Score systems on a release. Each score comes with its interval and number of queries.")
     context = read_context(annotator, (FORM,))
     store = context.store
     with store.reading() as cursor:
         releases, overrides = list_releases(cursor), read_overrides(cursor)
         evaluations = list_evaluations(cursor, annotator)
     if not releases:
-        st.info("There is no release yet. Freeze a release to score runs here.")
+        st.info("There is no release yet. Freeze a release, then score runs here.")
         show_missing_stage(store, annotator, "freeze")
         return
     release_column, part_column, evaluation_column = st.columns([1, 1, 2])

@@ -40,7 +40,7 @@ def show(
     """
     ui.heading(QUERY_BY_QUERY)
     if evaluation.sealed:
-        ui.note(f"{', '.join(evaluation.sealed)} is sealed: a sealed part has no values by query.")
+        ui.note(f"{', '.join(evaluation.sealed)} is sealed, so values of single queries are hidden.")
         return
     systems = {(evaluation.evaluation_id, name): name for name in evaluation.systems}
     for other in peers:
@@ -50,7 +50,7 @@ def show(
     first = first_column.selectbox("System", list(systems), format_func=systems.__getitem__)
     choices = {NO_RUN: "No other system", **systems}
     index = next((index for index, (_, name) in enumerate(systems, 1) if name != evaluation.systems[0]), 0)
-    second = second_column.selectbox("Compared with it", [*choices], index, format_func=choices.__getitem__)
+    second = second_column.selectbox("Compare with", [*choices], index, format_func=choices.__getitem__)
     runs = [first] if second in (NO_RUN, first) else [first, second]
     while (values := _read_values(store, annotator, runs)) is None:  # the runs may not be comparable
         runs = runs[:-1]
@@ -64,7 +64,7 @@ def show(
     rows = [row for row in rows if result in (ALL, row.result)]
     ui.sentences(values.remark)
     if not rows:
-        ui.note("No query of this kind has this result.")
+        ui.note("No query of this kind matches.")
         return
     names = [systems[run] for run in runs]
     query = _ask_query(values, rows, names)

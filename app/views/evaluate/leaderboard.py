@@ -31,7 +31,7 @@ def show(store: Store, annotator: Annotator, release: EvaluableRelease, part: st
         runs = leaderboard.list_runs(cursor, release.row.release_id, [part], is_sealed)
     ui.heading(f"Leaderboard of {part}")
     if not runs:
-        ui.note("Nobody has scored a run on this part yet.")
+        ui.note("No run has been scored on this part yet.")
         return
     _show_ranks(store, release, part, runs)
     if annotator.role == "lead" and not is_sealed:
@@ -51,9 +51,9 @@ def _show_ranks(
     rows = [_make_row(row, run) for row, run in ranked_runs]
     ui.table(f"Runs on {mark_name(release.row.name, release.mark)}, {part}", columns, rows, words=True)
     ui.note(
-        "Paired tests of all pairs of systems, with Holm's correction, find no difference between the "
-        "systems of a group. A rank such as 1–3 is the range of ranks that the tests allow. Judged is the "
-        "share of the ranked documents with a grade."
+        "Systems with the same group letter are not significantly different (paired tests of all pairs, "
+        "with Holm's correction). A rank such as 1–3 means that the tests allow any rank from 1 to 3. "
+        "“Judged” is the share of the ranked documents that have a grade."
     )
     ui.sentences(leaderboard.warn_of_unsure_runs(ranked_runs))
     for reason, count in left_out.items():
@@ -80,7 +80,7 @@ def _show_rounded(store: Store, release: EvaluableRelease, part: str) -> None:
         rounded_evaluations = leaderboard.list_rounded_evaluations(cursor, release.row.release_id, part)
     ui.heading(f"Sealed evaluations of {part}")
     if not rounded_evaluations:
-        ui.note("Nobody has scored a run on this part yet.")
+        ui.note("No run has been scored on this part yet.")
         return
     rows = [
         (row.system, measure, figure["value"], f"{row.evaluated_by}, {row.evaluated_at:%d\u00a0%b\u00a0%Y}")
@@ -89,10 +89,7 @@ def _show_rounded(store: Store, release: EvaluableRelease, part: str) -> None:
     ]
     columns = ["System", "Measure", "Figure", "By"]
     ui.table(f"Runs on {mark_name(release.row.name, release.mark)}, {part}", columns, rows, words=True)
-    ui.note(
-        "Each figure has the digits that its standard error supports. Only leads see full results on a "
-        "sealed part."
-    )
+    ui.note("Scores are rounded to their standard error. Only leads see full results on a sealed part.")
 
 
 @st.cache_resource(max_entries=MAX_CACHED_LEADERBOARDS, show_spinner=False)

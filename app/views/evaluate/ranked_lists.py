@@ -32,7 +32,7 @@ def show_lists(
     st.html(f'<p class="gs-query" dir="auto">{query_link(query.text, query.query_id)}</p>')
     ui.note(f"{values.measure}: {describe_values(query) if len(names) > 1 else decimal(query.second)}")
     if not any(lists):
-        ui.note("No ranked lists are stored for this query. Evaluate the runs again to store lists.")
+        ui.note("The ranked lists of this query are not stored. Evaluate the runs again to store them.")
         return
     if has_chunks:
         return
@@ -61,7 +61,7 @@ def show_chunks(
         grade = "–" if document is None else _make_grade_cell(document, colours)
         rows.append((chunk.rank, grade, *cells, percent(chunk.recall), chunk.words))
     if missing:
-        caption = f"{name}: evidence in none of its first {pluralize(len(rows), 'chunk')}"
+        caption = f"{name}: no evidence in the first {pluralize(len(rows), 'chunk')}"
         ui.table(caption, ["Place", "Evidence"], missing, words=True)
     columns = ["Rank", "Grade", "Chunk", "Text, evidence marked", "Evidence so far", "Words so far"]
     ui.table(name, columns, rows, words=True)

@@ -22,8 +22,8 @@ from curation.ingest.readers.fields import RunFields, file_fields
 from curation.ingest.requests import RunRequest
 
 RUN_FILES_HELP = (
-    "TREC runs, CSV, TSV, JSON lines or Parquet, also with gzip. Files with the same system name are "
-    "runs of one system."
+    "TREC runs, CSV, TSV, JSON lines or Parquet, also with gzip. Give several runs of one system the "
+    "same name."
 )
 MAX_CACHED_PREVIEWS = 20
 COLUMN_FIELDS = [field for field in file_fields(RunFields) if field.required_noun]
@@ -114,8 +114,8 @@ def ask_topics(key: str, refusal: CurationError | None) -> UploadedFile | None:
     with st.expander("My run uses other query ids", expanded=refusal is not None):
         container = st.container()
         ui.note(
-            "Upload a table of id and text if your run was made with other topics. A run that was made "
-            "with the queries of this release needs no table."
+            "Only if your run uses other query ids than this release: upload a table with the id and "
+            "text of each query."
         )
         upload = st.file_uploader(
             option.label, max_upload_size=MAX_UPLOAD_MEGABYTES, key=f"topics {key}", help=option.help
@@ -133,8 +133,8 @@ def refuse_if_disk_full() -> Iterator[None]:
         yield
     except OSError as error:
         raise RefusedError(
-            f"The files cannot be kept on the server ({error.strerror}). Nothing was evaluated. Ask the "
-            "operator of the server for more disk space."
+            f"The files could not be saved on the server ({error.strerror}). Nothing was evaluated. Ask "
+            "whoever runs the server for more disk space."
         ) from error
 
 

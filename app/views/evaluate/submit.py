@@ -131,16 +131,18 @@ def _make_form(release: EvaluableRelease, part: str, systems: Sequence[str]) -> 
 
 def _ask_reason(context: PageContext, part: str, key: str) -> str | None:
     """Ask for the reason to evaluate a sealed part, and show which figures the person will see."""
-    visible = "You see figures of all queries and of kinds with ten or more queries, not of single queries."
+    visible = (
+        "You see figures for all queries and for kinds with ten or more queries, but not for single queries."
+    )
     if context.annotator.role != "lead":
         with context.store.reading() as cursor:
             remaining = count_remaining(cursor, context.annotator.name, [part], utc_now())
         visible = (
-            "You see the headline measure of each system, rounded to its standard error. Only leads see full "
-            f"results. You have {pluralize(remaining, 'sealed evaluation')} left this month. A refusal "
-            "counts."
+            "You see the headline measure of each system, rounded to its standard error. Only leads see "
+            f"full results. You have {pluralize(remaining, 'sealed evaluation')} left this month. Refused "
+            "requests count, too."
         )
-    ui.note(f"{part} is sealed. Each evaluation is logged with your name and reason. {visible}")
+    ui.note(f"{part} is sealed: each evaluation is logged with your name and reason. {visible}")
     reason_form = Form(EvaluateRequest, key=key)
     reason_form.ask("reason")
     reason: str | None = reason_form.value("reason")
@@ -201,7 +203,7 @@ def _refuse_unready(request: EvaluateRequest, runs: Uploads, answers: Uploads, s
     problems = [] if uploads or systems else ["Choose a system of the project, or upload a run."]
     problems += [f"The system in {file.name} has no name." for name, file in uploads if not name]
     problems += [
-        f"{name} is chosen and uploaded: give the system in {file.name} a different name."
+        f"{name} is the name of a system that you chose: give the system in {file.name} a different name."
         for name, file in runs
         if name in systems
     ]
@@ -212,9 +214,9 @@ def _refuse_unready(request: EvaluateRequest, runs: Uploads, answers: Uploads, s
         if columns.get(field.name) == ""
     ]
     if request.measures is not None and not request.measures:
-        problems.append("No measure is chosen: choose at least one.")
+        problems.append("Choose at least one measure.")
     if sealed and not request.reason:
-        problems.append(f"{request.part} is sealed: say why you evaluate on it.")
+        problems.append(f"{request.part} is sealed. Enter the reason for this evaluation.")
     refuse_problems(problems)
 
 
@@ -227,7 +229,9 @@ def _ask_options(form: Form[EvaluateRequest], release: EvaluableRelease, sealed:
         left, right = st.columns(2, gap="large")
         with left:
             form.ask("measures")
-            ui.note(f"The leaderboard has the runs whose first measure is {release.measures[0]}.")
+            ui.note(
+                f"The leaderboard shows only evaluations with {release.measures[0]} as the first measure."
+            )
             form.ask("by", "relevant")
         with right:
             form.ask("baseline", *(() if sealed else ("test",)), "hard_negatives", "skip_repeated")
@@ -242,14 +246,17 @@ def _ask_answers(store: Store, is_lead: bool, key: str) -> tuple[Uploads, dict[s
             "Files of answers",
             "Name of the answering system",
             key,
-            "Rows of query, answer, contexts and citations, as CSV, TSV or JSON lines. Exact match and F1 "
-            "use the reference answers of the release. To see run and answers together in the report, give "
-            "the system the same name as its run.",
+            "CSV, TSV or JSON lines with the columns query, answer, contexts and citations. Exact match "
+            "and F1 compare with the release's reference answers. Give the answers the same name as the "
+            "system's run to see both in one row of the report.",
         )
         if files and is_lead:
             return files, {guide: _ask_graded_release(store, guide, key) for guide in GUIDES}
         if files:
-            ui.note("A lead can add people's grades of correctness, faithfulness and support of nuggets.")
+            ui.note(
+                "A lead can add people's grades of the answers: correctness, faithfulness, and support "
+                "of nuggets."
+            )
         return files, {}
 
 
@@ -257,10 +264,10 @@ def _ask_graded_release(store: Store, guide: str, key: str) -> str | None:
     """Ask for a project with graded answers and for its release; return PROJECT=RELEASE, or None."""
     label = guide.capitalize()
     project = st.selectbox(
-        f"{label}: the project in which people graded the answers",
+        f"{label}: project with people's grades of the answers",
         [NO_PROJECT, *list_neighbor_projects(store)],
         key=f"{guide} {key}",
-        help="The list offers the projects in the folder of this project.",
+        help="Projects in the same folder as this project.",
     )
     if project == NO_PROJECT:
         return None

@@ -94,7 +94,7 @@ def _show_stages(state: workflow.WorkflowState, stages: Sequence[Stage], is_wait
     for number, stage in enumerate(stages, 1):
         _show_stage(stage, str(number), stage is upcoming_stage)
     if upcoming_stage is None and not state.waiting:
-        ui.note("Nobody has any open work.")
+        ui.note("No one has open items.")
 
 
 def _show_stage(stage: Stage, number: str = "", is_next: bool = False) -> None:

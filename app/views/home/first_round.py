@@ -73,9 +73,9 @@ def _make_tiles(state: WorkflowState) -> list[_Tile]:
     documents, queries = facts.documents, facts.queries
     found = [pluralize(facts.log_rows, "row of logs", "rows of logs")] if facts.logs else []
     found += [pluralize(queries, "query", "queries")] if queries else []
-    nothing = "A folder, a zip or a table of the pages, products or articles that people search."
-    no_queries = "A log of searches, a list of queries, or queries that you write."
-    alone = "You can grade the first documents alone."
+    nothing = "The pages, products or articles that people search: a folder, a zip or a table."
+    no_queries = "What people search for: a log of searches, a list of queries, or queries that you write."
+    alone = "Optional: you can grade the first documents alone."
     has_people = people.state == "done"
     return [
         _Tile(
@@ -100,7 +100,7 @@ def _ask_start(context: PageContext, facts: Preparation) -> None:
     documents = facts.pairs
     if "depth" in choices:
         documents = (facts.queries or request.queries) * request.depth
-    remark = f"You get up to {pluralize(documents, 'document')} to grade, which BM25 finds for the queries."
+    remark = f"BM25 finds up to {pluralize(documents, 'document')} for these queries. You grade them."
     clicked = context.button("Open the first round", START, context.find_problem(START, request), remark)
     context.show_result(START)
     if clicked:

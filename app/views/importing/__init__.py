@@ -42,7 +42,7 @@ NEXT_ACTIONS = {
 
 
 def show(annotator: Annotator) -> None:
-    ui.purpose("Choose a file and check it. You see the effect of an import before anything is imported.")
+    ui.purpose("Choose a file and check it. You see what the import would do before anything is imported.")
     context = read_context(annotator, (CHECK, IMPORT))
     with context.store.reading() as cursor:
         holdings = read_holdings(cursor)
@@ -51,7 +51,9 @@ def show(annotator: Annotator) -> None:
         _show_holdings(holdings)
     if _is_importing(context):
         if file is not None:
-            ui.note(f"Your file {file.name} is kept: you can import it once this import has ended.")
+            ui.note(
+                f"Your file {file.name} is uploaded. You can import it when the current import has finished."
+            )
         return
     kind = _ask_kind(holdings)
     if file is None:
@@ -136,7 +138,10 @@ def _follow_address(default: str) -> None:
     name, last_what = st.query_params.get("kind", ""), st.session_state.get(_KIND_IN_ADDRESS)
     what = next((what for what, kind in REQUESTS.items() if name in (what, kind.title.casefold())), None)
     if name and what is None:
-        st.info(f"There is no kind of file “{ui.literal(name)}”. Choose a kind from this list.")
+        st.info(
+            f"The address names “{ui.literal(name)}”, which is not a kind of file. Choose a kind from "
+            "this list."
+        )
     if what is None or (what == last_what and "kind" in st.session_state):
         what = default if "kind" not in st.session_state else None
     if what is not None:
@@ -149,7 +154,7 @@ def _hint_at_other_kind(request: ImportRequest) -> None:
     likely = guess_kind(request)
     if likely is not None and likely != request.what:
         st.info(
-            "This looks like a different kind of file. If this is right, choose Something else › "
+            "This file looks like another kind. If so, choose Something else › "
             f"{REQUESTS[likely].title} above."
         )
 

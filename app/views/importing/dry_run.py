@@ -47,7 +47,7 @@ def ask(
         key=f"check {form.key}",  # unchanged by a new choice, because a check belongs to earlier choices
         disabled=waits,
     )
-    ui.note("The check reads the whole file and shows the effect of an import. It changes nothing.")
+    ui.note("The check reads the whole file and shows what an import would do. The check changes nothing.")
     can_import = findings is not None and findings.outcome is not None
     import_clicked = st.button(
         "Import",
@@ -55,7 +55,10 @@ def ask(
         key=f"import {request.key} {form.key}",
         disabled=not can_import or context.find_wait(IMPORT) is not None,
     )
-    ready, unready = "The import stores what the check shows.", "The import needs a check without problems."
+    ready, unready = (
+        "Imports what the check shows.",
+        "Check the file first. You can import it when the check finds no problem.",
+    )
     ui.note(ready if can_import else unready)
     job = context.jobs.get(CHECK)
     is_checked = job is not None and job.parameters["request"] == dump_request(request)
@@ -104,7 +107,7 @@ def _show_outcome(import_outcome: ImportOutcome) -> None:
     (noun, count), *other_figures = import_outcome.figures.items()
     details = ", ".join(pluralize_label(other_count, other_noun) for other_noun, other_count in other_figures)
     figure, _, noun = pluralize_label(count, noun).partition(" ")
-    label = f"{noun} would be there" if import_outcome.changes else f"{noun}: nothing would change"
+    label = f"{noun} would be added" if import_outcome.changes else f"{noun}: nothing would change"
     ui.verdict(figure, label, f"{details[:1].upper()}{details[1:]}." if details else "")
     if import_outcome.left_out:
         rows = [(f"{count:,}", reason) for reason, count in import_outcome.left_out.items()]

@@ -36,10 +36,10 @@ GRADE = "grade"
 NONE = "–"
 FIELDS_IN_ROW = 2
 BY_COLUMN, COLUMN_OF_EACH, ONE_PERSON, JUDGE = (
-    "A column says who",
-    "A column for each person",
-    "One person gave all",
-    "A judge that is not a person",
+    "One column names the annotator",
+    "Each person has a column",
+    "One person gave all grades",
+    "An automatic judge gave all grades",
 )
 
 
@@ -148,7 +148,7 @@ def _ask_corpus(form: ImportForm, preview: FilePreview, picks: ColumnPicks) -> N
     form.ask("add")
     if preview.columns and not picks.get("body"):
         st.warning(
-            "No column holds the text, so people would judge documents by their titles alone. Choose a "
+            "No column is chosen as Text, so people would judge documents by the title alone. Choose a "
             "column as Text.",
             icon=":material/warning:",
         )
@@ -166,7 +166,7 @@ def _ask_traffic(form: ImportForm, picks: ColumnPicks) -> None:
             form.ask("repeat_minutes", "personal_data")
         with right:
             form.ask("queries_a_minute", "queries_a_day")
-        ui.note("0 switches a rule off.")
+        ui.note("0 turns a rule off.")
         form.ask("known_rows")
 
 
@@ -181,7 +181,9 @@ def _ask_judgments(
     elif preview.columns and not picks.get("grade"):
         likely = COLUMN_OF_EACH
     ways = [BY_COLUMN, COLUMN_OF_EACH, ONE_PERSON, JUDGE] if preview.columns else [ONE_PERSON, JUDGE]
-    how = st.selectbox("How the file says who judged", ways, index=ways.index(likely), key=f"how {key}")
+    how = st.selectbox(
+        "Where the file names the annotators", ways, index=ways.index(likely), key=f"how {key}"
+    )
     if how != BY_COLUMN:
         picks["annotator"] = ""
     if how == COLUMN_OF_EACH:
@@ -191,7 +193,7 @@ def _ask_judgments(
         form.ask("annotator")
     elif how == JUDGE:
         form.ask("judge")
-    with st.expander("Other scales, unknown names, changed documents, another pass"):
+    with st.expander("Other scales, unknown names, changed documents, repeated judging"):
         form.ask("grade_map", *(["annotator_map"] if how != JUDGE else []), "grade", "skip_unknown")
         form.ask(
             *(["about", "round"] if how != JUDGE else []), *(["date_order"] if picks.get("time") else [])

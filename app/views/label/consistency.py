@@ -22,8 +22,8 @@ from curation.store import Annotator, utc_now
 COLUMNS = ["Query", "Document", "You said", "Consensus", "By", "The reviewer's reason"]
 MAX_ROWS = 50
 UPDATES_SENTENCE = (
-    f"Updated daily, in blocks of {ANSWERS_PER_BLOCK} answers, and when a round is closed, so that the "
-    "figures do not reveal which items were repeats."
+    f"Updated once a day, after each {ANSWERS_PER_BLOCK} answers, and when a round closes, so that the "
+    "figures do not reveal which items are repeats."
 )
 
 
@@ -35,7 +35,7 @@ def show(annotator: Annotator) -> None:
     queue = read_queue(store, annotator.name, limit=0)
     consistency = estimate_own_consistency(store, annotator.name)
     if not queue.total and consistency is None:
-        st.info("You have no items yet. Once a round with you in it is open, your items are under Label.")
+        st.info("You have no items yet. When a round includes you, your items appear under Label.")
         return
     now = utc_now()
     with store.reading() as cursor:
@@ -54,12 +54,12 @@ def show(annotator: Annotator) -> None:
 
 def _show_share(column: st.delta_generator.DeltaGenerator, consistency: Estimate) -> None:
     if consistency.value is None:
-        sentence = f"Shown once you have {MINIMUM_REPEATS} repeats."
+        sentence = f"Shown when you have graded {MINIMUM_REPEATS} items twice."
     else:
         interval = f"{percent(consistency.low)} to {percent(consistency.high)}"
         sentence = (
             f"On {pluralize(consistency.n, 'repeat')}; 95 % interval {interval}. "
-            "Most people give the same grade again about three times in four."
+            "Most people repeat their grade about three times in four."
         )
     column.metric("Same grade again", percent(consistency.value))
     with column:
@@ -70,8 +70,8 @@ def _show_differences(report: OwnDifferences, guide: Guide) -> None:
     ui.heading("Pairs whose final grade differs from your grade")
     if report.waits:
         st.info(
-            "This page shows the consensus on your pairs once no item can come to you any more. Until then, "
-            "an item could come again, and you should grade it without knowing the consensus."
+            "This page compares your grades with the consensus when you have no items left. Until then an "
+            "item can come to you a second time, and you should grade it without knowing the consensus."
         )
         return
     if report.share.value is not None:
@@ -81,18 +81,18 @@ def _show_differences(report: OwnDifferences, guide: Guide) -> None:
         )
     elif report.compared:
         ui.note(
-            f"{report.compared:,} of your pairs have a consensus so far; a share is shown "
+            f"{report.compared:,} of your pairs have a consensus so far. The share is shown "
             f"from {MIN_COMPARED}."
         )
     ui.sentences(describe_withheld_pairs(report.sealed))
     if not report.differences:
-        sentence = "Nothing so far. This list shows pairs whose consensus differs from your grade."
+        sentence = "No differences so far. This list shows pairs whose consensus differs from your grade."
         st.info(f"{sentence} {UPDATES_SENTENCE}")
         return
     names = {step.value: f"{step.value} {step.name}" for step in guide.scale}
     rows = [_make_row(difference, names) for difference in report.differences]
     ui.table("Your grade and the consensus, newest first", COLUMNS, rows, words=True, max_rows=MAX_ROWS)
-    ui.note("A consensus is not always right. The reviewer's reason may explain how to read the guide.")
+    ui.note("The consensus can be wrong. The reviewer's reason may explain how to read the guide.")
 
 
 def _make_row(difference: Difference, names: dict[int, str]) -> tuple[object, ...]:

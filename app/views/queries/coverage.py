@@ -36,8 +36,8 @@ def show(context: PageContext) -> None:
     state = read_cached_state(context.store, fingerprint)
     if state is None:
         st.info(
-            "There is no coverage map of this corpus yet. A measurement finds topics in the documents and "
-            "groups them by meaning. The first measurement reads the whole corpus and can take minutes."
+            "Coverage is not measured yet. Measuring finds topics in the documents and groups them by "
+            "meaning into regions. The first measurement reads the whole corpus and takes minutes."
         )
         show_missing_stage(context.store, context.annotator, "import")
         _ask_measuring(context, None)
@@ -83,7 +83,7 @@ def _show_figures(state: CoverageState) -> None:
         f"{pluralize(regions.documents, 'document')} in {pluralize(regions.clusters, 'region')}; "
         f"{pluralize(small_count, 'cluster')} with fewer than {state.map.parameters['least_documents']:,} "
         f"documents are not counted. {pluralize(regions.queries, 'query is', 'queries are')} about a region, "
-        f"{len(state.unassigned):,} about topics that the corpus does not have."
+        f"{len(state.unassigned):,} about topics that are not in the corpus."
     )
     ui.sentences(state.reliability.sentence)
     ui.folded([replace(state.reliability, sentence="")])
@@ -133,8 +133,8 @@ def _ask_measuring(context: PageContext, state: CoverageState | None) -> None:
     context.show_result(MEASURE_JOB)
     if state and (settings["extractor"]["name"] != "phrases" or "model" in settings["matching"]):
         ui.note(
-            "A language model helped to make the current map. This page measures the map "
-            "without a language model."
+            "The current map was made with the help of a language model. Measuring on "
+            "this page uses no language model."
         )
     if submitted:
         context.request_job(MEASURE_JOB, form.request())

@@ -20,7 +20,7 @@ MAX_CACHED_GRAPHS = 4
 NO_RUN = "no run"
 
 
-@st.cache_resource(max_entries=MAX_CACHED_GRAPHS, show_spinner="Placing the regions…", hash_funcs=BY_PATH)
+@st.cache_resource(max_entries=MAX_CACHED_GRAPHS, show_spinner="Drawing the map…", hash_funcs=BY_PATH)
 def _lay_out_map(store: Store, map_id: str, _state: CoverageState) -> region_graph.RegionGraph:
     """Compute the positions of the regions on a map; the positions depend only on the map."""
     return region_graph.build_region_graph(_state)
@@ -49,7 +49,7 @@ def _ask_results(context: PageContext) -> by_query.EvaluatedValues | None:
     with context.store.reading() as cursor:
         evaluations = [item for item in list_evaluations(cursor, context.annotator) if not item.sealed]
     if not evaluations:
-        ui.note("The map has no results, because no run has been evaluated yet.")
+        ui.note("The map shows no scores, because no run has been evaluated yet.")
         return None
     labels = {
         evaluation.evaluation_id: f"{evaluation.made_at:%d %b %Y %H:%M} UTC: "

@@ -93,7 +93,7 @@ def _describe_requests(cursor: Cursor, engine: str) -> str:
         sentences = " ".join(list_notices(cursor, PoolRequest(systems=(engine,))))
     except CurationError as error:
         sentences = error.found.partition("\n")[0]
-    return sentences or "its lists of today are stored. The pool does not ask the engine again."
+    return sentences or "today's results are stored, so the pool does not ask the engine again."
 
 
 def _show_contributions(contributions: Contributions) -> None:
@@ -104,6 +104,6 @@ def _show_contributions(contributions: Contributions) -> None:
     ui.sentences(
         "Only here: found by no other system.",
         f"{contributions.graded:,} of the systems' {candidates} have a grade; "
-        f"{contributions.relevant:,} are relevant: their grade is above the scale's lowest grade.",
+        f"{contributions.relevant:,} are relevant (graded above the scale's lowest).",
         contributions.withheld,
     )

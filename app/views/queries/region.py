@@ -66,7 +66,7 @@ def _read_clicked_region(regions: Sequence[int]) -> int | None:
 def _show_topics(state: CoverageState, number: int) -> None:
     indexes = state.map.clusters[number].entities
     names = [isolate(state.map.entities[index].name) for index in indexes]
-    ui.sentences(f"Topics, the most central first: {join_names(names, MAX_TOPICS)}.")
+    ui.sentences(f"Topics, most central first: {join_names(names, MAX_TOPICS)}.")
 
 
 def _show_documents(context: PageContext, state: CoverageState, number: int) -> None:
@@ -83,7 +83,7 @@ def _show_queries(
 ) -> None:
     queries = state.queries.get(number, [])
     if not queries:
-        ui.note("No query is about this region.")
+        ui.note("No query covers this region.")
         return
     rows: Sequence[Sequence[object]] = [
         (
@@ -116,4 +116,4 @@ def _offer_task(context: PageContext, number: int) -> None:
     if st.button("Write a query", key=f"write {number} {form.key}"):
         acts.do(form, lambda: (number, open_tasks(context.store, 1, [by], 0, author=by, region=number)))
     elif form.result and form.result[0] == number:
-        st.markdown("A task is open for you on the page [Write](/write).")
+        st.markdown("Write the query on the page [Write](/write).")

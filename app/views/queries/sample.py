@@ -37,10 +37,10 @@ _PENDING_DRAW = "draw asked"
 COLUMNS = ["Query", "Asked", "Stratum"]
 AS_SEARCHED, CUSTOM = "As searched", "Custom"
 PLANS = {
-    "Equal shares of frequent, middle and rare queries": "Head, torso and tail each have a third of the "
-    "searches, and give a third of the queries.",
-    AS_SEARCHED: "The more often a query was asked, the likelier it is drawn.",
-    CUSTOM: "Choose strata, shares and quotas.",
+    "Equal shares of frequent, middle and rare queries": "Frequent, middle and rare queries (head, "
+    "torso, tail) each make up a third of the searches. The sample draws a third of its queries from each.",
+    AS_SEARCHED: "Queries that were asked more often are more likely to be drawn.",
+    CUSTOM: "Choose groups of queries (strata), their shares and quotas.",
 }
 """The ways to draw queries, and a sentence about each."""
 Request = TypeVar("Request", DrawRequest, TopUpRequest)
@@ -61,9 +61,7 @@ def show(context: PageContext) -> None:
         if draws:
             context.show_result(draws[-1])
         if sample is None:
-            st.info(
-                "No sample has been drawn yet. People can judge imported and written queries without one."
-            )
+            st.info("No sample has been drawn yet. You need none to judge imported or written queries.")
             show_missing_stage(context.store, context.annotator, "import")
         else:
             _show_drawn_queries(context, sample)
@@ -116,8 +114,8 @@ def _confirm_replacement(context: PageContext, sample: SampleReport) -> None:
         ui.sentences(
             f"The sample has {pluralize(sample.size, 'query', 'queries')}, and people have judged "
             f"{judged:,} of them.",
-            "Judgments stay, and so do the queries of rounds. Other queries leave the set unless the "
-            "new sample has them too.",
+            "Judgments and the queries of rounds stay. The other queries are removed unless the new "
+            "sample draws them, too.",
         )
         with st.container(horizontal=True):
             must_wait, key = context.find_wait("sample") is not None, f"replace {context.last_job_id}"
@@ -132,10 +130,10 @@ def _ask_top_up(context: PageContext, sample: SampleReport, strata: Sequence[str
     form = Form(TopUpRequest)
     with st.form("top up", border=False):
         form.ask("size")
-        quotas = _ask_quotas("Quotas: the minimum number of queries from a stratum", strata)
+        quotas = _ask_quotas("Quotas: minimum number of queries from a stratum", strata)
         ui.note(
-            f"The sample has {pluralize(sample.size, 'query', 'queries')} now. A top-up removes no query and "
-            "keeps the seed, the strata and the limits."
+            f"The sample has {pluralize(sample.size, 'query', 'queries')} now. A top-up removes no query, "
+            "and keeps the seed, the strata and the limits."
         )
         submitted = context.submit_button("Top up", "top up")
     if submitted and (request := _make_request(form, quotas)):
@@ -148,7 +146,7 @@ def _ask_quotas(label: str, strata: Sequence[str]) -> str:
         label,
         placeholder=example,
         height=88,
-        help="Write one quota on each line, such as tail=40 or tail=30%.",
+        help="Enter one quota on each line, such as tail=40 or tail=30%.",
     )
 
 
@@ -195,8 +193,11 @@ def _ask_leaving(context: PageContext, chosen: list[str]) -> None:
     acts, store = context.acts, context.store
     form = acts.form("leave out")
     with st.form("leave out"):
-        reason = st.text_input("Reason to leave the chosen queries out", key=f"reason {form.key}")
-        ui.note("No new round shows them. Other queries of their stratum stand for them in estimates.")
+        reason = st.text_input("Reason to leave out the chosen queries", key=f"reason {form.key}")
+        ui.note(
+            "New rounds do not show these queries. In estimates, the other queries of the same stratum "
+            "count more."
+        )
         with st.container(horizontal=True):
             leaves = st.form_submit_button("Leave out", key=f"leave {form.key}")
             returns = st.form_submit_button("Put back", key=f"put back {form.key}")

@@ -122,7 +122,7 @@ def _count(queries: Sequence[TaggedQuery]) -> str:
 def _offer_rules(context: PageContext) -> None:
     with st.form("find tags"):
         st.markdown("**Tags by rule**")
-        ui.note(f"Rules find {', '.join(query_tags.RULE_TAGS)}. People set all other tags.")
+        ui.note(f"Rules set the tags {', '.join(query_tags.RULE_TAGS)}. People set all other tags.")
         submitted = context.submit_button("Look for tags", "tags")
     if submitted:
         context.request_job("tags", TagsRequest())
@@ -138,7 +138,7 @@ def _ask_new_tag(context: PageContext) -> None:
         by = acts.by
         acts.do(form, lambda: query_tags.declare_tags(context.store, [query_tags.to_tag_name(name)], by, by))
     elif form.result is not None:
-        ui.sentences("Added. Choose it above." if form.result else "The project had this tag already.")
+        ui.sentences("Tag added. Choose it above." if form.result else "This tag exists already.")
 
 
 def _ask_query(context: PageContext, people_tags: Sequence[str]) -> None:

@@ -15,11 +15,11 @@ from curation.queries.coverage.writing import tasks as writing_tasks
 from curation.queries.coverage.writing.coverage_queries import GAP, UNANSWERABLE, list_queries
 from curation.queries.unanswerable import UnanswerableCheck, check_written_queries
 
-FILL_FEW = "Few: regions of 1 to 4 queries, up to 5"
+FILL_FEW = "Few: fill regions with 1 to 4 queries up to 5"
 TASK_KINDS = {
     "Gaps: regions without a query": GAP,
     FILL_FEW: GAP,
-    "Unanswerable: what the corpus lacks": UNANSWERABLE,
+    "Unanswerable: topics that the corpus lacks": UNANSWERABLE,
 }
 MAX_QUERIES = 100
 SOURCES = {"written": "person", "synthetic": "model"}
@@ -42,7 +42,7 @@ def ask_tasks(context: PageContext, state: CoverageState) -> None:
         writers = st.multiselect(
             "Writers", [person.name for person in people], default=select_default_names(people)
         )
-        seed = st.number_input("Seed of documents and styles", value=0, step=1)
+        seed = st.number_input("Seed for the choice of documents and styles", value=0, step=1)
         submitted = submit_button("Open the tasks", "open tasks", form, state.map.map_id)
     result: writing_tasks.OpenedTasks | None = form.result
     if submitted:
@@ -50,7 +50,7 @@ def ask_tasks(context: PageContext, state: CoverageState) -> None:
         context.acts.do(form, lambda: writing_tasks.open_tasks(context.store, *values, fill=kind == FILL_FEW))
     elif result is not None:
         first_sentence, *sentences = result.sentences
-        ui.confirmation(f"{first_sentence} The tasks are on the page Write.")
+        ui.confirmation(f"{first_sentence} Writers find the tasks under Write.")
         ui.sentences(*sentences)
 
 
@@ -59,7 +59,7 @@ def show_written(context: PageContext, state: CoverageState) -> None:
         tasks, queries = task_progress.read_batches(cursor), list_queries(cursor)
         checks = check_written_queries(cursor)
     if not tasks and not queries:
-        st.info("There are no writing tasks yet. Open tasks under Gaps.")
+        st.info("There are no writing tasks yet. Open some under Gaps.")
         return
     ui.tables(task_progress.build_batch_table(tasks))
     names = {cluster.number: cluster.name for cluster in state.map.clusters}
@@ -86,8 +86,8 @@ def show_written(context: PageContext, state: CoverageState) -> None:
             words=True,
         )
     ui.note(
-        "People judge written queries like other queries: build the pool again, then open a round. After the "
-        "last document of each query, people say whether the corpus answers the query."
+        "To have written queries judged, build the pool again and open a round. After the last document of a "
+        "query, people say whether the corpus answers it."
     )
 
 

@@ -33,13 +33,13 @@ from curation.people.seal_access import unseal
 from curation.retrieval import RUN_PREFIX
 from curation.store import Annotator, Store
 
-NO_QUERY = "No query is named in the address. Open a query from a table on a different page."
+NO_QUERY = "The address names no query. Open a query from a table on another page."
 NUGGET_TITLES = ("Nuggets, vital", "Nuggets, okay")
 RELEASES = "Releases"
 SOURCES = {"traffic": "from the log", "imported": "imported", "written": "written", "synthetic": "by a model"}
-SEALED = "A release seals the judgments of this query: grades, votes and decisions are not shown."
+SEALED = "The judgments of this query are sealed by a release: grades, votes and decisions are hidden."
 NUGGET_FIELDS = ("Facts that a good answer must have, one a line", "Facts that are good to have, one a line")
-PROPOSALS_HELP = "These lines are not nuggets yet. Change or delete lines, then save the remaining lines."
+PROPOSALS_HELP = "A model proposed these lines. Change or delete lines, then save the rest as nuggets."
 
 
 def show(annotator: Annotator) -> None:
@@ -110,8 +110,8 @@ def _show_counts(query_documents: QueryDocuments) -> None:
     ui.metrics(counts)
     if withheld := len(query_documents.documents) - len(open_documents):
         ui.note(
-            f"{pluralize(withheld, 'document is', 'documents are')} among your own items. The judgments of "
-            "other people on your items are shown and counted once you have graded all your items."
+            f"{pluralize(withheld, 'document is', 'documents are')} among your own items. Other people's "
+            "judgments of your items appear here when you have graded all your items."
         )
 
 
@@ -123,10 +123,13 @@ def _edit_words(store: Store, acts: Acts, facts: QueryFacts) -> None:
             "Information need of the person who asks",
             facts.texts.need,
             key=f"need {form.key}",
-            help="Annotators read this need below the query, and releases contain it.",
+            help="Annotators read this below the query. Releases include it.",
         )
         note = st.text_area(
-            "Notes of the team", facts.texts.note, key=f"note {form.key}", help="Annotators do not see notes."
+            "Notes of the team",
+            facts.texts.note,
+            key=f"note {form.key}",
+            help="Annotators do not see these notes.",
         )
         if submit_button("Save", "edit query", form, digest(*facts.texts)):
             new_texts = EditedTexts(need, note)
@@ -161,7 +164,7 @@ def _offer_unsealing(store: Store, annotator: Annotator, acts: Acts, form: FormS
         reason = st.text_input("Reason for opening the grades", help="Logged with your name and the time.")
         submitted = st.form_submit_button("Open the grades", key=f"open {form.key}")
     if submitted and not reason.strip():
-        ui.note("Write the reason first.")
+        ui.note("Enter a reason first.")
     elif submitted:
         acts.do(form, lambda: unseal(store, f"read the query {query_id}", reason, acts.by, {query_id}))
 

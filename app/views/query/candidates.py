@@ -21,11 +21,11 @@ from curation.operations.query_documents import QueryDocument, QueryDocuments
 
 UNTITLED = "Untitled document"
 WITHHELD_SENTENCE = (
-    "This document is among your own items, and some of your items have no grade yet. The grades of other "
-    "people appear here once you have graded all your items."
+    "This document is among your own items. Other people's grades appear here when you have graded all "
+    "your items."
 )
 NO_GRADE = {"disputed": "In dispute", "unjudgeable": "Nobody could tell"}
-OLDER_TEXT = "The votes are about an older text of this document. Nobody has judged the current text."
+OLDER_TEXT = "The votes are for an older text of this document. Nobody has judged the current text yet."
 
 
 def show(query_documents: QueryDocuments, document_id: str) -> None:
@@ -99,7 +99,7 @@ def _show_opinions(candidate: QueryDocument, names: Mapping[int, str]) -> None:
     if (decision := candidate.decision) is not None:
         grade = "no grade can be given" if decision.grade is None else _name_grade(decision.grade, names)
         in_force = candidate.pair is not None and candidate.pair.how == "adjudicated"
-        reason = decision.reason if in_force else f"{decision.reason} The decision does not count any more."
+        reason = decision.reason if in_force else f"{decision.reason} The decision no longer counts."
         ui.remarks(f"{decision.reviewer} decided: {grade}", reason)
     for vote in candidate.votes:
         grade = "Cannot tell" if vote.grade is None else _name_grade(vote.grade, names)

@@ -25,8 +25,8 @@ def show(context: PageContext, release: ReleaseRow) -> None:
         unsealings = read_openings(cursor, release.release_id)
         evaluations = read_sealed_evaluations(cursor, release.release_id)
     ui.note(
-        "The log includes entries of releases with the same content but a different name. Viewing a page "
-        "does not count as an export."
+        "The log also lists releases with the same content under another name. Viewing a page is not "
+        "logged as an export."
     )
     _show_log(exports, "Nobody has exported this release yet.")
     _show_log(overview.make_opening_table(unsealings), "Nobody has opened sealed grades.")
@@ -41,7 +41,7 @@ def _ask_monthly_limit(context: PageContext) -> None:
         limit = read_monthly_limit(cursor)
     with st.form(f"sealed limit {form.key}", border=False):
         new_limit = st.number_input(
-            "Sealed evaluations of an evaluator on a sealed part in a month", 0, None, limit, 1, width=320
+            "Sealed evaluations a month, for each evaluator and sealed part", 0, None, limit, 1, width=320
         )
         submitted = st.form_submit_button("Save the number")
     if submitted:

@@ -25,7 +25,7 @@ def show(context: PageContext, release: ReleaseRow) -> None:
     index = order.index(release.name)
     other_releases = [*reversed(releases[:index]), *releases[index + 1 :]]
     if not other_releases:
-        ui.note("There is no other release to compare with this release.")
+        ui.note("This is the only release, so there is nothing to compare.")
         return
     by_name = {row.name: row for row in other_releases}
     other = by_name[st.selectbox("Compare with", list(by_name), width=320, key=f"with {release.name}")]

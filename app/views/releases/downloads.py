@@ -26,7 +26,7 @@ from curation.people.annotators import require_role
 from curation.releases.export.pack import name_zip
 
 ADDRESS = "/exports"
-GONE = "This file is deleted. Prepare the file again on its page."
+GONE = "This file has been deleted. Prepare it again on the page where you made it."
 MEDIA_TYPES = {"export": "application/zip", "backup": "application/octet-stream"}
 
 
@@ -65,7 +65,7 @@ def show_result(context: PageContext, job: Job | None) -> None:
     file = find_file(job)
     if file is None:
         if job.outcome == "done":
-            ui.note("The file is deleted: prepare the file again.")
+            ui.note("This file has been deleted. Prepare it again.")
         return
     address, size = f"{ADDRESS}/{job.job_id}/{file.parent.name}", file.stat().st_size / 1e6
     st.html(

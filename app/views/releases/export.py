@@ -44,10 +44,13 @@ def _ask_export(context: PageContext, shown_release: ShownRelease, format_name: 
     sealed = [part for part in form.request().parts if part in shown_release.sealed]
     with st.form(f"export {context.form.key}", border=False):
         if sealed:
-            ui.note(f"The grades of {', '.join(sealed)} are sealed. Your name and your reason are logged.")
+            ui.note(
+                f"The grades of {', '.join(sealed)} are sealed. If you export them, your name and reason "
+                "are logged."
+            )
             form.ask("reason")
         request = form.request()
-        problem = None if request.parts else "Choose a part to include."
+        problem = None if request.parts else "Choose at least one part."
         submitted = context.submit_button("Prepare the export", EXPORT_JOB, problem)
     if submitted:
         context.do(lambda: _start_export(context, request, bool(sealed)))
@@ -64,7 +67,7 @@ def _make_form(release: ShownRelease, format_name: str) -> Form[ExportRequest]:
 
 def _start_export(context: PageContext, request: ExportRequest, is_sealed: bool) -> Job:
     if is_sealed and request.reason is None:
-        refuse_problems(["The export contains sealed grades. Give a reason for exporting sealed grades."])
+        refuse_problems(["The export would contain sealed grades. Give a reason."])
     return context.start_job_with_folder(
         EXPORT_JOB, request, context.read_own_job(EXPORT_JOB, name=request.name)
     )

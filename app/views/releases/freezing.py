@@ -39,7 +39,7 @@ LINKS = {
     "disputes": PageLink("Decide the disputed pairs", "/adjudicate"),
     "pace": PageLink("See the pace of each person", "/agreement"),
     ALPHA: PageLink("See where people disagree", "/agreement"),
-    CONSISTENCY: PageLink("See how people repeat their grades", "/agreement"),
+    CONSISTENCY: PageLink("See how often people repeat their grades", "/agreement"),
 }
 """Check → the page on which people solve the problem of this check."""
 
@@ -55,7 +55,7 @@ def show(context: PageContext) -> None:
             certificate = read_visible_certificate(cursor)
     except CurationError as error:
         st.info(ui.literal(error.found), icon=":material/info:")
-        ui.note("A release needs grades and a split. Both come from earlier stages.")
+        ui.note("A release needs grades and a split. Judge pairs and split the queries first.")
         if error.found == NO_SPLIT:
             show_action_link(Action("Split the queries", "releases", HOW_TO_SPLIT, {"stage": "Split"}))
         st.button("Freeze the release", type="primary", disabled=True, key="freeze nothing")
@@ -66,7 +66,7 @@ def show(context: PageContext) -> None:
         _show_contents(draft)
         ui.heading("Certificate of the split")
         show_findings(certificate)
-        ui.note("Freezing checks the split again with the grades at that time.")
+        ui.note("When you freeze, the split is checked again with the newest grades.")
     with left:
         ui.heading("The next release")
         _ask_freeze(context, draft)
@@ -122,7 +122,10 @@ def _ask_freeze(context: PageContext, draft: ReleaseDraft) -> None:
         if not is_open:
             form.ask("override")
         submitted = context.submit_button(
-            "Freeze the release", FREEZE_JOB, find_freeze_problem(draft), "A frozen release never changes."
+            "Freeze the release",
+            FREEZE_JOB,
+            find_freeze_problem(draft),
+            "A release cannot be changed after it is frozen.",
         )
     if submitted:
         request = form.request(name=name)
@@ -131,8 +134,8 @@ def _ask_freeze(context: PageContext, draft: ReleaseDraft) -> None:
 
 def _start_freeze(context: PageContext, request: FreezeRequest, is_open: bool) -> Job:
     """Start the job that freezes a release, unless the form lacks a name or a reason."""
-    problems = [] if request.name else ["The release has no name: enter a name."]
+    problems = [] if request.name else ["Enter a name for the release."]
     if not is_open and request.override is None:
-        problems.append("The gate is shut. Give a reason for freezing the release anyway.")
+        problems.append("The gate is shut. To freeze anyway, give a reason.")
     refuse_problems(problems)
     return context.start_job(FREEZE_JOB, request)

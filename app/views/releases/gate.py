@@ -25,12 +25,11 @@ NAMES = {
     agreement_gate.CONSISTENCY: "Consistency of annotators with themselves",
 }
 OVERRIDE_HELP = (
-    "If a threshold is missed or could not be checked, freezing a release needs a reason. The release keeps "
-    "the reason, the author of the reason and the missed figures. The card and the page of the "
-    "release show all three facts."
+    "If a threshold is missed or cannot be checked, you need a reason to freeze. The release stores the "
+    "reason, who gave it and the missed figures, and shows them on its page and card."
 )
 SINGLE_HELP = (
-    "With one annotator there is no agreement. The gate then requires no agreement, and each release says so."
+    "With one annotator, agreement cannot be measured. The gate then requires none, and each release says so."
 )
 FORM = "gate"
 
@@ -68,15 +67,10 @@ def _ask_thresholds(context: PageContext) -> None:
         demand = agreement_gate.read_demand(cursor)
     with st.expander("Change the thresholds"), st.form(f"gate {form.key} {demand}", width=640, border=False):
         alpha = st.number_input(
-            "Lower end of alpha's interval must reach", -1.0, 1.0, demand.alpha, 0.01, format="%.3f"
+            "Alpha's interval must start at or above", -1.0, 1.0, demand.alpha, 0.01, format="%.3f"
         )
         consistency = st.number_input(
-            "Lower end of consistency's interval must reach",
-            0.0,
-            1.0,
-            demand.consistency,
-            0.01,
-            format="%.3f",
+            "Consistency's interval must start at or above", 0.0, 1.0, demand.consistency, 0.01, format="%.3f"
         )
         is_single = st.checkbox("One person judges this project", demand.single_judge, help=SINGLE_HELP)
         ui.note(READING)
@@ -85,7 +79,7 @@ def _ask_thresholds(context: PageContext) -> None:
         new_demand = agreement_gate.Demand(round(alpha, 4), round(consistency, 4), is_single)
         context.acts.do(form, lambda: agreement_gate.set_demand(context.store, new_demand, context.acts.by))
     elif form.submission_count:
-        ui.confirmation("The gate is set.")
+        ui.confirmation("Thresholds saved.")
 
 
 def _draw_threshold(

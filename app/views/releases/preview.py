@@ -76,7 +76,7 @@ def _show_groups(preview: SplitPreview) -> None:
     untied = preview.sizes.get(1, 0)
     group_count = sum(count for size, count in preview.sizes.items() if size > 1)
     groups_stay = pluralize(group_count, "group stays whole in its part", "groups stay whole in their parts")
-    ui.sentences(f"{groups_stay}; {pluralize(untied, 'query is', 'queries are')} tied to no other.")
+    ui.sentences(f"{groups_stay}; {pluralize(untied, 'query has', 'queries have')} no tie.")
     for group in preview.groups:
         queries = pluralize(len(group.queries), "query", "queries")
         texts = list(group.queries.values())
@@ -101,6 +101,6 @@ def _explain_refusal(preview: SplitPreview) -> list[str]:
     """Return the reasons why the split cannot be stored; the groups on the page show the chains of ties."""
     lines = [line for line in preview.refused.splitlines() if not line.startswith(" ") and line[-1:] != ":"]
     if preview.groups:
-        advice = "Choose ties to cut in “Which queries stay together”."
+        advice = "To allow a split, choose ties to cut under “Which queries stay together”."
         lines.append(f"The page shows the groups with their ties below. {advice}")
     return lines

@@ -29,16 +29,16 @@ JOBS = (relabel_plan.PLAN_JOB, OPEN_ROUND_JOB)
 def show(context: PageContext) -> None:
     figures = figures_of(context.store)
     data_state = figures.state()
-    with st.spinner("Reading how stale the set is…"):
+    with st.spinner("Finding outdated labels…"):
         set_staleness = figures.figure(data_state, compute_staleness, utc_now().date())
     ui.data_time(data_state)
     if not set_staleness.pairs:
-        st.info("Nothing is judged yet. Once people have judged a round, this page shows outdated labels.")
+        st.info("Nobody has judged a pair yet. This page shows outdated labels once a round is judged.")
         show_missing_stage(context.store, context.annotator, "round")
         return
     with suppress(CurationError):  # there is no gate if grades are off the scale
         advice = figures.figure(data_state, compute_gate).advice
-        ui.sentences(f"Before people grade again: {advice}" if advice else "")
+        ui.sentences(f"Before you plan the re-labeling: {advice}" if advice else "")
     part = ui.choose_part("Part", PARTS, "quarter")
     if part == "Plan":
         relabel_plan.show(context)
@@ -52,7 +52,10 @@ def _show_report(context: PageContext) -> None:
     with context.store.reading() as cursor:
         by_quarter = {row.quarter: row for row in reversed(read_work(cursor)) if row.round is not None}
     if not by_quarter:
-        st.info("No quarter is open yet. The report of a quarter appears here once people have judged pairs.")
+        st.info(
+            "No re-labeling has been opened yet. The report of a quarter appears here when people have "
+            "judged its pairs."
+        )
         return
     work = by_quarter[st.selectbox("Quarter", list(by_quarter), width=320)]
     ui.note(_describe_round(work))
@@ -66,7 +69,10 @@ def _show_report(context: PageContext) -> None:
 
 def _describe_round(work: QuarterWork) -> str:
     of_pairs = f"of {pluralize(work.pairs, 'pair')}"
-    done = f"{pluralize(work.whole, f'{of_pairs} is', f'{of_pairs} are')} judged by everybody who was asked"
+    done = f"{pluralize(work.whole, f'{of_pairs} is', f'{of_pairs} are')} judged by everyone asked"
     if work.state == DONE:
         return f"Round {work.round}, done: {done}."
-    return f"Round {work.round}, {work.state}: {done}. The figures include only fully judged pairs."
+    return (
+        f"Round {work.round}, {work.state}: {done}. The figures count only pairs that everyone asked has "
+        "judged."
+    )

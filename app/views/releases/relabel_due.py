@@ -46,10 +46,10 @@ def _show_pairs(set_staleness: SetStaleness) -> None:
     ui.tables(make_stale_pair_table(set_staleness, MAX_ROWS))
     weights = ", ".join(f"{name} {percent(weight)}" for name, weight in SCORE_WEIGHTS.items())
     ui.note(
-        f"The score is the weighted mean of the known components ({weights}); a dash marks an unknown "
-        "component, which does not count. A pair with a score of "
+        f"The score is the weighted mean of its known components ({weights}); a dash marks an unknown "
+        "component, which is left out. A pair with a score of "
         f"{MIN_STALE_SCORE:g} or more is stale, unless it was judged this quarter and its document and the "
-        "guide are unchanged since. Sealed pairs are listed without the component of the guide, because it "
+        "guide have not changed since. For sealed pairs the component for the guide is hidden, because it "
         "depends on the grade."
     )
 
@@ -65,7 +65,7 @@ def _show_changes(store: Store, set_staleness: SetStaleness) -> None:
         documents_are = pluralize(len(missing), "judged document is", "judged documents are")
         ui.note(f"{documents_are} no longer in the corpus.")
     if not pairs_by_version:
-        ui.note("No judged document has a different text in the newest corpus.")
+        ui.note("No judged document has changed in the newest corpus.")
         return
     version = st.selectbox(
         f"Changed document ({len(pairs_by_version):,})",
@@ -85,6 +85,6 @@ def _show_difference(store: Store, judged_hash: str, current_hash: str) -> None:
         return
     common = "" if change.kept is None else f"{percent(change.kept)} of the words are in both. "
     left_out = f" {change.words_left_out:,} more words are not shown." if change.words_left_out else ""
-    legend = "Struck through: only in the text that was judged. Underlined: only in the current text."
+    legend = "Struck through: removed since it was judged. Underlined: added since."
     ui.note(f"{common}{legend}{left_out}")
     ui.text_difference(change.title, change.body)

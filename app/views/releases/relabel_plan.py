@@ -24,10 +24,10 @@ MAX_ROWS = 50
 """Maximum number of rows of each table; the command line shows all rows."""
 PLAN_JOB = "plan re-labeling"
 STATE_SENTENCES = {
-    OPEN: "is open as round {}. The progress of the round is under Rounds.",
-    DONE: "was judged as the round {}: everything is answered. The figures of the plan are under Report.",
-    UNFINISHED: "was closed as the round {} before everything was answered. The figures of the "
-    "plan are under Report.",
+    OPEN: "is open as round {}. Its progress is under Rounds.",
+    DONE: "was judged in round {}: every item is answered. The results are under Report.",
+    UNFINISHED: "was judged in round {}, which was closed before every item was answered. The "
+    "results are under Report.",
 }
 """State of an opened plan → the second half of the sentence about the plan."""
 OPEN_ROUND_JOB = "relabel"
@@ -40,7 +40,7 @@ def show(context: PageContext) -> None:
     plan = _read_newest_plan(context.store)
     if plan is None:
         with right:
-            st.info("There is no plan yet. A plan changes nothing for annotators until it is opened.")
+            st.info("There is no plan yet. Annotators see nothing of a plan until you open it as a round.")
         return
     with left:
         _offer_opening(context, plan)

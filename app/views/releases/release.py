@@ -31,8 +31,8 @@ def show(context: PageContext) -> None:
         releases, overrides = list_releases(cursor), read_overrides(cursor)
     if not releases:
         st.info(
-            "There is no release yet. A release keeps the grades at the time of its freeze. Check the "
-            "rule, the gate and the split, then freeze.",
+            "There is no release yet. A release is a frozen copy of the grades. Check the rule, the "
+            "gate and the split, then freeze.",
             icon=":material/info:",
         )
         show_missing_stage(context.store, context.annotator, "split")
@@ -65,7 +65,7 @@ def _show_summary(context: PageContext, release: ReleaseRow) -> None:
     except CurationError as error:
         ui.problem(error)
     if st.button("Verify every line"):
-        with st.spinner("Verifying the checksum of every line…"):
+        with st.spinner("Checking every line against its checksum…"):
             _show_verified(verify(store, release.name))
     _show_certificate(store, release)
     ui.tables(make_release_table(list_release_overviews(store)[::-1]))

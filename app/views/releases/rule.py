@@ -26,20 +26,20 @@ def show(context: PageContext) -> None:
         rule, replaced = consensus_rule.read_rule(cursor), consensus_rule.describe_replaced_rule(cursor)
     figures = figures_of(store)
     data_state = figures.state()
-    with st.spinner("Applying the rule…"):
+    with st.spinner("Computing the grades…"):
         counts, _ = figures.figure(data_state, compute_rule_effect, rule)
     if not counts.pairs:
-        st.info("No pair has been judged yet, so no pair has a grade.", icon=":material/info:")
+        st.info("Nobody has judged a pair yet, so no pair has a grade.", icon=":material/info:")
     ui.heading(f"Current rule: {consensus_rule.NAMES[rule.name]}")
     ui.sentences(replaced)
-    ui.sentences(f"{consensus_rule.DESCRIPTIONS[rule.name]} A reviewer's decision comes before any rule.")
+    ui.sentences(f"{consensus_rule.DESCRIPTIONS[rule.name]} A reviewer's decision always overrides the rule.")
     new_rule = _ask_rule(rule)
     rows = [_make_bar("Current", counts)]
     new_counts, changes = figures.figure(data_state, compute_rule_effect, new_rule)
     if new_rule != rule:
         rows.append(_make_bar(consensus_rule.NAMES[new_rule.name], new_counts))
     if counts.pairs:
-        draw_bars("Number of pairs by origin of the grade", ORIGINS, rows)
+        draw_bars("Number of pairs by where the grade comes from", ORIGINS, rows)
     _offer_change(context, rule, new_rule, changes)
     if new_rule.by_errors:
         _show_errors(figures.figure(data_state, dawid_skene.estimate_errors_by_rule, new_rule))
@@ -69,14 +69,14 @@ def _offer_change(
             pluralize(changes[change], "pair") for change in ("gained", "lost", "regraded")
         )
         ui.sentences(
-            f"Compared with the current rule, {graded} would get a grade, {ungraded} would lose it, "
-            f"and {regraded} would get a different grade. Frozen releases do not change."
+            f"With this rule, {graded} would get a grade, {ungraded} would lose it, "
+            f"and {regraded} would get a different grade. Frozen releases stay as they are."
         )
     is_current = new_rule.settings == rule.settings
     if st.button("Use this rule", type="primary", key=f"use rule {form.key}", disabled=is_current):
         context.acts.do(form, lambda: consensus_rule.set_rule(context.store, new_rule, context.acts.by))
     if is_current:
-        ui.note("This is the current rule. Choose a different rule to see its effect.")
+        ui.note("This is the current rule. Choose another rule to see what it would change.")
 
 
 def _make_bar(name: str, counts: ConsensusCounts) -> BarRow:
@@ -87,5 +87,5 @@ def _make_bar(name: str, counts: ConsensusCounts) -> BarRow:
 
 def _show_errors(annotator_errors: dawid_skene.AnnotatorErrors | None) -> None:
     if annotator_errors is not None:
-        with st.expander("Estimated share of true grades by annotator"):
+        with st.expander("Estimated share of correct grades by annotator"):
             ui.section(dawid_skene.build_error_section(annotator_errors))

@@ -22,7 +22,7 @@ from curation.splits.request import SplitRequest
 from curation.splits.stored_split import SplitState, read_split_state
 
 PREVIEW_JOB, SPLIT_JOB = "split preview", "split"
-NO_GRADES = "No query has a grade yet, so there is nothing to split. Judge first."
+NO_GRADES = "No query has a grade yet, so there is nothing to split. Judge some pairs first."
 
 
 def show(context: PageContext) -> None:
@@ -51,11 +51,11 @@ def _show_state(state: SplitState) -> None:
     if not state.graded:
         st.info(NO_GRADES, icon=":material/info:")
     elif state.split_id is None:
-        st.info(f"There is no split yet. {graded} can be assigned to parts.", icon=":material/info:")
+        st.info(f"There is no split yet. {graded} can be divided into parts.", icon=":material/info:")
     elif state.waiting:
         waiting = pluralize(state.waiting, "graded query has", "graded queries have")
         st.info(
-            f"{waiting} no part yet. Preview the split again with the same settings: released queries keep "
+            f"{waiting} no part yet. Preview the split again with the same settings. Released queries keep "
             "their parts, and new queries get a part.",
             icon=":material/info:",
         )
@@ -80,7 +80,7 @@ def _offer_preview(context: PageContext, request: SplitRequest, problems: Sequen
     reason = " ".join(problems) or ("" if graded else NO_GRADES) or context.find_problem(PREVIEW_JOB, request)
     remark = "A preview does not store the split."
     if request.rules.paraphrase is not None:
-        remark += " It loads the embedding model, which takes about a minute."
+        remark += " The preview loads the embedding model, which takes about a minute."
     if context.button("Preview the split", PREVIEW_JOB, reason, remark):
         context.do(lambda: context.start_job_with_folder(PREVIEW_JOB, request, context.jobs.get(PREVIEW_JOB)))
 
@@ -102,8 +102,8 @@ def _explain_missing_preview(context: PageContext, job: Job | None) -> None:
         context.show_result(PREVIEW_JOB)
     elif not context.is_running(job):
         ui.note(
-            "The preview shows the parts as bars, the groups of tied queries with their ties, and the "
-            "findings of the certificate."
+            "The preview shows the size of each part, the groups of queries that stay together and "
+            "why, and what the certificate found."
         )
 
 
@@ -120,6 +120,8 @@ def _offer_storing(
     elif split_preview.split_id == state.split_id:
         problem = "This is the current split."
     elif request != previewed:
-        problem = "The settings have changed since this preview. Preview again first."
-    if context.button("Use this split", SPLIT_JOB, problem, "Frozen releases keep their own split."):
+        problem = "The settings have changed since this preview. Preview the split again."
+    if context.button(
+        "Use this split", SPLIT_JOB, problem, "Frozen releases keep the split that they were frozen with."
+    ):
         context.request_job(SPLIT_JOB, replace(previewed, expected=split_preview.split_id))

@@ -114,8 +114,7 @@ def _ask_cuts(rules: Rules, cuts: Mapping[tuple[str, str], str], key: str) -> di
         default=list(rules.cut),
         key=f"cut {key}",
         format_func=lambda pair: cuts.get(pair, " ~ ".join(pair)),
-        help="Ties that you do not count as leakage. The certificate reports ties that were cut "
-        "as residual leakage.",
+        help="Cut a tie if it is not leakage. The certificate lists cut ties as residual leakage.",
     )
     return {"cut": tuple(ties)}
 
@@ -129,7 +128,7 @@ def _ask_assignment(
         "Limit the largest group",
         start_request.largest_group is not None,
         key=f"limited {key}",
-        help="Without a limit, a group that is too large for the parts is refused.",
+        help="Without a limit, the split is refused if a group is too large for the parts.",
     )
     largest = None
     if is_limited:
@@ -145,5 +144,5 @@ def _ask_assignment(
     if has_releases:
         form.ask("fresh")
         if form.value("fresh"):
-            ui.note("A released test query can then move to a part on which systems are tuned.")
+            ui.note("A released test query can then move to a part that teams use to tune systems.")
     return {"largest_group": largest}

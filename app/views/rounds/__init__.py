@@ -49,7 +49,7 @@ def _describe_round(status: RoundStatus) -> str:
         facts.append("paused")
     facts.append(f"guide {status.guide_hash[:8]}")
     if status.late:
-        facts.append(f"{pluralize(status.late, 'answer')} came after the round was closed")
+        facts.append(f"{pluralize(status.late, 'answer')} came in after the round was closed")
     if status.withdrawn:
         facts.append(f"{pluralize(status.withdrawn, 'item was', 'items were')} moved to another annotator")
     return "  ·  ".join(facts)

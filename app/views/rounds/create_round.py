@@ -84,4 +84,4 @@ def _show_newest_round(store: Store, acts: Acts, name: str) -> None:
     ui.table(f"Round {name}: {pluralize(status.candidates, 'candidate')}", COLUMNS, rows)
     last: tuple[RoundRequest, OpenedRound] | None = acts.form("round").result
     if last is not None and last[1].round == name:
-        ui.sentences(*last[1].sentences, "Annotators find the items under Label.")
+        ui.sentences(*last[1].sentences, "Annotators find their items under Label.")

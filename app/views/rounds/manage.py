@@ -26,15 +26,17 @@ from curation.relabeling.fixed_reports import close_round
 from curation.store import Store, utc_now
 
 ACTIONS = {
-    "Pause": ("paused", "Annotators see no items of “{}” until the round is resumed."),
-    "Resume": ("open", "Annotators see items of “{}” again."),
-    "Close": ("closed", "Annotators see no more items of “{}”. Late answers are kept and marked."),
+    "Pause": ("paused", "“{}” is paused: annotators see no items of it until you resume it."),
+    "Resume": ("open", "“{}” is open again: annotators see its items."),
+    "Close": (
+        "closed",
+        "“{}” is closed: annotators see no more items of it. Late answers are kept and marked as late.",
+    ),
     "Delete": (
         "deleted",
-        "“{}” and its assignments are deleted. Nobody has answered an item of this round. "
-        "Queries and pools stay.",
+        "“{}” and its assignments are deleted. Nobody had answered an item. Queries and pools stay.",
     ),
-    "Reopen": ("open", "“{}” opens again with its unanswered items."),
+    "Reopen": ("open", "“{}” is open again, with its unanswered items."),
 }
 """Button → the state of the round after the click, and a sentence about the effect."""
 PROMPT = "Choose a person"
@@ -59,7 +61,7 @@ def show(store: Store, status: RoundStatus, acts: Acts) -> None:
         if not explain_undeletable(cursor, read_round_state(cursor, status.round)):
             actions.append("Delete")
     version = f"{acts.form(FORM).key} {status.round} {status.paused} {status.closed}"
-    ui.note("Changes to a round are recorded with your name. No answer is lost.")
+    ui.note("Changes to a round are logged with your name. No answer is lost.")
     for name in actions:
         with st.container(horizontal=True, vertical_alignment="center"):
             state_update = {"sure": (name, version)}
@@ -76,7 +78,7 @@ def show(store: Store, status: RoundStatus, acts: Acts) -> None:
 
 
 def _describe_questions(round_: ShownRound) -> str:
-    lists_sentence = " The documents of a query come as a list." if round_.shows_lists else ""
+    lists_sentence = " Annotators see the documents of a query as a list." if round_.shows_lists else ""
     if not round_.ask_from:
         return f"This round does not ask whether the corpus answers a query.{lists_sentence}"
     queries = "any query" if round_.ask_from == 1 else f"a query with {round_.ask_from} documents or more"
@@ -126,9 +128,9 @@ def _ask_extension(store: Store, status: RoundStatus, acts: Acts, non_members: l
     ui.heading("Extend")
     is_labeling = status.kind == "labeling"
     ui.note(
-        "In a pilot, new annotators get the same pairs as everybody."
+        "In a pilot, new annotators get the same pairs as everyone else."
         if status.kind == "pilot"
-        else "New annotators take unstarted items from other annotators until everybody has the same number."
+        else "New annotators take over unstarted items until everyone has the same number."
     )
     if not (non_members or is_labeling):
         ui.note("Every annotator is in this round.")
@@ -147,7 +149,7 @@ def _ask_extension(store: Store, status: RoundStatus, acts: Acts, non_members: l
     if not submitted:
         return
     if not (new_members or adds_candidates):
-        st.error("Choose new annotators, or tick the box.", icon=":material/error:")
+        st.error("Choose new annotators, or tick the box to add candidates.", icon=":material/error:")
         return
     request = MoveRequest(status.round, join=new_members, new=adds_candidates)
     _run_action(acts, status, lambda: move_work(store, request, acts.by))
@@ -164,12 +166,12 @@ def _ask_reassignment(store: Store, status: RoundStatus, acts: Acts, non_members
     colleagues = [annotator.annotator for annotator in status.annotators if annotator.annotator != giver]
     with st.form(f"hand over {acts.form(FORM).key} {status.round} {giver}", width=640):
         takers = st.multiselect("To", [*colleagues, *non_members], default=colleagues)
-        confirmed = st.checkbox(f"{ui.literal(giver)} loses the unstarted items; the others keep them")
+        confirmed = st.checkbox(f"Move the unstarted items away from {ui.literal(giver)}")
         submitted = st.form_submit_button("Reassign", type="primary")
     if not submitted:
         return
     if not confirmed or not takers:
-        st.error("Choose who takes the items, and tick the box.", icon=":material/error:")
+        st.error("Choose who takes over the items, and tick the box.", icon=":material/error:")
         return
     request = MoveRequest(status.round, giver, takers)
     _run_action(acts, status, lambda: move_work(store, request, acts.by))

@@ -48,22 +48,24 @@ def _show_progress(status: RoundStatus, work: list[AnnotatorWork]) -> None:
     middle.metric("Pairs complete", f"{status.complete:,} of {status.candidates:,}")
     if status.closed_at is not None:
         right.metric("Closed", f"{status.closed_at:%d %b %Y}")
-        ui.note("This round is closed and shows no more items. Late answers are kept and marked.")
+        ui.note(
+            "This round is closed: annotators see no more items. Late answers are kept and marked as late."
+        )
     else:
         end, basis = forecast_end(work)
         right.metric("Forecast", f"{end:%d %b %Y}" if end else "–")
         ui.note(basis)
     ui.tables(build_progress_table(status, work))
     ui.note(
-        "Answered includes blind duplicates. A pair is complete when all its first showings are answered. "
-        "Seconds are the time on screen. Hours are hours of work without pauses over ten minutes. "
-        "A dash means fewer than ten answers."
+        "“Answered” counts blind duplicates, too. A pair is complete when everyone asked has answered it "
+        "once. “Seconds” is the median time on screen. “Hours” is working time, without pauses over ten "
+        "minutes. A dash means fewer than ten answers."
     )
     too_fast = [f"{person.annotator} {person.hourly:,.0f}" for person in work if person.too_fast]
     if too_fast:
         ui.note(
-            f"More answers an hour than a person can read: {', '.join(too_fast)}. A script sent these "
-            "answers, or somebody sent many at once. These answers do not count for the forecast."
+            f"Too fast to have read the documents: {', '.join(too_fast)}. A script sent these "
+            "answers, or somebody sent many at once. The forecast leaves these answers out."
         )
     ui.sentences(*describe_left_out(status.left_out))
 
@@ -75,4 +77,4 @@ def _show_practice(store: Store, name: str) -> None:
     st.metric("Ready to label", f"{passed:,} of {len(statuses):,}")
     ui.tables(build_practice_table(statuses))
     if any(status.state.passed is False for status in statuses):
-        ui.note("Some people did not pass the practice round. Let them pass, or practise again, under Team.")
+        ui.note("Some people did not pass the practice round. Let them pass or practise again under Team.")

@@ -24,7 +24,7 @@ def show(store: Store, status: RoundStatus, _: Acts) -> None:
     with store.reading() as cursor:
         questions = list_questions(cursor)
     if not (all_remarks or sealed or answers or questions):
-        st.info("Nobody has chosen “Cannot tell”, set a flag, or said whether the corpus answers a query.")
+        st.info("Nobody has answered “Cannot tell”, set a flag, or said whether the corpus answers a query.")
         return
     _show_remarks("Cannot tell", "Why", unclear)
     _show_remarks("Flagged", "Answer", flagged)

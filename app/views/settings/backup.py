@@ -25,7 +25,7 @@ def show(context: PageContext) -> None:
         _ask_schedule(context)
         ui.heading("State")
         ui.sentences(*(finding.sentence for finding in check_backups(context.store)))
-        ui.note("Stop the app before you restore a backup. The restore keeps the previous project.")
+        ui.note("Stop the app before you restore a backup. The previous project file is kept.")
         st.code("goldgrade restore FILE --replace", language=None)
 
 
@@ -33,9 +33,9 @@ def _ask_snapshot(context: PageContext) -> None:
     """Show a form that requests a snapshot, and offer the person's last snapshot as a download."""
     ui.heading("Snapshot")
     ui.note(
-        "A snapshot is a copy of the whole project. Keep it away from this server, where only you can read "
-        "it: it also holds sealed grades, hashes of passwords and the key that signs sign-ins. Your name and "
-        "your reason are logged. People can grade meanwhile."
+        "A snapshot is a copy of the whole project. Store it off this server, where only you can read "
+        "it: it contains sealed grades, password hashes and the key that signs sign-ins. Your name and "
+        "reason are logged. People can keep grading."
     )
     with st.form(f"snapshot {context.form.key}", border=False):
         reason = st.text_input("Reason", max_chars=MAX_TEXT_FIELD_LENGTH, key=f"reason {context.form.key}")
@@ -47,7 +47,7 @@ def _ask_snapshot(context: PageContext) -> None:
 
 def _start_snapshot(context: PageContext, reason: str) -> Job:
     if not reason.strip():
-        raise InputError("Give a reason for the snapshot, because it holds sealed grades.")
+        raise InputError("Give a reason: the snapshot contains sealed grades.")
     return context.start_job_with_folder(
         backup_schedule.JOB_KIND,
         backup_schedule.BackupRequest(reason=reason.strip()),
@@ -64,7 +64,10 @@ def _ask_schedule(context: PageContext) -> None:
             backup_schedule.find_last_scheduled_job(cursor),
         )
     if backup_folder() is None:
-        ui.note("Scheduled backups need a folder on the server. Start the app with this folder.")
+        ui.note(
+            "Scheduled backups need a folder on the server. Start the app with the option that names the "
+            "folder."
+        )
         st.code("goldgrade app --backup-to FOLDER", language=None)
         return
     form = context.acts.form(SCHEDULE)
@@ -82,9 +85,9 @@ def _ask_schedule(context: PageContext) -> None:
             form, lambda: backup_schedule.set_schedule(context.store, new_schedule, context.acts.by)
         )
     ui.note(
-        "Backups are files on the server. Copy the files to a different machine."
+        "Backups are stored on the server. Copy them to another machine."
         if schedule
-        else "There is no schedule."
+        else "No backups are scheduled."
     )
     if last is not None:
         context._replace(jobs={backup_schedule.JOB_KIND: last}).show_result(backup_schedule.JOB_KIND)

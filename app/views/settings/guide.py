@@ -65,12 +65,14 @@ def _show_versions(store: Store, _: Acts, editor: GuideEditor | None) -> None:
     with store.reading() as cursor:
         versions = list_versions(cursor)
     ui.tables(build_version_table(versions))
-    ui.note("Number of current judgments by the version of the guide under which people judged.")
+    ui.note("How many current judgments were given under each version of the guide.")
     names = {version.guide_hash: _describe_version(version) for version in versions}
     if editor is not None and not find_problems(editor.source):
         names = {DRAFT: "My draft", **names}
     if len(names) < 2:
-        ui.note("This page compares versions once there is a second version or a draft.")
+        ui.note(
+            "Nothing to compare yet. This page compares versions when there is a second version or a draft."
+        )
         return
     ui.heading("Changes")
     order = list(names)

@@ -35,7 +35,7 @@ def show(store: Store, acts: Acts, editor: GuideEditor | None) -> None:
     with store.reading() as cursor:
         guide, documents = current_guide(cursor), first_documents(cursor, MAX_DOCUMENTS)
     if not documents:
-        st.info("Import a corpus. Then choose the fields of a document that annotators see.")
+        st.info("Import a corpus first. Then choose here which fields of a document annotators see.")
         return
     if editor is not None and editor.valid:
         guide = parse_guide(editor.valid)
@@ -48,9 +48,12 @@ def show(store: Store, acts: Acts, editor: GuideEditor | None) -> None:
         template = _ask_template(current_template, names, guide.guide_hash)
         is_changed = template != current_template
         if not is_changed:
-            ui.note("Annotators see documents as in the preview. The preview shows your changes at once.")
+            ui.note("The preview shows a document as annotators will see it, with your changes.")
         elif editor is not None:
-            ui.note("You have a draft of the guide. Save your choice in the draft; publishing applies both.")
+            ui.note(
+                "You have a draft of the guide. Save these settings in the draft; they apply when you "
+                "publish it."
+            )
             arguments = (lambda source: replace_presentation_entry(source, template),)
             st.button("Save in my draft", type="primary", on_click=editor.change, args=arguments)
         else:
@@ -81,14 +84,14 @@ def _ask_template(template: PresentationTemplate, names: Sequence[str], version:
         key=f"title {version}",
     )
     body = st.segmented_control(
-        "The text is written in",
+        "Format of the text",
         list(MARKUPS),
         default=template.body,
         required=True,
         format_func=MARKUPS.__getitem__,
         key=f"body {version}",
     )
-    links = st.toggle("Links in the text can be opened", template.links, key=f"links {version}")
+    links = st.toggle("Make links in the text clickable", template.links, key=f"links {version}")
     current_fields = {field.field: field for field in template.fields}
     key = f"fields {version}"
     st.session_state.setdefault(key, list(current_fields))
@@ -138,7 +141,7 @@ def _show_preview(store: Store, documents: Sequence[Document], template: Present
         with store.reading() as cursor:
             match = find_document(cursor, words)
         if match is None:
-            ui.note("No document has this id or these words.")
+            ui.note("No document matches.")
     examples = (("Document", match), ("Long document", by_length[-1]), ("Short document", by_length[0]))
     for title, document in examples:
         if document is not None:

@@ -33,7 +33,7 @@ def show(store: Store, acts: Acts, editor: GuideEditor | None) -> None:
         drafts, stored = list_drafts(cursor), find_draft(cursor, acts.by)
     others = [draft for draft in drafts if draft.author != acts.by]
     if editor is None or stored is None:
-        ui.note("Annotators keep the current guide while you write. Publish the draft when it is ready.")
+        ui.note("Annotators see the current guide until you publish your draft.")
         _show_start(store, acts, others, None)
         return
     if stored.revision != editor.draft.revision:
@@ -67,7 +67,7 @@ def _show_start(store: Store, acts: Acts, others: Sequence[GuideDraft], editor: 
         source = sources[name] if file is None else partial(read_small_text, file, 4 * MAX_SOURCE_LENGTH)
         acts.do(form, lambda: replace_draft(store, source(), acts.by, editor))
     if editor is not None:
-        ui.note("Your text so far stays in the project's record.")
+        ui.note("The project keeps your present draft in its record.")
 
 
 def _show_other_version(editor: GuideEditor, stored: GuideDraft) -> None:
@@ -89,7 +89,7 @@ def _show_actions(store: Store, acts: Acts, editor: GuideEditor, others: Sequenc
         with st.popover("Start again from", icon=":material/restart_alt:"):
             _show_start(store, acts, others, editor)
         with st.popover("Discard", icon=":material/delete:"):
-            ui.note("The draft leaves this page. The text of the draft stays in the project's record.")
+            ui.note("Discarding removes the draft from this page. The project keeps its text in the record.")
             if st.button("Discard the draft", key=f"discard {acts.form(GUIDE_FORM).key}"):
                 acts.do(acts.form(GUIDE_FORM), lambda: _discard(store, acts))
         ui.note(f"Saved as you write, last at {editor.draft.saved_at:%H:%M:%S} UTC.")
@@ -120,7 +120,10 @@ def _show_form(editor: GuideEditor) -> None:
         show_fields(editor, guide_fields)
         return
     if guide_fields is None:
-        ui.note("The front matter cannot be shown as fields. The problem next to the text says where.")
+        ui.note(
+            "The front matter cannot be shown as fields, because it has an error. The message next to "
+            "the text says where."
+        )
     key = f"source {editor.generation}"
     if key not in st.session_state:
         st.session_state[key] = editor.source

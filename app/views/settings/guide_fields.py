@@ -120,7 +120,7 @@ def _show_title_and_text(form: PartForm, fields: GuideFields) -> None:
         lambda fields, new: replace(fields, body=new),
         "body",
         height=480,
-        help="A line that begins with ## is a heading, one with - an item of a list.",
+        help="Start a line with ## for a heading, and with - for a list item.",
     )
     if len(fields.grades) < MAX_GRADES:
         form.button("Add a grade", ":material/add:", GuideFields.with_new_grade, len(fields.grades))

@@ -19,8 +19,8 @@ from curation.labeling.rounds.use_guide import KEEP, SWITCH, GuideEffects, compu
 from curation.store import Store
 
 SHIPPED_EXAMPLES = (
-    "Some worked examples come with goldgrade and are about other collections. Replace them by queries and "
-    "documents of yours: annotators learn from examples."
+    "Some worked examples come with goldgrade and are not about your documents. Replace them with your own "
+    "queries and documents, because annotators learn from examples."
 )
 CHOICES = {KEEP: "Keep their own guide", SWITCH: "Switch to the new guide now"}
 
@@ -28,10 +28,10 @@ CHOICES = {KEEP: "Keep their own guide", SWITCH: "Switch to the new guide now"}
 def show(store: Store, acts: Acts, editor: GuideEditor | None) -> None:
     """Show the changes and effects of the draft, with a form that publishes it."""
     if editor is None:
-        st.info("You have no draft. Write the next version under Edit; this page then shows the changes.")
+        st.info("You have no draft. Write the next version under Edit, then review the changes here.")
         return
     if find_problems(editor.source):
-        st.info("Your draft is not complete yet. The part Edit shows what is missing.")
+        st.info("Your draft is not complete. See what is missing under Edit.")
         return
     with store.reading() as cursor:
         guide = rename_grades_in_text(current_guide(cursor), parse_guide(editor.source))
@@ -50,8 +50,8 @@ def show(store: Store, acts: Acts, editor: GuideEditor | None) -> None:
             same_grades = st.checkbox(
                 "The meaning of the grades is unchanged",
                 key=f"same grades {acts.form(GUIDE_FORM).key}",
-                help="Example: you only corrected typing errors. Labels stay fresh: no new "
-                "judgments are needed.",
+                help="For example, you only corrected spelling. Then existing grades stay "
+                "valid, and no pair needs a new judgment.",
             )
             effects = compute_guide_effects(store, guide, same_grades)
         ui.sentences(*effects.sentences)
@@ -82,8 +82,8 @@ def ask_to_publish(
         )
     if effects.difference.before.guide_hash != started_from:
         st.warning(
-            "A newer guide was published since you began this draft. The changes below compare the draft "
-            "with the newer guide.",
+            "Someone published a newer guide after you began this draft. The changes below compare your "
+            "draft with the newer guide.",
             icon=":material/sync_problem:",
         )
     with st.form(f"force {form.key}", border=False):
@@ -92,7 +92,10 @@ def ask_to_publish(
         )
         submitted = st.form_submit_button("Publish", type="primary")
     if submitted and not reason.strip():
-        st.error("Give a reason; the list of versions and the audit trail show it.", icon=":material/error:")
+        st.error(
+            "Give a reason. It is shown in the list of versions and in the audit trail.",
+            icon=":material/error:",
+        )
     elif submitted:
         guide_hash, same_grades = effects.difference.before.guide_hash, effects.same_grades
 

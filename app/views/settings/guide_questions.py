@@ -23,7 +23,9 @@ def show(store: Store, acts: Acts, _: GuideEditor | None) -> None:
     with store.reading() as cursor:
         questions = list_questions(cursor)
     if not questions:
-        st.info("Nobody has asked about the guide yet. People ask below the guide on Label and Adjudicate.")
+        st.info(
+            "Nobody has asked about the guide yet. People can ask below the guide on Label and Adjudicate."
+        )
         return
     open_questions = [question for question in questions if question.answer is None]
     answered_questions = [question for question in questions if question.answer is not None]
@@ -69,9 +71,9 @@ def _ask_answer(store: Store, acts: Acts, question: GuideQuestion) -> None:
         everyone = st.checkbox(
             "Show question and answer to everyone",
             is_shared,
-            help="By default, only the person who asked reads the answer. Nobody sees who asked "
-            "the question. "
-            "An answer about a pair can reveal its grade to people who will still judge the pair.",
+            help="By default, only the person who asked sees the answer. If you show it to everyone, "
+            "nobody sees who asked. Beware: an answer about a pair can reveal its grade to people "
+            "who still have to judge the pair.",
         )
         submitted = st.form_submit_button("Answer" if question.answer is None else "Change")
     if submitted:
@@ -80,5 +82,5 @@ def _ask_answer(store: Store, acts: Acts, question: GuideQuestion) -> None:
 
 
 def _name_readers(question: GuideQuestion) -> str:
-    readers = "Everyone" if question.everyone else "Who asked"
-    return f"{readers} reads the answer to “{isolate(question.words[:80])}” now."
+    readers = "Everyone" if question.everyone else "The person who asked"
+    return f"{readers} can now read the answer to “{isolate(question.words[:80])}”."

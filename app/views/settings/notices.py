@@ -18,9 +18,9 @@ def show(context: PageContext) -> None:
     """Ask which notices the app sends to the webhook."""
     has_webhook = read_webhook() is not None
     ui.note(
-        "The app sends notices to the webhook. A notice contains only names of rounds and counts."
+        "The app sends notices to your webhook. A notice contains only round names and counts."
         if has_webhook
-        else "No webhook is set up: see Operations in the manual."
+        else "No webhook is set up. See Operations in the manual."
     )
     form = context.acts.form(NOTICES)
     with context.store.reading() as cursor:

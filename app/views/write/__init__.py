@@ -17,8 +17,8 @@ PARTS = {QUERIES: queries.show, ANSWERS: answers.show, DECIDE: deciding.show, TA
 PURPOSES = {
     QUERIES: "Write queries that users would ask, for documents that no query finds yet.",
     ANSWERS: "Write correct answers to queries. Several people write answers to a query independently.",
-    DECIDE: "Decide the reference answers of queries whose written answers differ.",
-    TASKS: "Choose the writers of reference answers, and the queries for each writer.",
+    DECIDE: "Choose the reference answer where the written answers differ.",
+    TASKS: "Choose who writes reference answers, and for which queries.",
 }
 
 

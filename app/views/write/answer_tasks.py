@@ -19,8 +19,11 @@ from curation.store import Store
 
 MAX_ROWS = 100
 STATE_CHANGES = {
-    True: ("Reopen", "The task returns to its writers with its unanswered queries."),
-    False: ("Close", "Writers get no more of these queries. Queries with missing answers go to a reviewer."),
+    True: ("Reopen", "Writers see the unanswered queries of this task again."),
+    False: (
+        "Close",
+        "Writers get no more queries of this task. Queries with missing answers go to a reviewer.",
+    ),
 }
 
 

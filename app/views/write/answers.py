@@ -21,7 +21,7 @@ from curation.core.digests import digest
 from curation.labeling.written_answers import writing
 from curation.store import Store
 
-ELSEWHERE = "You answered this query in a different tab. That answer counts. You can change the answer below."
+ELSEWHERE = "You already answered this query in another tab, and that answer counts. You can change it below."
 
 
 def show(store: Store, acts: Acts) -> None:
@@ -52,9 +52,9 @@ def _choose_item(store: Store, writer: str, desk: Desk, waiting: Sequence[str]) 
 def _show_empty(desk: Desk, answered: int) -> None:
     desk.show_confirmation()
     if answered:
-        st.info("You have answered every query that was given to you. Thank you.")
+        st.info("You have answered all your queries. Thank you!")
     else:
-        st.info("You have no queries to answer. Queries appear here once a lead gives you an answer task.")
+        st.info("You have no queries to answer. They appear here when a lead gives you an answer task.")
 
 
 def _show_item(item: writing.WritingItem, progress: str, acts: Acts, desk: Desk) -> None:
@@ -123,7 +123,7 @@ def _ask_answer(item: writing.WritingItem, ticked: list[int], acts: Acts, desk: 
 
     def send() -> None:
         writing.write_answer(project_store(), acts.by, item.assignment_id, text, ticked, item.revision)
-        desk.leave("Sent. You can change or take back the answer below.", draft)
+        desk.leave("Sent. You can change or undo your answer below.", draft)
 
     def send_unanswerable() -> None:
         writing.mark_unanswerable(project_store(), acts.by, item.assignment_id, text, item.revision)
@@ -164,14 +164,13 @@ def _show_own_answer(own_answer: writing.OwnAnswer, acts: Acts, desk: Desk) -> N
     key = f"{own_answer.assignment_id[:12]} {own_answer.revision}"
     with button_column, st.container(horizontal=True, gap="xsmall"):
         st.button("Change", key=f"change {key}", on_click=desk.open, args=((own_answer.assignment_id,),))
-        retract_clicked = st.button("Take back", key=f"back {key}", help="The query comes to you again")
+        retract_clicked = st.button(
+            "Take back", key=f"back {key}", help="Undone: the query is in your list again"
+        )
 
     def retract() -> None:
         writing.retract_answer(project_store(), acts.by, own_answer.assignment_id, own_answer.revision)
-        desk.open(
-            (own_answer.assignment_id,),
-            "The answer is taken back. The field shows the text of your answer again.",
-        )
+        desk.open((own_answer.assignment_id,), "Your answer is undone. Its text is back in the field.")
 
     if retract_clicked:
         acts.do(acts.form("write answer"), retract)

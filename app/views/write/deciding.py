@@ -29,7 +29,7 @@ def show(store: Store, acts: Acts) -> None:
     if desk.current is None:
         focus_field("", "", sent=desk.sent_draft)
         desk.show_confirmation()
-        sentence = "No answers differ. A query appears here when people's answers differ."
+        sentence = "Nothing to decide. A query appears here when people's answers differ."
         st.info(sentence + _mention_own(queue.own))
     else:
         task, query_id = desk.current
@@ -95,7 +95,7 @@ def _ask_decision(case: disputes.AnswerCase, acts: Acts, desk: Desk) -> None:
 
     def decide() -> None:
         decisions.decide_answers(project_store(), *ids, ruling, acts.by, revision)
-        desk.leave("Decided. You can change the decision at the end of this page.", draft_name)
+        desk.leave("Decided. You can change your decision at the end of this page.", draft_name)
 
     if decide_clicked:
         acts.do(acts.form("decide answers"), decide)
@@ -125,14 +125,14 @@ def _ask_ruling(case: disputes.AnswerCase, key: str) -> decisions.AnswerRuling:
         height=70,
         max_chars=MAX_ANSWER_LENGTH,
         key=f"merged {key}",
-        placeholder="If no written answer is good enough",
+        placeholder="Use this if no written answer is good enough",
     )
     reason = st.text_area(
         "Reason",
         value=previous.reason if previous else "",
         height=70,
         key=f"reason {key}",
-        placeholder="One sentence, kept with the decision",
+        placeholder="One sentence, stored with the decision",
     )
     return decisions.AnswerRuling(picked, merged, is_unanswerable, reason)
 

@@ -53,7 +53,7 @@ class Desk:
     def skip(self, ids: QueryIds) -> None:
         """Move on to the next query; this query returns after all other queries."""
         self.skipped_ids = [*(other_ids for other_ids in self.skipped_ids if other_ids != ids), ids]
-        self.leave("Skipped. The query comes again after the others.")
+        self.leave("Skipped. The query comes back after the others.")
 
     def choose_next(self, waiting: list[QueryIds]) -> QueryIds | None:
         """Return the first query that was not skipped, or start again if all queries were skipped."""
@@ -85,7 +85,7 @@ def get_desk(part: str) -> Desk:
 def show_skip_button(is_answered: bool, key: str) -> bool:
     """Show the button that moves on to the next query; an unfinished query on screen returns later."""
     label = "Leave it" if is_answered else "Later"
-    help_text = "Come back to this query after the others"
+    help_text = "Skip for now; the query comes back after the others"
     return st.button(label, key=f"later {key}", shortcut=PUT_OFF_SHORTCUT, help=help_text)
 
 

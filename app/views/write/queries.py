@@ -24,10 +24,10 @@ _WARNING = "warned of"
 """The session key of the last warning: the id of the task, the text of the query, and the sentences."""
 _SENT_DRAFT = "draft that was sent"
 INSTRUCTIONS = {
-    "gap": "Imagine a user who wants this document. What would the user type? Users have not read the "
-    "document, so they would hardly use its words.",
-    UNANSWERABLE: "What would a user of these documents ask for that the collection does not have? Write "
-    "a query for a related topic that no document answers.",
+    "gap": "Imagine a user who needs this document but has not read it. What would the user type? "
+    "Avoid the document's own words.",
+    UNANSWERABLE: "What might a user of these documents look for that the collection lacks? Write a query "
+    "on a related topic that no document answers.",
 }
 
 
@@ -48,11 +48,11 @@ def show(store: Store, acts: Acts) -> None:
 def _explain_empty_queue(queue: writing_queue.WritingQueue) -> None:
     if queue.waiting:
         st.info(
-            f"The documents of {queue.waiting:,} tasks changed or left the collection. "
-            "The tasks return if the documents return."
+            f"{queue.waiting:,} tasks are on hold, because their documents changed or left the collection. "
+            "The tasks come back if the documents do."
         )
     else:
-        st.info("You have no queries to write. A lead opens writing tasks under Queries, Coverage.")
+        st.info("You have no queries to write. A lead opens writing tasks under Queries › Coverage.")
 
 
 def _show_task(task: writing_queue.WritingTask, acts: Acts) -> None:
@@ -114,7 +114,7 @@ def _write(task: writing_queue.WritingTask, text: str, writer: str) -> str:
 
 def _skip(task: writing_queue.WritingTask, writer: str) -> str:
     has_other_document = writing_queue.pass_task(project_store(), task.task_id, writer)
-    return "Skipped." if has_other_document else "Skipped. The region has no other document."
+    return "Skipped." if has_other_document else "Skipped. This region has no other document to write for."
 
 
 def _show_written(queue: writing_queue.WritingQueue) -> None:

@@ -108,7 +108,7 @@ class PracticeStatus(NamedTuple):
         """Return the annotator's practice status as a sentence."""
         if self.open:
             return [f"{self.annotator} has {pluralize(self.state.total, 'item')} to practise on."]
-        return [f"{self.annotator} gets real items now."]
+        return [f"{self.annotator} can now grade real items."]
 
     @property
     def standing(self) -> str:

@@ -87,7 +87,7 @@ class RoundStatus:
     ----------
     guide_hash: the round's current guide.
     complete: number of candidates with an answer to every first showing; control items are not candidates.
-    late: number of answers that came after the round was closed.
+    late: number of answers that came in after the round was closed.
     withdrawn: number of presentations that were moved to other annotators.
     left_out: reason → number of presentations that were not moved but will never be shown.
     """

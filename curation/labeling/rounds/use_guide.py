@@ -118,7 +118,7 @@ class GuideEffects:
                 f"{pairs} a grade or a vote whose words change. These pairs are then due to be judged "
                 "again; Re-label plans the judgments."
             )
-        sentences.append("New rounds and practice use the new guide.")
+        sentences.append("New rounds use the new guide.")
         return sentences
 
     @property

@@ -169,12 +169,12 @@ class Jobs:
         job = (clashing_jobs or running_jobs)[0]
         if not can_stop(job, annotator):
             return "Another job is at work: try again in a few minutes."
-        limit = f"No more than {MAX_RUNNING} jobs run at once"
+        limit = f"At most {MAX_RUNNING} jobs run at the same time"
         if clashing_jobs:
-            limit = "Two jobs would use the same data"
+            limit = "Your job needs the same data"
         doing = OPERATIONS[job.kind].in_progress.capitalize()
-        started = f"since {job.started_at:%H:%M} UTC, started by {job.started_by}"
-        return f"{doing} ({started}). {limit}: wait, or stop it."
+        since = f"since {job.started_at:%H:%M} UTC, started by {job.started_by}"
+        return f"{doing} {since}. {limit}: wait until the job ends, or stop the job."
 
     def _launch(self, job: Job) -> None:
         process, self._spare = self._spare, None

@@ -93,7 +93,7 @@ def _run_job(store: Store, job: Job, progress: Progress) -> tuple[str, str]:
         return "refused", f"The files need more than {MAX_MEMORY >> 30} GB of memory to be read. Split them."
     except Exception as error:
         log.write(logging.ERROR, "A job failed", error=error, job=job.job_id[:8], kind=job.kind)
-        return "failed", "This is a mistake in goldgrade. What happened is in the log of the server."
+        return "failed", "This is a bug in goldgrade. The server's log has the details."
 
 
 def _progress_listener(report: Callable[[str], None]) -> Progress:

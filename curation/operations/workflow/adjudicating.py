@@ -63,7 +63,7 @@ def make_adjudicate_stage(grades: GradeCounts, alpha: GateCheck | None) -> Stage
     """Make the stage of adjudication: the disputed pairs that wait for a decision."""
     agreement = Action("See agreement", "agreement", "goldgrade agreement")
     if not grades.judged:
-        line = "A reviewer settles the pairs on which annotators differ."
+        line = "Decide the pairs on which annotators differ."
         return Stage("adjudicate", "not begun", line, agreement)
     decided = f"{pluralize(grades.decided, 'pair')} decided" if grades.decided else ""
     waiting = grades.disputed - grades.awaiting_opinion
@@ -90,7 +90,7 @@ def make_split_stage(grades: GradeCounts, is_settled: bool) -> Stage:
     """
     split = Action("Split the queries", "releases", "goldgrade split", {"stage": "Split"})
     if grades.parts is None:
-        line = "A split divides queries into dev and test without leakage."
+        line = "Divide the queries into dev and test, without leakage."
         if grades.graded:
             line = f"{pluralize(grades.graded, 'graded query is', 'graded queries are')} in no part yet."
         return Stage("split", "not begun", line, split)

@@ -87,7 +87,7 @@ def make_people_stage(progress: RoundProgress) -> Stage:
         return Stage(
             "people", "done", "There are no annotators yet. Leads and reviewers can judge, too.", add
         )
-    line = "A project needs two annotators or more, and a reviewer who settles disputes."
+    line = "Add at least two annotators, and a reviewer who decides disputes."
     return Stage("people", "not begun", line, add)
 
 
@@ -114,7 +114,7 @@ def make_round_stage(
         see = Action("See the rounds", "rounds", "goldgrade round status")
         stage = Stage("round", "done", f"{' · '.join(counts)}. No round is open.", see)
     else:
-        stage = Stage("round", "not begun", "People judge the documents of each query.", open_round)
+        stage = Stage("round", "not begun", "Let people judge the documents of each query.", open_round)
     if progress.failed:
         who = f"{join_names(progress.failed)} did not pass practice and cannot begin."
         people = Action("See who practises", "team", "goldgrade practice NAME")
@@ -125,7 +125,9 @@ def make_round_stage(
 def _make_open_rounds_stage(progress: RoundProgress, work: Sequence[AnnotatorWork], now: datetime) -> Stage:
     item_count = progress.answered + progress.unanswered
     names = join_names([state.round for state in progress.open_rounds])
-    line = f"{names}: {progress.answered:,} of {item_count:,} answered ({percent(progress.share)})."
+    rounds = "round" if len(progress.open_rounds) == 1 else "rounds"
+    answered = f"{progress.answered:,} of {item_count:,} answered, {percent(progress.share)}"
+    line = f"Finish the {rounds} {names} ({answered})."
     newest = progress.open_rounds[-1].round
     see_progress = Action("See progress", "rounds", f"goldgrade round status {newest}", {"round": newest})
     stage = Stage("round", "at work", line, see_progress, pace.count_daily_answers(work, now))

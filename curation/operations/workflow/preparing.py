@@ -132,7 +132,7 @@ def make_sample_stage(facts: Preparation) -> Stage:
     if facts.logs:
         line = f"No query is drawn from the {pluralize(facts.log_rows, 'row')} of traffic yet."
         return Stage("sample", "not begun", line, draw)
-    return Stage("sample", "not begun", "A sample draws queries from the log for judging.", draw)
+    return Stage("sample", "not begun", "Draw the queries that people will judge from the log.", draw)
 
 
 def make_pool_stage(facts: Preparation) -> Stage:
@@ -141,7 +141,7 @@ def make_pool_stage(facts: Preparation) -> Stage:
     unpooled_count = facts.queries - facts.pooled_queries
     without = f"{pluralize(unpooled_count, 'query has', 'queries have')} no document to judge"
     if not facts.pairs:
-        line = "A pool finds the documents that people judge for each query."
+        line = "Find the documents that people will judge for each query."
         if unpooled_count:
             line = f"{without} yet."
         return Stage("pool", "not begun", line, build)
@@ -151,7 +151,7 @@ def make_pool_stage(facts: Preparation) -> Stage:
         line += f", from {join_names(facts.pool.systems)}"
     if unpooled_count and (facts.pool is None or facts.queries > facts.pool.queries):
         state: State = "at work" if facts.pool is None else "needs attention"
-        since = "" if facts.pool is None else ", and came after the pool"
+        since = "" if facts.pool is None else ", and they were added after the pool"
         return Stage("pool", state, f"{line}. {without}{since}.", build)
     newer = " The corpus is newer than the pool." if facts.is_pool_stale else ""
     see_pool = Action("See the pool", "queries", "goldgrade pool --contributions last", {"part": "Pool"})

@@ -132,7 +132,7 @@ def build_release_stages(store: Store, state: WorkflowState, gate: Gate) -> list
     with store.reading() as cursor:
         rule = read_rule(cursor).name
     stages = {stage.name: stage for stage in build_stages(state, SlowFigures(gate, None))}
-    single_judge = ", with one judge: nobody knows the agreement" if gate.without_agreement else ""
+    single_judge = "; one person judges, so agreement is unknown" if gate.without_agreement else ""
     see_gate = Action("See the gate", "releases", "goldgrade gate", {"stage": "Gate"})
     line = releasing.describe_shut_gate(gate) or f"The gate is open{single_judge}."
     return [
@@ -168,5 +168,5 @@ def _add_job(stage: Stage, job: Job | None, running: Collection[str] | None) -> 
         started = f"started by {job.started_by} at {job.started_at:%H:%M} UTC"
         return replace(stage, state="at work", line=f"{doing[0].upper()}{doing[1:]}, {started}.")
     else:
-        why = f"The server was stopped while {doing.replace(' is ', ' was ')}."
+        why = f"The server stopped while {doing}."
     return replace(stage, state="needs attention", line=f"{why} {stage.line}")

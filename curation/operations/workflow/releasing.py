@@ -88,7 +88,7 @@ def make_freeze_stage(
     freeze = Action("Freeze a release", page, command, {"stage": "Freeze"})
     shut_gate = describe_shut_gate(gate) if grades.judged else ""
     if newest is None:
-        line = "The first release fixes the settled grades."
+        line = "Freeze the grades into the first release."
         if shut_gate:
             line = shut_gate
         elif gate is not None and grades.graded:
@@ -102,7 +102,7 @@ def make_freeze_stage(
     line = f"{newest.name}: {size}, frozen on {newest.row.frozen_at:%d %b %Y} by {newest.row.frozen_by}."
     if newest.answers_since:
         answers = pluralize(newest.answers_since, "answer or decision", "answers and decisions")
-        line += f" {answers} came since."
+        line += f" {answers} came in after the freeze."
         if is_settled:
             line = f"{line} {shut_gate}".rstrip()
             return Stage("freeze", "needs attention", line, replace(freeze, label="Freeze again"))
@@ -115,11 +115,11 @@ def make_evaluate_stage(newest: NewestRelease | None, now: datetime) -> Stage:
     """Make the stage of evaluations on the newest release."""
     score = Action("Score a run", "evaluate", "goldgrade evaluate NAME --run FILE")
     if newest is None:
-        line = "An evaluation scores systems on a release, with intervals."
+        line = "Score systems on a release, with intervals."
         return Stage("evaluate", "not begun", line, score)
     name = newest.name
     if not (newest.evaluations or newest.sealed):
-        return Stage("evaluate", "not begun", f"No run was scored on {name} in the browser yet.", score)
+        return Stage("evaluate", "not begun", f"Nobody has scored a run on {name} in the browser yet.", score)
     counts = []
     if newest.evaluations:
         evaluations = pluralize(newest.evaluations, "evaluation")
@@ -129,7 +129,7 @@ def make_evaluate_stage(newest: NewestRelease | None, now: datetime) -> Stage:
     line = f"{name}: {' · '.join(counts)}."
     recent = [row for row in newest.by_others if now - row.evaluated_at <= RECENT]
     for last in recent[-1:]:
-        verb = "was refused to evaluate" if last.refused else "evaluated"
+        verb = "was not allowed to evaluate" if last.refused else "evaluated"
         parts, day = ", ".join(last.parts), f"{last.evaluated_at:%d %b}"
         line += f" {last.evaluated_by} {verb} {last.system} on {parts} on {day}."
         see_who = Action("See who evaluated", "releases", f"goldgrade releases {newest.row.name}")
@@ -164,7 +164,7 @@ def make_relabel_stage(
     """
     see_due = Action("See what is due", "releases", "goldgrade relabel plan --due", RELABEL_PAGE)
     if not has_release:
-        line = "Re-labeling begins with the first release: people judge a part again each quarter."
+        line = "After the first release, people judge some pairs again each quarter."
         return Stage("re-label", "not begun", line, see_due)
     if work is not None and work.state != PLANNED:
         line = f"{work.quarter}: {work.whole:,} of {pluralize(work.pairs, 'pair')} judged again."

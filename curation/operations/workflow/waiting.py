@@ -48,9 +48,9 @@ def _read_flags(cursor: Cursor) -> Iterator[tuple[str, str, Action]]:
 def _read_invitations(cursor: Cursor) -> Iterator[tuple[str, str, Action]]:
     accounts = [row for row in list_accounts(cursor) if row.active and not (row.imported or row.can_sign_in)]
     if accounts:
-        line = f"{join_names([row.name for row in accounts])} did not use the invitation yet."
+        line = f"{join_names([row.name for row in accounts])} has not used the invitation yet."
         expired = [row.name for row in accounts if row.link_until is None]
         if expired:
-            line += f" The link of {join_names(expired)} does not work any more."
+            line += f" The link of {join_names(expired)} no longer works."
         page = {"person": (expired or [accounts[0].name])[0]}
         yield "invitations", line, Action("See the link", "team", "goldgrade people set NAME --link", page)

@@ -95,7 +95,7 @@ def test_each_system_has_a_file_and_the_tables_are_beside(tmp_path: Path) -> Non
     with store.reading() as cursor:
         assert cursor.execute("SELECT count(*) FROM sealed_evaluations").fetchall() == [(0,)]
     sealed = invoke([*command, "--run", runs[0], "--part", "test", "--reason", "May"])
-    assert "a sealed part has no values by query" in str(sealed.exception)
+    assert "a sealed part shows no values of single queries" in str(sealed.exception)
     with store.reading() as cursor:
         assert cursor.execute("SELECT refused IS NULL FROM sealed_evaluations").fetchall() == [(False,)]
     store.close()

@@ -54,7 +54,7 @@ MAX_PASTE_FACTOR = 16
 
 @dataclass(frozen=True)
 class CleaningRules:
-    """Rules for setting aside rows of a query log that are not a query by a person; 0 switches a rule off.
+    """Rules for setting aside rows of a query log that are not a query by a person; 0 turns a rule off.
 
     Raises
     ------
