@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 Ints = NDArray[np.int64]
 MISSING = -1
-_LARGEST = 2**31  # bytes that 32 bits of offset reach
+_LARGEST = 2**31  # 32-bit offsets reach this many bytes
 
 
 class _NoPandas:
@@ -30,7 +30,7 @@ class _NoPandas:
 
 
 def hide_pandas() -> None:
-    """Hide pandas while pyarrow makes its first conversion, after which pyarrow never looks for pandas again.
+    """Hide pandas during pyarrow's first conversion, after which pyarrow never looks for pandas again.
 
     Processes that draw no page call this function.
     """
@@ -44,7 +44,7 @@ def hide_pandas() -> None:
 
 
 def string_array(values: Sequence[str]) -> pa.StringArray:
-    """Make an Arrow array of strings."""
+    """Make an Arrow array from strings."""
     encoded = [value.encode() for value in values]
     ends = np.array([0, *accumulate(map(len, encoded))])
     if ends[-1] >= _LARGEST:
@@ -60,7 +60,7 @@ def int_array(values: Ints) -> pa.Int64Array:
 
 
 def to_ints(values: pa.Array) -> Ints:
-    """Read an Arrow array of whole numbers, shape (N,), with `MISSING` for each null."""
+    """Convert an Arrow array of whole numbers to numpy, shape (N,), with `MISSING` for each null."""
     present = np.from_dlpack(values.drop_null()).astype(np.int64)
     if not values.null_count:
         return present
@@ -70,5 +70,5 @@ def to_ints(values: pa.Array) -> Ints:
 
 
 def to_floats(values: pa.Array) -> NDArray[np.float64]:
-    """Read an Arrow array of numbers without nulls, shape (N,)."""
+    """Convert an Arrow array of numbers without nulls to numpy, shape (N,)."""
     return np.from_dlpack(values).astype(np.float64)

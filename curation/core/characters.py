@@ -11,14 +11,14 @@ INVISIBLE = (
     "\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u2064"
     "\u2066-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff9-\ufffb"
 )
-"""The invisible characters below U+10000, as ranges of a character class.
+"""Invisible characters below U+10000, as ranges for a character class of a regular expression.
 
 These are Unicode's default ignorable code points, and the marks of interlinear annotations.
 """
 ISOLATES = re.compile("[\u2066-\u2069]")  # the direction marks that `isolate` puts around a text
 _INVISIBLE = re.compile(f"[{INVISIBLE}]")
 _FAR_INVISIBLE = re.compile(
-    "(\U0001f3f4[\U000e0020-\U000e007e]+\U000e007f)|"  # the flags of England, Scotland and Wales stay
+    "(\U0001f3f4[\U000e0020-\U000e007e]+\U000e007f)|"  # flag sequences of England, Scotland and Wales stay
     "[\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0001\U000e0020-\U000e007f\U000e0100-\U000e01ef]"
 )
 _CONTROLS = {code: 0x2400 + code for code in range(32) if chr(code) not in "\t\n"}
@@ -69,7 +69,7 @@ def find_lookalikes(names: Iterable[str], known: Iterable[str]) -> dict[str, str
 
 
 def describe_lookalike(name: str, other: str) -> str:
-    """Name the invisible difference of two names that look equal, such as "its Unicode form".
+    """Describe the invisible difference between two names that look equal, such as "its Unicode form".
 
     The result is '' if the names are equal, or if people can see the difference.
     """
@@ -79,7 +79,7 @@ def describe_lookalike(name: str, other: str) -> str:
     return " and ".join(kinds or list(_FORMS)[-1:])
 
 
-# Possible difference of two names that look equal → the function that removes this difference
+# Possible difference between two names that look equal → the function that removes this difference
 _FORMS: Mapping[str, Callable[[str], str]] = {
     "characters that nobody sees": remove_invisible,
     "its Unicode form": lambda text: unicodedata.normalize("NFKC", text),
@@ -89,14 +89,12 @@ _FORMS: Mapping[str, Callable[[str], str]] = {
 
 
 def isolate(text: str) -> str:
-    """Put the text into a first-strong isolate (Unicode UAX #9), so that it cannot reorder the text around
-    it.
-    """
+    """Wrap a text in a first-strong isolate (Unicode UAX #9), so that it cannot reorder text around it."""
     return f"\u2068{ISOLATES.sub('', text)}\u2069"
 
 
 def show_controls(text: str) -> str:
-    """Replace control characters, which could control a terminal (ECMA-48), by visible signs."""
+    """Replace control characters, which could control a terminal (ECMA-48), by visible symbols."""
     return text.translate(_CONTROLS)
 
 

@@ -27,9 +27,7 @@ SAMPLE = HOME / "data" / "sample"
 
 
 def find_project_file(environment: Mapping[str, str] | None = None) -> Path:
-    """Find the project file: from the environment, else the default file that exists, else the first
-    default.
-    """
+    """Find the project file: the environment's, else the default file that exists, else the first default."""
     values = os.environ if environment is None else environment
     value = next((values[variable] for variable in VARIABLES if values.get(variable)), None)
     if value is not None:
@@ -38,7 +36,7 @@ def find_project_file(environment: Mapping[str, str] | None = None) -> Path:
 
 
 def describe_former_variables(environment: Mapping[str, str]) -> Iterator[str]:
-    """Yield a sentence for each set variable with the former prefix that is no longer read."""
+    """Yield a sentence for each environment variable that is set under a former name and no longer read."""
     for variable in sorted(environment):
         new_name = variable.replace(FORMER_PREFIX, PREFIX, 1)
         if variable.startswith(FORMER_PREFIX) and variable not in VARIABLES and new_name not in environment:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 Item = TypeVar("Item")
-# The metadata of a dataclass field that `to_json_value` leaves out
+# Metadata of a dataclass field that `to_json_value` leaves out
 NOT_IN_JSON: Mapping[str, Any] = {"apart": True}
 
 
@@ -39,7 +39,7 @@ class ListDigest:
         self._hash, self._before = hashlib.sha256(b"[["), ""
 
     def add(self, item: Any) -> None:
-        """Add the next item of the list."""
+        """Add the next item of the list to the digest."""
         text = f"{self._before}{canonical_json(item)}"
         self._hash.update(text.encode("utf-8", "surrogatepass"))
         self._before = ","
@@ -58,7 +58,7 @@ def file_digest(path: Path) -> str:
 
 
 def sort_by_seed(items: Iterable[Item], seed: int, key: Callable[[Item], Any]) -> list[Item]:
-    """Sort the items by a digest of the seed and each item's key.
+    """Sort items by a digest of the seed and each item's key.
 
     To anybody without the seed, the order looks random. The order is the same on every machine and for every
     order of input, if all keys differ.

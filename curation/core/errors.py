@@ -24,7 +24,7 @@ Item = TypeVar("Item", bound="Named")
 
 
 def bounded(sentences: str) -> str:
-    """Cut long lines and the number of lines, so that people can read a message that quotes a file."""
+    """Shorten a message that quotes a file, by cutting long lines and the number of lines."""
     if len(sentences) <= MAX_LINE_LENGTH:
         return sentences
     lines = sentences.split("\n")
@@ -35,7 +35,7 @@ def bounded(sentences: str) -> str:
 
 
 class CurationError(Exception):
-    """Base of all errors whose message is written for users.
+    """Base class of all errors whose message is written for users.
 
     Attributes
     ----------
@@ -97,7 +97,7 @@ def refuse_problems(
 
 
 class NotFoundError(CurationError):
-    """A name that the project does not hold."""
+    """An error for a name that the project does not have."""
 
 
 class Named(Protocol):
@@ -108,7 +108,7 @@ class Named(Protocol):
 
 
 def find_named(items: Sequence[Item], name: str, kind: str, more: str = "", command: str = "") -> Item:
-    """Find the item with this name.
+    """Find the item with this name in a project.
 
     Raises
     ------
@@ -124,23 +124,23 @@ def find_named(items: Sequence[Item], name: str, kind: str, more: str = "", comm
 
 
 class RefusedError(CurationError):
-    """A rule of the project forbids the step that a person asked for."""
+    """An error for an action that a rule of the project forbids."""
 
 
 class StoreError(CurationError):
-    """The database file cannot be used."""
+    """An error for a database file that cannot be used."""
 
 
 class StoreBusyError(StoreError):
-    """Another process has held the database file for too long."""
+    """An error for a database file that another process has held for too long."""
 
 
 class StoreReadOnlyError(StoreError):
-    """The project's file or its folder cannot be written."""
+    """An error for a project file, or its folder, that cannot be written."""
 
 
 class StoreVersionError(StoreError):
-    """The database was written by a newer goldgrade, or by one that is too old."""
+    """An error for a database that was written by a newer goldgrade, or by one that is too old."""
 
 
 def _as_sentence(line: str) -> str:

@@ -8,11 +8,11 @@ from curation.core.digests import digest
 from curation.core.spans import Span, union
 from curation.core.text import pluralize
 
-QUOTE_COLUMNS = ("start_at", "end_at", "quote", "quote_hash")  # the columns of a stored range of evidence
+QUOTE_COLUMNS = ("start_at", "end_at", "quote", "quote_hash")  # columns of a stored range of evidence
 
 
 def describe_outside_spans(body: str, spans: Iterable[Span]) -> str:
-    """Write the refusal of the first range outside a document's body; '' if all ranges are inside."""
+    """Write the refusal of the first evidence range outside a document's body; '' if all are inside."""
     for start, end in spans:
         if not 0 <= start < end <= len(body):
             length = pluralize(len(body), "character")
@@ -21,5 +21,5 @@ def describe_outside_spans(body: str, spans: Iterable[Span]) -> str:
 
 
 def quote_spans(body: str, spans: Iterable[Span]) -> list[tuple[int, int, str, str]]:
-    """Make the stored form of ranges (`QUOTE_COLUMNS`); overlapping ranges are joined."""
+    """Convert ranges of evidence to their stored form (`QUOTE_COLUMNS`); overlapping ranges are joined."""
     return [(start, end, body[start:end], digest(body[start:end])) for start, end in union(spans)]

@@ -19,19 +19,19 @@ from typing import Any
 from curation.core.characters import show_controls
 
 LOG = logging.getLogger("goldgrade")
-# The environment variable that has the value `json` for JSON lines; processes of jobs inherit it
+# Environment variable that is `json` for JSON lines; processes of jobs inherit it
 FORM = "GOLDGRADE_LOG"
 _CONTENT_PATTERN = re.compile(r"'[^']*'|\"[^\"]*\"|“[^”]*”|\d+")
 _LINE_FORMAT = "%(asctime)s %(levelname)s %(message)s"
 
 
 def make_failure_id() -> str:
-    """Make the id of a failure, which the page and the log show."""
+    """Make the id of a failure, which both the page and the log show."""
     return secrets.token_hex(4)
 
 
 def configure() -> None:
-    """Write the log to standard error, in the form that the environment asks for."""
+    """Write the log to standard error, in the form that the environment variable requests."""
     handler = logging.StreamHandler()
     handler.setFormatter(_JsonFormatter() if os.environ.get(FORM) == "json" else _TextFormatter())
     LOG.handlers = [handler]
@@ -40,20 +40,18 @@ def configure() -> None:
 
 
 def write(level: int, message: str, *, error: BaseException | None = None, **fields: Any) -> None:
-    """Write a line to the log; `fields` are its machine-readable parts, and fields that are None are left
-    out.
-    """
+    """Write a log line; `fields` are its machine-readable parts, without those that are None."""
     present = {name: value for name, value in fields.items() if value is not None}
     LOG.log(level, "%s", message, exc_info=error, extra={"fields": present})
 
 
 def remove_content(sentence: str) -> str:
-    """Remove quotations and numbers from a refusal, because they may be personal data or grades."""
+    """Remove quotations and numbers from a refusal, because they may hold personal data or grades."""
     return _CONTENT_PATTERN.sub("…", sentence)
 
 
 def describe_origin(error: BaseException) -> str:
-    """Name the class and the code line of an error, such as "RefusedError at decisions.py:188"."""
+    """Name an error's class and the code line that raised it, such as "RefusedError at decisions.py:188"."""
     frame = list(walk_tb(error.__traceback__))[-1:]
     position = "".join(f" at {Path(caller.f_code.co_filename).name}:{line}" for caller, line in frame)
     return f"{type(error).__name__}{position}"
@@ -90,11 +88,11 @@ def _get_fields(record: logging.LogRecord) -> dict[str, Any]:
 
 
 def _escape_unprintable(text: str) -> str:
-    """Write JSON's escapes for unprintable characters, such as those that change the direction of text."""
+    """Escape unprintable characters for JSON, such as those that change the direction of text."""
     return "".join(sign if sign.isprintable() or sign == "\n" else json.dumps(sign)[1:-1] for sign in text)
 
 
 def _quote_value(value: Any) -> str:
-    """Write a value on one line."""
+    """Write a log value on one line."""
     text = str(value)
     return text if text.isprintable() and " " not in text and text else json.dumps(text)

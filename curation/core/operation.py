@@ -22,7 +22,7 @@ class Result(Protocol):
 
     @property
     def sentences(self) -> Sequence[str]:
-        """Sentences on the work done and the items left out; the first sentence is a summary."""
+        """Describe the work done and the items left out; the first sentence is a summary."""
 
 
 class PlainResult(NamedTuple):
@@ -64,10 +64,10 @@ class Operation(NamedTuple):
     stage: str = ""
 
     def refuse(self, cursor: Cursor, parameters: Mapping[str, Any] | None) -> None:
-        """Raise the errors of the work that can be known without doing the work."""
+        """Raise the errors that are known without doing the work."""
         self.check(cursor, None if parameters is None else read_request(self.request, parameters))
 
     def work(self, store: Any, parameters: Mapping[str, Any], progress: Progress, author: str) -> str:
-        """Do the work that a job's parameters describe; return the sentences of the result."""
+        """Do the work that a job's parameters describe, and return the sentences of the result."""
         request = read_request(self.request, parameters)
         return "\n".join(self.run(store, request, progress, author).sentences)

@@ -1,14 +1,14 @@
-"""Progress of long work: a callback that reports it, and the time that is left by the progress so far."""
+"""Progress of long work: a callback that reports progress, and an estimate of the time that is left."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
-# Called as progress(step, done, total); `total` is 0 while it is unknown
+# Called as progress(step, done, total); `total` is 0 as long as it is unknown
 Progress = Callable[[str, int, int], None]
 
 MIN_SECONDS = 5.0
-"""The seconds of a step after which its pace is known well enough for an estimate."""
+"""Seconds after which the pace of a step is known well enough for an estimate."""
 
 
 def silent(step: str, done: int, total: int) -> None:
@@ -16,13 +16,13 @@ def silent(step: str, done: int, total: int) -> None:
 
 
 class StepPace:
-    """The pace of the present step of long work, by which the time left is estimated at each report."""
+    """Pace of the present step of long work, from which each report estimates the time left."""
 
     def __init__(self) -> None:
         self._step, self._first_done, self._began_at = "", 0, 0.0
 
     def describe(self, step: str, done: int, total: int, now: float) -> str:
-        """Say how far a step is, and how long the rest of the step takes at its pace so far.
+        """Say how far a step has come, and how long the rest of the step takes at its present pace.
 
         Parameters
         ----------

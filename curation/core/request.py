@@ -16,12 +16,12 @@ from typing import Annotated, Any, NamedTuple, TypeVar, get_args, get_origin, ge
 
 from curation.core.errors import refuse_problems
 
-DEFAULT_MODEL = "all-MiniLM-L6-v2"  # name of the embedding model that requests have by default
+DEFAULT_MODEL = "all-MiniLM-L6-v2"  # default embedding model of requests
 Request = TypeVar("Request")
 
 
 class Switch(NamedTuple):
-    """A switch that turns a field off: a flag of the command, and for a number also a checkbox of a page."""
+    """A switch that turns off a field: a flag of the command, and for a number a checkbox on the page."""
 
     flag: str
     help: str
@@ -29,7 +29,7 @@ class Switch(NamedTuple):
 
 
 class Needs(NamedTuple):
-    """A condition under which a field has an effect; `met` checks the condition on all values."""
+    """A condition under which a field of a request has an effect; `met` checks it on all values."""
 
     why: str
     met: Callable[[Mapping[str, Any]], bool]
@@ -79,18 +79,18 @@ class Option:
 
     @property
     def spelling(self) -> str:
-        """The spelling of the command's option."""
+        """Return the spelling of the command's option."""
         return self.flag or f"--{self.name.replace('_', '-')}"
 
     @property
     def bounds(self) -> str:
-        """The allowed range of a number, in words."""
+        """Write the allowed range of a number in words."""
         if self.minimum is None or self.maximum is None:
             return f"at most {self.maximum:,g}" if self.minimum is None else f"{self.minimum:,g} or more"
         return f"{self.minimum:,g} to {self.maximum:,g}"
 
     def allows(self, number: float) -> bool:
-        """Check whether a number is within the option's bounds."""
+        """Return whether a number is within the option's bounds."""
         if self.minimum is None and self.maximum is None:
             return True
         low = -inf if self.minimum is None else self.minimum
@@ -99,7 +99,7 @@ class Option:
 
 
 def option(default: Any, label: str, help: str, **attributes: Any) -> Any:
-    """Make a field of a request that people choose; `attributes` are further attributes of the `Option`."""
+    """Make a request's field that people choose; `attributes` are further attributes of the `Option`."""
     return field(default=default, metadata={"option": Option(label, help, **attributes)})
 
 
@@ -124,12 +124,12 @@ def list_options(request_type: Any) -> tuple[Option, ...]:
 
 
 def find_option(request_type: Any, name: str) -> Option:
-    """Find the option of a field."""
+    """Find the option of a field by the field's name."""
     return next(option for option in list_options(request_type) if option.name == name)
 
 
 def find_unused_options(request: Any) -> list[Option]:
-    """List the options that differ from their default although they would change nothing."""
+    """List the options that differ from their default although they have no effect."""
     values = flatten_request(request)
     return [
         option
@@ -144,7 +144,7 @@ def _quote_label(option: Option) -> str:
 
 
 def refuse_invalid(request: Any, name_option: Callable[[Option], str] = _quote_label) -> None:
-    """Refuse numbers out of bounds, and fields that would change nothing.
+    """Refuse numbers out of bounds, and fields that would have no effect.
 
     Parameters
     ----------
@@ -174,7 +174,7 @@ def describe_out_of_bounds(
 
 
 def build_request(request_type: type[Request], values: Mapping[str, Any]) -> Request:
-    """Build a request from the values of its fields and of the fields of its dataclasses, by name.
+    """Build a request from values by name, including the fields of its dataclasses.
 
     Absent fields have their defaults.
     """
@@ -190,9 +190,7 @@ def build_request(request_type: type[Request], values: Mapping[str, Any]) -> Req
 
 
 def flatten_request(request: Any) -> dict[str, Any]:
-    """Collect the values of a request and of its dataclasses by name, in the form that `build_request`
-    takes.
-    """
+    """Collect the values of a request and its dataclasses by name, as `build_request` takes them."""
     values: dict[str, Any] = {}
     for request_field in fields(request):
         value = getattr(request, request_field.name)

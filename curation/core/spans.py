@@ -10,12 +10,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from itertools import chain
 
-Span = tuple[int, int]  # the position of the first character, and the position after the last
-Spans = tuple[Span, ...]  # a set of characters in normal form
+Span = tuple[int, int]  # position of the first character, and position after the last character
+Spans = tuple[Span, ...]  # set of characters in normal form
 
 
 def union(spans: Iterable[Span]) -> Spans:
-    """Compute the union of the ranges: the characters that are in at least one range."""
+    """Compute the union of ranges: the characters that are in at least one range."""
     merged: list[Span] = []
     for start, end in sorted(spans):
         if start >= end:
@@ -28,7 +28,7 @@ def union(spans: Iterable[Span]) -> Spans:
 
 
 def intersection(spans: Iterable[Span], other: Iterable[Span]) -> Spans:
-    """Compute the intersection: the characters that are in both sets."""
+    """Compute the intersection of two sets: the characters that are in both."""
     return covered_by_at_least([spans, other], 2)
 
 
@@ -40,7 +40,7 @@ def difference(spans: Iterable[Span], other: Iterable[Span]) -> Spans:
 
 
 def covered_by_at_least(sets: Sequence[Iterable[Span]], minimum: int) -> Spans:
-    """Compute the characters that are in at least `minimum` of the sets."""
+    """Compute the characters that are in at least `minimum` of several sets."""
     changes = sorted(
         (position, step)
         for spans in sets
@@ -59,7 +59,7 @@ def covered_by_at_least(sets: Sequence[Iterable[Span]], minimum: int) -> Spans:
 
 
 def trim_spans(text: str, spans: Iterable[Span]) -> list[Span]:
-    """Remove white space at the ends of ranges; ranges with only white space are left out."""
+    """Remove white space from the ends of ranges; ranges that hold only white space are left out."""
     parts = []
     for start, end in spans:
         if tail := text[start:end].lstrip():
@@ -68,5 +68,5 @@ def trim_spans(text: str, spans: Iterable[Span]) -> list[Span]:
 
 
 def count_characters(spans: Iterable[Span]) -> int:
-    """Count the characters of the set."""
+    """Count the characters of a set."""
     return sum(end - start for start, end in union(spans))

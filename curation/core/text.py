@@ -1,4 +1,4 @@
-"""Numbers in words and figures for people."""
+"""Numbers and lists as text for people."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 
 MAX_NOTE_LENGTH = 4_000  # maximum length of a note, a reason or a question, in characters
-TINY_P = "<\u00a00.001"  # the text of a p value that three decimals would round to 0
+TINY_P = "<\u00a00.001"  # replaces a p value that three decimals would round to 0
 _PLURAL = re.compile(r"\b\w{3,}s\b")
 
 
@@ -21,7 +21,7 @@ def pluralize_label(number: int, label: str) -> str:
 
 
 def describe_left_out(left_out: Mapping[str, int], unit: str = "") -> list[str]:
-    """Write a sentence for each reason → number left out; `unit` is the noun, if the reasons have none."""
+    """Write a sentence for each reason with the number left out; `unit` is the noun if reasons have none."""
     return [
         f"Left out: {pluralize_label(number, unit)}: {why}." if unit else f"Left out: {why} ({number:,})."
         for why, number in left_out.items()
@@ -59,12 +59,12 @@ def join_names(names: Sequence[str], most: int = 5) -> str:
 
 
 def p_cell(p: float | None) -> float | str | None:
-    """Make the table cell of a p value, which is never 0.000."""
+    """Make the table cell of a p value, which is never shown as 0.000."""
     return TINY_P if p is not None and p < 0.001 else p
 
 
 def p_text(p: float | None) -> str:
-    """Write a p value in a sentence: "0.012", "< 0.001"; a dash if it is unknown."""
+    """Write a p value for a sentence: "0.012", "< 0.001"; a dash if it is unknown."""
     return TINY_P if p is not None and p < 0.001 else decimal(p)
 
 

@@ -31,11 +31,11 @@ NOT_REACHED = "the server was not reached"
 UNTRUSTED = "the certificate of its host is not trusted"
 _REFUSED = frozenset({401, 403, 404, 405})
 _BUSY = frozenset({408, 425, 429})
-_MAX_ERROR_BYTES = 10_000  # maximum number of bytes that are read from an error's body
+_MAX_ERROR_BYTES = 10_000  # maximum number of bytes that are read from the body of an error
 
 
 class RetryPolicy(NamedTuple):
-    """Time limit of an answer, and number of attempts.
+    """Time limit of an answer, and number of attempts to get it.
 
     Attributes
     ----------
@@ -51,7 +51,7 @@ class RetryPolicy(NamedTuple):
 
 
 class RequestFailure(NamedTuple):
-    """The reason why a request got no answer.
+    """Reason why a request got no answer.
 
     Attributes
     ----------
@@ -73,17 +73,17 @@ class WebAnswer(NamedTuple):
 
     @property
     def is_refused(self) -> bool:
-        """True if further requests would also fail, because the address or the key is wrong."""
+        """Return whether further requests would also fail, because the address or the key is wrong."""
         return self.status in _REFUSED or 300 <= self.status < 400
 
     @property
     def is_busy(self) -> bool:
-        """True if the same request may succeed later."""
+        """Return whether the same request may succeed later."""
         return self.status in _BUSY or self.status >= 500
 
 
 def send(request: Request, seconds: float, most: int) -> WebAnswer | RequestFailure:
-    """Send one request; return the answer, or the reason why there is no answer."""
+    """Send one request; return the answer, or the reason why there is none."""
     try:
         return WebAnswer(200, _read_answer(request, seconds, most))
     except HTTPError as error:
@@ -102,7 +102,7 @@ def send(request: Request, seconds: float, most: int) -> WebAnswer | RequestFail
 def send_with_retries(
     ask: Callable[[], T | RequestFailure], patience: RetryPolicy, stop: Event
 ) -> tuple[T | RequestFailure, int]:
-    """Send a request until an answer comes, attempts run out or `stop` is set; also return the attempts."""
+    """Send a request until an answer comes, attempts run out or `stop` is set; return the attempts too."""
     wait, fault = patience.first_wait, RequestFailure("stopped before it was asked")
     for attempt in range(1, patience.attempts + 1):
         if stop.is_set():
@@ -122,7 +122,7 @@ def send_with_retries(
 
 
 def find_address_problems(name: str, url: str, key_name: str, example: str) -> list[str]:
-    """List the problems of the address in a variable, without the address, because it may contain a key."""
+    """List the problems of the address in a variable without naming the address, which may contain a key."""
     try:
         parts = urlsplit(url)
         is_address = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
@@ -139,14 +139,14 @@ def find_address_problems(name: str, url: str, key_name: str, example: str) -> l
 
 
 def find_key_problems(name: str, key: str) -> list[str]:
-    """List the problems of the key in a variable, without the key."""
+    """List the problems of the key in a variable without naming the key."""
     if key.isascii() and key.isprintable() and " " not in key:
         return []
     return [f"{name} holds characters that no key has: spaces, line breaks or accents."]
 
 
 class _NoRedirects(HTTPRedirectHandler):
-    """A handler that follows no redirect, because it would send keys and content to a different host."""
+    """A handler that follows no redirect, which would send keys and content to a different host."""
 
     def redirect_request(
         self, req: Request, fp: IO[bytes], code: int, msg: str, headers: Any, newurl: str
@@ -155,7 +155,7 @@ class _NoRedirects(HTTPRedirectHandler):
 
 
 class _Deadline(HTTPHandler, HTTPSHandler):
-    """A handler whose time limit is for the whole answer, however slowly its bytes arrive."""
+    """A handler whose time limit covers the whole answer, however slowly the bytes arrive."""
 
     def do_open(self, http_class: Any, req: Request, **options: Any) -> HTTPResponse:
         until = monotonic() + (req.timeout or 0.0)
@@ -175,7 +175,7 @@ class _Response(HTTPResponse):
 
 
 class _Received(RawIOBase):
-    """A reader of a socket's data with a deadline, after which reading raises a TimeoutError."""
+    """A reader of socket data that raises a TimeoutError after a deadline."""
 
     def __init__(self, until: float, sock: socket, data: RawIOBase) -> None:
         self._until, self._sock, self._data = until, sock, data
@@ -203,7 +203,7 @@ def _read_head(error: HTTPError) -> bytes:
 
 
 def _retry_after(value: str | None) -> float | None:
-    """Read the seconds to wait from a number or a date; None if the header has neither."""
+    """Read from a header how many seconds to wait, as a number or a date; None if it has neither."""
     if value is None:
         return None
     try:

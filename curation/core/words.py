@@ -21,7 +21,7 @@ from itertools import pairwise
 from operator import add
 from typing import NamedTuple
 
-# The name of this tokenization. Results that depend on the tokenization are stored with its name.
+# Name of this tokenization, stored with results that depend on it.
 TOKENIZATION = "by script 1"
 
 _ASCII_WORD = re.compile(r"\w+", re.ASCII)
@@ -81,17 +81,17 @@ def split_whole_words(text: str) -> list[str]:
 
 
 def split_signs(run: str) -> list[str]:
-    """Cut a folded run into signs: letters with their marks."""
+    """Cut a folded run of a script without spaces into signs: letters with their marks."""
     return _compile_patterns().sign.findall(run) if _compile_patterns().mark.search(run) else list(run)
 
 
 def is_unspaced(word: str) -> bool:
-    """Check whether a folded word is in a script without spaces."""
+    """Return whether a folded word is in a script without spaces."""
     return not word.isascii() and _is_unspaced_letter(word[0])
 
 
 def is_cut_differently(text: str, whole: bool = False) -> bool:
-    """Check whether older goldgrades, which knew no marks and no grams, cut this text differently.
+    """Return whether older goldgrades, which knew no marks and no grams, cut a text differently.
 
     Parameters
     ----------
@@ -106,7 +106,7 @@ def is_cut_differently(text: str, whole: bool = False) -> bool:
 
 
 def fold(word: str) -> str:
-    """Fold a word or text as `split_words` does."""
+    """Fold a word or text in the same way as `split_words`."""
     return word.lower() if word.isascii() else _remove_ignored(_normalise(word))
 
 
@@ -117,7 +117,7 @@ def locate_words(text: str, select: Callable[[str], bool] = lambda word: True) -
     ----------
     select: function that selects the words; called once for each distinct run of the text.
     """
-    folded: dict[str, str] = {}  # run → word, '' where it is not wanted
+    folded: dict[str, str] = {}  # run → word, or '' for a run that is not wanted
     for match in _choose_run_pattern(text).finditer(text):
         run = match[0]
         word = folded.get(run)
@@ -139,7 +139,7 @@ def find_word_starts(text: str) -> list[int]:
 
 
 def _choose_run_pattern(text: str) -> re.Pattern[str]:
-    """Choose the fastest pattern that cuts this unfolded text."""
+    """Choose the fastest pattern that cuts an unfolded text."""
     if text.isascii():
         return _ASCII_WORD
     return _compile_patterns().raw_run if any(map(_is_special, set(text))) else _SIMPLE_WORD
@@ -161,7 +161,7 @@ def _locate_signs(run: str, start: int, select: Callable[[str], bool]) -> Iterat
 
 
 def _split_unfolded(run: str) -> tuple[list[str], list[tuple[int, int]]]:
-    """Cut an unfolded run into folded signs, with the part of the run that each sign comes from."""
+    """Cut an unfolded run into folded signs, each with the part of the run that it comes from."""
     if _compile_patterns().joining.search(run) is None:
         letters = list(map(_fold_sign, run))
         if all(len(letter) == 1 and _is_unspaced_letter(letter) for letter in set(letters)):
@@ -207,7 +207,7 @@ def _is_unspaced_letter(letter: str) -> bool:
 
 @lru_cache(maxsize=1)
 def _compile_patterns() -> _Patterns:
-    """Compile the patterns at the first text that is not ASCII, because it takes a tenth of a second."""
+    """Compile the patterns at the first text that is not ASCII, because this takes a tenth of a second."""
     near, far = range(0x300, 0x10000), (*range(0x10000, 0x32000), *range(0xE0100, 0xE01F0))
     marks, far_marks = _make_character_class(near, _is_mark), _make_character_class(far, _is_mark)
     unspaced = re.compile(rf"[{_UNSPACED_LETTERS}]")
@@ -217,7 +217,7 @@ def _compile_patterns() -> _Patterns:
     )
     signs = f"(?:[{near_signs}]|[{far_signs}])"
     letters = rf"[^\W{_UNSPACED_LETTERS}]+"
-    mark = f"(?:[{marks}]|[{far_marks}])"  # apart: `re` looks up a class without far signs in a table
+    mark = f"(?:[{marks}]|[{far_marks}])"  # separate: `re` looks up a class without far signs in a table
     extended = f"(?:[{marks}{_IGNORED_CHARACTERS}]|[{far_marks}])"
     return _Patterns(
         mark=re.compile(mark),
@@ -240,7 +240,7 @@ def _is_mark(letter: str) -> bool:
 
 
 def _make_character_class(codes: Iterable[int], belongs: Callable[[str], bool]) -> str:
-    """Write the letters that meet a condition as ranges of a character class."""
+    """Write the letters that meet a condition as ranges for a character class."""
     members = [code for code in codes if belongs(chr(code))]
     starts = [code for code, before in zip(members, [0, *members], strict=False) if code != before + 1]
     ends = [code for code, after in zip(members, [*members[1:], 0], strict=True) if after != code + 1]

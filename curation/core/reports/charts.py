@@ -24,21 +24,21 @@ from curation.core.statistics.estimate import Estimate
 _WIDTH = 800
 _ROW = 28
 _TICK = 28  # minimum distance of two labels of an axis, in pixels
-_PLOT = 118  # the height of a panel's plot; its name is above it
+_PLOT = 118  # height of a panel's plot, below the panel's name
 _BARS_BEGIN, _BARS_WIDTH, _BARS_TOP = 220, 720, 28
 _CELL_HEIGHT = 46
-_PANEL, _PANELS, _GAP = 252, 3, 20  # width of a panel of `draw_weeks`, panels in a row, and between them
-_LETTERS = 30  # of a name on one line beside the bars
-_LINES = 6  # of a name beside the bars; the tooltip has all of it
-_LABEL = 38  # pixels of a figure below an axis
+_PANEL, _PANELS, _GAP = 252, 3, 20  # panel width in `draw_weeks`, panels in a row, and space between panels
+_LETTERS = 30  # maximum letters in one line of a name beside the bars
+_LINES = 6  # maximum lines of a name beside the bars; the tooltip has the whole name
+_LABEL = 38  # pixels for a value below an axis
 NARROW = 352  # width of a narrow chart in pixels: a phone's screen without the page's margins
 NARROW_LETTERS = 48  # number of letters that fit into the width of a narrow chart
 LINE = 16  # line height in pixels
-BarGroup = tuple[str, tuple[float, float]]  # a name, and one share for each entry of the legend
+BarGroup = tuple[str, tuple[float, float]]  # name, and one share for each entry of the legend
 
 
 class Mark(NamedTuple):
-    """A figure to draw, with its sample size in words."""
+    """A value to draw in a chart, with its sample size in words."""
 
     name: str
     estimate: Estimate
@@ -47,7 +47,7 @@ class Mark(NamedTuple):
 
 @dataclass(frozen=True)
 class HeatCell:
-    """A cell of a heat map; `share` gives its colour and is None if undefined."""
+    """A cell of a heat map; its `share` gives the colour and is None if undefined."""
 
     share: float | None
     count: int
@@ -76,14 +76,14 @@ class Axis(NamedTuple):
 
     @property
     def labelled(self) -> list[float]:
-        """The ticks that get a label, as many as fit on the axis."""
+        """Return the ticks that get a label, as many as fit on the axis."""
         return self.ticks[:: ceil(_LABEL * (len(self.ticks) - 1) / abs(self.length))]
 
 
 def draw_intervals(
     title: str, marks: Sequence[Mark], whole: float | None = None, references: Sequence[float] = ()
 ) -> Markup:
-    """Draw a row for each mark: name, interval, figure, and sample size.
+    """Draw a row for each mark with name, interval, value and sample size.
 
     Parameters
     ----------
@@ -103,7 +103,7 @@ def draw_intervals(
 
 
 def draw_weeks(title: str, series: Sequence[tuple[str, Sequence[Mark]]], joined: bool = False) -> Markup:
-    """Draw a panel for each series, with a mark for each week, on one scale; a mark's name is an ISO date.
+    """Draw a panel for each series with a mark for each week, on one scale; marks are named by ISO dates.
 
     Parameters
     ----------
@@ -150,7 +150,7 @@ def draw_bars(title: str, description: str, legend: tuple[str, str], rows: Seque
 def render_two_sizes(
     template: str, wide: Mapping[str, object], narrow: Mapping[str, object], **both: object
 ) -> Markup:
-    """Render a chart's template twice: for wide and for narrow containers."""
+    """Render a chart's template twice, for wide and for narrow containers."""
     sizes = (("wide", wide), ("narrow", narrow))
     return Markup("").join(render(template, size=name, **both, **values) for name, values in sizes)
 
@@ -172,7 +172,7 @@ def wrap_text(text: str, letters: int, most: int) -> list[str]:
 def _add_labels(
     places: dict[str, object], ticks: Sequence[float], references: Sequence[float]
 ) -> dict[str, object]:
-    """Add the labels of an axis to the places; the references have their own line below the ticks."""
+    """Add the labels of an axis to a chart's layout; references have their own line below the ticks."""
     x, height = places["x"], places["height"]
     assert isinstance(x, Axis)
     assert isinstance(height, int)
@@ -186,7 +186,7 @@ def _add_labels(
 
 
 def _place_beside(marks: Sequence[Mark], start: float) -> dict[str, object]:
-    """Place intervals next to their names and figures."""
+    """Place intervals of a wide chart next to their names and values."""
     rows = []
     for number, mark in enumerate(marks):
         y = _ROW * number + 22
@@ -198,7 +198,7 @@ def _place_beside(marks: Sequence[Mark], start: float) -> dict[str, object]:
 
 
 def _place_below(marks: Sequence[Mark], start: float) -> dict[str, object]:
-    """Place intervals below their names and figures."""
+    """Place intervals of a narrow chart below their names and values."""
     rows, spans, top = [], [], LINE
     for mark in marks:
         name = wrap_text(mark.name, NARROW_LETTERS, 3)
@@ -218,7 +218,7 @@ def _place_below(marks: Sequence[Mark], start: float) -> dict[str, object]:
 
 
 def _place_cells(names: Sequence[str], width: int, left: int, letters: int) -> dict[str, object]:
-    """Place the cells of a heat map, and its names above and next to the cells."""
+    """Place the cells of a heat map, with names above and next to the cells."""
     above = [wrap_text(name, (width - 4) // 7, 3) for name in names]
     top = 32 + LINE * max(map(len, above), default=1)
     return {

@@ -17,13 +17,13 @@ if TYPE_CHECKING:
 
 
 def render(template: str, **values: object) -> Markup:
-    """Render a template of this package with escaped values."""
+    """Render a template of this package, with its values escaped."""
     return Markup(_environment().get_template(template).render(values))  # noqa: S704
 
 
 @dataclass(frozen=True)
 class Section:
-    """A part of a report; `drawings` are charts, each line of `sentence` is a paragraph, `anchor` an id.
+    """Section of a report; `drawings` are charts, each line of `sentence` is a paragraph, `anchor` is an id.
 
     `charted` has the figures of the charts as tables for a terminal, which draws no charts.
     """
@@ -40,7 +40,7 @@ class Section:
 def html_page(
     title: str, findings: Iterable[str], sections: Iterable[Section], remark: str = "", lead: str = ""
 ) -> str:
-    """Make an HTML page: a lead-in, the list of findings, a remark, and the sections."""
+    """Make an HTML page with a lead-in, the list of findings, a remark, and the sections."""
     values = {"title": title, "lead": lead, "findings": findings, "remark": remark}
     return str(render("page.html", **values, sections=list(sections)))
 
@@ -71,7 +71,7 @@ def _environment() -> Environment:
 
 
 def _plain(value: float) -> str:
-    """Write a number of a scale without trailing zeros."""
+    """Write a number on a scale without trailing zeros."""
     return f"{value:g}".replace("-", "\u2212")
 
 

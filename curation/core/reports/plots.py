@@ -15,7 +15,7 @@ from markupsafe import Markup
 
 from curation.core.reports.charts import LINE, NARROW, NARROW_LETTERS, Axis, Mark, render_two_sizes, wrap_text
 
-# Disc, square, triangle, diamond, cross, ring: outlines around (0, 0)
+# Outlines of disc, square, triangle, diamond, cross and ring around (0, 0)
 MARK_OUTLINES = (
     "M-5 0a5 5 0 1 0 10 0a5 5 0 1 0-10 0z",
     "M-4.5-4.5h9v9h-9z",
@@ -27,11 +27,11 @@ MARK_OUTLINES = (
 LINE_DASHES = ("", "7 3", "2 3", "9 3 2 3", "1 4", "5 2 1 2 1 2")
 MAX_SERIES = len(MARK_OUTLINES)
 
-_WIDTH = 800  # of a wide plot, in pixels; a narrow plot has `NARROW` pixels
+_WIDTH = 800  # width of a wide plot, in pixels; a narrow plot has `NARROW` pixels
 _PLOT_BEGIN, _PLOT_LENGTH = 230, 350
 _SIDE = 430
 _NARROW_SIDE = NARROW - 76
-_MARGIN = 64  # left of a square plot, for the labels of the vertical axis
+_MARGIN = 64  # space to the left of a square plot, for the labels of the vertical axis
 _BAR_DISTANCE = 30
 
 
@@ -44,7 +44,7 @@ class DotRow(NamedTuple):
 
 
 class PlotPoint(NamedTuple):
-    """A point of a plot. A point with a label is larger. A page receives the key of a clicked point."""
+    """Point of a scatter plot. A point with a label is larger. A page receives the key of a clicked point."""
 
     x: float
     y: float
@@ -54,7 +54,7 @@ class PlotPoint(NamedTuple):
 
 
 class PlotCurve(NamedTuple):
-    """A curve through points (x, y) in order, with y from 0 to 1, and a marked_point point on the curve."""
+    """Curve through points (x, y) in order, with y from 0 to 1, and one point that is marked."""
 
     name: str
     points: Sequence[tuple[float, float]]
@@ -64,7 +64,7 @@ class PlotCurve(NamedTuple):
 def draw_dot_plot(
     title: str, series: Sequence[str], rows: Sequence[DotRow], line: float | None = None
 ) -> Markup:
-    """Draw a dot plot: for each row and series a dot at the figure, and the interval as a line.
+    """Draw a dot plot: for each row and series a dot at the value, and the interval as a line.
 
     Parameters
     ----------
@@ -90,7 +90,7 @@ def draw_dot_plot(
 
 
 def draw_scatter_plot(title: str, across: str, up: str, points: Sequence[PlotPoint]) -> Markup:
-    """Draw points with two figures from 0 to 1, and the diagonal of equal figures.
+    """Draw points with two values from 0 to 1, and the diagonal of equal values.
 
     Parameters
     ----------
@@ -149,7 +149,7 @@ def draw_share_bars(title: str, legend: tuple[str, str], rows: Sequence[Mark]) -
 
 
 def _place_dots_beside(legend_names: Sequence[str], rows: Sequence[DotRow], axis: Axis) -> dict[str, object]:
-    """Place dots next to the names of their rows."""
+    """Place the dots of a wide plot next to the names of their rows."""
     legend_step = _WIDTH // max(1, len(legend_names))
     begin = 34 if legend_names else 8
     top = begin
@@ -170,7 +170,7 @@ def _place_dots_beside(legend_names: Sequence[str], rows: Sequence[DotRow], axis
 
 
 def _place_dots_below(legend_names: Sequence[str], rows: Sequence[DotRow], axis: Axis) -> dict[str, object]:
-    """Place dots below the names of their rows, with room for the figures."""
+    """Place the dots of a narrow plot below the names of their rows, with room for the values."""
     top = 20 * len(legend_names) + 8
     places, spans = [], []
     for row in rows:
@@ -201,13 +201,13 @@ def _make_square_axes(side: int, largest_x: float | None = None) -> dict[str, ob
 
 
 def _place_bars(rows: Sequence[Mark], distance: int) -> dict[str, object]:
-    """Place one bar for each row, with this distance between the tops of two bars."""
+    """Place one bar for each row, at a fixed distance between the tops of bars."""
     places = [(34 + distance * index, row) for index, row in enumerate(rows)]
     return {"height": 34 + distance * len(rows), "rows": places}
 
 
 def _make_axis(values: Sequence[float], begin: float, length: float) -> Axis:
-    """Make an axis with round ends around the values; from 0 to 1 without values."""
+    """Make an axis around the values with round ends, or from 0 to 1 if there are no values."""
     low, high = min(values, default=0.0), max(values, default=1.0)
     step = _choose_step(max(high - low, 0.05) / 5, (1, 2, 5, 10))
     start = floor(low / step + 1e-9) * step
@@ -216,7 +216,7 @@ def _make_axis(values: Sequence[float], begin: float, length: float) -> Axis:
 
 
 def _choose_step(minimum: float, factors: Sequence[float]) -> float:
-    """Choose the smallest step of at least `minimum`: a power of ten times one of the factors."""
+    """Choose the smallest tick distance of at least `minimum`: a power of ten times one of the factors."""
     power = 10 ** floor(log10(minimum))
     step: float = next(power * factor for factor in factors if power * factor >= minimum)
     return step

@@ -27,7 +27,7 @@ _NAME_HEIGHT, _NAME_WIDTH = 24, 185
 
 
 class RegionMark(NamedTuple):
-    """A region to draw.
+    """A region of the corpus to draw.
 
     Attributes
     ----------
@@ -48,13 +48,13 @@ class RegionMark(NamedTuple):
 
     @property
     def shade(self) -> str:
-        """The CSS class of the region's colour."""
+        """Return the CSS class of the region's colour."""
         if not self.queries:
             return "unasked"
         return "unknown" if self.value is None else f"v{min(SHADE_STEPS, 1 + int(self.value * SHADE_STEPS))}"
 
     def described(self, measure: str) -> str:
-        """Describe the region with its documents, queries and value."""
+        """Describe the region by its documents, queries and value."""
         value = "nothing was asked" if not self.queries else "not evaluated"
         if self.queries and self.value is not None:
             value = f"{measure} {decimal(self.value)}"
@@ -65,8 +65,8 @@ class RegionMark(NamedTuple):
 
 
 def region_map(title: str, measure: str, marks: Sequence[RegionMark], proportion: float | None) -> Markup:
-    """Draw the documents of each region against its queries, on logarithmic scales; regions without queries
-    are below.
+    """Draw the regions' documents against their queries, on logarithmic scales; regions without queries are
+    below.
 
     Parameters
     ----------
@@ -91,8 +91,8 @@ def region_graph(
     places: Sequence[tuple[float, float]],
     edges: Sequence[tuple[int, int, float]],
 ) -> Markup:
-    """Draw the regions at the places of a layout, larger with more documents. The largest regions are drawn
-    with their names.
+    """Draw the regions as a graph at given positions; regions with more documents are larger. The largest
+    regions are drawn with their names.
 
     Parameters
     ----------
@@ -174,7 +174,7 @@ def _choose_named_regions(marks: Sequence[RegionMark], name_width: int) -> list[
 
 
 def _scale_logarithmically(value: float, most: float) -> float:
-    """Scale a value logarithmically: 0 for 1, and below 1 for `most`, so that the largest value is inside."""
+    """Map a value to a logarithmic scale: 1 to 0, and `most` to a little less than 1."""
     return log(max(value, 1)) / log(1.15 * max(most, 2))
 
 
@@ -194,9 +194,7 @@ def _find_diagonal(
     across: Callable[[float], float],
     up: Callable[[float], float],
 ) -> tuple[float, float, float, float] | None:
-    """Compute the line of the average number of queries for each document, as far as it is inside the
-    plot.
-    """
+    """Compute the line of the average number of queries for each document, as far as it is in the plot."""
     if not proportion:
         return None
     first, last = max(1.0, 1 / proportion), min(float(most_documents), most_queries / proportion)
@@ -206,7 +204,7 @@ def _find_diagonal(
 
 
 def _place_legend(width: int, top: int) -> dict[str, object]:
-    """Place the legend of shades, and compute the height of the drawing with it."""
+    """Place the legend of shades, and compute the height of the drawing with this legend."""
     steps = [
         (f"v{step}", f"{(step - 1) / SHADE_STEPS:g}–{step / SHADE_STEPS:g}")
         for step in range(1, SHADE_STEPS + 1)

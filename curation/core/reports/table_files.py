@@ -19,14 +19,14 @@ _LATEX_ESCAPES = {
     **{sign: f"\\{sign}" for sign in "&%$#_{}"},
     **{"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"},
     **{"<": "$<$", ">": "$>$", "|": r"\textbar{}", '"': r"\char34{}"},
-    **{"[": "{[}", "*": "{*}"},  # after the end of a row both would be arguments of it
+    **{"[": "{[}", "*": "{*}"},  # after the end of a row, LaTeX would read both as arguments
     **{"\u2212": "$-$", "\u2191": r"$\uparrow$", "\u2193": r"$\downarrow$", "τ": r"$\tau$"},
     **{"\u00a0": "~", "–": "--", "…": r"\dots{}", "\n": " ", "\t": " "},
 }
 
 
 def format_csv(table: Table) -> str:
-    """Format a table as CSV (RFC 4180) with a header, line feeds, and cells that no spreadsheet runs."""
+    """Format a table as CSV (RFC 4180) with a header, line feeds, and cells that no spreadsheet executes."""
     text = StringIO()
     writer = csv.writer(text, lineterminator="\n")
     rows = [table.columns, *table.rows]
@@ -59,7 +59,7 @@ TABLE_FORMATS: dict[str, Callable[[Table], str]] = {
     ".md": format_markdown,
     ".tex": format_latex,
 }
-"""Extension of a file name → the function that formats a table as the text of the file."""
+"""Map from a file extension to the function that formats a table as the text of the file."""
 
 
 def find_table_format(path: Path, option: str) -> Callable[[Table], str]:
@@ -85,7 +85,7 @@ def escape_markdown(text: str) -> str:
 
 
 def _find_numeric_columns(table: Table) -> list[bool]:
-    """Return for each column whether all its cells are numbers or missing."""
+    """Find the columns in which all cells are numbers or missing."""
     columns = zip(*table.rows, strict=True) if table.rows else ([""] for _ in table.columns)
     return [all(value is None or isinstance(value, int | float) for value in column) for column in columns]
 

@@ -1,4 +1,4 @@
-"""Tables for people: captions, columns, and cells of figures, shares, bars, grades and names.
+"""Tables for people: captions, columns, and cells with numbers, shares, bars, grades and names.
 
 Terminals, pages of the app, HTML reports and files show the same `Table`. `cell_text` writes a cell as text.
 """
@@ -24,7 +24,7 @@ class BarCell(NamedTuple):
 
 
 class NumberCell(NamedTuple):
-    """A cell with a figure and its number of decimal places; a dash if the figure is unknown."""
+    """A cell with a number and its decimal places; a dash if the number is unknown."""
 
     value: float | None
     places: int
@@ -50,7 +50,7 @@ class QueryName(str):
 
 
 class GradeCell(NamedTuple):
-    """A cell with a grade in its colour of the guide; `lacking` is the reason for a missing grade."""
+    """A cell with a grade in the guide's colour; `lacking` is the reason for a missing grade."""
 
     grade: int | None
     colour: str
@@ -58,7 +58,7 @@ class GradeCell(NamedTuple):
 
 
 def cell_text(value: object) -> str:
-    """Write a value as a table shows it: None as a dash, fractions with three places, times to the minute.
+    """Write a value as tables show it: None as a dash, fractions with three decimals, times to the minute.
 
     An estimate becomes '' because only the app draws estimates, on a scale from 0 to 1; other columns have
     the figures.
@@ -85,13 +85,13 @@ def cell_text(value: object) -> str:
 
 
 def is_figure(value: object) -> bool:
-    """Check whether a cell is right-aligned: a number, an unknown value, or a p value below 0.001."""
+    """Return whether a cell is right-aligned: a number, an unknown value, or a p value below 0.001."""
     return value is None or isinstance(value, int | float | NumberCell | ShareCell) or value == TINY_P
 
 
 @dataclass(frozen=True)
 class Table:
-    """A table for people. A cell of None is unknown; `words` is True if the cells contain sentences."""
+    """Table for people; a cell of None is unknown, and `words` says whether the cells contain sentences."""
 
     caption: str
     columns: tuple[str, ...]
@@ -100,7 +100,7 @@ class Table:
 
 
 def figure_row(label: str, estimate: Estimate) -> tuple[object, ...]:
-    """Make a row of `figure_table`: a figure with its interval, or the reason why the figure is missing."""
+    """Make a row of `figure_table`: a value with its interval, or the reason why the value is missing."""
     if estimate.value is None:
         return (label, "–", "–", "", estimate.n, estimate.why or "")
     return (label, decimal(estimate.value), estimate.interval(), estimate, estimate.n, "")

@@ -1,4 +1,4 @@
-"""Reports in a terminal of any width, without line breaks inside figures, names or ids.
+"""Output of reports in a terminal of any width, without line breaks inside numbers, names or ids.
 
 Columns of sentences shrink first, down to their longest word. A table that is still too wide becomes a list
 of its rows. Charts appear on pages only. Outside a terminal only tables are wrapped.
@@ -20,15 +20,15 @@ from curation.core.characters import ISOLATES, show_controls
 from curation.core.reports.page import Section
 from curation.core.reports.tables import Table, cell_text, is_figure
 
-PIPE_WIDTH = 110  # width of a table, in characters, outside a terminal
-MAX_NAME_LENGTH = 32  # maximum length of a cell that is never wrapped, such as a name or a figure
-BEFORE = re.compile(r"(?<=\d) (?=\()")  # the place at which a figure may be wrapped: before its interval
-MIN_SENTENCE = 20  # minimum width of a column of sentences, in characters
+PIPE_WIDTH = 110  # table width in characters outside a terminal
+MAX_NAME_LENGTH = 32  # maximum length of a cell that is never wrapped, such as a name or a number
+BEFORE = re.compile(r"(?<=\d) (?=\()")  # a value may be wrapped here, before its interval
+MIN_SENTENCE = 20  # minimum width in characters of a column of sentences
 GAP = 3  # characters between the cells of a table
 
 
 class Screen(NamedTuple):
-    """The output of a report; outside a terminal only tables keep to `width`."""
+    """Output device of a report; outside a terminal only tables keep to `width`."""
 
     out: TextIO
     width: int
@@ -39,13 +39,13 @@ class Screen(NamedTuple):
         self.out.write(f"{self.bold(text) if is_bold else text}\n")
 
     def bold(self, text: str) -> str:
-        """Make a text bold if the terminal knows styles."""
+        """Make a text bold if the terminal has styles."""
         known = self.is_terminal and os.environ.get("TERM") not in ("dumb", "unknown")
         return f"\x1b[1m{text}\x1b[0m" if known and text else text
 
 
 def show_sections(sections: Iterable[Section], screen: Screen | None = None) -> None:
-    """Write the heading, sentences, tables and remark of each section."""
+    """Write the heading, sentences, tables and remark of each section of a report."""
     screen = screen or _screen()
     for section in sections:
         if section.heading:
@@ -62,7 +62,7 @@ def show_sections(sections: Iterable[Section], screen: Screen | None = None) -> 
 def show_report(
     title: str, findings: Iterable[str], sections: Iterable[Section], remark: str = "", lead: str = ""
 ) -> None:
-    """Write to a terminal the report that `html_page` writes as a page."""
+    """Write to a terminal the report that `html_page` writes as an HTML page."""
     screen = _screen()
     show_sentence(title, screen, True)
     for sentence in filter(None, (lead, *findings)):
@@ -73,7 +73,7 @@ def show_report(
 
 
 def show_sentence(text: str, screen: Screen | None = None, is_bold: bool = False, margin: int = 0) -> None:
-    """Write a paragraph: wrapped between words in a terminal, else on one line.
+    """Write a paragraph, wrapped between words in a terminal, otherwise on one line.
 
     Parameters
     ----------
@@ -87,7 +87,7 @@ def show_sentence(text: str, screen: Screen | None = None, is_bold: bool = False
 
 
 def show_table(table: Table, screen: Screen | None = None) -> None:
-    """Write a table without columns that are empty in every row, or a list of its rows if it is too wide."""
+    """Write a table without its empty columns, or a list of its rows if the table is too wide."""
     screen = screen or _screen()
     empty = [bool(table.rows) and all(row[n] == "" for row in table.rows) for n in range(len(table.columns))]
     filled = [number for number, is_empty in enumerate(empty) if not is_empty]
@@ -110,12 +110,12 @@ def _screen() -> Screen:
 
 
 def _make_visible(text: str) -> str:
-    """Replace control characters by visible signs, and remove invisible marks around names."""
+    """Replace control characters by visible symbols, and remove invisible marks around names."""
     return ISOLATES.sub("", show_controls(text))
 
 
 def _widths(columns: Sequence[str], rows: Sequence[Sequence[str]], room: int) -> list[int] | None:
-    """Compute the width of each column; None if the columns do not fit."""
+    """Compute the width of each table column; None if the columns do not fit."""
     whole, least = [], []
     for number, column in enumerate(columns):
         cells = [row[number] for row in rows]
@@ -135,7 +135,7 @@ def _widths(columns: Sequence[str], rows: Sequence[Sequence[str]], room: int) ->
 
 
 def _limit(level: int, whole: Sequence[int], least: Sequence[int]) -> list[int]:
-    """Limit each column to the level, but to no less than its minimum."""
+    """Limit the width of each column to the given level, but not below the column's minimum."""
     return [max(low, min(high, level)) for high, low in zip(whole, least, strict=True)]
 
 
@@ -160,7 +160,7 @@ def _draw(
 
 
 def _yield_lines(row: Sequence[str], figures: Sequence[bool], widths: Sequence[int]) -> Iterator[list[str]]:
-    """Yield the lines of a row, each cell as wide as its column."""
+    """Yield the lines of a table row, each cell as wide as its column."""
     wrapped = [_wrap(text, width).split("\n") for text, width in zip(row, widths, strict=True)]
     for cells in zip_longest(*wrapped, fillvalue=""):
         blanks = [" " * (width - cell_len(cell)) for cell, width in zip(cells, widths, strict=True)]
@@ -171,7 +171,7 @@ def _yield_lines(row: Sequence[str], figures: Sequence[bool], widths: Sequence[i
 
 
 def _show_list(columns: Sequence[str], rows: Sequence[Sequence[str]], screen: Screen) -> None:
-    """Write each row as a list: its name, then a line for each value."""
+    """Write each table row as a list: its name, then a line for each value."""
     width = min(max(map(len, columns[1:]), default=0), screen.width // 3)
     for name, *values in rows:
         show_sentence(f"  {name}", screen, True, 4)
@@ -182,7 +182,7 @@ def _show_list(columns: Sequence[str], rows: Sequence[Sequence[str]], screen: Sc
 
 
 def _wrap(text: str, width: int, margin: int = 0) -> str:
-    """Wrap a text at single spaces only; a word that is too long gets a separate line."""
+    """Wrap a text at single spaces only; a word that is too long gets its own line."""
     lines = []
     for paragraph in text.split("\n"):
         line = ""

@@ -1,4 +1,4 @@
-"""Identical documents: the same title and body under several ids, so that the text is judged once."""
+"""Identical documents: documents with equal title and body under several ids, whose text is judged once."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ Grade = TypeVar("Grade")
 
 
 class IdenticalTexts:
-    """Groups of documents of a corpus with the same text. A document without any text is a group by itself.
+    """Groups of a corpus's documents with the same text. A document without any text is a group by itself.
 
     Parameters
     ----------
@@ -27,20 +27,20 @@ class IdenticalTexts:
         }
 
     def first(self, document_id: str) -> str:
-        """Find the smallest id of the document's text."""
+        """Find the smallest id under which the document's text occurs."""
         return self.of(document_id)[0]
 
     def all_ids(self, document_ids: Iterable[str]) -> set[str]:
-        """Collect all ids of the documents' texts."""
+        """Collect all ids under which the documents' texts occur."""
         every_id = set(document_ids)
         return every_id.union(*(self._ids[document_id] for document_id in every_id & self._ids.keys()))
 
     def of(self, document_id: str) -> Sequence[str]:
-        """List all ids of the document's text, ordered."""
+        """List all ids under which the document's text occurs, in order."""
         return self._ids.get(document_id, (document_id,))
 
     def shared(self, grades: Mapping[tuple[str, str], Grade]) -> dict[tuple[str, str], Grade]:
-        """Copy each grade to all other ids of the same text that have no grade for the query."""
+        """Copy each grade to the other ids of the same text that have no grade for the query."""
         copies = {
             (query, same_id): grade
             for (query, document_id), grade in grades.items()
@@ -50,8 +50,7 @@ class IdenticalTexts:
 
 
 class Representatives:
-    """The id under which a text is judged for a query: an id that is a candidate already, else the smallest
-    id.
+    """Ids under which texts are judged for a query: an id that is already a candidate, else the smallest id.
 
     Imported candidates decide which id is taken, so a pool depends on these candidates; `unusual` lists the
     taken ids that are not the smallest id. Candidates that a pool adds change no representative.
@@ -79,8 +78,8 @@ class Representatives:
         return self.all_of(query_id, document_id)[-1]
 
     def all_of(self, query_id: str, document_id: str) -> tuple[str, ...]:
-        """List the ids under which the document is judged: its id if outside the filter, then the chosen id
-        if any.
+        """List the ids under which a document is judged: its own if outside the filter, then the chosen id if
+        any.
         """
         ids = self._identical.of(document_id)
         itself = (document_id,) if self._outside(query_id, document_id) else ()
@@ -91,5 +90,5 @@ class Representatives:
 
     @property
     def unusual(self) -> list[tuple[str, str]]:
-        """The sorted (query id, document id) of texts that are not judged under the smallest of their ids."""
+        """List the (query id, document id) of texts that are not judged under their smallest id, sorted."""
         return sorted((query_id, taken) for (query_id, first), taken in self._taken.items() if taken != first)

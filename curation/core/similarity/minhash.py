@@ -24,11 +24,11 @@ NUM_PERM = 128
 MINHASH_SEED = 1
 # Minimum probability that a pair with exactly the threshold's similarity becomes a candidate
 MIN_RECALL = 0.99
-_SIGNED = 8_192  # number of texts whose signatures are in memory at once
+_SIGNED = 8_192  # number of texts whose signatures are in memory at the same time
 
 
 class Banding(NamedTuple):
-    """The division of a signature into bands of rows."""
+    """Division of a MinHash signature into bands of rows."""
 
     bands: int
     rows: int
@@ -45,7 +45,7 @@ def choose_banding(threshold: float) -> Banding:
 
 
 def minhash_parameters(threshold: float) -> dict[str, str | int | float]:
-    """List all parameters that determine the candidates of `minhash_links`."""
+    """List all parameters that determine which candidates `minhash_links` finds."""
     bands = choose_banding(threshold)
     return {
         "hash": "blake2b, low 32 bits",
@@ -65,7 +65,7 @@ def compute_signatures(sets: ShingleSets, progress: Progress = silent) -> Iterat
     The permutations of datasketch are applied to a block of texts at once; one text at a time takes twelve
     times as long.
     """
-    from datasketch import MinHash  # it imports half of scipy
+    from datasketch import MinHash  # imports half of scipy
 
     hashes = _mixed((sets.hashes & np.uint64(0xFFFFFFFF)).astype(np.uint32))
     factors, terms = MinHash(num_perm=NUM_PERM, seed=MINHASH_SEED, scheme="affine32").permutations
@@ -83,14 +83,14 @@ def compute_signatures(sets: ShingleSets, progress: Progress = silent) -> Iterat
 def find_candidates(
     sets: ShingleSets, bands: Banding, progress: Progress = silent
 ) -> Iterator[tuple[Ints, Ints]]:
-    """Yield in blocks the numbers of two texts that share a band, smaller number first, each pair once."""
+    """Yield in blocks the numbers of each two texts that share a band, the smaller first, each pair once."""
     blocks = [_band_keys(block, bands) for block in compute_signatures(sets, progress)]
     keys = np.concatenate(blocks, axis=1) if blocks else np.empty((bands.bands, 0), np.uint32)
     del blocks
     for band in range(bands.bands):
         order = np.argsort(keys[band], kind="stable")
         sorted_keys = keys[band][order]
-        # of texts that share a key each is paired with the next, then with the one after it, and so on
+        # texts with the same key are paired with the next text, then with the text after it, and so on
         at = np.flatnonzero(sorted_keys[:-1] == sorted_keys[1:])
         step = 1
         while len(at):
@@ -107,7 +107,7 @@ def find_candidates(
 
 
 def _band_keys(block: NDArray[np.uint32], bands: Banding) -> NDArray[np.uint32]:
-    """Hash the content of each band to a number, shape (bands, texts).
+    """Hash each band's content to a number, shape (bands, texts).
 
     A collision (1 in 4 billion) only adds a candidate, which the exact comparison then rejects.
     """

@@ -29,23 +29,23 @@ from curation.core.similarity.minhash import choose_banding, find_candidates
 from curation.core.similarity.shingles import Shingles, ShingleSets, collect_distinct_sets
 from curation.core.statistics.arrays import Floats, Ints
 
-_MAX_PENDING = 1_000_000  # number of links from which the forest is computed before more links are added
+_MAX_PENDING = 1_000_000  # number of links after which the forest is computed before more links are added
 
 EXACTLY = "exact, all pairs"
-VERIFIED = "minhash, verified exactly"  # the names of the two searches
+VERIFIED = "minhash, verified exactly"  # names of the two searches
 _BLOCK = 256
 _CELLS = 2_000_000  # number of shingles of the candidates that are verified at once
 
 
 class Links(NamedTuple):
-    """Pairs by their numbers (first < second) and their similarity, all of shape (L,)."""
+    """Pairs of texts as numbers (first < second) with their similarity, all of shape (L,)."""
 
     first: Ints
     second: Ints
     similarity: Floats
 
     def at(self, indices: NDArray[Any]) -> Links:
-        """Select links by their places or by a mask."""
+        """Select links by their indexes or by a mask."""
         return Links(self.first[indices], self.second[indices], self.similarity[indices])
 
 
@@ -61,14 +61,14 @@ def concatenate_links(blocks: Sequence[Links]) -> Links:
 
 
 def find_spanning_forest(links: Links, size: int) -> Ints:
-    """Find the places of the links that make the forest, ordered by first and second.
+    """Find the indexes of the links that make the maximum spanning forest, ordered by first and second.
 
     Of several equally strong links between the same two nodes, the first link counts.
     """
     order = np.lexsort((links.second, links.first, -links.similarity))
     _, first_of_pair = np.unique((links.first * size + links.second)[order], return_index=True)
     order = order[np.sort(first_of_pair)]
-    ranks = np.arange(1, len(order) + 1, dtype=np.float64)  # unique weights: one forest only
+    ranks = np.arange(1, len(order) + 1, dtype=np.float64)  # unique weights leave only one forest
     graph = coo_matrix((ranks, (links.first[order], links.second[order])), shape=(size, size))
     forest = order[minimum_spanning_tree(graph.tocsr()).data.astype(np.int64) - 1]
     ordered: Ints = forest[np.lexsort((links.second[forest], links.first[forest]))]
@@ -99,7 +99,7 @@ def find_similar_pairs(
     """
     sets, class_of = collect_distinct_sets(texts, {*single, *apart})
     times = np.bincount(class_of[class_of >= 0], minlength=sets.matrix.shape[0])
-    # of each class its first text, and the others after it
+    # the first text of each class, and the other texts after it
     order = np.lexsort((np.arange(len(class_of)), class_of))[np.count_nonzero(class_of < 0) :]
     first_of = order[np.cumsum(times) - times]
     collected = PairCollector(len(class_of), single, apart)
@@ -116,7 +116,7 @@ def find_similar_pairs(
 
 
 class PairCollector:
-    """Collector of link blocks that keeps a maximum spanning forest, and all links of texts in `single`.
+    """Collects blocks of links, keeping a maximum spanning forest and all links of texts in `single`.
 
     Links between two texts in `apart` are left out. `pairs` is the number of all pairs.
     """
@@ -132,11 +132,11 @@ class PairCollector:
         self._whole: list[Links] = []
 
     def comparable(self, first: Ints, second: Ints) -> NDArray[np.bool_]:
-        """Check for each two texts whether the texts may be a pair."""
+        """Return for each two texts whether they may be a pair."""
         return ~(self._apart[first] & self._apart[second])
 
     def add(self, links: Links, pairs: int | None = None) -> None:
-        """Add a block of links that represent `pairs` pairs; by default one pair each."""
+        """Add a block of links that stand for `pairs` pairs; by default one pair each."""
         links = links.at(self.comparable(links.first, links.second))
         self.pairs += len(links.first) if pairs is None else pairs
         whole = self._single[links.first] | self._single[links.second]
@@ -156,7 +156,7 @@ class PairCollector:
 
 
 def exact_links(sets: ShingleSets, threshold: float, progress: Progress = silent) -> Iterator[Links]:
-    """Yield all pairs with at least this similarity, in blocks, by comparing all texts with each other."""
+    """Yield in blocks all similar pairs of texts, by comparing all texts with each other."""
     sizes = sets.sizes
     for block, (first, second, shared) in enumerate(_shared(sets), 1):
         similarity = shared / (sizes[first] + sizes[second] - shared)
@@ -178,7 +178,7 @@ def contained_links(
     sizes = sets.sizes
     for block, (first, second, shared) in enumerate(_shared(sets), 1):
         smaller = np.minimum(sizes[first], sizes[second])
-        contained = np.round(shared / smaller, 4)  # as the certificate, which gets it by another way
+        contained = np.round(shared / smaller, 4)  # the certificate does the same another way
         similarity = shared / (sizes[first] + sizes[second] - shared)
         mask = (first < second) & (smaller >= min_size) & (contained >= share) & (similarity < max_similarity)
         yield Links(first[mask], second[mask], contained[mask])
@@ -186,7 +186,7 @@ def contained_links(
 
 
 def minhash_links(sets: ShingleSets, threshold: float, progress: Progress = silent) -> Iterator[Links]:
-    """Yield pairs with at least this similarity, in blocks: MinHash candidates, verified by exact Jaccard."""
+    """Yield in blocks the similar pairs of texts among MinHash candidates, verified by exact Jaccard."""
     sizes = sets.sizes
     for first, second in find_candidates(sets, choose_banding(threshold), progress):
         cells = np.cumsum(sizes[first] + sizes[second])
@@ -198,7 +198,7 @@ def minhash_links(sets: ShingleSets, threshold: float, progress: Progress = sile
 
 
 def _shared(sets: ShingleSets) -> Iterator[tuple[Ints, Ints, Ints]]:
-    """Yield the number of shingles that two texts share, if it is not 0, in blocks by the first text."""
+    """Yield in blocks, by first text, how many shingles two texts share, if any."""
     transposed = sets.matrix.T.tocsr()
     for start in range(0, sets.matrix.shape[0], _BLOCK):
         shared = (sets.matrix[start : start + _BLOCK] @ transposed).tocoo()

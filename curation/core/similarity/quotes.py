@@ -17,21 +17,19 @@ from curation.core.spans import Span
 from curation.core.words import LocatedWord, locate_words
 
 _WORD = re.compile(r"\S+")
-MIN_SCORE = 0.8  # minimum score of a quotation that counts as found again
+MIN_SCORE = 0.8  # minimum score at which a quotation counts as found again
 MAX_WORDS = 1_000  # maximum number of words of a quotation for the approximate search
 
 
 class FoundQuote(NamedTuple):
-    """The span of a quotation in a text; `score` is 1 for a literal quotation, else twice the number of
-    common words over the number of words of both.
-    """
+    """Location of a quotation in a text, with a score."""
 
     span: Span
     score: float
 
 
 def find_quote(quote: str, text: str, flags: re.RegexFlag = re.NOFLAG) -> list[Span]:
-    """Find every occurrence of a quotation.
+    """Find every occurrence of a quotation in a text.
 
     If there is no literal occurrence, find those that differ only in white space and in ways that `flags`
     allow, without occurrences that overlap an earlier occurrence.
@@ -75,7 +73,7 @@ def relocate_quote(quote: str, text: str, original_start: int) -> FoundQuote | N
 
 
 def _drop_overlaps(spans: Iterable[Span]) -> Iterator[Span]:
-    """Yield spans in order, without spans that overlap an earlier yielded span."""
+    """Yield spans in order, leaving out spans that overlap an earlier yielded span."""
     previous_end = 0
     for start, end in spans:
         if start >= previous_end:
@@ -84,7 +82,7 @@ def _drop_overlaps(spans: Iterable[Span]) -> Iterator[Span]:
 
 
 def _caseless(text: str) -> str:
-    """Fold the case of each character whose folded form is one character."""
+    """Fold the case of each character whose folded form is a single character."""
     folded = text.casefold()
     if len(folded) == len(text):
         return folded
@@ -92,7 +90,7 @@ def _caseless(text: str) -> str:
 
 
 def _find_occurrences(quote: str, text: str) -> Iterator[Span]:
-    """Yield all literal occurrences of a quotation, also if they overlap: 'a a a' has two of 'a a'."""
+    """Yield all literal occurrences of a quotation, including overlapping ones: 'a a a' has two of 'a a'."""
     period = _period(quote)
     start = text.find(quote)
     while start >= 0:
@@ -100,7 +98,7 @@ def _find_occurrences(quote: str, text: str) -> Iterator[Span]:
         yield start, end
         if text.startswith(quote[-period:], end):
             start += period
-        else:  # occurrences are a period apart or more; one exactly a period away was just ruled out
+        else:  # occurrences are at least a period apart, and one exactly a period away was just ruled out
             start = text.find(quote, start + period + 1)
 
 
@@ -120,14 +118,14 @@ def _locate_sorted(text: str) -> list[LocatedWord]:
 
 
 def _match_words(quote: Sequence[LocatedWord], words: Sequence[LocatedWord]) -> SequenceMatcher[str]:
-    """Compare two lists of words; no common run begins at a word that a long text often repeats, which
-    bounds the time.
+    """Match two lists of words; no match begins at a word that a long text often repeats, which limits the
+    time.
     """
     return SequenceMatcher(None, [word.word for word in quote], [word.word for word in words])
 
 
 def _find_best_part(quote: Sequence[LocatedWord], words: Sequence[LocatedWord]) -> FoundQuote | None:
-    """Find the part of the words that is most like the quotation.
+    """Find the part of a list of words that is most like the quotation.
 
     The common runs at the ends of the part are dropped, the shorter first; the part with the best score
     counts.

@@ -54,14 +54,12 @@ class ShingleSets(NamedTuple):
 
     @property
     def sizes(self) -> Ints:
-        """Number of shingles of each text."""
+        """Count the shingles of each text."""
         sizes: Ints = np.diff(self.matrix.indptr).astype(np.int64)
         return sizes
 
     def similarity(self, first: Ints, second: Ints) -> NDArray[np.float64]:
-        """Compute the Jaccard similarity of each two texts that are at the same place of `first` and
-        `second`.
-        """
+        """Compute the Jaccard similarity of each text in `first` and the text at its index in `second`."""
         shared = np.asarray(self.matrix[first].multiply(self.matrix[second]).sum(axis=1)).ravel()
         union = self.sizes[first] + self.sizes[second] - shared
         similarities: NDArray[np.float64] = shared / np.maximum(union, 1)
@@ -69,13 +67,13 @@ class ShingleSets(NamedTuple):
 
 
 def character_shingles(text: str) -> Shingles:
-    """Cut the normalised text into 3-grams; a shorter text is one shingle, an empty text has none."""
+    """Cut a normalised text into 3-grams; a shorter text is one shingle, and an empty text has none."""
     normal = normalise_query(text)
     return _shingles(normal, CHARACTERS)
 
 
 def word_shingles(text: str) -> Shingles:
-    """Cut a text into runs of three words; a shorter text is one shingle, a text without words has none.
+    """Cut a text into runs of three words; a shorter text is one shingle, and a text without words has none.
 
     In scripts without spaces words are grams, so that a shingle is four signs: see `curation.core.words`.
     """
@@ -85,7 +83,7 @@ def word_shingles(text: str) -> Shingles:
 
 
 def jaccard(first: Shingles, second: Shingles) -> float:
-    """Compute Jaccard similarity: the share of the union of two sets that is in both sets. An empty set has
+    """Compute Jaccard similarity: the share of two sets' union that is in both sets. An empty set has
     similarity 0 to every set.
     """
     shared = len(first & second)
@@ -95,8 +93,7 @@ def jaccard(first: Shingles, second: Shingles) -> float:
 def collect_distinct_sets(
     texts: Iterable[Shingles], single: Collection[int] = ()
 ) -> tuple[ShingleSets, Ints]:
-    """Return the distinct shingle sets, and for each text the number of its set; -1 for a text without
-    shingles.
+    """Collect the distinct shingle sets, and for each text the number of its set (-1 without shingles).
 
     Parameters
     ----------
@@ -121,7 +118,7 @@ def collect_distinct_sets(
 
 
 class NearDuplicate(NamedTuple):
-    """A document judged not relevant whose text is nearly that of a relevant document, so that it is no
+    """A document judged not relevant whose text nearly equals a relevant document's, so that it is no
     negative.
     """
 
@@ -133,9 +130,7 @@ class NearDuplicate(NamedTuple):
 def find_near_duplicate(
     document_id: str, positives: Iterable[str], shingles: Mapping[str, Shingles], threshold: float
 ) -> NearDuplicate | None:
-    """Find the most similar relevant document at or above the threshold; of equally similar documents the
-    first by id.
-    """
+    """Find the most similar relevant document at or above the threshold; if several tie, the first by id."""
     document_shingles = shingles[document_id]
     ids = [positive_id for positive_id in positives if positive_id in shingles]
     scores = [(-jaccard(document_shingles, shingles[positive_id]), positive_id) for positive_id in ids]

@@ -1,4 +1,4 @@
-"""Text blocks: two versions of a text merged into runs of words that both versions or only one has."""
+"""Comparison of two versions of a text as runs of words that both versions or only one version has."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ class TextBlock(NamedTuple):
 
 
 def word_blocks(old: Sequence[str], new: Sequence[str]) -> tuple[TextBlock, ...]:
-    """List the runs of two lists of words, in the order of the text."""
+    """List the common and the differing runs of two lists of words, in the order of the text."""
     blocks = []
     for kind, start, end, first, last in SequenceMatcher(None, old, new).get_opcodes():
         if kind == "equal":

@@ -1,4 +1,4 @@
-"""Arrays of statistics: their types, and division without errors for a divisor of 0."""
+"""Types of arrays in statistics, and division without errors for a divisor of 0."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ Mask = NDArray[np.bool_]  # a selection of rows, queries or pairs
 
 
 def ratio(dividend: Floats | Ints, divisor: Floats | Ints | int, default: float = np.nan) -> Floats:
-    """Divide element by element; the result is `default` if the divisor is not positive."""
+    """Divide arrays element by element; the result is `default` if the divisor is not positive."""
     numerator, denominator = np.broadcast_arrays(dividend, divisor)
     quotient: Floats = np.divide(
         numerator, denominator, out=np.full(numerator.shape, default), where=denominator > 0

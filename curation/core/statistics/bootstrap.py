@@ -23,13 +23,13 @@ if TYPE_CHECKING:
 RESAMPLES = 1000
 """Default number of resamples."""
 UNDEFINED_SHARE = 0.025
-"""Maximum share of undefined resamples; with more, an end of the interval would be arbitrary."""
+"""Maximum share of undefined resamples; with more, the ends of the interval would be arbitrary."""
 _MAX_BLOCK_CELLS = 2_000_000
-"""Maximum number of weights in memory at a time."""
+"""Maximum number of bootstrap weights in memory at a time."""
 
 
 class Sums(NamedTuple):
-    """Contributions of some queries to a figure.
+    """Contributions of queries to sums from which statistics are computed.
 
     Attributes
     ----------
@@ -67,7 +67,7 @@ def draw_resamples(
 
 
 def resample_sums(per_query: Floats, seed: int, resamples: int = RESAMPLES) -> Iterator[Floats]:
-    """Yield sums over queries that are drawn again with replacement.
+    """Yield sums over queries that are drawn with replacement.
 
     Parameters
     ----------
@@ -85,7 +85,7 @@ def resample_sums(per_query: Floats, seed: int, resamples: int = RESAMPLES) -> I
 def resample_figures(
     groups: Sequence[Sums], query_count: int, seed: int, resamples: int = RESAMPLES
 ) -> list[Floats]:
-    """Compute the figures of resamples that all groups share: for each group, shape (resamples, S)."""
+    """Compute statistics of each group on resamples that all groups share, shape (resamples, S) each."""
     figure_blocks: list[list[Floats]] = [[] for _ in groups]
     rounded = [group._replace(sums=_round_for_exact_sums(group.sums)) for group in groups]
     width = max((group.sums.shape[1] for group in groups), default=1)
@@ -98,7 +98,7 @@ def resample_figures(
 
 
 def percentile_interval(values: Floats, queries: int | None = None) -> tuple[float, float] | None:
-    """Compute the middle 95 % of resampled statistics; None if too many statistics are undefined (NaN).
+    """Compute the middle 95 % of resampled statistics; None if too many are undefined (NaN).
 
     Parameters
     ----------

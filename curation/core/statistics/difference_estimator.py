@@ -30,7 +30,7 @@ from curation.core.statistics.intervals import MINIMUM_QUERIES
 
 FEW_SAMPLED = f"no interval: people graded fewer than {MINIMUM_QUERIES} of the sampled units"
 NO_SPREAD = "no interval: people's figures are all the same, so nothing tells how far they vary"
-MIN_ERRORS = 10  # with fewer sampled units on which judge and people differ, rare mistakes may go unseen
+MIN_ERRORS = 10  # with fewer units on which judge and people differ, the sample may miss rare mistakes
 
 
 class MeanInterval(NamedTuple):
@@ -43,7 +43,7 @@ class MeanInterval(NamedTuple):
 
 @dataclass(frozen=True)
 class DifferenceEstimate:
-    """A mean estimated from judge and people, with the means of people's figures and of the judge's figures.
+    """Mean estimated from judge and people together, with the mean of each alone.
 
     Attributes
     ----------
@@ -70,8 +70,7 @@ class DifferenceEstimate:
 
 
 class _Sample(NamedTuple):
-    """The sampled units as arrays of length n; `figures` and `known` are 0 for a unit without people's
-    figure.
+    """Sampled units as arrays of length n; `figures` and `known` are 0 for a unit without people's figure.
 
     is_sampled: shape (N,), True for a sampled unit. weights: the count of a unit over its probability.
     strata: numbers from 0; each stratum has two units or more if the sample has two units.
@@ -85,12 +84,12 @@ class _Sample(NamedTuple):
     strata: Ints
 
     def mean(self, values: Floats) -> float:
-        """Compute Hájek's mean of a value of each unit."""
+        """Compute Hájek's mean of a value over the sampled units."""
         return float(self.weights @ values / self.weights.sum())
 
 
 class _MeanEstimate(NamedTuple):
-    """A mean, and its variance over samples of the N units and over draws of N units from a population."""
+    """Mean with its variance over samples of the N units, and over draws of N units from a population."""
 
     value: float
     over_samples: float
@@ -165,8 +164,7 @@ def _build_sample(
 
 
 def _join_small_strata(strata: Ints, by_chance: Mask) -> Ints:
-    """Join the strata that have one sampled unit; a single stratum with one unit joins the smallest other
-    stratum.
+    """Join the strata that have one sampled unit; a single such stratum joins the smallest other stratum.
 
     A single unit shows no variance within its stratum, and without the join the unit would count as certain.
     """
@@ -182,7 +180,7 @@ def _estimate_mean(sample: _Sample, judge: Floats, counts: Floats) -> _MeanEstim
     errors = sample.figures - figures[sample.is_sampled]
     missing_errors = sample.known - is_known[sample.is_sampled]
     size = float(np.average(is_known, weights=counts)) + sample.mean(missing_errors)
-    if size <= 0:  # the judge finds too many units without a figure
+    if size <= 0:  # the judge has too many units without a figure
         return _estimate_mean(sample, np.full(len(judge), np.nan), counts)
     value = (float(np.average(figures, weights=counts)) + sample.mean(errors)) / size
     over_samples = _variance_over_samples(sample, errors - value * missing_errors)
@@ -204,7 +202,7 @@ def _variance_over_samples(sample: _Sample, residuals: Floats) -> float:
 
 
 def _variance_over_draws(sample: _Sample, people: Floats, counts: Floats) -> float:
-    """Compute the variance of people's mean over all N units, as draws from the population."""
+    """Compute the variance of people's mean over all N units, treated as draws from the population."""
     deviations = counts[sample.is_sampled] * (people - sample.mean(people)) / counts.sum()
     return float((deviations**2 / sample.probabilities).sum() * len(deviations) / max(len(deviations) - 1, 1))
 
@@ -229,9 +227,7 @@ def _interval(estimated: _MeanEstimate, df: float, no_interval: str | None) -> M
 def _count_saved_units(
     corrected: _MeanEstimate, people_only: _MeanEstimate, sample: _Sample, by_chance: Mask
 ) -> float:
-    """Compute how many more units people would have to grade without a judge; the variance falls with 1/n −
-    1/N.
-    """
+    """Compute how many more units people would grade without a judge; variance falls with 1/n − 1/N."""
     n = float(sample.known[by_chance[sample.is_sampled]].sum())
     everything = int(by_chance.sum()) * sample.mean(sample.known)
     if everything <= n or people_only.over_samples <= 0:
@@ -241,9 +237,7 @@ def _count_saved_units(
 
 
 def _describe_doubt(errors: Floats, graded: int) -> str | None:
-    """Return the warning that the interval may be too narrow, because a sample can miss rare mistakes of the
-    judge.
-    """
+    """Warn that the interval may be too narrow, because a sample can miss rare mistakes of the judge."""
     count = np.count_nonzero(errors)
     if count >= MIN_ERRORS:
         return None

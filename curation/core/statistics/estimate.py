@@ -1,4 +1,4 @@
-"""Estimates: a figure with its 95 % interval and sample size, or the reason why it is missing."""
+"""Estimates: statistics with 95 % interval and sample size, or with the reason why they are missing."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from curation.core.text import decimal, interval_text, percent
 
 
 class Estimate(NamedTuple):
-    """A figure with its 95 % interval.
+    """A statistic with its 95 % interval and sample size.
 
     Attributes
     ----------
@@ -27,15 +27,15 @@ class Estimate(NamedTuple):
 
     @property
     def has_interval(self) -> bool:
-        """True if both ends of the interval are known."""
+        """Return whether both ends of the interval are known."""
         return self.low is not None and self.high is not None
 
     def interval(self, places: int = 3, sign: str = "") -> str:
-        """Write the interval, such as "0.100 to 0.200"; a dash without an interval."""
+        """Write the interval, such as "0.100 to 0.200"; a dash if there is none."""
         return interval_text(self.low, self.high, places, sign)
 
     def text(self, places: int = 3, sign: str = "") -> str:
-        """Write the figure with its interval, such as "0.512 (95 % interval 0.400 to 0.600)", or why it is
+        """Write the estimate with its interval, such as "0.512 (95 % interval 0.400 to 0.600)", or why it is
         missing.
         """
         return self._join_interval(decimal(self.value, places, sign), self.interval(places, sign))
@@ -54,7 +54,7 @@ class Estimate(NamedTuple):
 
 
 def share_estimate(successes: int, n: int, minimum: int = 1, why: str | None = None) -> Estimate:
-    """Estimate the share of successes with Wilson's interval; with fewer than `minimum` trials only say
+    """Estimate the share of successes with Wilson's interval; with fewer than `minimum` trials, only give
     `why`.
     """
     if n < max(minimum, 1):

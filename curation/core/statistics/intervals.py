@@ -23,7 +23,7 @@ import numpy as np
 from curation.core.statistics.arrays import Floats, Ints, ratio
 
 Z95 = 1.959963984540054
-"""The 97.5 % point of the normal distribution."""
+"""97.5 % point of the normal distribution."""
 
 
 MINIMUM_QUERIES = 5
@@ -33,13 +33,13 @@ MINIMUM_QUERIES = 5
 UNSEEN = 1 / 8
 """Number of unseen queries that are added at each end of the range."""
 FEW_UNCOMMON = 4
-"""Number of queries with an uncommon figure below which an interval is widened."""
+"""Number of queries with an uncommon value below which an interval is widened."""
 EQUAL_DECIMALS = 9
-"""Number of decimals to which figures are compared; later digits differ between machines."""
+"""Number of decimals to which values are compared; later digits differ between machines."""
 
 
 def wilson_interval(successes: int, n: int) -> tuple[float, float]:
-    """Compute Wilson's 95 % score interval of a share, n > 0.
+    """Compute Wilson's 95 % score interval for a share, n > 0.
 
     E. B. Wilson (1927), Probable inference, the law of succession, and statistical inference, JASA 22.
     """
@@ -47,7 +47,7 @@ def wilson_interval(successes: int, n: int) -> tuple[float, float]:
 
 
 def interpolate_wilson(share: float, n: int) -> tuple[float, float]:
-    """Compute Wilson's 95 % interval of a share of n trials that is not a whole number of successes.
+    """Compute Wilson's 95 % interval for a share of n trials that is not a whole number of successes.
 
     The interval is interpolated between the intervals of the two nearest numbers of successes.
     """
@@ -60,8 +60,7 @@ def interpolate_wilson(share: float, n: int) -> tuple[float, float]:
 
 
 def effective_sample_size(successes: Ints, counts: Ints) -> float:
-    """Compute the number of independent trials with as much information about a share as these clustered
-    trials.
+    """Compute how many independent trials give as much information about a share as clustered trials.
 
     The number of trials divided by the design effect: the variance of the share between clusters (linearised)
     over the variance of independent trials, at least 1. If all trials have the same result, there is no
@@ -80,7 +79,7 @@ def effective_sample_size(successes: Ints, counts: Ints) -> float:
 
 
 def clustered_share_interval(share: float, size: float, clusters: int) -> tuple[float, float]:
-    """Compute Wilson's 95 % interval of a share of clustered trials.
+    """Compute Wilson's 95 % interval for a share of clustered trials.
 
     The interval is computed at the `effective_sample_size`, with Student's quantile for `clusters` - 1
     degrees of freedom: E. L. Korn and B. I. Graubard (1998), Confidence intervals for proportions with small
@@ -93,7 +92,7 @@ def clustered_share_interval(share: float, size: float, clusters: int) -> tuple[
 
 
 def mean_intervals(values: Floats, highest: Floats) -> Floats:
-    """Compute 95 % intervals of the means of P columns: low and high, shape (2, P), NaN with fewer than two
+    """Compute 95 % intervals for the means of P columns: low and high, shape (2, P), NaN with under two
     queries.
 
     Parameters
@@ -118,8 +117,8 @@ def mean_score_intervals(
     highest: Floats | float,
     unseen: float = UNSEEN,
 ) -> Floats:
-    """Compute 95 % intervals of means of figures from 0 on: low and high, shape (2, P), NaN if the variance
-    is NaN.
+    """Compute 95 % intervals from means and variances: low and high, shape (2, P); NaN if the variance is
+    NaN. The values are 0 or more.
 
     Parameters
     ----------
@@ -144,9 +143,7 @@ def mean_score_intervals(
 def widen_for_uncommon(
     ends: Floats, mean: Floats, values: Floats, n: Floats | Ints, highest: Floats | float
 ) -> Floats:
-    """Widen the intervals of columns in which few of `values`, shape (Q, P), differ from the most common
-    figure.
-    """
+    """Widen the intervals of columns in which few `values`, shape (Q, P), differ from the most common."""
     from scipy.special import betaincinv
 
     common, uncommon = find_most_common(values)
@@ -160,9 +157,7 @@ def widen_for_uncommon(
 
 
 def find_most_common(values: Floats) -> tuple[Floats, Ints]:
-    """Find each column's most common figure, and count the queries with a different figure, shape (P,),
-    without NaN.
-    """
+    """Find each column's most common value, and count queries with another value, shape (P,), without NaN."""
     common, uncommon = np.full(values.shape[1], np.nan), np.zeros(values.shape[1], np.int64)
     for index, column in enumerate(np.round(values, EQUAL_DECIMALS).T):
         distinct, times = np.unique(column[~np.isnan(column)], return_counts=True)

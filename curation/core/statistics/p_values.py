@@ -9,7 +9,7 @@ import numpy as np
 from curation.core.statistics.arrays import Floats
 
 PERMUTATIONS = 999
-# Number of values above which the permutation distribution is approximated by a normal distribution
+# With more values, a normal distribution approximates the permutation distribution
 MAX_PERMUTED = 300
 
 
@@ -34,7 +34,7 @@ def permutation_p(weights: Floats, values: Floats, seed: int) -> float:
 
 
 def mean_t_p(value: float, deviations: Floats) -> float:
-    """Compute the p value of a figure under the hypothesis 0 (Student's t over queries); 1 for the figure 0.
+    """Compute the p value of a statistic under the hypothesis 0 (Student's t over queries); 1 for 0.
 
     Parameters
     ----------

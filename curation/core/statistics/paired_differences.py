@@ -17,13 +17,13 @@ from scipy.special import nctdtrinc, stdtr
 from curation.core.statistics.arrays import Floats, Ints, ratio
 from curation.core.statistics.randomisation_test import round_to_steps
 
-# Maximum difference of equal figures; smaller differences come from rounding on different machines
+# Values that differ by no more count as equal; smaller differences come from rounding on different machines
 TIED_WITHIN = 1e-9
-CONSTANT_WITHIN = 1e-12  # standard deviation below which all differences are equal up to rounding
+CONSTANT_WITHIN = 1e-12  # below this standard deviation, all differences are equal up to rounding
 
 
 def wilcoxon_ps(differences: Floats) -> Floats:
-    """Compute the two-sided p of Wilcoxon's signed-rank test, shape (P,); 1 if no query differs.
+    """Compute the two-sided p value of Wilcoxon's signed-rank test, shape (P,); 1 if no query differs.
 
     F. Wilcoxon (1945), Individual comparisons by ranking methods, Biometrics Bulletin 1: queries with a
     difference of 0 are left out, and equally large differences share the mean of their ranks.
@@ -39,7 +39,7 @@ def wilcoxon_ps(differences: Floats) -> Floats:
 
 
 class PairedMoments(NamedTuple):
-    """Number, mean and standard deviation of the differences of P pairs.
+    """Number, mean and standard deviation of the differences between P pairs of systems.
 
     Attributes
     ----------
@@ -54,7 +54,7 @@ class PairedMoments(NamedTuple):
 
 
 def compute_moments(differences: Floats) -> PairedMoments:
-    """Compute the moments of differences of shape (Q, P)."""
+    """Compute number, mean and standard deviation of differences of shape (Q, P)."""
     defined = ~np.isnan(differences)
     n = defined.sum(axis=0).astype(np.int64)
     total = np.where(defined, differences, 0.0).sum(axis=0)
@@ -66,7 +66,7 @@ def compute_moments(differences: Floats) -> PairedMoments:
 
 
 def paired_t_p(moments: PairedMoments) -> Floats:
-    """Compute the two-sided p of Student's t test of paired differences, shape (P,).
+    """Compute the two-sided p value of Student's t test of paired differences, shape (P,).
 
     Student (1908), The probable error of a mean, Biometrika 6. The p value is 1 if no query differs, and NaN
     with fewer than two queries or if all queries differ by the same amount.
@@ -79,7 +79,7 @@ def paired_t_p(moments: PairedMoments) -> Floats:
 
 
 def paired_effects(moments: PairedMoments) -> tuple[Floats, Floats, Floats]:
-    """Compute the mean difference in standard deviations, and the ends of its exact 95 % interval.
+    """Compute the mean difference in standard deviations, with the ends of its exact 95 % interval.
 
     Each array has shape (P,), with NaN for pairs of systems whose differences do not vary.
 
@@ -95,7 +95,7 @@ def paired_effects(moments: PairedMoments) -> tuple[Floats, Floats, Floats]:
 
 
 def count_wins_ties_losses(differences: Floats) -> tuple[Ints, Ints, Ints]:
-    """Count the differences of shape (Q, P) above `TIED_WITHIN`, within it, and below minus `TIED_WITHIN`."""
+    """Count the differences, shape (Q, P), above `TIED_WITHIN`, within it, and below minus `TIED_WITHIN`."""
     wins, losses = (differences > TIED_WITHIN).sum(axis=0), (differences < -TIED_WITHIN).sum(axis=0)
     ties = (np.abs(differences) <= TIED_WITHIN).sum(axis=0)
     return wins.astype(np.int64), ties.astype(np.int64), losses.astype(np.int64)
@@ -108,10 +108,10 @@ def _t(moments: PairedMoments) -> Floats:
 
 
 def _noncentrality(df: Ints, share: float, t: Floats) -> Floats:
-    """Compute the noncentrality under which this share of the distribution is at most t."""
+    """Find the noncentrality under which t has this share of its distribution at or below it."""
     known = ~np.isnan(t)
     noncentrality = np.full(t.shape, np.nan)
-    # The function answers for one sign of t only: P(T ≤ t; c) = P(T ≥ −t; −c).
+    # nctdtrinc answers for one sign of t only: P(T ≤ t; c) = P(T ≥ −t; −c).
     mirrored = np.where(t < 0, 1 - share, share)
     noncentrality[known] = nctdtrinc(df[known], mirrored[known], np.abs(t[known]))
     return np.where(t < 0, -noncentrality, noncentrality)

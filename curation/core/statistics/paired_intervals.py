@@ -22,12 +22,12 @@ from curation.core.statistics.bootstrap import percentile_interval, resample_sum
 from curation.core.statistics.intervals import find_most_common
 from curation.core.statistics.paired_differences import TIED_WITHIN
 
-MIN_DIFFERING = 8  # number of queries with an uncommon difference below which Gaffke's bound is used
+MIN_DIFFERING = 8  # with fewer queries that have an uncommon difference, Gaffke's bound is used
 _WEIGHINGS = 2000
 
 
 def paired_intervals(differences: Floats, seed: int) -> Floats:
-    """Compute 95 % intervals of the mean differences: low and high, shape (2, P), NaN with fewer than two
+    """Compute 95 % intervals for mean differences: low and high, shape (2, P), NaN with fewer than two
     queries.
 
     Pairs of systems with the same number of queries share their draws, and a query without a difference
@@ -71,7 +71,7 @@ def _draw_weights(queries: int, seed: int) -> Floats:
 
 
 def _gaffke_bounds(differences: Floats, weights: Floats) -> tuple[float, float]:
-    """Compute Gaffke's two bounds of 2.5 % each for one column without NaN."""
+    """Compute Gaffke's two bounds, of 2.5 % each, for one column without NaN."""
     largest = float(np.abs(differences).max())
     largest = largest if largest > TIED_WITHIN else 1.0
     seen_means, unseen_weights = (weights[:, :-1] * differences).sum(axis=1), weights[:, -1]

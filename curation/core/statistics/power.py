@@ -16,13 +16,13 @@ from curation.core.statistics.arrays import Floats, Ints
 from curation.core.statistics.intervals import Z95
 
 ALPHA = 0.05  # significance level of the two-sided test
-POWER = 0.8  # the probability of finding a difference of the stated size
-MAX_QUERIES = 10_000_000  # number of queries above which a difference is out of reach
-_Z_POWER = 0.8416212335729143  # the 80 % point of the normal distribution
+POWER = 0.8  # probability of finding a difference of the stated size
+MAX_QUERIES = 10_000_000  # a difference that needs more queries is out of reach
+_Z_POWER = 0.8416212335729143  # 80 % point of the normal distribution
 
 
 def detectable_difference(n: Ints, sd: Floats) -> Floats:
-    """Compute the difference that the test finds in 80 % of sets of n queries; NaN with fewer than two
+    """Compute the difference that the t test finds in 80 % of sets of n queries; NaN with fewer than two
     queries.
 
     Parameters
@@ -36,7 +36,7 @@ def detectable_difference(n: Ints, sd: Floats) -> Floats:
 
 
 def compute_power(n: int, effect: float) -> float:
-    """Compute the probability that the test finds this effect in standard deviations, with at least 2
+    """Compute the probability that the t test finds an effect, given in standard deviations, with at least 2
     queries.
     """
     df, noncentrality = n - 1, sqrt(n) * effect
@@ -44,8 +44,7 @@ def compute_power(n: int, effect: float) -> float:
 
 
 def queries_needed(difference: float, sds: Floats) -> Floats:
-    """Compute the smallest number of queries with which the test finds the difference in 80 % of sets, shape
-    (P,).
+    """Compute how many queries the t test needs to find a difference in 80 % of sets, shape (P,).
 
     The result is NaN if the standard deviation is unknown or 0, and if more than `MAX_QUERIES` queries are
     needed.
@@ -58,7 +57,7 @@ def queries_needed(difference: float, sds: Floats) -> Floats:
 
 
 def _find_sample_size(effect: float) -> float:
-    """Search upwards from the normal approximation, which is a few queries too small (Guenther 1981)."""
+    """Search the sample size upwards from the normal approximation, which is too small (Guenther 1981)."""
     lower_bound = ((Z95 + _Z_POWER) / effect) ** 2
     if lower_bound > MAX_QUERIES:
         return np.nan

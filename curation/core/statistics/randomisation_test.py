@@ -20,24 +20,22 @@ from numpy.typing import NDArray
 
 from curation.core.statistics.arrays import Floats, Ints
 
-MAX_ENUMERATED = 24  # maximum number of differing queries for which all assignments of signs are enumerated
-# Number of drawn assignments if there are too many to enumerate: see `choose_assignments`
+MAX_ENUMERATED = 24  # with at most this many differing queries, all assignments of signs are enumerated
+# Number of drawn assignments if there are too many to enumerate; see `choose_assignments`
 MIN_ASSIGNMENTS, MAX_ASSIGNMENTS = 9_999, 99_999
-# Number of steps in the largest difference; sums of a million queries remain exact in double precision
+# Steps in the largest difference; sums of a million queries remain exact in double precision
 STEPS_OF_LARGEST = 2.0**32
 MAX_CELLS = 4_000_000  # maximum number of signs or values in memory at a time
-_MAX_EXACT_SUM = 20_000  # largest sum, in steps, whose whole distribution is computed
+_MAX_EXACT_SUM = 20_000  # the whole distribution is computed up to this sum, in steps
 
 
 def choose_assignments(tests: int) -> int:
-    """Compute the number of assignments to draw, so that the smallest p value passes the correction of
-    `tests` tests.
-    """
+    """Compute how many assignments to draw, so that the least p value passes a correction for `tests`."""
     return min(max(MIN_ASSIGNMENTS, 40 * tests - 1), MAX_ASSIGNMENTS)
 
 
 def randomisation_ps(differences: Floats, seed: int, assignments: int = MIN_ASSIGNMENTS) -> Floats:
-    """Compute two-sided p values of P pairs of systems, shape (P,); 1 if no query differs.
+    """Compute the two-sided p value of each of P pairs of systems, shape (P,); 1 if no query differs.
 
     The p value is exact with up to `MAX_ENUMERATED` queries that differ, and if all differences are small
     multiples of one number, as with binary measures. Else the p value is (1 + k) / (1 + B), for k of B drawn
@@ -65,7 +63,7 @@ def randomisation_ps(differences: Floats, seed: int, assignments: int = MIN_ASSI
 
 
 def round_to_steps(differences: Floats) -> Ints:
-    """Round the differences to whole numbers of a tiny step; NaN becomes 0."""
+    """Round differences to whole numbers of a tiny step; NaN becomes 0."""
     values = np.nan_to_num(differences)
     largest = float(np.abs(values).max(initial=0.0))
     step = 2.0 ** ceil(log2(largest)) / STEPS_OF_LARGEST if largest else 1.0
@@ -73,7 +71,7 @@ def round_to_steps(differences: Floats) -> Ints:
 
 
 def enumerated_p(steps: Ints) -> float:
-    """Compute the share of sign assignments to at most `MAX_ENUMERATED` numbers with a sum as extreme as
+    """Compute the share of sign assignments, to at most `MAX_ENUMERATED` numbers, with a sum as extreme as
     observed.
 
     The count combines the sums of two halves of the numbers (Horowitz and Sahni 1974). The rounding error of
@@ -89,7 +87,7 @@ def enumerated_p(steps: Ints) -> float:
 
 
 def exact_sign_p(differences: NDArray[np.integer[Any]]) -> float:
-    """Compute the exact p value of the sum, if each difference is equally likely to be positive or negative.
+    """Compute the exact p value of a sum, if each difference is equally likely to be positive or negative.
 
     R. A. Fisher (1935), The Design of Experiments, section 21: only the signs are random.
     """
@@ -104,9 +102,7 @@ def exact_sign_p(differences: NDArray[np.integer[Any]]) -> float:
 
 
 def _find_multiples(steps: Ints) -> Ints | None:
-    """Write the differences as small multiples of the smallest difference; None if this is impossible up to
-    rounding.
-    """
+    """Write differences as small multiples of the smallest one; None if this is impossible up to rounding."""
     if not len(steps):
         return steps
     smallest = int(np.abs(steps).min())
@@ -117,7 +113,7 @@ def _find_multiples(steps: Ints) -> Ints | None:
 
 
 def _list_sums(steps: Ints) -> Ints:
-    """Compute the sums of all assignments of signs, shape (2^n,)."""
+    """Compute the sums of all assignments of signs to n numbers, shape (2^n,)."""
     sums = np.zeros(1, np.int64)
     for step in steps.tolist():
         sums = np.concatenate([sums + step, sums - step])

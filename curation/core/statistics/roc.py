@@ -32,7 +32,7 @@ from curation.core.statistics.intervals import Z95
 
 
 class RocArea(NamedTuple):
-    """The area under the curve.
+    """Area under the ROC curve with its interval.
 
     Attributes
     ----------
@@ -47,7 +47,7 @@ class RocArea(NamedTuple):
 
 
 class RocPoint(NamedTuple):
-    """A point of the curve: the shares of cases and of controls that a threshold classifies as cases.
+    """Point of the ROC curve: the shares of cases and of controls that a threshold classifies as cases.
 
     Attributes
     ----------
@@ -60,7 +60,7 @@ class RocPoint(NamedTuple):
 
 
 def roc_area(cases: Floats, controls: Floats) -> RocArea:
-    """Compute the area for scores of shape (m,) and (n,), at least one each; infinite scores are allowed."""
+    """Compute the area under the ROC curve for scores of shape (m,) and (n,), at least one each."""
     m, n = len(cases), len(controls)
     joint_ranks = _compute_midranks(np.concatenate([cases, controls]))
     below = (joint_ranks[:m] - _compute_midranks(cases)) / n
@@ -71,7 +71,7 @@ def roc_area(cases: Floats, controls: Floats) -> RocArea:
 
 
 def roc_curve(cases: Floats, controls: Floats) -> list[RocPoint]:
-    """List the points from the highest threshold to the lowest, one for each distinct score."""
+    """List the ROC curve's points from the highest threshold to the lowest, one for each distinct score."""
     thresholds = np.unique(np.concatenate([cases, controls]))[::-1]
     shares = [_compute_shares_at_or_above(scores, thresholds).tolist() for scores in (cases, controls)]
     return [RocPoint(*row) for row in zip(thresholds.tolist(), *shares, strict=True)]
@@ -98,7 +98,7 @@ def _compute_newcombe_interval(value: float, m: int, n: int) -> tuple[float, flo
 
 
 def _find_interval_end(value: float, limit: float, m: int, n: int) -> float:
-    """Find the area that is 1.96 standard errors away in the direction of the limit, by bisection."""
+    """Find by bisection the area that is 1.96 standard errors away, in the direction of the limit."""
     inside, outside = value, limit
     for _ in range(60):
         middle = (inside + outside) / 2

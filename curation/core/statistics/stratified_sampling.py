@@ -1,4 +1,4 @@
-"""Stratified sampling of queries: how many queries each stratum gets, and a draw by traffic within it.
+"""Stratified sampling of queries: the number of queries for each stratum, and a draw by traffic within it.
 
 Weights of strata are
 
@@ -39,11 +39,11 @@ from curation.core.errors import InputError
 from curation.core.text import pluralize
 
 ALLOCATIONS = ("equal", "proportional", "square-root")
-_ROOT_BITS = 32  # a root keeps so many bits behind the point
+_ROOT_BITS = 32  # number of bits behind the point that a root keeps
 
 
 def allocate(size: int, populations: Sequence[int], weights: Sequence[int | Fraction]) -> list[int]:
-    """Share `size` among strata in proportion to `weights`, by largest remainder (Hamilton's method).
+    """Divide `size` among strata in proportion to `weights`, by largest remainder (Hamilton's method).
 
     The share that a small stratum cannot use goes to the other strata in the same proportion, or in
     proportion to their populations if the other strata have no weight. Remainders that tie go to the stratum
@@ -78,8 +78,7 @@ def allocate_with_quotas(
     weights: Sequence[int | Fraction],
     quotas: Mapping[str, int],
 ) -> list[int]:
-    """Give each stratum with a quota (name → number) exactly its quota; share the rest among the other
-    strata.
+    """Give each stratum with a quota (name → number) exactly its quota, and divide the rest among the others.
 
     Raises
     ------
@@ -107,7 +106,7 @@ def allocate_with_quotas(
 
 
 def describe_impossible_quota(name: str, quota: int, names: Sequence[str], populations: Sequence[int]) -> str:
-    """Describe the problem of a quota; '' if the quota can be met."""
+    """Explain why a quota cannot be met; '' if it can be met."""
     if name not in names:
         expected_names = ", ".join(map(repr, names[:12])) + (", …" if len(names) > 12 else "")
         return f"{name!r} is no stratum of this sample; expected one of {expected_names}"
@@ -134,7 +133,7 @@ def find_certain(traffic: NDArray[np.int64], size: int) -> NDArray[np.bool_]:
 def draw_proportional(
     traffic: NDArray[np.int64], size: int, start: int
 ) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
-    """Draw `size` queries from those given, with probability proportional to traffic.
+    """Draw `size` queries with probability proportional to their traffic.
 
     Parameters
     ----------
