@@ -1,4 +1,4 @@
-"""The journal of a checkpoint: the blocks that the checkpoint overwrites, kept until it is complete.
+"""The journal of a DuckDB checkpoint: the blocks that it overwrites, kept until it is complete.
 
 In a checkpoint, DuckDB writes new data into free blocks of the file. Blocks of metadata, which the old and
 the new state share, are overwritten in place, 256 KB at a time, before DuckDB writes the header that makes
@@ -27,19 +27,19 @@ import duckdb
 from curation.store.duckdb_format import BLOCK, CHECKSUM_SIZE, HEADERS, has_known_format
 from curation.store.file_lock import is_attached, lock_file
 
-_NUMBER_SIZE = 8  # bytes of the number of a block
+_NUMBER_SIZE = 8  # a block's number takes this many bytes
 _DIGEST_SIZE = 16
 _rolling_back = threading.Lock()
 
 
 def journal_path(file: Path) -> Path:
-    """Return the path of the journal of a database file, which exists during a checkpoint."""
+    """Return the path of a database file's journal, which exists during a checkpoint."""
     return Path(f"{file}.checkpoint")
 
 
 @contextmanager
 def journaled_checkpoint(engine: duckdb.DuckDBPyConnection, file: Path, descriptor: int) -> Iterator[None]:
-    """Write the journal of a checkpoint of `project` in the block, so that the next opening can undo it.
+    """Keep a journal during a checkpoint of `project`, so that the next opening can undo it.
 
     The journal stays after a failed checkpoint, because the checkpoint may have overwritten some blocks.
     A file in an unknown format has no journal.
@@ -55,7 +55,7 @@ def journaled_checkpoint(engine: duckdb.DuckDBPyConnection, file: Path, descript
         yield
         return
     journal, headers = journal_path(file), os.pread(descriptor, HEADERS, 0)
-    if _read_journal(journal)[:HEADERS] != headers:  # else a checkpoint failed, and its journal stays
+    if _read_journal(journal)[:HEADERS] != headers:  # otherwise a checkpoint failed, and its journal stays
         rows = engine.execute("SELECT DISTINCT block_id FROM pragma_metadata_info('project')").fetchall()
         blocks = [_read_numbered_block(descriptor, number) for (number,) in sorted(rows)]
         _write_journal(journal, headers + b"".join(blocks))
@@ -65,7 +65,7 @@ def journaled_checkpoint(engine: duckdb.DuckDBPyConnection, file: Path, descript
 
 
 def roll_back_torn_checkpoint(path: Path) -> bool:
-    """Roll back an interrupted checkpoint before the file is opened; return whether one was rolled back.
+    """Roll back an interrupted checkpoint before the file is opened; return whether there was one.
 
     Raises
     ------
@@ -88,8 +88,8 @@ def roll_back_torn_checkpoint(path: Path) -> bool:
 def copy_changed_blocks(source: int, target: int, *, known: bool) -> None:
     """Copy the blocks whose checksums (the first bytes) differ. No process may write either file meanwhile.
 
-    source, target: descriptors of a file and of an earlier copy of it, or of an empty file.
-    known: whether the file has a known format; otherwise the whole file is copied.
+    source, target: descriptors of a file and of an earlier copy of it, or of an empty file. known: whether
+    the file has a known format; otherwise the whole file is copied.
     """
     size = os.fstat(source).st_size
     os.ftruncate(target, size)
@@ -109,7 +109,7 @@ def _restore_blocks(descriptor: int, numbered_blocks: bytes) -> None:
 
 
 def _read_numbered_block(descriptor: int, number: int) -> bytes:
-    """Read a block, after its number as 8 bytes; b'' for a block that was never written."""
+    """Read a block together with its number as 8 bytes; b'' if the block was never written."""
     content = os.pread(descriptor, BLOCK, HEADERS + number * BLOCK)
     return number.to_bytes(_NUMBER_SIZE, "little") + content if len(content) == BLOCK else b""
 
@@ -120,13 +120,13 @@ def _write_journal(journal: Path, content: bytes) -> None:
             out.write(_compute_digest(content) + content)
             out.flush()
             os.fsync(out.fileno())
-    except OSError as error:  # as where DuckDB finds the disk full: nothing has begun
+    except OSError as error:  # for example the disk is full: the checkpoint has not begun
         journal.unlink(missing_ok=True)
         raise duckdb.IOException(f"{journal.name} cannot be written: {error.strerror}") from error
 
 
 def _read_journal(journal: Path) -> bytes:
-    """Read headers and blocks of a journal; b'' for an incomplete journal, whose checkpoint had not begun."""
+    """Read headers and blocks of a journal; b'' for an incomplete journal, whose checkpoint has not begun."""
     try:
         stored = journal.read_bytes()
     except FileNotFoundError:

@@ -1,9 +1,9 @@
 """Access to the project's database file, which a process holds only for short leases.
 
-DuckDB allows only one process to open a database file. A `Store` therefore opens the file for a lease (a
-reading or a transaction), shares the file among the process's threads through cursors, and closes the file
-after `IDLE` seconds without work, at the latest after `LONGEST` seconds, so that the command line works while
-the app is serving. Do long computations, and wait for people, only outside of leases.
+DuckDB lets only one process open a database file. A `Store` therefore opens the file for a lease (a reading
+or a transaction), shares it among the process's threads through cursors, and closes it after `IDLE` seconds
+without work, at the latest after `LONGEST` seconds, so that the command line works while the app is serving.
+Long computations and waiting for people belong outside of leases.
 
     store = open_store(path)
     with store.reading() as cursor: ...        # a consistent view, cannot write
@@ -42,9 +42,9 @@ IDLE = 0.1  # seconds without work after which the file is closed
 LONGEST = 0.25  # seconds after which the file is closed as soon as no lease is open
 # Seconds for which the file then stays closed, so that a process that tries every RETRY seconds gets in
 GAP = 4 * RETRY
-OWNER_ONLY = 0o600  # a project holds hashes of passwords, sealed grades and the key that signs cookies
+OWNER_ONLY = 0o600  # a project holds password hashes, sealed grades and the key that signs cookies
 COPY_KEPT = "goldgrade migrates %s to a newer schema (%s). A copy of the old project is kept: %s"
-ENGINE_IDLE = 5.0  # seconds for which the engine waits for work, without the file
+ENGINE_IDLE = 5.0  # the engine waits this many seconds for work, without the file
 Parameters = ParamSpec("Parameters")
 Value = TypeVar("Value")
 _stores_lock = threading.RLock()
@@ -52,7 +52,7 @@ _all_stores: WeakSet[Store] = WeakSet()
 
 
 class Store:
-    """The database of one project, usable from any thread.
+    """The database of one project, which any thread can use.
 
     Create a `Store` only by `open_store` or `create_store`.
     """
@@ -85,7 +85,7 @@ class Store:
         *arguments: Parameters.args,
         **options: Parameters.kwargs,
     ) -> Value:
-        """Call a function with a cursor of a read-only lease, and return its value."""
+        """Call a function with a cursor of a read-only lease, and return the function's value."""
         with self.reading() as cursor:
             return function(cursor, *arguments, **options)
 
@@ -118,20 +118,20 @@ class Store:
                 ):
                     yield cursor
             finally:
-                # After the commit: what other threads have read until then is of the older version.
+                # after the commit, because other threads have read the older version until then
                 if new_data_version:
                     self._data_version += 1
 
     @property
     def data_version(self) -> int:
-        """A number that changes with the data, except in transactions without `new_data_version`.
+        """Return a number that changes with the data, except in transactions without `new_data_version`.
 
         Read it in a lease.
         """
         return int(self._local.data_version)
 
     def copy_to(self, target: Path) -> None:
-        """Copy the database file, in its state after the last commit, to a new file. Nobody writes meanwhile.
+        """Copy the database file to a new file, in the state after the last commit. Nobody writes meanwhile.
 
         A remaining write-ahead log is copied with the file. Only the owner of the copies can read them.
 
@@ -144,11 +144,11 @@ class Store:
             try:
                 self._file.copy(target)
             finally:
-                # Close the file after this lease: on a full disk, the checkpoint failed for all readers.
+                # close the file after this lease: on a full disk, the checkpoint failed for all readers
                 self._opened_at = 0.0
 
     def copy_changes_to(self, copy: Path) -> None:
-        """Update an earlier copy of the database file by writing only changed blocks."""
+        """Update an earlier copy of the database file by writing only the changed blocks."""
         with self._writer, self._lease():
             self._file.copy_changes(copy)
 
@@ -175,7 +175,7 @@ class Store:
             while self._closer is not None and not (self._file.running or self._opening):
                 self._changed.wait()
             ended_thread = self._ended_closer
-        if ended_thread is not None:  # a thread left behind at Python's end keeps DuckDB's objects alive
+        if ended_thread is not None:  # a thread alive at Python's end keeps DuckDB's objects alive
             ended_thread.join()
 
     @contextmanager
@@ -199,7 +199,7 @@ class Store:
 
     def _open_lease(self) -> Cursor:
         with self._changed:
-            deadline = time.monotonic() + LONGEST  # a lease that takes long must not keep this one waiting
+            deadline = time.monotonic() + LONGEST  # a long lease must not keep this lease waiting
             while self._opening or (self._is_overdue() and time.monotonic() < deadline):
                 if self._open_leases or self._opening:
                     self._changed.wait(LONGEST / 4)
@@ -208,7 +208,7 @@ class Store:
             if self._file.attached:
                 with translate_disk_errors():
                     cursor = self._file.cursor()
-                self._open_leases += 1  # only now: a lease without a cursor would never end
+                self._open_leases += 1  # only now, because a lease without a cursor would never end
                 return cursor
             self._open_leases += 1
             self._opening = True
@@ -248,14 +248,14 @@ class Store:
             self._changed.notify_all()
 
     def _keep_copy(self, migration: str) -> None:
-        """Save a copy of the file before a migration, with the migration's number in its name."""
+        """Save a copy of the file before a migration, with the migration's number in the copy's name."""
         if self._file.read_only:
             raise refuse_writing(self.path)
         number = migration.partition("_")[0]
         copy_path = self.path.with_name(f"{self.path.stem}.before-{number}{self.path.suffix}")
         copies = (path for path in copy_path.parent.iterdir() if path.name.startswith(copy_path.stem))
         if any(self._file.has_same_headers(copy) for copy in copies if copy.suffix == copy_path.suffix):
-            return  # an upgrade that failed or was killed has kept it
+            return  # an upgrade that failed or was killed has already saved it
         if copy_path.exists():
             copy_path = copy_path.with_name(f"{copy_path.stem}-{utc_now():%Y%m%d-%H%M%S}{copy_path.suffix}")
         try:
@@ -326,7 +326,7 @@ def store_at(path: Path) -> Store:
 
 
 def create_store(path: Path, fill: Callable[[Cursor], None] = lambda _: None) -> Store:
-    """Make a new project file with the current schema and the writes of `fill`.
+    """Make a project file with the current schema and the writes of `fill`.
 
     After an error, no file is left.
 
@@ -343,7 +343,7 @@ def create_store(path: Path, fill: Callable[[Cursor], None] = lambda _: None) ->
         with staging_folder(path, private=True) as folder, translate_disk_errors():
             new = folder / path.name
             _fill_new_file(new, fill)
-            os.link(new, path)  # unlike a rename, it never replaces a file made meanwhile
+            os.link(new, path)  # unlike a rename, this never replaces a file that was made meanwhile
     except FileExistsError:
         raise RefusedError(_describe_existing(path)) from None
     except OSError as error:

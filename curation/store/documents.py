@@ -1,4 +1,4 @@
-"""Documents of corpus snapshots: the only module that reads the table `documents`.
+"""Documents of corpus snapshots; no other module reads the table `documents`.
 
 A row of the table is one version of a document, and the content hash of the version is the key. A corpus
 snapshot has exactly one version of each of its documents. The setting `corpus` holds the id of the current
@@ -24,7 +24,7 @@ from curation.store.settings import get_setting, require_setting
 if TYPE_CHECKING:
     import pyarrow as pa
 
-# SQL to write after JOIN or LEFT JOIN: joins the document version with the row's content_hash, as `d`
+# SQL to write after JOIN or LEFT JOIN: joins the document version of the row's content_hash, as `d`
 VERSION = "documents d USING (content_hash)"
 
 # SQL: the number of characters of a version, with at most `?` characters of its body
@@ -45,7 +45,7 @@ BEGINNING = 90  # number of characters from the body that replace a missing titl
 # Map from a field's name in templates to the SQL of the field, for fields outside the metadata
 COLUMN_FIELDS = {"title": "d.title", "url": "d.url", "date": "d.published", "published": "d.published"}
 
-# Functions that yield rows for versions outside the table, given their content hashes
+# Functions that yield rows for versions outside the table, given the versions' content hashes
 ELSEWHERE: list[Callable[[Store, pa.Array], Iterator[pa.Table]]] = []
 
 # SQL: the wanted ids in ASCII, and all ids outside ASCII, whose normal forms the database cannot compute
@@ -57,9 +57,8 @@ WHERE snapshot_id = ? AND (strlen(document_id) > length(document_id)
 
 
 def title_last_shown(pair: str) -> str:
-    """Return SQL for the title with which a pair was last shown, or its document id.
-
-    `pair` is the row's alias.
+    """Make SQL for the title under which a pair was last shown, or its document id; `pair` is its row's
+    alias.
     """
     return f"""coalesce((
         SELECT max_by(d.title, p.presentation_id) FROM presentations p JOIN {VERSION}
@@ -68,13 +67,13 @@ def title_last_shown(pair: str) -> str:
 
 
 class Corpus(NamedTuple):
-    """Ids and content hashes of a snapshot's documents, without texts."""
+    """Ids and content hashes of a snapshot's documents, without their texts."""
 
     ids: list[str]
     hashes: pa.StringArray
 
     def part(self, document_ids: Iterable[str]) -> Corpus:
-        """Return the part of the snapshot with these document ids."""
+        """Select the part of a snapshot with these document ids."""
         import pyarrow as pa
 
         positions = (
@@ -93,10 +92,7 @@ class Corpus(NamedTuple):
 
 @dataclass(frozen=True)
 class StoredDocuments:
-    """Documents by content hash, in a fixed order.
-
-    At most some thousands of documents are in memory at once.
-    """
+    """Documents by content hash, in a fixed order, with at most some thousands in memory at once."""
 
     store: Store
     hashes: pa.StringArray
@@ -107,7 +103,7 @@ class StoredDocuments:
 
 
 def corpus_of(documents: Iterable[Document]) -> Corpus:
-    """Documents by content hash that are all in memory, and also in the store."""
+    """Make a mapping of documents by content hash that are all in memory, and also in the store."""
     import pyarrow as pa
 
     ordered = sorted(documents, key=lambda document: document.document_id)
@@ -127,12 +123,12 @@ def current_snapshot(cursor: Cursor) -> str:
 
 
 def is_held(cursor: Cursor) -> bool:
-    """Check whether the current corpus has only documents that search engines returned."""
+    """Return whether the current corpus has only documents that search engines returned."""
     return get_setting(cursor, HELD) == (get_setting(cursor, "corpus") or "none")
 
 
 def refuse_held(cursor: Cursor, what: str) -> None:
-    """Refuse a step that needs the whole corpus if the project has only documents from search engines.
+    """Refuse an operation that needs the whole corpus if the project has only documents from search engines.
 
     Raises
     ------
@@ -158,7 +154,7 @@ def current_corpus(cursor: Cursor) -> Corpus:
 
 
 def first_documents(cursor: Cursor, count: int) -> list[Document]:
-    """Read the first documents of the current snapshot, by document id; [] without a corpus."""
+    """Read the first documents of the current snapshot by document id; [] without a corpus."""
     sql = f"SELECT {_COLUMNS} {_IN_SNAPSHOT} = ? ORDER BY d.document_id LIMIT ?"
     return fetch(cursor, Document, sql, [get_setting(cursor, "corpus"), count])
 
@@ -213,7 +209,7 @@ def snapshot_versions(
 
 
 def current_versions(store: Store, document_ids: Iterable[str]) -> dict[str, str]:
-    """Read a map from document id to content hash, for these ids in the current snapshot.
+    """Map document ids to content hashes, for these documents of the current snapshot.
 
     Raises
     ------
@@ -224,7 +220,7 @@ def current_versions(store: Store, document_ids: Iterable[str]) -> dict[str, str
 
 
 def ids_alike(store: Store, names: Collection[str]) -> dict[str, str]:
-    """Map each name that looks like the id of a document in the current snapshot to this id."""
+    """Map each name that looks like a document's id in the current snapshot to that id."""
     normal_forms = [normalise_query(name) for name in names]
     with store.reading() as cursor:
         parameters = [current_snapshot(cursor), normal_forms]
@@ -233,7 +229,7 @@ def ids_alike(store: Store, names: Collection[str]) -> dict[str, str]:
 
 
 def snapshot_texts(cursor: Cursor, snapshot: str, document_ids: Sequence[str] | None = None) -> pa.Table:
-    """Read document_id, title and body of a snapshot's documents, or of some documents, by document id."""
+    """Read id, title and body of a snapshot's documents, or of some of them, by document id."""
     sql = f"SELECT d.document_id, d.title, d.body {_IN_SNAPSHOT} = ?"
     parameters: list[str | Sequence[str]] = [snapshot]
     if document_ids is not None:
@@ -253,7 +249,7 @@ def snapshot_titles(cursor: Cursor, snapshot: str, document_ids: Sequence[str]) 
 
 
 def group_keys(cursor: Cursor, document_ids: Sequence[str]) -> dict[str, str]:
-    """Map document ids to group keys, for documents of the current snapshot that have a group key."""
+    """Map document ids to group keys, for documents of the current snapshot that have one."""
     sql = f"""
         SELECT d.document_id, d.group_key {_IN_SNAPSHOT} = ? AND list_contains(?::TEXT[], s.document_id)
         AND nullif(d.group_key, '') IS NOT NULL
@@ -278,7 +274,7 @@ def version_texts(
 
 
 def count_fields(cursor: Cursor, names: Sequence[str]) -> tuple[int, list[int]]:
-    """Count the documents of the current snapshot, and the documents with a value in each field.
+    """Count the documents of the current snapshot, and those with a value in each field.
 
     Raises
     ------
@@ -297,7 +293,7 @@ def count_fields(cursor: Cursor, names: Sequence[str]) -> tuple[int, list[int]]:
 
 
 def batches_of_texts(store: Store, hashes: pa.StringArray, size: int) -> Iterator[pa.Table]:
-    """Yield tables with the content_hash and text of document versions, `size` rows each, in storage order.
+    """Yield tables with content_hash and text of document versions, `size` rows each, in storage order.
 
     A text is the title and the body of a version, each followed by a line break. Unknown versions are left
     out.

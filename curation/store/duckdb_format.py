@@ -30,7 +30,7 @@ RELY_ON_DUCKDB = (
 )
 CHECKSUM_FACTOR = 0xBF58476D1CE4E5B9
 CHECKSUM_START = 5381
-CHECKSUM_SIZE = 8  # bytes of the checksum at the beginning of a block
+CHECKSUM_SIZE = 8  # the checksum at the beginning of a block takes this many bytes
 _MAGIC = b"DUCK"
 _VERSION = 12
 _IDENTIFIER = slice(124, 140)
@@ -48,12 +48,12 @@ def read_newest_header(headers: bytes) -> tuple[int, int, int, int, int]:
 
 
 def read_identifier(headers: bytes) -> bytes:
-    """Read the identifier of the database file, which its write-ahead log repeats."""
+    """Read the identifier of a database file, which its write-ahead log repeats."""
     return headers[_IDENTIFIER]
 
 
 def describe_unknown_format(headers: bytes) -> str:
-    """Describe the part of a file's format that goldgrade does not know; '' if goldgrade knows the format."""
+    """Describe what goldgrade does not know about a file's format; '' if it knows the format."""
     if len(headers) < HEADERS or headers[CHECKSUM_SIZE : CHECKSUM_SIZE + len(_MAGIC)] != _MAGIC:
         return "its header"
     [version] = struct.unpack_from("<Q", headers, _VERSION)
@@ -65,7 +65,7 @@ def describe_unknown_format(headers: bytes) -> str:
 
 
 def has_known_format(path: Path, descriptor: int) -> bool:
-    """Check whether goldgrade knows the format of a file, and log a warning once if not."""
+    """Return whether goldgrade knows the format of a file, and log a warning once if it does not."""
     unknown = describe_unknown_format(os.pread(descriptor, HEADERS, 0))
     if unknown:
         warn_unknown(path, unknown)
@@ -105,7 +105,7 @@ def _read_block(descriptor: int, number: int) -> bytes:
 
 
 def _is_intact(descriptor: int, number: int) -> bool:
-    import numpy as np  # most commands do without
+    import numpy as np  # imported here, because most commands do not need it
 
     content = _read_block(descriptor, number)
     words = np.frombuffer(content, "<u8", len(content) // 8)
@@ -115,7 +115,7 @@ def _is_intact(descriptor: int, number: int) -> bool:
 
 
 def _read_metadata_numbers(descriptor: int, position: int) -> Iterator[int]:
-    """Yield the 8-byte numbers from a position in the metadata on."""
+    """Yield the 8-byte numbers in the metadata, beginning at a position."""
     while position != _NO_BLOCK:
         block, part = position & (2**56 - 1), position >> 56
         if part >= _PARTS_OF_BLOCK or not _is_intact(descriptor, block):

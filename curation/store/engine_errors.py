@@ -15,7 +15,7 @@ from curation.core.errors import StoreError
 from curation.store.duckdb_format import log_path
 
 RESTORE = "Make a project of a backup next to it: goldgrade --project NEW restore FILE."
-# Beginnings of DuckDB 2.0's error messages when the disk makes a transaction fail
+# Beginnings of DuckDB 2.0's error messages for a transaction that fails because of the disk
 NOT_COMMITTED = (
     "Failed to commit: Could not",
     "Failed to commit: Checkpoint failed",
@@ -37,7 +37,7 @@ def run_transaction(cursor: duckdb.DuckDBPyConnection, begin: str) -> Iterator[N
             yield
             cursor.execute("COMMIT")
         except BaseException:
-            with suppress(duckdb.Error):  # a failed COMMIT has rolled back already
+            with suppress(duckdb.Error):  # a failed COMMIT has already rolled back
                 cursor.execute("ROLLBACK")
             raise
 
@@ -72,7 +72,7 @@ def translate_error(error: duckdb.Error) -> StoreError | None:
 
 
 def describe_open_failure(path: Path, error: duckdb.Error) -> str:
-    """Write why a file cannot be opened as a project, and which files to keep."""
+    """Explain why a file cannot be opened as a project, and which files to keep."""
     damage = "it is damaged, or a part of it is missing: " if _is_damage(error) else ""
     reason = f"{damage}{first_line(error)}".rstrip(".!")
     sentence = f"{path} cannot be opened as a project, and nothing was changed: {reason}."
@@ -88,7 +88,7 @@ def first_line(error: Exception) -> str:
 
 
 def parse_error(error: Exception) -> dict[str, str]:
-    """Parse the JSON of an engine's error; {} if the error is plain text."""
+    """Parse an engine's error that is JSON; {} if the error is plain text."""
     _, brace, json_end = str(error).partition("{")
     with suppress(ValueError):
         fields = json.loads(brace + json_end)
@@ -97,5 +97,5 @@ def parse_error(error: Exception) -> dict[str, str]:
 
 
 def _is_damage(error: duckdb.Error) -> bool:
-    """Check for the error of a wrong block checksum, for which DuckDB for Python has no class."""
+    """Return whether an error is a wrong block checksum, for which DuckDB's Python package has no class."""
     return type(error) is duckdb.Error

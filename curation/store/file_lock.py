@@ -1,4 +1,4 @@
-"""The lock of a database file: which process holds the file, and the wait until the file is free."""
+"""The lock of a database file: which process holds the file, and waiting until the file is free."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ _attached_files: set[Path] = set()
 
 
 class LockedError(duckdb.IOException):
-    """The error that another process holds the database file."""
+    """An error because another process holds the database file."""
 
 
 def is_attached(path: Path) -> bool:
-    """Check whether this process has the database file open."""
+    """Return whether this process has the database file open."""
     return path in _attached_files
 
 
@@ -75,7 +75,7 @@ def find_lock_holder(path: Path) -> int | None:
 
 
 def wait_for_file(path: Path, patience: float, open_file: Callable[[], Opened]) -> Opened:
-    """Call `open_file` again until no other process holds the file, and return its result.
+    """Retry `open_file` until no other process holds the file, and return its result.
 
     Raises
     ------
@@ -94,7 +94,7 @@ def wait_for_file(path: Path, patience: float, open_file: Callable[[], Opened]) 
 
 
 def _is_lock_error(error: duckdb.Error) -> bool:
-    """Check whether another process, or a second engine of this process, holds the file."""
+    """Return whether another process, or a second engine of this process, holds the file."""
     if isinstance(error, LockedError | duckdb.ResourceInUseException):
         return True
     return isinstance(error, duckdb.IOException) and parse_error(error).get("errno", "") in _LOCK_ERRORS
@@ -122,5 +122,5 @@ def _read_program(process: int) -> str:
     words = [""]
     with suppress(OSError):
         words = Path(f"/proc/{process}/cmdline").read_bytes().decode(errors="replace").split("\0")
-    names = [Path(word).name for word in words[:4]]  # Python, two options, and what it runs
+    names = [Path(word).name for word in words[:4]]  # Python, two options, and the program
     return "goldgrade" if OWN_PROGRAMS.intersection(names) else names[0]

@@ -34,7 +34,7 @@ def schema() -> str:
 
 
 def shipped() -> list[Migration]:
-    """Read the migrations of this goldgrade, oldest first."""
+    """Read this goldgrade's migrations, oldest first."""
     folder = files("curation.store").joinpath("migrations")
     names = sorted(item.name for item in folder.iterdir() if item.name.endswith(".sql"))
     return [Migration(name.removesuffix(".sql"), folder.joinpath(name).read_text("utf-8")) for name in names]
@@ -105,7 +105,7 @@ def missing_in(connection: duckdb.DuckDBPyConnection, known: Sequence[Migration]
 def _applied(connection: duckdb.DuckDBPyConnection) -> set[str]:
     try:
         return {row[0] for row in connection.execute("SELECT name FROM migrations").fetchall()}
-    except (duckdb.CatalogException, duckdb.BinderException):  # no such table, or no such column
+    except (duckdb.CatalogException, duckdb.BinderException):  # no such table or column
         raise StoreError(
             "This DuckDB file is not a goldgrade project.", command="`goldgrade init` makes a project."
         ) from None

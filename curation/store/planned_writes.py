@@ -1,8 +1,7 @@
-"""Writes that are made only if the rows on which they rest have not changed.
+"""Writes that are made only if the rows from which they were planned have not changed.
 
-A long plan is made between two short leases of the file, so that others can work meanwhile. The plan is
-written only if the rows from which it was made are still the same. If the rows have changed, a new plan is
-made from the new rows.
+A long plan is made between two short leases of the file, so that others can work meanwhile. If the rows have
+changed when the plan is to be written, a new plan is made from the new rows.
 """
 
 from __future__ import annotations
@@ -30,7 +29,7 @@ def write_if_unchanged(
     still_holds: Callable[[Cursor, Planned], bool] = lambda _cursor, _planned: True,
     busy: str | None = None,
 ) -> Planned:
-    """Read rows, make a plan, write the plan if the rows are unchanged, and return the written plan.
+    """Read rows, make a plan from them, write it if the rows are unchanged, and return the written plan.
 
     Parameters
     ----------
@@ -64,7 +63,7 @@ def write_if_unchanged(
 
 
 class Rehearsal(Store):
-    """A store for rehearsals: all its transactions are rolled back.
+    """A store for rehearsals, which rolls back all its transactions.
 
     Use this store for steps with one transaction: a second transaction would not see the writes of the first.
     """
@@ -93,13 +92,13 @@ class Rehearsal(Store):
 
     @property
     def data_version(self) -> int:
-        """The data version of the real store behind this rehearsal."""
+        """Return the data version of the real store behind the rehearsal."""
         return self._real.data_version
 
     def close(self) -> None:
-        """Let go of the file now; the next lease opens it again."""
+        """Close the file now; the next lease opens it again."""
         self._real.close()
 
 
 class _UndoneError(Exception):
-    """An exception that ends a transaction, so that it is rolled back."""
+    """An exception that ends a transaction and rolls it back."""

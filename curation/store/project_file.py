@@ -1,14 +1,13 @@
 """The database file of a project: opening, copying and closing it with a DuckDB engine.
 
-Starting a DuckDB engine takes some 25 ms of processor time, but attaching a file to a running engine takes 4
-ms. So the engine keeps running for a while after the file is detached, and other processes can open the file.
+Starting an engine takes some 25 ms of processor time, but attaching a file to a running engine takes 4 ms. So
+the engine keeps running for a while after the file is detached, when other processes can open the file.
 
-The file and its write-ahead log are enough to see whether another process has written meanwhile. A checkpoint
-writes a header with a higher number, and between two checkpoints the log only grows. So equal headers and a
-log of equal size mean equal content, if goldgrade knows the file's format. The headers are read while this
-process holds the file, because then no other process can write. The file descriptor for the headers is closed
-only after the file is detached, because closing any descriptor ends all locks of this process on the file
-(POSIX, fcntl).
+The file and its write-ahead log show whether another process has written meanwhile. A checkpoint writes a
+header with a higher number, and between two checkpoints the log only grows. So equal headers and logs of
+equal size mean equal content, if goldgrade knows the file's format. The headers are read while this process
+holds the file, when no other process can write. Their descriptor is closed only after the file is detached,
+because closing any descriptor ends all locks of this process on the file (POSIX, fcntl).
 """
 
 from __future__ import annotations
@@ -51,7 +50,7 @@ def refuse_writing(path: Path) -> StoreReadOnlyError:
 
 
 def refuse_name(path: Path) -> None:
-    """Refuse a file name for which DuckDB would not store the write-ahead log next to the file.
+    """Refuse a file name with which DuckDB would not store the write-ahead log next to the file.
 
     Raises
     ------
@@ -66,19 +65,16 @@ def refuse_name(path: Path) -> None:
 
 
 def lock_for_serving(path: Path) -> bool:
-    """Lock the project for serving until this process ends.
-
-    Returns False if another process serves the project.
-    """
+    """Lock the project for serving until this process ends; return False if another process serves it."""
     try:
-        fcntl.flock(os.open(path, os.O_RDONLY), fcntl.LOCK_EX | fcntl.LOCK_NB)  # open for good: see above
+        fcntl.flock(os.open(path, os.O_RDONLY), fcntl.LOCK_EX | fcntl.LOCK_NB)  # stays open: see above
     except OSError:
         return False
     return True
 
 
 def is_served(path: Path) -> bool:
-    """Check whether an app serves the project. Call this function before this process opens the project."""
+    """Return whether an app serves the project. Call this function before this process opens the project."""
     with path.open("rb") as file:
         try:
             fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
@@ -88,12 +84,12 @@ def is_served(path: Path) -> bool:
 
 
 def describe_missing_project(path: Path) -> str:
-    """Write that there is no project file at the path."""
+    """Write that there is no project file at a path."""
     return f"There is no goldgrade project at {path}. Make one with `goldgrade init`."
 
 
 def require_file(path: Path) -> None:
-    """Refuse a path without a project file: a missing file, a folder, or a file that cannot be read.
+    """Refuse a path without a usable project file.
 
     Raises
     ------
@@ -116,7 +112,7 @@ def require_file(path: Path) -> None:
 
 
 def start_engine(temporary: str) -> Cursor:
-    """Start DuckDB without a file and without automatic checkpoints.
+    """Start a DuckDB engine without a file and without automatic checkpoints.
 
     temporary: the folder for data that does not fit into memory.
     """
@@ -131,7 +127,7 @@ def stop_engine(engine: Cursor) -> None:
 
 
 def attach_file(engine: Cursor, path: Path, name: str, *, read_only: bool) -> None:
-    """Attach a database file to the engine, under a name that comes from code, not from input.
+    """Attach a database file to an engine, under a name that comes from code, not from input.
 
     If the file is read-only, the content of its write-ahead log stays in memory.
 
@@ -142,12 +138,12 @@ def attach_file(engine: Cursor, path: Path, name: str, *, read_only: bool) -> No
     try:
         engine.execute(f"ATTACH ? AS {name} (TYPE DUCKDB, {access})", [str(path)])
     finally:
-        with suppress(duckdb.Error):  # an engine that failed for good
+        with suppress(duckdb.Error):  # the engine has failed for good
             engine.execute("SET errors_as_json = false")
 
 
 class DatabaseFile:
-    """The database file of a project, and the DuckDB engine that opens the file.
+    """A project's database file with the DuckDB engine that opens it.
 
     Only one thread at a time may call the methods; cursors have no such limit.
     """
@@ -164,11 +160,11 @@ class DatabaseFile:
 
     @property
     def running(self) -> bool:
-        """Whether a DuckDB engine is running, with or without the attached file."""
+        """Return whether a DuckDB engine is running, with or without the attached file."""
         return self._engine is not None
 
     def attach(self) -> bool:
-        """Open the file, and return True if the file certainly has not changed since this process closed it.
+        """Open the file; return True if it certainly has not changed since this process closed it.
 
         Raises
         ------
@@ -182,7 +178,7 @@ class DatabaseFile:
         return unchanged and has_known_format(self.path, self.descriptor())
 
     def cursor(self) -> Cursor:
-        """Open a connection to the attached file, for one thread."""
+        """Open a connection to the attached file, for use by one thread."""
         assert self._engine is not None
         return self._engine.cursor().execute("USE project")
 
@@ -216,10 +212,7 @@ class DatabaseFile:
         return checkpoints.journaled_checkpoint(self._engine, self.path, self.descriptor())
 
     def descriptor(self) -> int:
-        """Return the descriptor of the attached file.
-
-        Closing any descriptor of the file would end its lock.
-        """
+        """Return the descriptor of the attached file; closing any descriptor would end its lock."""
         if self._descriptor is None:
             self._descriptor = os.open(self.path, os.O_RDONLY)
         return self._descriptor
@@ -235,7 +228,7 @@ class DatabaseFile:
             log = self._log_size()
             self._wrote = self._wrote or log > self._size_of_attached_log
             if log > MAX_REMAINING_LOG or (final and log and self._wrote):
-                with suppress(duckdb.Error, OSError):  # a full disk: the log stays, and loses nothing
+                with suppress(duckdb.Error, OSError):  # the disk is full: the log stays and loses nothing
                     self.checkpoint()
             self._closing_fingerprint = self._fingerprint()
             try:
@@ -248,12 +241,12 @@ class DatabaseFile:
             file_lock.note_detached(self.path)
 
     def copy(self, target: Path) -> None:
-        """Copy the attached file and its write-ahead log to a new file.
+        """Copy the attached file and its write-ahead log to a new file. No process may write meanwhile.
 
-        No process may write meanwhile. The file is read through the descriptor that stays open, because
-        closing any other descriptor would end the lock.
+        The file is read through the descriptor that stays open, because closing any other descriptor would
+        end the lock.
         """
-        with suppress(duckdb.Error, OSError):  # somebody reads, or the disk is full: the log is copied, too
+        with suppress(duckdb.Error, OSError):  # somebody reads, or the disk is full: the log is copied too
             self.checkpoint()
         _copy_bytes(self.descriptor(), target)
         self._copy_log(target)
@@ -275,19 +268,19 @@ class DatabaseFile:
                 _copy_bytes(log.fileno(), log_path(target))
 
     def has_same_headers(self, other: Path) -> bool:
-        """Check whether the attached file has the headers of another file: the same state without its log."""
+        """Return whether another file has the attached file's headers: the same state without its log."""
         if not has_known_format(self.path, self.descriptor()):
             return False
         with other.open("rb") as file:
             return os.pread(self.descriptor(), HEADERS, 0) == file.read(HEADERS)
 
     def close(self) -> None:
-        """Close the file and stop the engine."""
+        """Close the file and stop its engine."""
         self.detach(final=True)
         self._stop_engine()
 
     def close_with_checkpoint(self) -> None:
-        """Write this process's log into the file if no other process has opened it, and close the file."""
+        """Write this process's log into the file if no other process has opened the file, and close it."""
         if self._wrote and self.running and not self.attached and self._log_size():
             with suppress(duckdb.Error, CurationError, OSError):
                 self._attach_or_restart()
@@ -302,7 +295,7 @@ class DatabaseFile:
             self._attach_to_engine()
 
     def _attach_to_engine(self) -> None:
-        require_file(self.path)  # it may be gone, and DuckDB would make an empty one
+        require_file(self.path)  # the file may be gone, and DuckDB would make an empty file
         self.read_only = not (os.access(self.path, os.W_OK) and os.access(self.path.parent, os.W_OK))
         if self.read_only and checkpoints.journal_path(self.path).exists():
             raise StoreReadOnlyError(_describe_torn_checkpoint(self.path))

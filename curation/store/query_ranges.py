@@ -1,4 +1,4 @@
-"""SQL over the judgments of a range of query ids, or of one query, to bound the memory.
+"""SQL over judgments, limited to a range of query ids or to one query to save memory.
 
 A large sort of all judgments is divided into ranges of query ids, so that it takes less memory. The ranges
 follow the order of the query ids, so that the joined rows are sorted. For one query, all tables and views of
@@ -22,7 +22,7 @@ MAX_PRESENTATIONS = 100_000
 
 Smaller ranges take less memory but more time, because the SQL of each range reads all answers.
 """
-# SQL condition that the query id lies in the range
+# SQL condition that the query id is in the range
 WITHIN = "query_id >= $first AND ($end::TEXT IS NULL OR query_id < $end)"
 # Views of judgments, in an order in which each view comes after the views that it reads
 _JUDGMENT_VIEWS = (
@@ -45,7 +45,7 @@ _CREATE_VIEW = re.compile(r"CREATE VIEW \w+ AS ")
 
 
 def read_by_range(cursor: Cursor, sql: str, max_items: int | None, **parameters: Any) -> Iterator[pa.Table]:
-    """Yield the rows of SQL that contains the condition `WITHIN`: one table for each range of query ids.
+    """Yield the rows of SQL with the condition `WITHIN`, as one table for each range of query ids.
 
     Parameters
     ----------
@@ -68,14 +68,14 @@ def release_memory(cursor: Cursor) -> None:
 
 
 def restrict_to_query(cursor: Cursor, sql: str) -> str:
-    """Change the SQL so that all tables and views of judgments contain only the query `$query`."""
+    """Rewrite SQL so that all tables and views of judgments contain only the query `$query`."""
     view_texts = dict(cursor.execute(_VIEW_SQL, [list(_JUDGMENT_VIEWS)]).fetchall())
     views = (f"{name} AS ({_CREATE_VIEW.sub('', view_texts[name]).rstrip(';')})" for name in _JUDGMENT_VIEWS)
     return f"WITH {', '.join([*_REDUCED_TABLES, *views])} FROM ({sql})"
 
 
 def _find_range_starts(cursor: Cursor, maximum: int) -> Iterator[str]:
-    """Yield the first query id of each range except the first range."""
+    """Yield the first query id of each range except the first."""
     [(total,)] = cursor.execute("SELECT count(*) FROM presentations").fetchall()
     if total <= maximum:
         return

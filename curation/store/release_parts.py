@@ -25,21 +25,21 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 Item = TypeVar("Item")
-PIECE = 1_000_000  # maximum length of a piece in characters. A longer line is a separate piece.
+PIECE = 1_000_000  # maximum length of a piece in characters; a longer line is a piece by itself
 
-DAMAGED_TEXT = "\ufffd\n"  # text that replaces a piece that cannot be unpacked
+DAMAGED_TEXT = "\ufffd\n"  # replaces a piece that cannot be unpacked
 
 BATCH = 10_000  # number of rows that are converted at one time
 
 RUN_LINES = 50_000  # number of lines that are sorted at one time
 
-RUN_PIECE_LENGTH = 100_000  # length in characters of the pieces of a sorted run of lines
+RUN_PIECE_LENGTH = 100_000  # length of the pieces of a sorted run of lines, in characters
 
 _COMPRESSION_LEVEL = 3
 
 
 class PartSum(NamedTuple):
-    """The checksums of a part of a release. `line_sums` has 8 hex digits for each line.
+    """Checksums of the text of a part of a release. `line_sums` has 8 hex digits for each line.
 
     Line sums are CRC-32, which detects every error in up to 32 neighboring bits.
     """
@@ -50,7 +50,7 @@ class PartSum(NamedTuple):
 
 
 class PartText:
-    """The text of a part of a release, stored in compressed pieces.
+    """Text of a part of a release, stored in compressed pieces.
 
     Each iteration over the text parses the rows again.
 
@@ -64,12 +64,14 @@ class PartText:
 
     @classmethod
     def of_lines(cls, lines: Iterable[str], size: int | None = None) -> PartText:
-        """Make the text of a part from lines without line feeds, in pieces of about `size` characters."""
+        """Make a part's text from lines without line feeds, in pieces of about `size` characters."""
         return cls(map(pack, _join_pieces(lines, size or PIECE)))
 
     @classmethod
     def of_rows(cls, rows: Iterable[Any], *, ordered: bool = False) -> PartText:
-        """Make the text of a part from rows, which may be an iterator. `ordered` sorts the lines."""
+        """Make the text of a part of a release from rows, which may be an iterator. `ordered` sorts the
+        lines.
+        """
         lines = map(canonical_json, rows)
         return cls.of_lines(sort_lines(lines) if ordered else lines)
 
@@ -77,10 +79,10 @@ class PartText:
         return self.sums.lines
 
     def __iter__(self) -> Iterator[dict[str, Any]]:
-        """Yield the rows of the part. A part that is not JSON raises a ValueError."""
+        """Yield the rows of a part of a release. A part that is not JSON raises a ValueError."""
         for piece in self.pieces():
             lines = _split_lines(piece)
-            rows = json.loads(f"[{','.join(lines)}]")  # at once, which takes half as long as one by one
+            rows = json.loads(f"[{','.join(lines)}]")  # all at once, which takes half as long as one by one
             if len(rows) != len(lines):
                 raise ValueError("a line is no JSON value, or several")
             yield from rows
@@ -99,7 +101,7 @@ class PartText:
         return (line for piece in self.pieces() for line in _split_lines(piece))
 
     def pieces(self) -> Iterator[str]:
-        """Yield the text in pieces that end at line ends."""
+        """Yield the text in pieces that end at the end of a line."""
         incomplete_line = ""
         for piece in self.packed:
             text = incomplete_line + unpack(piece)
@@ -112,7 +114,7 @@ class PartText:
 
     @cached_property
     def sums(self) -> PartSum:
-        """The checksums of the whole text, which do not depend on the size of the pieces."""
+        """Compute the checksums of the whole text, which do not depend on the size of the pieces."""
         sha256, line_sums = hashlib.sha256(), []
         for piece in self.pieces():
             content = piece.encode("utf-8")
@@ -145,7 +147,7 @@ def sort_lines(lines: Iterable[str]) -> Iterator[str]:
 
 
 def table_rows(table: pa.Table) -> Iterator[dict[str, Any]]:
-    """Yield the rows of an Arrow table, converted in batches."""
+    """Yield the rows of an Arrow table, converted batch by batch."""
     for batch in table.to_batches(BATCH):
         yield from batch.to_pylist()
 
@@ -158,7 +160,7 @@ def batched(items: Iterable[Item], size: int = BATCH) -> Iterator[list[Item]]:
 
 
 def add_part(cursor: Cursor, release_id: str, part: str, text: PartText) -> None:
-    """Store the text of a part of a release, also of an empty part."""
+    """Store the text of a part of a release, even if it is empty."""
     rows = [(release_id, part, index, piece) for index, piece in enumerate(text.packed or (pack(""),))]
     cursor.executemany("INSERT INTO release_parts VALUES (?, ?, ?, ?)", rows)
 
@@ -171,7 +173,7 @@ _READ_PARTS = """
 
 
 def read_parts(cursor: Cursor, release_id: str, parts: Sequence[str] | None = None) -> dict[str, PartText]:
-    """Read a map from part name to text, for all parts of a release or for some parts."""
+    """Map part names of a release to texts, for all parts or some of them."""
     parameters = {"release": release_id, "parts": None if parts is None else list(parts)}
     pieces_by_part: dict[str, list[bytes]] = {}
     for part, piece in cursor.execute(_READ_PARTS, parameters).fetchall():

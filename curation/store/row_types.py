@@ -1,4 +1,4 @@
-"""Row types of the tables that several rooms read: documents, queries, annotators, rounds, presentations."""
+"""Row types of tables that several rooms read: documents, queries, annotators, rounds, presentations."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 
 class Document(NamedTuple):
-    """One version of a document: its id, title, body and metadata."""
+    """One version of a document, with id, title, body and metadata."""
 
     document_id: str
     content_hash: str
@@ -20,7 +20,7 @@ class Document(NamedTuple):
 
     @property
     def text(self) -> str:
-        """The text of the document for retrieval and similarity: title and body."""
+        """Return the document's text for retrieval and similarity: title and body."""
         return f"{self.title}\n{self.body}".strip()
 
 
@@ -51,7 +51,7 @@ class Round(NamedTuple):
 
 
 class Presentation(NamedTuple):
-    """The assignment of a candidate to an annotator. This row is never sent to a browser."""
+    """Assignment of a candidate to an annotator. This row is never sent to a browser."""
 
     presentation_id: str
     round_id: str

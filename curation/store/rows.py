@@ -1,4 +1,4 @@
-"""Reading and appending of rows: tuples, columns and Arrow tables between Python and the database."""
+"""Reading and appending rows: tuples, columns and Arrow tables between Python and the database."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Row = TypeVar("Row", bound=tuple[Any, ...])
 
 
 def utc_now() -> datetime:
-    """Return the time to store with a new row: UTC, without a time zone."""
+    """Return the present time in the form that is stored with new rows: UTC, without a time zone."""
     return datetime.now(UTC).replace(tzinfo=None)
 
 
@@ -32,7 +32,7 @@ def load_arrow() -> None:
 
 
 def append(cursor: Cursor, table: str, columns: Mapping[str, Sequence[Any]]) -> int:
-    """Append rows to a table, given as columns (name → values, all of one length), and return their number.
+    """Append rows to a table, given as columns (name → values, of one length), and return their number.
 
     The names of table and columns must come from code, never from input. Values get the column types of the
     table, because a column of only None has no type.
@@ -44,7 +44,7 @@ def append(cursor: Cursor, table: str, columns: Mapping[str, Sequence[Any]]) -> 
 
 
 def append_batches(cursor: Cursor, table: str, batches: Iterable[pa.RecordBatch]) -> int:
-    """Append rows to a table in batches, all with the same columns, and return the number of rows.
+    """Append rows to a table in batches with the same columns, and return the number of rows.
 
     Only one batch is converted at a time. Rows given to `append` stay in memory until the transaction ends.
     """
@@ -65,7 +65,7 @@ def append_batches(cursor: Cursor, table: str, batches: Iterable[pa.RecordBatch]
 
 @contextmanager
 def reading_arrow(cursor: Cursor, **tables: Any) -> Iterator[None]:
-    """Make these Arrow tables readable by name in the SQL of the block."""
+    """Let the SQL of the block read Arrow tables by name."""
     for name, table in tables.items():
         cursor.register(name, table)
     yield
@@ -92,7 +92,7 @@ def append_rows(
 
 
 def append_revision(cursor: Cursor, table: str, key: str, value: str, **columns: Any) -> int:
-    """Append a row as the next revision of the object with its key, and return the revision, from 0 on."""
+    """Append a row as the next revision of the object with its key; return the revision, counted from 0."""
     sql = f"SELECT coalesce(max(revision) + 1, 0) FROM {table} WHERE {key} = ?"  # noqa: S608  names from code
     [(revision,)] = cursor.execute(sql, [value]).fetchall()
     append_rows(cursor, table, [(value, revision)], (key, "revision"), **columns)
@@ -100,12 +100,12 @@ def append_revision(cursor: Cursor, table: str, key: str, value: str, **columns:
 
 
 def fetch(cursor: Cursor, row: type[Row], sql: str, parameters: Sequence[Any] = ()) -> list[Row]:
-    """Fetch the rows of a query as tuples of type `row`, whose fields are the columns in order."""
+    """Fetch rows as tuples of type `row`, whose fields are the columns in order."""
     return [row(*values) for values in cursor.execute(sql, list(parameters)).fetchall()]
 
 
 def _read_column_types(cursor: Cursor, table: str, names: Iterable[str]) -> pa.Schema:
-    cursor.execute("SELECT 1").fetchall()  # a result that fetchone() left half read blocks what follows
+    cursor.execute("SELECT 1").fetchall()  # a result of fetchone() that is half read blocks what follows
     return cursor.sql(f"SELECT {', '.join(names)} FROM {table} LIMIT 0").to_arrow_table().schema  # noqa: S608
 
 

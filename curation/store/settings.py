@@ -1,23 +1,23 @@
-"""Settings: named values of the project."""
+"""Settings of the project, which are values with names."""
 
 from __future__ import annotations
 
 from curation.core.errors import RefusedError
 from curation.store.project_file import Cursor
 
-# Name of a setting: the time of the app's last test of writing to the project
+# Name of the setting with the time of the app's last test of writing to the project
 HEALTH_CHECKED = "health_checked_at"
-MEASURED = "measured: "  # prefix of the names of settings that hold measured speeds
+MEASURED = "measured: "  # names of settings with measured speeds begin with this
 
 
 def get_setting(cursor: Cursor, name: str) -> str | None:
-    """Read the value of a setting; None if the setting has no value."""
+    """Read the value of a setting; None if it has no value."""
     rows = cursor.execute("SELECT value FROM settings WHERE name = ?", [name]).fetchall()
     return str(rows[0][0]) if rows else None
 
 
 def require_setting(cursor: Cursor, name: str, way_out: str, command: str = "") -> str:
-    """Read the value of a required setting.
+    """Read the value of a setting that must have one.
 
     Raises
     ------
@@ -30,7 +30,7 @@ def require_setting(cursor: Cursor, name: str, way_out: str, command: str = "") 
 
 
 def all_settings(cursor: Cursor) -> list[tuple[str, str]]:
-    """Read the name and value of each setting that can affect results, ordered by name.
+    """Read name and value of each setting that can affect results, ordered by name.
 
     `HEALTH_CHECKED` and measured speeds are left out.
     """
@@ -40,6 +40,6 @@ def all_settings(cursor: Cursor) -> list[tuple[str, str]]:
 
 
 def put_setting(cursor: Cursor, name: str, value: str) -> None:
-    """Set a setting, or replace its value."""
+    """Set a setting to a value, replacing any earlier value."""
     sql = "INSERT INTO settings VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value"
     cursor.execute(sql, [name, value])

@@ -32,7 +32,7 @@ def staging_folder(target: Path, private: bool = False) -> Iterator[Path]:
     """
     remove_leftovers(target.parent)
     staging = _make_staging_path(target, "new")
-    # Not a staging name, so that nobody removes the folder before it is locked
+    # not named like a staging folder, so that nobody removes it before it is locked
     unlocked = staging.with_name(f"{staging.name}-")
     unlocked.mkdir(0o700 if private else 0o777, parents=True)
     with _locked(unlocked):
@@ -50,21 +50,21 @@ def rehearsal_folder(project: Path) -> AbstractContextManager[Path]:
 
 
 def replace_folder(replacement: Path, target: Path) -> None:
-    """Replace a folder by a new folder, and restore the former folder after an error.
+    """Replace a folder by a new folder; after an error, restore the former folder.
 
     Several processes may replace the folder at the same time. In the end, exactly one of the new folders
     remains.
     """
     former = _make_staging_path(target, "old")
     with _locked(target):
-        with suppress(FileNotFoundError):  # it is not there, or somebody else moves it away just now
+        with suppress(FileNotFoundError):  # the folder is missing, or another process is moving it away
             target.rename(former)
         try:
             replacement.rename(target)
         except OSError:
-            with suppress(OSError):  # somebody else's came first, or there was nothing to put back
+            with suppress(OSError):  # another process's folder came first, or there was nothing to restore
                 former.rename(target)
-            # Without a target, the former folder is the only one: it is restored later, as after a kill
+            # Without a target, the former folder is the only one, and is restored later, as after a kill
             if target.exists():
                 shutil.rmtree(former, ignore_errors=True)
             raise
@@ -96,7 +96,7 @@ def list_leftovers(folder: Path) -> list[Path]:
     """List the staging folders that no process has locked."""
     try:
         return sorted(path for path in folder.iterdir() if _is_leftover(path))
-    except OSError:  # no such folder, or not ours to read
+    except OSError:  # the folder is missing, or this user cannot read it
         return []
 
 
@@ -108,13 +108,13 @@ def lock_folder(folder: Path) -> int:
     OSError: there is no such folder.
     """
     descriptor = os.open(folder, os.O_RDONLY)
-    with suppress(OSError):  # somebody else replaces it, too, or the disk knows no locks
+    with suppress(OSError):  # another process replaces it too, or the disk has no locks
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     return descriptor
 
 
 def is_locked(folder: Path) -> bool:
-    """Check whether a process has locked the folder, or the folder is missing."""
+    """Return whether a process has locked the folder, or the folder is missing."""
     with suppress(OSError):
         descriptor = os.open(folder, os.O_RDONLY)
         try:
@@ -135,7 +135,7 @@ def flush(path: Path) -> None:
 
 
 def flush_all(folder: Path) -> None:
-    """Flush all files below a folder and their names to the disk."""
+    """Flush all files below a folder, and their names, to the disk."""
     for path in [*folder.rglob("*"), folder]:
         with suppress(FileNotFoundError):
             flush(path)

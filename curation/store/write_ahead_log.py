@@ -1,4 +1,4 @@
-"""Damage of DuckDB's write-ahead log, found before the engine replays the log.
+"""The check for damage in DuckDB's write-ahead log, made before the engine replays the log.
 
 DuckDB checks the content of each log entry, but not the length and position of the entry. After one flipped
 bit in the length of an entry, or in the header of the log, DuckDB replays only a part of the log, or nothing,
@@ -23,14 +23,14 @@ from curation.store.duckdb_format import CHECKSUM_FACTOR, CHECKSUM_START, HEADER
 from curation.store.file_lock import is_attached
 
 _HEADER = re.compile(
-    rb"d\x00b"  # field 100: the kind of entry, 98 (version)
+    rb"d\x00b"  # field 100 is the kind of entry, 98 (version)
     rb"e\x00(?P<format>[\x00-\x7f])"
-    rb"f\x00\x10(?:[\x80-\xff]*[\x00-\x7f]){16}"  # the database's identifier, as 16 numbers
-    rb"g\x00[\x80-\xff]*[\x00-\x7f]"  # how many checkpoints there were
+    rb"f\x00\x10(?:[\x80-\xff]*[\x00-\x7f]){16}"  # the database's identifier as 16 numbers
+    rb"g\x00[\x80-\xff]*[\x00-\x7f]"  # the number of checkpoints so far
     rb"\xff\xff",
     re.DOTALL,
 )
-_ENTRY = b"d\x00"  # the first field of the content
+_ENTRY = b"d\x00"  # first field of the content
 _FRAME = 16
 _FORMAT = 2
 _OTHER_HEADER = "its log has another header"
@@ -41,7 +41,7 @@ _SEED = 0xE17A1465
 
 
 def describe_log_damage(database: Path) -> str:
-    """Describe the damage of a database's write-ahead log, as a part of a sentence.
+    """Describe the damage of a database's write-ahead log, as a part of a sentence; '' if there is none.
 
     The result is '' if the log is intact, incomplete only at its end, or missing, or if the format of the log
     or database is unknown. Another process may be writing the log, so damage counts only if it is found
@@ -58,7 +58,7 @@ def describe_log_damage(database: Path) -> str:
 def _read_log(log: Path) -> bytes:
     try:
         return log.read_bytes()
-    except OSError:  # no log, or not ours to read: the engine says it
+    except OSError:  # the log is missing, or this user cannot read it: the engine reports this
         return b""
 
 
@@ -79,10 +79,7 @@ def _describe_damage(database: Path, content: bytes) -> str:
 
 
 def _describe_header_damage(database: Path, content: bytes) -> str:
-    """Describe the damage if one byte of the expected header is altered.
-
-    Other headers have an unknown format.
-    """
+    """Describe the damage if one byte of the log header is altered; other headers have an unknown format."""
     expected = _build_log_header(_read_headers(database))
     altered_bytes = sum(byte != expected_byte for byte, expected_byte in zip(content, expected, strict=False))
     if expected and altered_bytes == 1 and _find_whole_entry(content, len(expected)) == len(expected):
@@ -102,7 +99,7 @@ def _has_known_format(database: Path) -> bool:
 
 def _read_headers(database: Path) -> bytes:
     """Read the headers of a database file; b'' if the file cannot be read now."""
-    if is_attached(database):  # closing another descriptor would end this process's lock
+    if is_attached(database):  # closing a different descriptor would end this process's lock
         return b""
     try:
         with database.open("rb") as file:
@@ -112,9 +109,7 @@ def _read_headers(database: Path) -> bytes:
 
 
 def _build_log_header(headers: bytes) -> bytes:
-    """Make the header that DuckDB 2.0 writes into the log of this file; b'' if the file's format is
-    unknown.
-    """
+    """Build the header that DuckDB 2.0 writes into a file's log; b'' if the file's format is unknown."""
     if duckdb_format.describe_unknown_format(headers):
         return b""
     identifier = b"".join(map(_encode_number, duckdb_format.read_identifier(headers)))
@@ -125,7 +120,7 @@ def _build_log_header(headers: bytes) -> bytes:
 
 
 def _encode_number(value: int) -> bytes:
-    """Encode a number as in DuckDB's log: seven bits in each byte, the lowest bits first."""
+    """Encode a number as DuckDB's log does: seven bits in each byte, the lowest bits first."""
     encoded = bytearray()
     while value > 127:
         encoded.append(value & 127 | 128)
@@ -139,7 +134,7 @@ def _has_wrong_length_only(content: bytes, position: int) -> bool:
 
 
 def _find_end_of_entries(content: bytes, start: int) -> int:
-    """Find the end of the last complete log entry from `start` on."""
+    """Find the end of the last complete log entry that follows `start`."""
     while (end := _find_end_of_entry(content, start)) is not None:
         start = end
     return start
@@ -150,14 +145,14 @@ def _find_end_of_entry(content: bytes, start: int) -> int | None:
     entry = content[start + _FRAME : end]
     if end > len(content) or not entry:
         return None
-    # The prefix is far cheaper than a checksum, which entries of another format need.
+    # The prefix is checked first: it is far cheaper than a checksum, which other formats' entries need.
     if entry.startswith(_ENTRY) or _compute_checksum(entry) == _read_checksum(content, start + _FRAME):
         return end
     return None
 
 
 def _find_whole_entry(content: bytes, start: int) -> int | None:
-    """Find the first position from `start` on where a complete log entry begins; None without an entry."""
+    """Find the first position from `start` on at which a complete log entry begins; None if there is none."""
     position = content.find(_ENTRY, start + _FRAME)
     while position >= 0:
         end = _find_end_of_entry(content, position - _FRAME)
