@@ -32,27 +32,27 @@ STARTS = 32
 MAX_GROUPS_OF_ALL_STARTS = 5_000
 """Number of groups above which the search makes only a quarter of the starts."""
 STEPS = 1_000
-"""Maximum number of moves and swaps that improve one start."""
+"""Maximum number of moves and swaps that improve one start of the search."""
 WINDOW = 96
-"""Number of group types of a part that one step tries for a swap. Later steps try the other types."""
+"""Number of group types of a part that one step tries for a swap; later steps try the other types."""
 ALL = "all"
 _ROUNDING = 1e-9
-_SPREAD = 1e-3  # prefers, among tables with the same cost, a table whose gaps are spread over the parts
+_SPREAD = 1e-3  # of the tables with equal cost, prefers one whose gaps are spread over the parts
 _Move = tuple[int, int, int]
-"""The type of a group, the part that the group leaves, and the part that the group joins."""
+"""Type of a leakage group, the part of the split that the group leaves, and the part that it joins."""
 Fractions = Mapping[str, float]
-"""Map from part to its fraction of the queries; the fractions sum to 1."""
+"""Map from part of the split to its fraction of the queries; the fractions sum to 1."""
 Groups = Mapping[str, str]
 """Map from query id to its leakage group."""
 Parts = Mapping[str, str]
-"""Map from query id, or from leakage group, to its part."""
+"""Map from query id, or from leakage group, to its part of the split."""
 Levels = Mapping[str, Collection[tuple[str, str]]]
-"""Map from query id to the (dimension, level) pairs of the query, for each dimension to balance."""
+"""Map from query id to the query's (dimension, level) pairs, for each dimension to balance."""
 
 
 @dataclass(frozen=True)
 class PartShare:
-    """The ideal and the reached number of queries of one level in a part.
+    """Ideal and reached number of queries of one level in a part of the split.
 
     The dimension 'all' has one level, 'all'.
     """
@@ -66,7 +66,7 @@ class PartShare:
 
 @dataclass(frozen=True)
 class Distance:
-    """The distance of the assigned parts from the ideal parts in one dimension.
+    """Distance between the assigned and the ideal parts of a split, in one dimension.
 
     Attributes
     ----------
@@ -80,7 +80,7 @@ class Distance:
 
 
 class _Table(NamedTuple):
-    """The groups to assign, by type, and the numbers of queries that each part still lacks.
+    """Leakage groups to assign, by type, and the numbers of queries that each part of the split still lacks.
 
     Attributes
     ----------
@@ -99,7 +99,7 @@ class _Table(NamedTuple):
 def assign_parts(
     groups: dict[str, str], levels: Levels, parts: Fractions, seed: int, carried: dict[str, str] | None = None
 ) -> dict[str, str]:
-    """Assign every group to a part, and return query id → part.
+    """Assign every leakage group to a part of the split, and return query id → part.
 
     Parameters
     ----------
@@ -117,7 +117,7 @@ def assign_parts(
 
 
 def list_members(groups: Groups) -> dict[str, list[str]]:
-    """Return a map from group id to the queries of the group, both in order."""
+    """Map each leakage group to its queries, both in order."""
     members: dict[str, list[str]] = defaultdict(list)
     for query_id in sorted(groups):
         members[groups[query_id]].append(query_id)
@@ -125,7 +125,7 @@ def list_members(groups: Groups) -> dict[str, list[str]]:
 
 
 def count_shares(assigned: Parts, levels: Levels, parts: Fractions) -> tuple[PartShare, ...]:
-    """Count the ideal and the reached queries of each part, of all queries and of each level."""
+    """Count the ideal and the reached queries of each part of the split, in total and for each level."""
     totals = Counter(column for query_id in assigned for column in levels[query_id])
     totals[ALL, ALL] = len(assigned)
     reached = Counter((part, column) for query_id, part in assigned.items() for column in levels[query_id])
@@ -139,7 +139,7 @@ def count_shares(assigned: Parts, levels: Levels, parts: Fractions) -> tuple[Par
 
 
 def compute_distances(assigned: Parts, levels: Levels, parts: Fractions) -> tuple[Distance, ...]:
-    """Compute the distance of the parts from the ideal parts in each dimension, 'all' first."""
+    """Compute how far the parts of the split are from the ideal parts in each dimension, 'all' first."""
     gaps_by_dimension: dict[str, list[float]] = {}
     ideals_by_column: dict[tuple[str, str], list[float]] = {}
     for share in count_shares(assigned, levels, parts):
@@ -155,7 +155,7 @@ def compute_distances(assigned: Parts, levels: Levels, parts: Fractions) -> tupl
 
 
 def _compute_least_distance(ideals: Sequence[float]) -> float:
-    """Compute the least distance of whole numbers from the ideals of one column, by largest remainders."""
+    """Compute the least distance of whole numbers from one column's ideals, by largest remainders."""
     remainders = sorted((ideal % 1.0 for ideal in ideals), reverse=True)
     rounded_up = round(sum(remainders))
     return sum([1.0 - remainder for remainder in remainders[:rounded_up]] + remainders[rounded_up:]) / 2
@@ -190,7 +190,7 @@ def _tabulate_groups(groups: Groups, levels: Levels, parts: Fractions, seed: int
 
 
 def _find_best_cells(table: _Table, fractions: Sequence[float], seed: int) -> Ints:
-    """Find the number of groups of each type in each part with the lowest cost, shape (types, parts)."""
+    """Search the number of groups of each type in each part with the lowest cost, shape (types, parts)."""
     if not table.groups:
         return np.zeros((0, len(fractions)), dtype=np.int64)
     count = STARTS if sum(map(len, table.groups)) <= MAX_GROUPS_OF_ALL_STARTS else STARTS // 4
@@ -203,12 +203,12 @@ def _find_best_cells(table: _Table, fractions: Sequence[float], seed: int) -> In
 
 
 def _compute_gaps(table: _Table, cells: Ints) -> Floats:
-    """Return the reached minus the target numbers of queries, shape (parts, columns)."""
+    """Subtract the target from the reached numbers of queries, shape (parts, columns)."""
     return cells.T @ table.counts - table.targets
 
 
 def _assign_greedily(table: _Table, fractions: Sequence[float], salt: str) -> Ints:
-    """Assign the largest groups first, each to the part that lacks most queries relative to its size."""
+    """Assign the largest groups first, each to the part of the split that lacks most queries for its size."""
     sizes = table.counts[:, 0]
     largest_first = sorted(
         (-sizes[group_type], digest(salt, group_id), group_type)
@@ -232,7 +232,7 @@ def _assign_greedily(table: _Table, fractions: Sequence[float], salt: str) -> In
 
 
 def _improve_cells(table: _Table, start: Ints, limit: float) -> Ints:
-    """Improve the assignment by moves and swaps of groups, with the best step each time."""
+    """Improve the assignment by moves and swaps of groups, choosing the best step each time."""
     cells = start.copy()
     gaps = _compute_gaps(table, cells)
     types, parts = cells.shape
@@ -263,7 +263,7 @@ def _improve_cells(table: _Table, start: Ints, limit: float) -> Ints:
 def _find_best_step(
     table: _Table, cells: Ints, gaps: Floats, source: int, target: int, window: Ints, limit: float
 ) -> tuple[float, list[_Move]]:
-    """Find the best move of a group from part `source` to part `target`, or the best swap within the window.
+    """Find the best move of a group from part `source` to part `target`, or the best swap in the window.
 
     Returns the change of the cost (a negative change is good), and the moves of the step.
     """
@@ -288,7 +288,7 @@ def _find_best_step(
 
 
 def _compute_gap_costs(gaps: Floats, weights: Floats) -> Floats:
-    """Compute the cost of the gaps between reached and target queries; columns are the last axis.
+    """Compute the cost of gaps between reached and target numbers of queries; columns are the last axis.
 
     A small term of squared gaps spreads the gaps over the parts.
     """

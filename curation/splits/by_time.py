@@ -1,4 +1,4 @@
-"""Assignment of queries to parts by time: earlier parts get the queries that were first asked earlier.
+"""Assignment of queries to the parts of a split by time: queries that were asked first go to earlier parts.
 
 The earliest query of a leakage group decides the part of the whole group. So no query of a leakage group was
 asked before its part begins. Groups that began at the same moment stay in one part: the cut is before or
@@ -18,7 +18,7 @@ from curation.splits.assignment import Fractions, Groups, Parts, list_members
 
 @dataclass(frozen=True)
 class ByTime:
-    """Facts about a split of the queries by time.
+    """Facts about a split of queries by time.
 
     Attributes
     ----------
@@ -37,7 +37,7 @@ class ByTime:
 
     @property
     def sentences(self) -> list[str]:
-        """Return sentences on the begin of each part, and on queries on the wrong side of a cut in time."""
+        """Describe when each part begins, and which queries are on the wrong side of a cut in time."""
         begins = "; ".join(f"{part} from {time:%Y-%m-%d %H:%M:%S}" for part, time in self.begins.items())
         late = pluralize(self.late, "query", "queries")
         undated = pluralize(self.undated, "query has", "queries have")
@@ -53,7 +53,7 @@ class ByTime:
 def assign_by_time(
     groups: Groups, times: Mapping[str, datetime], parts: Fractions, carried: Parts | None = None
 ) -> tuple[dict[str, str], ByTime]:
-    """Return a map from query id to part, and facts about the cuts in time.
+    """Assign queries to parts of a split by time; return query id → part, and facts about the cuts in time.
 
     Parameters
     ----------
@@ -72,7 +72,7 @@ def assign_by_time(
     part_by_time = _cut_by_time(sizes, first_times, parts)
     begins: dict[str, datetime] = {}
     for group_id, part in part_by_time.items():
-        begins.setdefault(part, first_times[group_id])  # the cut is in the order of time
+        begins.setdefault(part, first_times[group_id])  # the cut follows the order of time
     ends = dict(zip(begins, list(begins.values())[1:], strict=False))
     late_counts = [
         sum(time >= ends[part] for time in query_times[group_id])
@@ -87,7 +87,7 @@ def assign_by_time(
 
 
 def _cut_by_time(sizes: Mapping[str, int], times: Mapping[str, datetime], parts: Fractions) -> dict[str, str]:
-    """Return a map from group to part, with the cuts in time that bring the parts nearest to their fractions.
+    """Cut the leakage groups by time into parts nearest to their fractions; return group → part.
 
     No part is empty if the groups began at as many different times as there are parts, or more.
     """

@@ -1,13 +1,13 @@
-"""Parts of a split that queries carry over from earlier releases.
+"""Parts of a split that queries keep from earlier releases.
 
 Queries of a released split stay in their part when the set grows. All releases count: a team that tuned on
-the dev part of any release has seen the queries of this part, and a team that reports on a test part must not
-have seen the test queries. If releases have a query in different parts, the newest release decides, because
-teams use the newest release. The number of these queries is reported.
+the dev part of any release has seen its queries, and a team that reports on a test part must not have seen
+the test queries. If a query has different parts in several releases, the newest decides, because teams use
+the newest release; these queries are counted.
 
 A query that is tied to a carried-over query goes to the same part. If ties join carried-over queries of
-different parts, a released query would have to change its part. goldgrade refuses this split, and the refusal
-shows the chain of ties that joins the queries, so that somebody can cut a tie by name.
+different parts, goldgrade refuses the split, because a released query would have to change its part. The
+refusal shows the chain of ties, so that somebody can cut a tie by name.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from curation.store.release_parts import read_part
 
 
 class CarriedOver(NamedTuple):
-    """The parts of the split that queries have in releases of the project.
+    """The parts that queries have in the project's releases.
 
     Attributes
     ----------
@@ -43,7 +43,7 @@ NOTHING_CARRIED_OVER = CarriedOver({}, (), 0)
 
 
 def read_carried_over(cursor: Cursor) -> CarriedOver:
-    """Read the parts of all released queries."""
+    """Read the parts that queries have in releases."""
     rows = cursor.execute("SELECT release_id FROM releases ORDER BY rowid").fetchall()
     part_of: dict[str, str] = {}
     releases: list[str] = []
@@ -59,7 +59,7 @@ def read_carried_over(cursor: Cursor) -> CarriedOver:
 
 
 def select_carried(carried: CarriedOver, queries: Mapping[str, str], parts: Collection[str]) -> CarriedOver:
-    """Select the parts that these queries carry over from releases.
+    """Select the parts that the queries of a split keep from releases.
 
     Parameters
     ----------
@@ -86,7 +86,7 @@ def select_carried(carried: CarriedOver, queries: Mapping[str, str], parts: Coll
 def map_carried_groups(
     groups: Groups, carried: Parts, edges: Sequence[Edge]
 ) -> tuple[dict[str, str], list[list[Edge]]]:
-    """Map each group with carried-over queries to its part, and find a chain of ties for each conflict.
+    """Map each leakage group with carried-over queries to its part, with a chain of ties for each conflict.
 
     Carried-over queries of different parts in one group are a conflict.
 

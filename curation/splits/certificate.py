@@ -25,7 +25,7 @@ FORMAT = 1
 
 @dataclass(frozen=True)
 class Certificate:
-    """The certificate that describes a split and the check of its parts for leaks.
+    """Certificate that describes a split, and the check for leaks between its parts.
 
     Attributes
     ----------
@@ -97,7 +97,7 @@ def make_certificate(
 
 
 def read_visible_certificate(cursor: Cursor, release: str | None = None) -> Certificate:
-    """Read the certificate of the current split, or of a release, without documents that a release seals.
+    """Read the certificate of the current split or of a release, without documents that a release seals.
 
     Raises
     ------
@@ -107,7 +107,7 @@ def read_visible_certificate(cursor: Cursor, release: str | None = None) -> Cert
 
 
 def read_certificate(cursor: Cursor, release: str | None = None) -> Certificate:
-    """Read the certificate of the current split, or of a release.
+    """Read the certificate of the current split or of a release.
 
     Raises
     ------
@@ -124,7 +124,7 @@ def read_certificate(cursor: Cursor, release: str | None = None) -> Certificate:
 
 
 def parse_certificate(stored: str, origin: str) -> Certificate:
-    """Parse the certificate in stored JSON; `origin` names the split or release.
+    """Parse a certificate from stored JSON; `origin` names the split or release.
 
     Raises
     ------

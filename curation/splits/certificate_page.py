@@ -22,7 +22,7 @@ MAX_PAIRS_SHOWN = 200
 
 
 def make_certificate_page(certificate: Certificate, name: str | None = None) -> str:
-    """Make the HTML page of a split's certificate. `name` is the name of the release with the split."""
+    """Make the HTML page of a split's certificate; `name` is the name of the release with the split."""
     title = f"Certificate of the split of release {name}" if name else "Certificate of the split"
     hashes = f"Queries {certificate.query_hash}. Corpus {certificate.corpus_hash}."
     remark = f"Split {certificate.split_id}. {hashes}"
@@ -30,7 +30,7 @@ def make_certificate_page(certificate: Certificate, name: str | None = None) -> 
 
 
 def summarize_certificate(certificate: Certificate) -> list[str]:
-    """Summarize the certificate: ties across the parts, closest pairs, leakage groups and part sizes."""
+    """Summarize a certificate: ties across the parts, closest pairs, leakage groups and part sizes."""
     sentences = [_describe_verdict(certificate)]
     sentences += [_describe_closest(check, check.highest) for check in certificate.checks if check.highest]
     if "minhash" in certificate.parameters:
@@ -60,7 +60,7 @@ def summarize_certificate(certificate: Certificate) -> list[str]:
 
 
 def _describe_verdict(certificate: Certificate) -> str:
-    """Return sentences on ties between the parts.
+    """Describe the ties between parts of the split.
 
     Shared documents are named even if the request skips them.
     """
@@ -82,7 +82,7 @@ def _describe_verdict(certificate: Certificate) -> str:
 
 
 def threshold_text(check: TieCheck) -> str:
-    """Return the similarity from which a pair counts as a leak, in words."""
+    """Write from which similarity a pair counts as a leak."""
     if not check.looked_for:
         return "not looked for"
     return "any" if check.threshold is None else f"{check.threshold:g}"
@@ -96,7 +96,7 @@ def _describe_closest(check: TieCheck, pair: ClosestPair) -> str:
 
 
 def build_sections(certificate: Certificate) -> list[Section]:
-    """Return all sections of the certificate's page, in reading order."""
+    """Make all sections of a certificate's page, in reading order."""
     texts = certificate.texts
     residual = "Ties across the parts that somebody cut by name. The split ignored them."
     sections = [

@@ -18,7 +18,7 @@ _UNSPACED = (
     *("HENTAIGANA ", "BOPOMOFO ", "HANGZHOU ", "MASU ", "VERTICAL KANA ", "VERTICAL IDEOGRAPHIC "),
     *(f"IDEOGRAPHIC {kind} " for kind in ("ITERATION", "CLOSING", "NUMBER", "ANNOTATION")),
 )
-"""The beginnings of the names of letters in scripts that have no spaces between words."""
+"""Beginnings of the Unicode names of letters in scripts without spaces between words."""
 _WITHOUT_MEANING = (
     *("SOFT HYPHEN", "ZERO WIDTH NO", "ZERO WIDTH JOINER", "WORD JOINER", "LEFT-TO-RIGHT", "RIGHT-TO-LEFT"),
     *("POP DIRECTIONAL", "FIRST STRONG ISOLATE", "VARIATION SELECTOR-", "COMBINING ENCLOSING KEYCAP"),
@@ -32,14 +32,14 @@ _INVISIBLE = (
     *("VARIATION SELECTOR", "HANGUL FILLER", "CHOSEONG FILLER", "JUNGSEONG FILLER", "GRAPHEME JOINER"),
     "KHMER VOWEL INHERENT",
 )
-"""Parts of the names of invisible characters, besides Unicode's category of formats."""
+"""Parts of the Unicode names of invisible characters that are not in the category of formats."""
 _VISIBLE_FORMATS = ("ARABIC ", "SYRIAC ", "KAITHI ", "EGYPTIAN ")
 _FLAG = re.compile("\U0001f3f4[\U000e0020-\U000e007e]+\U000e007f")
 _ASCII_WORD = re.compile(r"\w+", re.ASCII)
 
 
 def character_shingles(text: str) -> frozenset[str]:
-    """Return all character 3-grams of the folded text.
+    """Collect all character 3-grams of the folded text.
 
     A text of fewer than three letters is a single shingle, and an empty text has no shingle.
     """
@@ -50,7 +50,7 @@ def character_shingles(text: str) -> frozenset[str]:
 
 
 def word_shingles(text: str) -> frozenset[str]:
-    """Return all word 3-grams of a text.
+    """Collect all word 3-grams of a text.
 
     A text of fewer than three words is a single shingle, and a text without words has no shingle. In scripts
     without spaces, such as Japanese, each pair of neighboring letters counts as a word.
@@ -62,12 +62,12 @@ def word_shingles(text: str) -> frozenset[str]:
 
 
 def sorted_shingles(text: str) -> frozenset[str]:
-    """Return the `character_shingles` of the words in alphabetical order, without punctuation."""
+    """Collect the `character_shingles` of a text's words in alphabetical order, without punctuation."""
     return character_shingles(" ".join(sorted(_find_whole_words(text))))
 
 
 def numbers_and_signs(text: str) -> str:
-    """Return the words of a text that contain a digit, and each + or # that ends a word, as in c++ and c#."""
+    """Collect a text's words that contain a digit, and each + or # that ends a word, as in c++ and c#."""
     numbers = [word for word in _find_whole_words(text) if any(letter.isdigit() for letter in word)]
     signs = []
     folded = _fold_text(text)
@@ -79,7 +79,7 @@ def numbers_and_signs(text: str) -> str:
 
 
 def _fold_text(text: str) -> str:
-    """Fold a text for the comparison of queries: NFKC and casefolded, without invisible characters."""
+    """Fold a text for comparing queries: NFKC and casefolded, without invisible characters."""
     if not text.isascii():
         visible = ("".join(filterfalse(_is_invisible, part)) for part in _FLAG.split(text))
         text = "".join(map("".join, zip(visible, [*_FLAG.findall(text), ""], strict=True)))
@@ -99,7 +99,7 @@ def _is_letter(letter: str) -> bool:
 
 
 def _find_whole_words(text: str) -> list[str]:
-    """Return the words.
+    """Find the words of a text.
 
     A run of letters of a script without spaces is one word, and an apostrophe does not end a word.
     """
@@ -122,7 +122,7 @@ def _find_words(text: str) -> list[str]:
 
 
 def _find_runs(text: str) -> Iterator[tuple[list[str], bool]]:
-    """Find each run of letters and marks in a text, and whether its script is written without spaces."""
+    """Find each run of letters and marks in a text, and whether its script has no spaces."""
     run: list[str] = []
     is_pair_script = False
     for letter in f"{unicodedata.normalize('NFKC', text).casefold()} ":

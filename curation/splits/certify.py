@@ -1,10 +1,9 @@
-"""The exhaustive check for ties across the parts of a split.
+"""The exhaustive check for ties between the parts of a split.
 
-The check shares no code with the search for ties, so that the check finds mistakes of the search. The check
-has separate code for shingles and for the comparison of all texts of each two parts, and imports nothing from
-`ties` or `groups`. Tests check these imports, and that both definitions of a shingle agree on any text. The
-check and the search for ties share only the thresholds in `splits.rules`. Only pairs of queries that people
-cut from each other by name may reach a threshold.
+The check shares no code with the search for ties, so that it finds mistakes of the search: it has its own
+shingles and comparison of texts, and imports nothing from `ties` or `groups`. Only the thresholds in
+`splits.rules` are common. Tests check these imports, and that both definitions of a shingle agree on any
+text. Only pairs of queries that people cut from each other by name may reach a threshold.
 """
 
 from __future__ import annotations
@@ -28,13 +27,13 @@ CHECKS: tuple[Callable[[AssignedSplit], Findings | None], ...] = (
     check_documents,
     check_keys,
 )
-"""Checks by kind of tie, in the order of the certificate. None means that a check was not made."""
+"""Map from kind of tie to its check, in the order of the certificate; None if a check was not made."""
 
 
 def certify(
     inputs: SplitInputs, parts: Mapping[str, str], rules: Rules, progress: Progress = silent
 ) -> Findings:
-    """Compare all queries and documents of each part with all queries and documents of the other parts.
+    """Compare all queries and documents of each part of a split with those of the other parts.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Chains of ties, which show people why two distant queries are in one leakage group."""
+"""Chains of tied queries, which show why two distant queries must stay in the same part of a split."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ MAX_EDGES_SHOWN = 12
 
 
 def find_longest_chain(members: Iterable[str], edges: Iterable[Edge]) -> list[Edge]:
-    """Find the chain of ties between the two most distant queries of a group, from the smaller query id on.
+    """Find the chain of ties between the two most distant queries of a leakage group.
 
     The chain is nearly the longest of the shortest paths: a search breadth-first from the smallest query to
     the farthest query, and from there to the farthest query again. If several edges tie two queries, only the
@@ -29,7 +29,7 @@ def find_longest_chain(members: Iterable[str], edges: Iterable[Edge]) -> list[Ed
 
 
 def find_shortest_chain(starts: Iterable[str], ends: Collection[str], edges: Iterable[Edge]) -> list[Edge]:
-    """Find a shortest path of ties from any start query to any end query of the same group."""
+    """Find a shortest chain of ties from any start query to any end query of the same leakage group."""
     neighbors = _map_neighbors(edges)
     predecessors = _search_breadth_first(starts, neighbors)
     nearest_end = next(query_id for query_id in predecessors if query_id in ends)
@@ -37,7 +37,7 @@ def find_shortest_chain(starts: Iterable[str], ends: Collection[str], edges: Ite
 
 
 def _map_neighbors(edges: Iterable[Edge]) -> _Neighbors:
-    """Map each query to its tied queries, with the strongest edge to each."""
+    """Map each query to the queries tied to it, with the strongest edge to each."""
     neighbors: defaultdict[str, dict[str, Edge]] = defaultdict(dict)
     for edge in sorted(edges, key=lambda edge: (edge.similarity, edge.kind)):
         neighbors[edge.query_a][edge.query_b] = edge
@@ -46,7 +46,7 @@ def _map_neighbors(edges: Iterable[Edge]) -> _Neighbors:
 
 
 def _search_breadth_first(starts: Iterable[str], neighbors: _Neighbors) -> dict[str, str]:
-    """Map each query to its predecessor on a shortest path from a start query, the nearest queries first.
+    """Map each query to its predecessor on a shortest chain of ties from a start query, the nearest first.
 
     A start query is its own predecessor.
     """
@@ -62,7 +62,7 @@ def _search_breadth_first(starts: Iterable[str], neighbors: _Neighbors) -> dict[
 
 
 def _trace_path(end: str, predecessors: Mapping[str, str], neighbors: _Neighbors) -> list[Edge]:
-    """List the edges of the shortest path from a start query to `end`, by `_search_breadth_first`."""
+    """List the edges of the shortest chain of ties from a start query to `end`."""
     path: list[Edge] = []
     while (predecessor := predecessors[end]) != end:
         path.append(neighbors[predecessor][end])
@@ -71,7 +71,7 @@ def _trace_path(end: str, predecessors: Mapping[str, str], neighbors: _Neighbors
 
 
 def describe_edge(edge: Edge | Crossing, queries: Mapping[str, str]) -> str:
-    """Describe an edge by the texts of its two queries."""
+    """Describe a tie between two queries by the texts of the queries."""
     first, second = (queries.get(query_id, query_id) for query_id in (edge.query_a, edge.query_b))
     documents = [*edge.documents[:2], *(["…"] if len(edge.documents) > 2 else [])]
     detail = f" ({', '.join(documents)})" if documents else ""
@@ -79,7 +79,7 @@ def describe_edge(edge: Edge | Crossing, queries: Mapping[str, str]) -> str:
 
 
 def describe_chain(chain: Sequence[Edge], queries: Mapping[str, str]) -> list[str]:
-    """Describe each edge of a chain of ties on a line. A long chain ends with the number of further edges."""
+    """Describe each edge of a chain of ties on a line; a long chain ends with the number of further edges."""
     lines = [f"  {describe_edge(edge, queries)}" for edge in chain[:MAX_EDGES_SHOWN]]
     if len(chain) > MAX_EDGES_SHOWN:
         lines.append(f"  … and {len(chain) - MAX_EDGES_SHOWN:,} more")

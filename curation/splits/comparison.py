@@ -1,4 +1,4 @@
-"""The comparison of all texts of each part with the other parts, which keeps the closest pairs.
+"""Comparison of all texts in each part of a split with the other parts, keeping the closest pairs.
 
 Texts are compared by the sets of their shingles (Jaccard), through a product of the sparse incidence matrices
 of two parts. Embeddings are compared by the product of the vectors. `PairSieve` keeps the closest pairs.
@@ -18,16 +18,16 @@ from curation.core.statistics.arrays import Floats, Ints, Mask
 from curation.splits.rules import DECIMALS
 
 Block = tuple[Ints, Ints, Floats]
-"""Three arrays: the numbers of the first texts, the numbers of the second texts, and the similarities."""
+"""Arrays with the numbers of the first texts, the numbers of the second texts, and the similarities."""
 PartPair = tuple[Ints, Ints]
-"""Numbers of the texts in two parts of the split that are compared with each other."""
+"""Numbers of the texts in two parts of a split that are compared with each other."""
 NumberedPair = tuple[float, int, int]
-"""Similarity and the numbers of two texts, the smaller number first."""
+"""Similarity of two texts, and their numbers, the smaller number first."""
 _ROWS = 256
 
 
 def pair_parts(part_of: Sequence[str]) -> list[PartPair]:
-    """Return the numbers of the texts for each two parts of the split. `part_of` is the part of each text."""
+    """List the numbers of the texts in each two parts of the split; `part_of` is the part of each text."""
     labels = np.array(part_of, dtype=object)
     numbers = [np.flatnonzero(labels == part).astype(np.int64) for part in sorted(set(part_of))]
     return list(combinations(numbers, 2))
@@ -41,7 +41,7 @@ def count_compared_pairs(part_pairs: Iterable[PartPair]) -> int:
 def compute_jaccards(
     sets: Sequence[frozenset[str]], part_pairs: Sequence[PartPair], text_kind: str, progress: Progress
 ) -> Iterator[Block]:
-    """Compute the Jaccard similarity of all pairs that share a shingle, in blocks.
+    """Compute in blocks the Jaccard similarity of all pairs of texts that share a shingle.
 
     `text_kind` names the compared texts in messages of progress.
     """
@@ -58,7 +58,7 @@ def compute_jaccards(
 
 
 def compute_cosines(vectors: Floats, part_pairs: Sequence[PartPair], progress: Progress) -> Iterator[Block]:
-    """Compute the rounded cosine of all pairs, in blocks. `vectors` are unit vectors, shape (texts, d)."""
+    """Compute in blocks the rounded cosine of all pairs of texts from unit vectors, shape (texts, d)."""
     for first_part, second_part in part_pairs:
         for start in range(0, len(first_part), _ROWS):
             block = first_part[start : start + _ROWS]
@@ -79,7 +79,7 @@ def _build_incidence_matrix(sets: Sequence[frozenset[str]], sizes: Ints) -> spar
 
 
 class PairSieve:
-    """A sieve that keeps the most similar pair, and for each text its closest pair at or above the threshold.
+    """A sieve that keeps the most similar pair of texts, and each text's closest pair from the threshold on.
 
     Attributes
     ----------
@@ -100,7 +100,7 @@ class PairSieve:
         self._grouped = grouped
 
     def add(self, first: Ints, second: Ints, similarity: Floats) -> None:
-        """Add pairs of text numbers with their similarities to the sieve."""
+        """Add pairs of text numbers, with their similarities, to the sieve."""
         low, high = np.minimum(first, second), np.maximum(first, second)
         is_cut = np.isin(low * self._size + high, self._cut)
         is_grouped = self._grouped[low] & self._grouped[high]
@@ -124,7 +124,7 @@ def _list_pairs(low: Ints, high: Ints, similarity: Floats, rows: Ints) -> list[N
 def _find_highest(
     previous: NumberedPair | None, low: Ints, high: Ints, similarity: Floats, allowed: Mask
 ) -> NumberedPair | None:
-    """Return the most similar of the previous pair and a block's pairs. The first pair wins a tie."""
+    """Find the most similar pair among the previous pair and a block; of equal pairs, the first."""
     rows = np.flatnonzero(allowed)
     if not len(rows):
         return previous

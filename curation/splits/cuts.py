@@ -14,14 +14,14 @@ from curation.splits.chains import describe_chain, describe_edge, find_shortest_
 from curation.splits.edges import Edge, QueryPair, ordered_pair
 
 RemainingTies = tuple[str, str, tuple[Edge, ...]]
-"""Two queries that are in one leakage group despite a cut, and the chain of ties that joins them.
+"""Two queries that share a leakage group despite a cut, and the chain of ties that joins them.
 
 JSON results have a list of these three values, so the type is no record.
 """
 
 
 def resolve_cuts(cuts: Iterable[QueryPair], queries: Mapping[str, str]) -> tuple[QueryPair, ...]:
-    """Resolve the names in cuts to query ids, and return the pairs of ids in order.
+    """Convert the names in cuts to query ids, and return the pairs of ids in order.
 
     A query may also be named by its text if the text is unique.
 
@@ -58,7 +58,7 @@ def resolve_cuts(cuts: Iterable[QueryPair], queries: Mapping[str, str]) -> tuple
 
 
 def _find_name_problem(name: str, ids_with_text: Sequence[str], queries: Mapping[str, str]) -> str:
-    """Say why a name in a cut fits no single query; '' if the name fits one query."""
+    """Explain why a name in a cut fits no single query; '' if it fits one query."""
     if name in queries:
         if all(query_id == name for query_id in ids_with_text):
             return ""
@@ -73,7 +73,7 @@ def _find_name_problem(name: str, ids_with_text: Sequence[str], queries: Mapping
 def find_remaining_ties(
     cuts: Iterable[QueryPair], groups: Mapping[str, str], edges: Sequence[Edge]
 ) -> tuple[RemainingTies, ...]:
-    """Find the pairs of cut queries that are still in one group, with the chain of ties that joins each pair.
+    """Find cut queries that still share a leakage group, with the chain of ties that joins each pair.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Edges between queries that must stay in one part of a split."""
+"""Edges between queries that must stay in the same part of a split."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ QueryPair = tuple[str, str]
 
 
 class Edge(NamedTuple):
-    """An edge: two queries (query_a < query_b) that must stay in one part of a split.
+    """An edge between two queries (query_a < query_b) that must stay in the same part of a split.
 
     Attributes
     ----------
@@ -32,12 +32,12 @@ class Edge(NamedTuple):
 
 
 def ordered_pair(first: str, second: str) -> QueryPair:
-    """Return the two query ids of an edge, the smaller id first."""
+    """Put the two query ids of an edge in order, the smaller id first."""
     return (first, second) if first < second else (second, first)
 
 
 def keep_strongest_edges(query_ids: Sequence[str], edges: Sequence[Edge]) -> list[Edge]:
-    """Return a spanning forest of the strongest edges, in order. `query_ids` must be sorted."""
+    """Keep a spanning forest of the strongest edges between queries, in order. `query_ids` must be sorted."""
     ordered_edges = sorted(edges)
     index_of = {query_id: index for index, query_id in enumerate(query_ids)}
     links = Links(

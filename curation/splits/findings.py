@@ -1,4 +1,4 @@
-"""The records of the exhaustive check of a split, from the queries with their parts to the leaks."""
+"""Records of the exhaustive check of a split, from the queries with their parts to the leaks."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ NEAR_DUPLICATE = "near-duplicate document"
 
 @dataclass(frozen=True)
 class AssignedSplit:
-    """The queries of a split with their parts, which the checks compare.
+    """Queries of a split with their parts, which the checks compare.
 
     Attributes
     ----------
@@ -36,13 +36,13 @@ class AssignedSplit:
 
     @cached_property
     def cut_pairs(self) -> set[frozenset[str]]:
-        """The pairs of queries that were cut from each other by name."""
+        """Return the pairs of queries that people cut from each other by name."""
         return {frozenset(pair) for pair in self.rules.cut}
 
 
 @dataclass(frozen=True, order=True)
 class Crossing:
-    """A tie between two queries (query_a < query_b) in different parts of the split: a leak.
+    """A leak: a tie between two queries (query_a < query_b) in different parts of the split.
 
     documents: the shared document, or the two similar documents (the document of query_a first), or empty.
     """
@@ -56,7 +56,7 @@ class Crossing:
 
 @dataclass(frozen=True)
 class ClosestPair:
-    """The two most similar texts of different parts: their ids and beginnings."""
+    """The two most similar texts in different parts of a split, as ids and beginnings."""
 
     first: str
     second: str
@@ -67,7 +67,7 @@ class ClosestPair:
 
 @dataclass(frozen=True)
 class TieCheck:
-    """The result of the check for one kind of tie.
+    """Result of the check for one kind of tie between queries in different parts.
 
     Attributes
     ----------
@@ -93,7 +93,7 @@ class TieCheck:
 
 @dataclass(frozen=True)
 class Findings:
-    """The ties across the parts that checks found.
+    """Ties between parts of a split that the exhaustive checks found.
 
     Attributes
     ----------

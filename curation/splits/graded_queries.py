@@ -1,4 +1,4 @@
-"""The graded queries of a project: the queries to split, with their relevant documents and strata.
+"""Graded queries of a project, which are split, with their relevant documents and strata.
 
 `read_labels` reads the rows in one lease of the database, and `collect_graded_queries` finds the grades by
 the consensus of the votes.
@@ -31,12 +31,12 @@ _RELEVANT = """
     SELECT document_id FROM current_judgments WHERE grade >= $grade
     UNION SELECT document_id FROM adjudications WHERE grade >= $grade
 """
-"""SQL: the documents with at least one vote that is high enough for a relevant document."""
+"""SQL for the documents with at least one vote that is high enough for a relevant document."""
 
 
 @dataclass(frozen=True)
 class GradedQueries:
-    """The project's queries with a consensus grade on a document of the current corpus.
+    """Queries of the project that have a consensus grade on a document of the current corpus.
 
     Attributes
     ----------
@@ -59,7 +59,7 @@ class GradedQueries:
 
 
 class SplitLabels(NamedTuple):
-    """The rows of a project from which a split is made.
+    """Rows of a project from which a split is made.
 
     Attributes
     ----------
@@ -125,7 +125,7 @@ def read_labels(cursor: Cursor, relevant_grade: int | None = None) -> SplitLabel
 
 
 def find_graded_queries(labels: SplitLabels) -> GradedQueries:
-    """Return the graded queries, with grades by the consensus of the annotators' votes.
+    """Collect the graded queries of the project, with grades by the consensus of the annotators' votes.
 
     Raises
     ------
@@ -143,7 +143,7 @@ def find_graded_queries(labels: SplitLabels) -> GradedQueries:
 
 
 def collect_graded_queries(labels: SplitLabels, pairs: Iterable[PairConsensus]) -> GradedQueries:
-    """Return the graded queries of a split. `pairs` yields the consensus grade of each pair once."""
+    """Collect the graded queries of a split. `pairs` yields the consensus grade of each pair once."""
     queries = {query.query_id: query for query in labels.queries}
     corpus_ids = set(labels.snapshot["document_id"].to_pylist())
     relevant: dict[str, set[str]] = defaultdict(set)

@@ -21,7 +21,7 @@ from curation.splits.ties import count_ties_by_kind
 
 @dataclass(frozen=True)
 class LeakageGroup:
-    """A leakage group, and the ties that join the queries of the group.
+    """A leakage group with the ties that join its queries.
 
     Attributes
     ----------
@@ -43,12 +43,12 @@ class LeakageGroup:
 
     @property
     def size(self) -> str:
-        """Return a sentence with the number of queries in the group, and with its share of all queries."""
+        """Write the number of queries in the group, and its share of all queries, as a sentence."""
         return f"{pluralize(len(self.queries), 'query', 'queries')} ({percent(self.share)} of all)"
 
     @property
     def lines(self) -> list[str]:
-        """Name the most frequent kind of tie in the group, and list the chain between its far ends."""
+        """Name the most frequent kind of tie in the group, and list the chain of ties that spans it."""
         kind, count = next(iter(self.ties.items()))
         return [
             f"{count:,} of the group's {sum(self.ties.values()):,} ties are of one kind: {kind}.",
@@ -58,10 +58,7 @@ class LeakageGroup:
 
 
 def find_leakage_groups(query_ids: Iterable[str], edges: Sequence[Edge]) -> dict[str, str]:
-    """Map each query id to the id of its leakage group.
-
-    The id of a leakage group is the smallest id of its queries.
-    """
+    """Map each query id to its leakage group, whose id is the smallest query id in it."""
     ids = sorted(query_ids)
     index_of = {query_id: index for index, query_id in enumerate(ids)}
     ends = np.array([(index_of[edge.query_a], index_of[edge.query_b]) for edge in edges], dtype=np.int64)
@@ -73,7 +70,7 @@ def find_leakage_groups(query_ids: Iterable[str], edges: Sequence[Edge]) -> dict
 
 
 def count_group_sizes(groups: Groups) -> dict[int, int]:
-    """Count the leakage groups of each size. `groups` maps query id to group."""
+    """Count the leakage groups of each size; `groups` maps query id to group."""
     return dict(sorted(Counter(Counter(groups.values()).values()).items()))
 
 
@@ -85,7 +82,7 @@ def find_largest_groups(
     limit: int | None = None,
     min_size: int = 2,
 ) -> tuple[LeakageGroup, ...]:
-    """Return the largest leakage groups with a minimum number of queries. `groups` maps query id to group.
+    """List the largest leakage groups with a minimum number of queries; `groups` maps query id to group.
 
     Parameters
     ----------

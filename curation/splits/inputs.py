@@ -1,4 +1,4 @@
-"""The inputs of the search for ties: the texts, relevant documents, keys, times and embeddings of queries."""
+"""Inputs of the search for ties: the texts, relevant documents, keys, times and embeddings of queries."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _TIMES = """
 
 @dataclass(frozen=True)
 class SplitInputs:
-    """The queries and documents for the search for ties.
+    """Queries and documents in which ties are searched.
 
     Attributes
     ----------
@@ -55,13 +55,13 @@ class SplitInputs:
 
     @property
     def grouped_queries(self) -> frozenset[str]:
-        """The queries with a relevant document that has a group. Empty if groups are no tie in this split."""
+        """Return the queries with a relevant document that has a group; empty if the split ties no groups."""
         relevant = self.relevant.items()
         return frozenset(name for name, documents in relevant if not self.grouped.isdisjoint(documents))
 
     @property
     def queries_of(self) -> dict[str, list[str]]:
-        """A map from each relevant document to its queries, both in order."""
+        """Map each relevant document to its queries, both in order."""
         queries_of: dict[str, list[str]] = defaultdict(list)
         for query_id in sorted(self.relevant):
             for document_id in self.relevant[query_id]:
@@ -70,7 +70,7 @@ class SplitInputs:
 
 
 def restrict_inputs(inputs: SplitInputs, members: Iterable[str]) -> SplitInputs:
-    """Return the inputs of a split, reduced to these queries."""
+    """Reduce the inputs of a split to these queries."""
     query_ids = sorted(set(members) & set(inputs.queries))
     relevant = {query_id: inputs.relevant[query_id] for query_id in query_ids if query_id in inputs.relevant}
     documents = sorted(set().union(*relevant.values()))
@@ -93,7 +93,7 @@ def restrict_inputs(inputs: SplitInputs, members: Iterable[str]) -> SplitInputs:
 def complete_inputs(
     store: Store, inputs: SplitInputs, rules: Rules, progress: Progress = silent, with_times: bool = False
 ) -> SplitInputs:
-    """Return the inputs with the keys and embeddings that the rules need, and with times if `with_times`.
+    """Add the keys and embeddings that the rules need to the inputs, and times if `with_times`.
 
     Raises
     ------
@@ -115,7 +115,7 @@ def complete_inputs(
 def embed_queries(
     store: Store, queries: Mapping[str, str], model: str = DEFAULT_MODEL, progress: Progress = silent
 ) -> Vectors:
-    """Return unit vectors of the query texts, shape (queries, d), ordered by query id.
+    """Compute unit vectors of the query texts, shape (queries, d), ordered by query id.
 
     New embeddings are stored. A text in a language that the model cannot read has a vector of zeros.
 

@@ -1,4 +1,4 @@
-"""The background operations that store a split or preview a split."""
+"""Background operations that store a split or preview it."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""The preview of a split, which shows the parts and leakage groups of a split before it is stored.
+"""The preview of a split: its parts and leakage groups, before the split is stored.
 
-A preview shows the same split that `make_split` would store from the same judgments, by the same code. If a
-group is too large or a part would be empty, the preview still shows the groups, and explains why the split
-would be refused.
+A preview shows the split that `make_split` would store from the same judgments, by the same code. If a group
+is too large or a part would be empty, the preview still shows the groups, and explains why the split would be
+refused.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ MAX_GROUPS = 8
 
 @dataclass(frozen=True)
 class PreviewedPart:
-    """The figures of one part in the preview of a split.
+    """One part of the split in a preview, with its counts.
 
     Attributes
     ----------
@@ -51,7 +51,7 @@ class PreviewedPart:
 
 @dataclass(frozen=True)
 class SplitPreview:
-    """The preview of a split: its report, its groups, and its difference from the current split.
+    """The preview of a split: its report, its leakage groups, and its difference from the current split.
 
     Attributes
     ----------
@@ -79,14 +79,14 @@ class SplitPreview:
 
     @property
     def sentences(self) -> list[str]:
-        """Return sentences on the number of queries and leakage groups in the split."""
+        """Count the queries and leakage groups of the split in sentences."""
         queries = pluralize(sum(part.queries for part in self.parts), "query", "queries")
         groups = pluralize(self.certificate.groups, "leakage group")
         return [f"Previewed a split of {queries} in {groups}."]
 
     @property
     def tables(self) -> tuple[Table, ...]:
-        """Tables of the parts of the split, and of the number of ties of each kind."""
+        """Make tables of the parts of the split, and of the number of ties of each kind."""
         columns = ("Part", "Asked for", "Queries", "Searches", "Grades", "New")
         parts = tuple(
             (part.part, ShareCell(part.asked), part.queries, part.traffic, part.grades, part.added)
@@ -113,7 +113,7 @@ _PREVIEW = TypeAdapter(SplitPreview)
 
 
 def preview_split(store: Store, request: SplitRequest, progress: Progress = silent) -> SplitPreview:
-    """Make the preview of the split that `make_split` would store from the current judgments.
+    """Preview the split that `make_split` would store from the current judgments.
 
     Raises
     ------
@@ -146,7 +146,7 @@ def write_preview(preview: SplitPreview) -> bytes:
 
 
 def parse_preview(written: bytes) -> SplitPreview:
-    """Parse the preview of a split from the JSON that `write_preview` wrote.
+    """Parse a preview from the JSON that `write_preview` wrote.
 
     Raises
     ------
@@ -166,7 +166,7 @@ def _preview_part(
 
 
 def _explain_refusal(prepared: PreparedSplit) -> str:
-    """Say why the split cannot be stored; '' if it can be stored."""
+    """Explain why the split cannot be stored; '' if it can."""
     try:
         prepared.refuse_unfit()
     except RefusedError as error:

@@ -1,7 +1,7 @@
-"""Keys of queries: equal sessions, document groups or metadata fields, by which a split ties queries.
+"""Keys of queries: sessions, document groups or metadata fields, whose equality ties queries.
 
-The sessions of a query are the sessions of its normalised text in the query logs. The groups of a query are
-the groups of its relevant documents.
+The sessions of a query are the sessions of its normalised text in the query logs. Its groups are the groups
+of its relevant documents.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _FIELD_VALUES = """
 
 
 def read_keys(cursor: Cursor, query_ids: Sequence[str], relevant: Relevant, kinds: Sequence[str]) -> Keys:
-    """Read the keys of these kinds.
+    """Read the keys of these kinds for each query.
 
     Parameters
     ----------
@@ -73,13 +73,13 @@ def read_keys(cursor: Cursor, query_ids: Sequence[str], relevant: Relevant, kind
 
 
 def list_key_kinds(cursor: Cursor) -> list[str]:
-    """List the kinds of key that can tie queries: session and group, if the project has any, and fields."""
+    """List the kinds of keys that can tie queries: session and group, if the project has any, and fields."""
     present = [kind for kind, sql in _ANY_KEY.items() if cursor.execute(sql).fetchall()]
     return [*present, *(name for name in _read_field_names(cursor) if name not in _ANY_KEY)]
 
 
 def _number_sessions(sessions: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
-    """Return pairs of query id and session number. Sessions are numbered by the queries that they contain.
+    """List pairs of query id and session number; sessions are numbered by the queries that they contain.
 
     Stored session names are not used, because they differ between projects and no release may hold them.
     """
@@ -92,7 +92,7 @@ def _number_sessions(sessions: Iterable[tuple[str, str]]) -> list[tuple[str, str
 
 
 def _read_groups(cursor: Cursor, relevant: Relevant) -> list[tuple[str, str]]:
-    """Return pairs of query id and group, for each relevant document that has a group."""
+    """List pairs of query id and group, for each relevant document that has a group."""
     group_of = group_keys(cursor, sorted(set().union(*relevant.values())))
     return [
         (query_id, group_of[document_id])

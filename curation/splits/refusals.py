@@ -16,7 +16,7 @@ from curation.splits.sealed_ties import hide_sealed_documents
 from curation.splits.shared_ties import SHARED_DOCUMENT
 
 MAX_PART_SHARE = 0.5
-"""Largest share of a part's queries in one leakage group, so that no single topic decides its figures."""
+"""Largest share of a part's queries that one leakage group may have, so that no single topic decides."""
 TOLERANCE = {"all": (1.0, 0.1), "level": (3.0, 0.25)}
 """Largest distance of a part from its ideal size: a number of queries, or a share if that is more."""
 MAX_SMALL_GROUP = 10
@@ -31,7 +31,7 @@ CUT_FIRST = (
 def find_balance_problem(
     members: list[str], parts: dict[str, str], shares: Sequence[PartShare], levels: Levels, is_balanced: bool
 ) -> str:
-    """Return the end of a sentence on the balance problem that a leakage group causes; '' without a problem.
+    """Write the end of a sentence about a leakage group that unbalances the split; '' if it does not.
 
     A group is a problem if the group fills most of its part, or keeps parts from their sizes. A group is no
     problem if other queries balance the parts: a group of 11 among 134 queries leaves both parts at their
@@ -65,7 +65,7 @@ def find_balance_problem(
 def refuse_large_groups(
     groups: Sequence[LeakageGroup], inputs: SplitInputs, queries: int, max_share: float | None
 ) -> None:
-    """Refuse leakage groups with a balance problem, or with a share of the queries above `max_share`.
+    """Refuse leakage groups with a balance problem, or with more than the share `max_share` of the queries.
 
     The refusal shows the chains of ties that made the groups, and ties that people could cut.
 
@@ -130,7 +130,7 @@ def refuse_part_conflicts(chains: Sequence[Sequence[Edge]], carried: Parts, inpu
 def refuse_empty_parts(
     shares: Sequence[PartShare], groups: Groups, edges: Sequence[Edge], inputs: SplitInputs
 ) -> None:
-    """Refuse a split that has a part without queries."""
+    """Refuse a split in which a part has no queries."""
     empty_parts = [share.part for share in shares if share.dimension == ALL and not share.reached]
     if not empty_parts:
         return
@@ -152,7 +152,7 @@ def refuse_empty_parts(
 
 
 def _suggest_cuts(chains: Iterable[Sequence[Edge]]) -> list[str]:
-    """List the command's options that cut the weakest tie in each chain of tied queries."""
+    """List the command's options that would cut the weakest tie in each chain of ties."""
     weakest_edges = [min(chain, key=lambda edge: (edge.similarity, edge)) for chain in chains]
     cuts = [f'  --cut "{edge.query_a}~{edge.query_b}"' for edge in weakest_edges]
     return ["", "These options cut the weakest tie of each chain:", *cuts]

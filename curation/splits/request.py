@@ -19,7 +19,7 @@ _PART = re.compile(r"[a-z][a-z0-9_-]{0,30}")
 
 
 def check_request(request: SplitRequest) -> None:
-    """Refuse a request for a split that is wrong in itself.
+    """Refuse a split's request that is wrong in itself.
 
     Raises
     ------
@@ -33,7 +33,7 @@ def check_request(request: SplitRequest) -> None:
 
 
 def collect_parts(parts: Sequence[tuple[str, float]]) -> dict[str, float]:
-    """Return a map from each part to its fraction, in the order of the parts.
+    """Map each part of the split to its fraction, in the order of the parts.
 
     Raises
     ------
@@ -45,7 +45,7 @@ def collect_parts(parts: Sequence[tuple[str, float]]) -> dict[str, float]:
 
 
 def find_part_problems(parts: Mapping[str, float]) -> list[str]:
-    """List the problems of part names and fractions, with a sentence for each problem."""
+    """List the problems of part names and fractions, one sentence for each problem."""
     problems = []
     total = sum(parts.values())
     listed = ", ".join(f"{name} {fraction:g}" for name, fraction in parts.items()) or "(none)"
@@ -61,7 +61,7 @@ def find_part_problems(parts: Mapping[str, float]) -> list[str]:
 
 
 def parse_part(text: str) -> tuple[str, float]:
-    """Parse the text of a part, such as 'train=0.6', into a name and a fraction.
+    """Parse the text of a part of a split, such as 'train=0.6', into its name and fraction.
 
     Raises
     ------
@@ -126,5 +126,5 @@ class SplitRequest:
 
     @property
     def fractions(self) -> dict[str, float]:
-        """The fraction of each part, in the order of the parts."""
+        """Return the fraction of each part of the split, in the order of the parts."""
         return collect_parts(self.parts)

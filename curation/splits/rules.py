@@ -26,27 +26,27 @@ QUERY_SIMILARITY = 0.65
 PARAPHRASE_COSINE = 0.8
 DOCUMENT_SIMILARITY = 0.8
 MIN_CONTAINMENT = 0.9
-"""Share of a smaller document's shingles from which a larger document counts as containing the smaller."""
+"""Share of a smaller document's shingles from which a larger document counts as containing it."""
 MIN_SHINGLES = 20
-"""Minimum number of shingles of a document that can count as contained in a larger document.
+"""Minimum number of shingles for a document to count as contained in a larger document.
 
 Many texts contain a title of ten words without being a copy of the titled document.
 """
 MIN_THRESHOLD = 0.1
 MIN_COSINE = 0.3
 DECIMALS = 4
-"""Number of decimal places of the cosines of embeddings. Further decimal places differ between machines."""
+"""Number of decimals of the cosines of embeddings; further decimals differ between machines."""
 SESSION = "session"
 GROUP = "group"
 MAX_SESSIONS = 3
-"""Maximum number of sessions of a query whose sessions still count as ties.
+"""Maximum number of a query's sessions for which the sessions count as ties.
 
 A head query shares a thousand sessions with unrelated queries, so its sessions are no ties.
 """
 
 
 def find_rule_problems(rules: Rules) -> list[str]:
-    """List the problems of the rules of ties, with a sentence for each problem."""
+    """List the problems of the rules of ties, one sentence for each problem."""
     problems = describe_out_of_bounds(Rules, vars(rules))
     problems += [
         f"Cut {first}~{second}: a query is not tied to itself; expected two query ids"
@@ -75,7 +75,7 @@ def parse_cut(text: str) -> tuple[str, str]:
 
 @dataclass(frozen=True)
 class Rules:
-    """The kinds of ties to look for, with their minimum similarities. None, False or () switches a kind off.
+    """Kinds of ties to look for, with their minimum similarities; None, False or () switches a kind off.
 
     Attributes
     ----------
@@ -158,7 +158,7 @@ class Rules:
 
     @property
     def has_grouping_key(self) -> bool:
-        """Whether the rules tie queries by a key other than the session, so that large groups are meant."""
+        """Return whether the rules tie queries by a key other than the session, so that groups are meant."""
         return any(key != SESSION for key in self.keys)
 
 

@@ -1,10 +1,10 @@
-"""Hiding of the documents that tie sealed queries, in certificates, reports and refusals of a split.
+"""Hiding the documents that tie sealed queries, in certificates, reports and refusals of a split.
 
-A shared document that ties two queries is relevant to both queries. So where a release seals one of the
-queries, people see the tie without its documents. The closest documents of different parts are hidden if any
-query is sealed, because a certificate does not store to which queries the documents are relevant. The number
-of compared pairs of documents is hidden, too. The number is a product of numbers of relevant documents, so
-splits with many seeds would reveal the number of each query.
+A shared document that ties two queries is relevant to both. So if a release seals one of them, people see the
+tie without its documents. The closest documents of different parts are hidden if any query is sealed, because
+a certificate does not store to which queries they are relevant. So is the number of compared pairs of
+documents: it is a product of numbers of relevant documents, so splits with many seeds would reveal the number
+of each query.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ SEALED_TEXT = "not named, because a release seals which documents are relevant"
 
 
 def hide_sealed_documents(record: Record, sealed: Collection[str]) -> Record:
-    """Return the record without the documents that tie `sealed` queries, also in nested fields."""
+    """Copy a record without the documents that tie `sealed` queries, also in nested fields."""
     return _hide_in_value(record, sealed) if sealed else record
 
 

@@ -1,4 +1,4 @@
-"""The exhaustive checks for relevant documents and keys that queries of different parts share."""
+"""Exhaustive checks for relevant documents and keys that queries in different parts of a split share."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from curation.splits.findings import SAME_KEY, SHARED_DOCUMENT, AssignedSplit, C
 from curation.splits.rules import MAX_SESSIONS, SESSION
 
 Holders = dict[tuple[str, ...], list[str]]
-"""A document id, or the kind and value of a key → the queries that have it."""
+"""Map from a document id, or from kind and value of a key, to the queries that have it."""
 
 
 def check_shared_documents(split: AssignedSplit) -> Findings:
-    """Check for documents that are relevant to queries of different parts of the split."""
+    """Check for documents that are relevant to queries in different parts of the split."""
     holders: Holders = {}
     for query_id in sorted(split.inputs.relevant):
         for document_id in split.inputs.relevant[query_id]:
@@ -22,10 +22,7 @@ def check_shared_documents(split: AssignedSplit) -> Findings:
 
 
 def check_keys(split: AssignedSplit) -> Findings | None:
-    """Check for keys, such as sessions, that queries of different parts share.
-
-    The result is None if the rules name no kind of key.
-    """
+    """Check for keys, such as sessions, that queries in different parts share; None if there are no keys."""
     key_kinds = set(split.rules.keys)
     if not key_kinds:
         return None
@@ -40,7 +37,7 @@ def check_keys(split: AssignedSplit) -> Findings | None:
 
 
 def find_crossings(split: AssignedSplit, kind: str, holders: Holders, looked_for: bool = True) -> Findings:
-    """Find queries of different parts that share a relevant document or a key.
+    """Find queries in different parts of the split that share a relevant document or a key.
 
     For each two parts, the findings hold one pair of queries that is not cut, and all pairs that are cut.
     """
@@ -68,6 +65,6 @@ def find_crossings(split: AssignedSplit, kind: str, holders: Holders, looked_for
 
 
 def _find_cut_pairs(left: set[str], right: set[str], cut: Iterable[frozenset[str]]) -> list[tuple[str, str]]:
-    """List the cut pairs of a left and a right query. The cuts are few, and all pairs would be many."""
+    """List the cut pairs of a left and a right query, by the few cuts instead of the many pairs."""
     crossing = (pair for pair in cut if len(pair & left) == len(pair & right) == 1)
     return sorted((min(pair), max(pair)) for pair in crossing)

@@ -13,11 +13,11 @@ SHARED_DOCUMENT = "shared document"
 SAME_KEY = "same key"
 IN_MANY_SESSIONS = f"queries were asked in more than {MAX_SESSIONS} sessions, so their sessions tie nothing"
 Holders = dict[tuple[str, ...], list[str]]
-"""Words of a key → the queries that have it."""
+"""Map from a key in words to the queries that have the key."""
 
 
 def find_shared_documents(search: TieSearch) -> FoundTies:
-    """Find pairs of queries that share relevant documents. An edge names all shared documents."""
+    """Find pairs of queries that share relevant documents; an edge names all shared documents."""
     shared_documents: dict[QueryPair, list[str]] = defaultdict(list)
     n_ties = 0
     for document_id, queries in search.inputs.queries_of.items():
@@ -35,7 +35,7 @@ SHARED_DOCUMENT_TIE = TieKind(
 
 
 def find_same_keys(search: TieSearch) -> FoundTies:
-    """Find pairs of queries that share a key, for the kinds of key that the rules name."""
+    """Find pairs of queries that share a key of a kind that the rules name."""
     keys, key_kinds = search.inputs.keys, search.rules.keys
     n_sessions = {query_id: sum(kind == SESSION for kind, _ in pairs) for query_id, pairs in keys.items()}
     popular_queries = {query_id for query_id, count in n_sessions.items() if count > MAX_SESSIONS}
@@ -49,7 +49,7 @@ def find_same_keys(search: TieSearch) -> FoundTies:
 
 
 def tie_equal_keys(search: TieSearch, holders: Holders, label: str) -> FoundTies:
-    """Tie all queries that share a key; `holders`: the words of the key → query ids."""
+    """Tie all queries that share a key; `holders` maps the key in words to query ids."""
     edges = [
         Edge(*pair, label, 1.0, (), " ".join(key))
         for key, query_ids in sorted(holders.items())

@@ -1,4 +1,4 @@
-"""The exhaustive checks for similar texts in different parts: query texts, paraphrases and documents."""
+"""Exhaustive checks for similar texts in different parts of a split: queries, paraphrases and documents."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ EXCERPT = 280
 
 
 class ComparedTexts(NamedTuple):
-    """The texts that a check compares: the query texts, or the relevant documents of each part of the split.
+    """Texts that a check compares: the query texts, or the relevant documents of each part of the split.
 
     Attributes
     ----------
@@ -37,7 +37,7 @@ class ComparedTexts(NamedTuple):
 
 
 def check_query_texts(split: AssignedSplit) -> Findings:
-    """Check query texts by the Jaccard similarity of their character 3-grams.
+    """Check the texts of queries in different parts by the Jaccard similarity of their character 3-grams.
 
     Two texts that reach the threshold once their words are sorted alphabetically are leaks, too. The reported
     highest similarity is the similarity of the unsorted texts.
@@ -60,7 +60,7 @@ def check_query_texts(split: AssignedSplit) -> Findings:
 
 
 def check_paraphrases(split: AssignedSplit) -> Findings | None:
-    """Check queries by the cosine of their embeddings; None without embeddings.
+    """Check queries in different parts by the cosine of their embeddings; None without embeddings.
 
     A query in a language that the model cannot read has a vector of zeros, and is not compared.
     """
@@ -79,7 +79,7 @@ def check_paraphrases(split: AssignedSplit) -> Findings | None:
 
 
 def check_documents(split: AssignedSplit) -> Findings:
-    """Check for similar relevant documents of different parts. No document is compared with itself.
+    """Check for similar relevant documents in different parts. No document is compared with itself.
 
     Two documents are also a leak if one contains nearly all of the other document's text. The reported
     highest similarity is the Jaccard similarity.
@@ -140,7 +140,7 @@ def _make_sieve(split: AssignedSplit, compared: ComparedTexts, threshold: float 
 
 
 def _number_cut_pairs(queries: list[list[str]], cut_pairs: set[frozenset[str]]) -> set[tuple[int, int]]:
-    """Find the pairs of positions of texts whose queries are all cut from each other.
+    """Find the index pairs of texts whose queries are all cut from each other.
 
     The smaller position comes first.
     """
@@ -157,7 +157,7 @@ def _number_cut_pairs(queries: list[list[str]], cut_pairs: set[frozenset[str]]) 
 
 
 def _number_classes(texts: Sequence[str]) -> Ints:
-    """Return a number for each text, so that equal texts have equal numbers."""
+    """Number the texts so that equal texts have equal numbers."""
     return np.unique(np.array(texts, dtype=object), return_inverse=True)[1]
 
 
@@ -169,7 +169,7 @@ def _make_findings(
     sieve: PairSieve,
     leak_sieve: PairSieve | None = None,
 ) -> Findings:
-    """Make the findings of a check from the pairs that its sieve kept.
+    """Make the findings of a check from the pairs of texts that its sieve kept.
 
     Parameters
     ----------
@@ -203,7 +203,7 @@ def _make_findings(
 
 
 def _add_new_pairs(pairs: list[NumberedPair], more_pairs: Iterable[NumberedPair]) -> list[NumberedPair]:
-    """Return all pairs. A pair of texts in both lists keeps its first similarity."""
+    """Join two lists of pairs of texts; a pair in both lists keeps its first similarity."""
     index_pairs = {pair[1:] for pair in pairs}
     return [*pairs, *(pair for pair in more_pairs if pair[1:] not in index_pairs)]
 
@@ -211,7 +211,7 @@ def _add_new_pairs(pairs: list[NumberedPair], more_pairs: Iterable[NumberedPair]
 def _list_crossings(
     kind: str, pairs: Iterable[NumberedPair], compared: ComparedTexts, cut_pairs: set[frozenset[str]]
 ) -> list[Crossing]:
-    """List for each two similar texts the first uncut pair of queries, or all pairs if all are cut."""
+    """List for each two similar texts the first pair of queries that is not cut, or all pairs if none is."""
     crossings = []
     for similarity, first, second in pairs:
         query_pairs = list(product(compared.queries[first], compared.queries[second]))

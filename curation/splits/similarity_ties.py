@@ -1,4 +1,4 @@
-"""Ties between queries by similarity: of the query texts, their embeddings, or the relevant documents.
+"""Ties between queries by similarity of the query texts, of their embeddings, or of relevant documents.
 
 - Query text: the Jaccard similarity of character 3-grams of the texts as they are written, and then with
   their words in alphabetical order (`core.similarity.shingles`).
@@ -39,7 +39,7 @@ NO_VECTORS = "not looked for: the queries have no embeddings"
 ALL_GROUPED = "not looked for: every query has a group"
 NEAR_DUPLICATE = "near-duplicate document"
 _BLOCK = 256
-"""Number of queries whose embeddings are compared at once."""
+"""Number of queries whose embeddings are compared at the same time."""
 
 
 def find_query_text_ties(search: TieSearch) -> FoundTies:
@@ -84,7 +84,7 @@ def _link_reordered_texts(search: TieSearch, texts: Sequence[str], threshold: fl
 
 
 def _separate_sets(text_shingles: Iterable[Shingles], texts: int) -> tuple[ShingleSets, Ints]:
-    """Return a set for each text that has shingles, and the index of the text of each set.
+    """Collect the shingle set of each text that has shingles, and the index of each set's text.
 
     `texts` is the number of texts.
     """
@@ -93,7 +93,7 @@ def _separate_sets(text_shingles: Iterable[Shingles], texts: int) -> tuple[Shing
 
 
 def _collect_query_pairs(search: TieSearch, links_by_block: Iterable[Links]) -> PairCollector:
-    """Collect linked pairs of queries, given as positions in `search.ids`."""
+    """Collect linked pairs of queries, given as indexes in `search.ids`."""
     collector = PairCollector(len(search.ids), search.cut_indices, search.grouped_indices)
     for links in links_by_block:
         collector.add(links)
@@ -129,7 +129,7 @@ def find_paraphrases(search: TieSearch) -> FoundTies:
 
 
 def link_paraphrases(vectors: Vectors, threshold: float, progress: Progress = silent) -> Iterator[Links]:
-    """Find all pairs with at least this cosine, by an exact comparison of all vectors in blocks."""
+    """Find all pairs of queries with at least a given cosine, comparing all vectors exactly in blocks."""
     for start in range(0, len(vectors), _BLOCK):
         products = vectors[start : start + _BLOCK] @ vectors[start:].T
         cosines = np.round(products.astype(np.float64), DECIMALS)
@@ -198,7 +198,7 @@ def find_near_duplicates(search: TieSearch) -> FoundTies:
 
 
 def _link_contained_documents(search: TieSearch, ids: Sequence[str], threshold: float) -> Iterator[Links]:
-    """Find pairs of documents below the similarity threshold where one contains the other."""
+    """Find pairs of documents below the similarity threshold of which one contains the other."""
     text_shingles = (word_shingles(search.inputs.documents[document_id]) for document_id in ids)
     sets, text_of_set = _separate_sets(text_shingles, len(ids))
     for links in contained_links(sets, MIN_CONTAINMENT, MIN_SHINGLES, threshold, search.progress):

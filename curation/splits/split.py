@@ -1,7 +1,6 @@
 """Making a split: leakage groups are assigned to parts until the exhaustive check finds no tie between parts.
 
-A tie that only the check finds joins its two queries into one group as well, and the groups are assigned
-again.
+A tie that only the check finds also joins its two queries into one group, and the groups are assigned again.
 """
 
 from __future__ import annotations
@@ -39,7 +38,7 @@ from curation.store import COMMAND_LINE, Store
 
 
 class CheckedAssignment(NamedTuple):
-    """Leakage groups and parts of a split that has no tie between different parts.
+    """Leakage groups and parts of a split without ties between different parts.
 
     Attributes
     ----------
@@ -72,7 +71,7 @@ class PreparedSplit(NamedTuple):
     checked: CheckedAssignment
 
     def refuse_unfit(self) -> None:
-        """Refuse a split that has a too large leakage group or an empty part."""
+        """Refuse a split that has an overly large leakage group or an empty part."""
         inputs, groups, max_share = self.graded.inputs, self.checked.groups, self.request.largest_group
         if max_share is not None or not self.request.rules.has_grouping_key:
             refusals.refuse_large_groups(self.report.large_groups, inputs, len(groups), max_share)
@@ -82,7 +81,7 @@ class PreparedSplit(NamedTuple):
 def make_split(
     store: Store, request: SplitRequest, progress: Progress = silent, actor: str = COMMAND_LINE
 ) -> SplitReport:
-    """Split the graded queries into parts that share no leakage group, and make it the current split.
+    """Split the graded queries into parts that share no leakage group, and make this the current split.
 
     Cuts in the request may name queries by their texts if the texts are unique.
 
@@ -125,14 +124,14 @@ def prepare_split(store: Store, request: SplitRequest, progress: Progress = sile
     rules = replace(request.rules, cut=resolve_cuts(request.rules.cut, graded.inputs.queries))
     try:
         inputs = complete_inputs(store, graded.inputs, rules, progress, request.by_time)
-    except RefusedError:  # the model of paraphrases is missing
+    except RefusedError:  # the model for paraphrases is missing
         if len(request.parts) > 1:
             raise
-        rules = replace(rules, paraphrase=None)  # nothing leaks out of a single part
+        rules = replace(rules, paraphrase=None)  # a single part cannot leak
         inputs = complete_inputs(store, graded.inputs, rules, progress, request.by_time)
     graded = replace(graded, inputs=inputs)
     if rules.paraphrase is not None:
-        rules = replace(rules, model=find_model(rules.model).name)  # the name of stored vectors, not a path
+        rules = replace(rules, model=find_model(rules.model).name)  # name of stored vectors, not a path
     request = replace(request, rules=rules)
     ties = find_edges(inputs, rules, progress)
     checked = assign_and_check(graded, request, carried, ties.edges, progress)
@@ -143,7 +142,7 @@ def prepare_split(store: Store, request: SplitRequest, progress: Progress = sile
 def assign_and_check(
     graded: GradedQueries, request: SplitRequest, carried: CarriedOver, edges: list[Edge], progress: Progress
 ) -> CheckedAssignment:
-    """Group the queries, assign the groups to parts and check, until no tie crosses the parts.
+    """Group the queries, assign the groups to parts and check, until no tie is between different parts.
 
     Raises
     ------
@@ -224,7 +223,7 @@ def _stored_parameters(
     }
     parameters |= ties.parameters
     if request.rules.document is not None and any(map(is_cut_differently, graded.inputs.documents.values())):
-        parameters["words"] = TOKENIZATION  # only where older goldgrades compared these documents otherwise
+        parameters["words"] = TOKENIZATION  # older goldgrades compared these otherwise
     if request.by_time:
         has_undated = checked.by_time is not None and checked.by_time.undated
         parameters |= {"by_time": True, "undated": request.parts[0][0] if has_undated else None}

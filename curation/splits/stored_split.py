@@ -1,4 +1,4 @@
-"""Stored splits, of which one is the current split of the project.
+"""Stored splits, one of which is the project's current split.
 
 The id of a split is the digest of everything that decides the split. So the same request on the same
 judgments finds the stored split, and adds no second copy.
@@ -29,7 +29,7 @@ from curation.store.documents import snapshot_versions
 
 @dataclass(frozen=True)
 class SplitState:
-    """The current split, and the queries that wait for a part.
+    """The current split, with a count of the queries that wait for a part.
 
     Attributes
     ----------
@@ -47,7 +47,7 @@ class SplitState:
 
 
 def compute_split_id(graded: GradedQueries, parameters: Mapping[str, Any], carried: CarriedOver) -> str:
-    """Compute the digest of everything that decides a split."""
+    """Compute the digest of everything that decides a split, which is the split's id."""
     inputs = graded.inputs
     relevant = [(query_id, sorted(documents)) for query_id, documents in sorted(inputs.relevant.items())]
     text_digests = [(document_id, digest(text)) for document_id, text in sorted(inputs.documents.items())]
@@ -62,7 +62,7 @@ def compute_split_id(graded: GradedQueries, parameters: Mapping[str, Any], carri
 def store_split(
     store: Store, report: SplitReport, groups: Groups, parts: Parts, edges: Sequence[Edge], actor: str
 ) -> bool:
-    """Store the split and make it the current split. Returns whether the split is new.
+    """Store a split and make it the current split; return whether it is new.
 
     Parameters
     ----------
@@ -108,13 +108,13 @@ def read_split_state(store: Store) -> SplitState:
 
 
 def read_current_parts(cursor: Cursor) -> dict[str, str]:
-    """Read the parts of the current split: query id → part; empty without a split."""
+    """Read the current split as query id → part; empty without a split."""
     sql = "SELECT query_id, part FROM split_assignments WHERE split_id = ?"
     return dict(cursor.execute(sql, [get_setting(cursor, "split")]).fetchall())
 
 
 def _format_times(value: Any) -> Any:
-    """Return the value with all times as ISO text, also in nested dictionaries."""
+    """Convert all times in a value to ISO text, also in nested dictionaries."""
     if isinstance(value, dict):
         return {key: _format_times(item) for key, item in value.items()}
     return value.isoformat(sep=" ") if isinstance(value, datetime) else value
@@ -132,7 +132,7 @@ def _read_graded_ids(cursor: Cursor) -> set[str]:
 def _restore_request_fields(
     parameters: Mapping[str, Any], report: Mapping[str, Any], default_grade: int | None
 ) -> dict[str, Any]:
-    """Return the fields of the request for a stored split. The default relevant grade becomes None."""
+    """Restore the fields of the request for a stored split; the default relevant grade becomes None."""
     relevant_grade, largest_group = parameters.get("relevant_grade"), parameters.get("largest_group")
     fractions = parameters["parts"]
     shares = report.get("certificate", {}).get("shares", ())

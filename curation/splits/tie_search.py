@@ -22,11 +22,11 @@ from curation.splits.inputs import SplitInputs
 from curation.splits.rules import Rules
 
 OFF = "not looked for"
-"""Method in a stored split of a kind of tie that is switched off."""
+"""Method that a stored split has for a kind of tie that is switched off."""
 
 
 class FoundTies(NamedTuple):
-    """The ties between queries that the search for one kind of tie found.
+    """Ties between queries that the search for one kind of tie found.
 
     Attributes
     ----------
@@ -46,7 +46,7 @@ class FoundTies(NamedTuple):
 
 @dataclass(frozen=True)
 class TieSearch:
-    """The queries and rules of a search for ties.
+    """Queries and rules for a search for ties.
 
     Attributes
     ----------
@@ -62,22 +62,22 @@ class TieSearch:
 
     @cached_property
     def ids(self) -> list[str]:
-        """The ids of all queries in the search for ties, in order."""
+        """Return the ids of all queries in the search for ties, in order."""
         return sorted(self.inputs.queries)
 
     @cached_property
     def cuts(self) -> frozenset[QueryPair]:
-        """The pairs of queries whose direct ties do not count."""
+        """Return the pairs of queries whose direct ties do not count."""
         return frozenset(ordered_pair(*pair) for pair in self.rules.cut)
 
     @property
     def cut_indices(self) -> list[int]:
-        """The positions in `ids` of the queries in a cut."""
+        """Return the indexes in `ids` of the queries that are named in a cut."""
         return [index for index, query_id in enumerate(self.ids) if query_id in self.cut_queries]
 
     @property
     def grouped_indices(self) -> list[int]:
-        """The positions in `ids` of the queries that have a group.
+        """Return the indexes in `ids` of the queries that have a group.
 
         No two queries with groups are compared.
         """
@@ -86,17 +86,17 @@ class TieSearch:
 
     @property
     def method(self) -> str:
-        """The name of the method that searches for similar texts."""
+        """Return the name of the method that searches for similar texts."""
         return pairs.EXACTLY if self.compare is pairs.exact_links else pairs.VERIFIED
 
     def tie_similar_queries(self, similar: pairs.PairCollector, label: str, method: str) -> FoundTies:
-        """Turn pairs of positions in `ids` into edges, without pairs of queries that are cut."""
+        """Turn index pairs of queries into edges, without pairs of queries that are cut."""
         edges = [Edge(self.ids[a], self.ids[b], label, score) for a, b, score in list_links(similar)]
         uncut_edges = [edge for edge in edges if edge[:2] not in self.cuts]
         return FoundTies(uncut_edges, similar.pairs - (len(edges) - len(uncut_edges)), method)
 
     def count_uncut_pairs(self, queries: Collection[str]) -> int:
-        """Count the pairs of these queries that no cut separates."""
+        """Count the pairs of these queries that nobody cut from each other."""
         distinct = set(queries)
         cut_pairs = sum(distinct.issuperset(pair) for pair in self.cuts)
         return len(distinct) * (len(distinct) - 1) // 2 - cut_pairs
@@ -117,14 +117,14 @@ class TieSearch:
         return sorted(pair for pair in query_pairs if ordered_pair(*pair) not in self.cuts)
 
     def _find_centers(self, queries: Sequence[str]) -> list[str]:
-        """List the first query outside all cuts, and all queries in a cut."""
+        """List the first query that no cut names, and all queries that a cut names."""
         outside_cuts = [query_id for query_id in queries if query_id not in self.cut_queries]
         in_cuts = [query_id for query_id in queries if query_id in self.cut_queries]
         return [*outside_cuts[:1], *in_cuts]
 
 
 def list_links(*collectors: pairs.PairCollector) -> Iterable[tuple[int, int, float]]:
-    """Yield first position, second position and similarity of each collected pair, as Python numbers."""
+    """Yield first index, second index and similarity of each collected pair, as Python numbers."""
     links = pairs.concatenate_links([collector.links() for collector in collectors])
     return zip(links.first.tolist(), links.second.tolist(), links.similarity.tolist(), strict=True)
 
@@ -159,15 +159,15 @@ class TieKind:
     uses_minhash: bool = False
 
     def read_setting(self, rules: Rules) -> Any:
-        """Return the threshold or switch of this kind of tie in the rules."""
+        """Return this kind of tie's threshold or switch in the rules."""
         return getattr(rules, self.setting)
 
     def is_on(self, rules: Rules) -> bool:
-        """Check whether the rules of a split ask for this kind of tie."""
+        """Return whether the rules of a split ask for this kind of tie."""
         return bool(self.read_setting(rules))
 
     def search(self, search: TieSearch) -> FoundTies:
-        """Find the ties of this kind. There are no ties if the kind is switched off or cannot be searched."""
+        """Find the ties of this kind; there are none if the kind is switched off or cannot be searched."""
         if not self.is_on(search.rules):
             return FoundTies([], 0, OFF)
         reason = self.explain_obstacle(search.inputs)
