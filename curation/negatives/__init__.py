@@ -1,3 +1,1 @@
-"""Negatives: hard negatives, assumed negatives, and the audit that measures the share of relevant pairs among
-assumed negatives.
-"""
+"""Negatives: hard negatives, assumed negatives, and the audit that measures how many of them are relevant."""

@@ -37,7 +37,7 @@ from curation.store.documents import Corpus, StoredDocuments, current_corpus
 ReadDocuments = Callable[[Iterable[str]], Iterable[Document]]
 TOP, BELOW = "top", "below"
 STRATA = (TOP, BELOW, RANDOM)
-# A pair stays in the population if only a pilot, practice or a closed round showed it and nobody judged it.
+# a pair stays in the population if only a pilot, practice or closed round showed it and nobody judged it
 _JUDGED_OR_PLANNED = """
 SELECT query_id, document_id FROM live_presentations JOIN round_states USING (round_id)
 WHERE kind NOT IN ('pilot', 'practice') AND NOT closed
@@ -49,7 +49,7 @@ _RANDOM_PAIRS = "SELECT DISTINCT query_id, document_id FROM candidate_sources WH
 
 
 class NegativeDuplicate(NamedTuple):
-    """An unjudged document outside an audit's population, because it nearly repeats a relevant document."""
+    """An unjudged document outside an audit's population because it nearly repeats a relevant document."""
 
     query_id: str
     document_id: str
@@ -58,7 +58,7 @@ class NegativeDuplicate(NamedTuple):
 
 
 class Population(NamedTuple):
-    """The population of an audit.
+    """Assumed negatives by stratum, from which an audit draws.
 
     Attributes
     ----------
@@ -80,7 +80,7 @@ def find_assumed_negatives(
     relevance: Relevance,
     filters: Filters = NO_FILTERS,
 ) -> Population:
-    """Find the assumed negatives of each stratum of an audit. A text with several document ids counts once.
+    """Find the assumed negatives in each stratum of an audit. A text with several document ids counts once.
 
     Parameters
     ----------
@@ -125,7 +125,7 @@ def _choose_stratum(rank: int | None, pool_depth: int) -> str:
 def _find_near_duplicates(
     pairs: Iterable[Pair], documents: ReadDocuments, relevance: Relevance, threshold: float
 ) -> dict[Pair, NegativeDuplicate]:
-    """Find for each near-duplicate pair the relevant document that the pair's document nearly repeats."""
+    """Map each near-duplicate pair to the relevant document that the pair's document nearly repeats."""
     positives_of = defaultdict[str, list[str]](list)
     for query_id, document_id in sorted(filter(relevance.is_relevant, relevance.grades)):
         positives_of[query_id].append(document_id)

@@ -1,4 +1,4 @@
-"""The audit of assumed negatives, which opens a round over a random sample of them.
+"""The audit of assumed negatives, as a round over a random sample of them.
 
 A simple random sample without replacement is drawn from each stratum of the assumed negatives
 (`assumed_negatives`): a pair of stratum h is included with probability n_h / N_h. Each stratum gets the same
@@ -32,7 +32,7 @@ from curation.pooling.systems import AUDIT
 from curation.store import Cursor, Store
 
 Strata = Mapping[str, Sequence[Pair]]
-"""Name of a stratum → its assumed negatives."""
+"""Map from the name of a stratum to its assumed negatives."""
 
 
 class AuditStratum(NamedTuple):
@@ -44,13 +44,13 @@ class AuditStratum(NamedTuple):
 
     @property
     def probability(self) -> float | None:
-        """The inclusion probability of a pair; None for a stratum without pairs."""
+        """Return the inclusion probability of a pair; None for a stratum without pairs."""
         return self.drawn / self.population if self.population else None
 
 
 @dataclass(frozen=True)
 class AuditOpened:
-    """A newly opened audit.
+    """A newly opened audit of assumed negatives.
 
     Attributes
     ----------
@@ -70,7 +70,7 @@ class AuditOpened:
 
     @property
     def sentences(self) -> list[str]:
-        """Count the round's pairs, the pairs left out by reason, and the sealed pairs."""
+        """Count the pairs of the audit's round, the pairs left out by reason, and the sealed pairs."""
         return [
             f"Opened {self.opened.round}: {pluralize(self.opened.candidates, 'pair')}, "
             f"{pluralize(self.opened.presentations, 'presentation')}.",
@@ -118,7 +118,7 @@ def open_audit(
     layout = RoundRequest(
         name, request.annotators, request.overlap, duplicates=0.0, seed=request.seed, kind="audit"
     ).checked()
-    attempts: list[tuple[Selection, Population]] = []  # another one if the project changed meanwhile
+    attempts: list[tuple[Selection, Population]] = []  # a new audit if the project changed meanwhile
 
     def choose(inputs: AuditInputs) -> Selection:
         population, systems = assumed_negatives.find_population(store, inputs, request, progress)

@@ -39,7 +39,7 @@ from curation.pooling.systems import AUDIT
 from curation.store import Cursor, Round, Store
 
 MIN_JUDGED = 10
-"""Minimum number of judged pairs for the rate of a stratum, unless all pairs of the stratum are judged."""
+"""A stratum has a rate only with this many judged pairs, or if all its pairs are judged."""
 
 _OTHER_TEXT = """
 SELECT DISTINCT p.query_id, p.document_id
@@ -145,7 +145,7 @@ class AuditReport:
 
 
 def report_audit(store: Store, name: str | None = None, access: SealAccess | None = None) -> AuditReport:
-    """Compute the false-negative rate of the named audit, or of the audit that was opened last.
+    """Compute the false-negative rate of a named audit, or of the latest audit.
 
     Without access, false negatives of sealed queries are counted and not named.
 
@@ -201,7 +201,7 @@ def report_audit(store: Store, name: str | None = None, access: SealAccess | Non
 
 
 def combine_rates(strata: Sequence[StratumRate]) -> Estimate:
-    """Compute the rate over all strata with its limits, without a value while a stratum lacks a rate."""
+    """Combine the strata's rates with their limits; without a value as long as a stratum has no rate."""
     non_empty = [stratum for stratum in strata if stratum.population]
     strata_without_rate = ", ".join(
         f"{stratum.name} ({stratum.judged} of {stratum.drawn} drawn)"
@@ -263,7 +263,7 @@ def _find_audit(cursor: Cursor, name: str | None) -> Round:
 def _measure_stratum(
     stratum: Mapping[str, Any], pairs: Sequence[PairConsensus | None], lowest: int, other_text: int
 ) -> StratumRate:
-    """Count a stratum's pairs by outcome.
+    """Count a stratum's drawn pairs by outcome.
 
     Parameters
     ----------

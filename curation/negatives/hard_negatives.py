@@ -1,4 +1,4 @@
-"""Hard negatives, which systems rank high and people judged not relevant.
+"""Hard negatives: documents that systems rank high and people judged not relevant.
 
 A mined negative is only a candidate until a person has judged the negative: about 70 % of the top-ranked
 passages that a well-known collection had left unlabelled were relevant (Qu and others, NAACL 2021: RocketQA).
@@ -38,13 +38,11 @@ NO_DOCUMENT = "entries of lists name a document that the corpus no longer has"
 NO_GRADE = "pairs were judged without a grade (disputed, or cannot tell): they are no negatives yet"
 OLDER_TEXT = "pairs were graded on an older text of their document: they are no negatives until judged again"
 _Ranks = Mapping[str, Mapping[str, RankedPair]]
-"""Document id → system → rank."""
+"""Map from document id to the document's rank in each system."""
 _Texts = dict[str, tuple[str, Shingles]]
-"""Document id → title and shingles of the text."""
+"""Map from document id to title and shingles of the text."""
 MIN_WITNESSES = 2
-"""Number of systems that must rank an unjudged document above a relevant document to make the document a
-suspect.
-"""
+"""An unjudged document is a suspect if this many systems rank it above a relevant document."""
 # If a system was pooled several times, deeper or over a newer corpus, its last pool counts.
 _RANKED = """
 SELECT c.query_id, c.document_id, c.system, c.rank, c.score
@@ -57,7 +55,7 @@ ORDER BY ALL
 
 
 class _PooledQuery(NamedTuple):
-    """A query, the ranks of its documents in all pools, and the ids of its relevant documents."""
+    """A query with the ranks of its documents in all pools, and the ids of its relevant documents."""
 
     query: Query
     ranks: _Ranks
@@ -102,7 +100,7 @@ class Suspect(NamedTuple):
 
 @dataclass(frozen=True)
 class QueryNegatives:
-    """The hard negatives of a query, the best rank first, with near-duplicates and suspects.
+    """Hard negatives of a query, the best rank first, with near-duplicates and suspects.
 
     Attributes
     ----------
@@ -121,7 +119,7 @@ class QueryNegatives:
 
 @dataclass(frozen=True)
 class HardNegatives:
-    """The hard negatives of all queries for which a pool found documents, by query id.
+    """Hard negatives of all queries for which a pool found documents, by query id.
 
     Attributes
     ----------
@@ -300,7 +298,7 @@ def find_suspects(
 
 
 def _map_to_first_system(ranks: _Ranks) -> dict[str, str]:
-    """Map each system to the first system, by name, that has the same list for the query."""
+    """Map each system to the first system, by name, with the same list for the query."""
     lists: defaultdict[str, set[tuple[str, int]]] = defaultdict(set)
     for document_id, ranks_by_system in ranks.items():
         for system, ranked in ranks_by_system.items():
@@ -310,7 +308,7 @@ def _map_to_first_system(ranks: _Ranks) -> dict[str, str]:
 
 
 def _shingle_documents(documents: Iterable[tuple[str, str, str]]) -> _Texts:
-    """Compute document id → (title, shingles of the text) from ids, titles and bodies."""
+    """Map document ids to title and shingles of the text, from ids, titles and bodies."""
     return {document_id: (title, word_shingles(f"{title}\n{body}")) for document_id, title, body in documents}
 
 

@@ -1,8 +1,8 @@
 """Accounts of people, which leads add, change and deactivate.
 
-A deactivated person cannot sign in, and open pages of that person are refused. The judgments of a deactivated
-person remain and count. At least one lead stays active, and nobody can change the account with which they are
-signed in, because a mistake would lock them out.
+A deactivated person cannot sign in, and open pages of the person are refused, but the person's judgments
+remain and count. At least one lead stays active, and nobody can change the account with which they are signed
+in, because a mistake would lock them out.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ FROM annotators a ORDER BY name
 
 
 class Account(NamedTuple):
-    """An account of a project, with its ways to sign in; `deactivated_at` is None for an active account.
+    """An account of a project with its ways to sign in; `deactivated_at` is None for an active account.
 
     password: whether the account has a password.
     addresses: e-mail addresses and their identity providers, as texts to show.
@@ -69,7 +69,7 @@ class Account(NamedTuple):
 
     @property
     def ways(self) -> str:
-        """Return the person's ways to sign in, as text."""
+        """Return the person's ways to sign in as text."""
         if self.imported:
             return "no (imported judgments)"
         if self.deactivated_at is not None:
@@ -87,12 +87,12 @@ class Account(NamedTuple):
 
 
 def list_usable_accounts(cursor: Cursor) -> list[Account]:
-    """Return the accounts with which people can sign in now, by name."""
+    """List the accounts with which people can sign in now, by name."""
     return [account for account in list_accounts(cursor) if account.can_sign_in]
 
 
 def list_accounts(cursor: Cursor) -> list[Account]:
-    """Return all accounts by name, including people known only from imported judgments."""
+    """List all accounts by name, including people who are known only from imported judgments."""
     return fetch(cursor, Account, _ACCOUNTS, [utc_now()])
 
 
@@ -115,7 +115,7 @@ def add_annotator(
     problems += [] if password is None else find_password_problems(password)
     problems += [] if email is None else find_address_problems(email)
     refuse_problems(problems)
-    with store.reading() as cursor:  # before the hash, which takes long
+    with store.reading() as cursor:  # before hashing, which takes long
         require_author(cursor, by, "lead")
     password_hash = None if password is None else hash_password(password)
     with store.transaction() as cursor:
@@ -149,7 +149,7 @@ def make_first_lead(store: Store, name: str, password: str, client: ClientInfo =
 
 
 def insert_account(cursor: Cursor, name: str, role: str, author: str) -> Annotator:
-    """Add a person without a way to sign in; imported judgments under this name become the person's.
+    """Add a person without a way to sign in, who takes over imported judgments under the same name.
 
     Raises
     ------
@@ -175,12 +175,12 @@ def insert_account(cursor: Cursor, name: str, role: str, author: str) -> Annotat
 
 
 def read_names_in_use(cursor: Cursor) -> dict[str, str]:
-    """Return the person's name for each known name and e-mail address."""
+    """Read the person's name for each known name and e-mail address."""
     return read_address_owners(cursor) | {person.name: person.name for person in list_annotators(cursor)}
 
 
 def find_account_problems(name: str, role: str) -> list[str]:
-    """Return the problems of a new person's name and role."""
+    """List the problems of a new person's name and role."""
     problems = []
     if not _NAME.fullmatch(name):
         problems.append(f"the name {name!r}: expected 1-63 letters, digits and . @ + - _, no spaces")
@@ -190,7 +190,7 @@ def find_account_problems(name: str, role: str) -> list[str]:
 
 
 def _refuse_lookalike(what: str, text: str, person_of: Mapping[str, str], name: str) -> None:
-    """Refuse a name or address of the person `name` if a different person's name or address looks the same.
+    """Refuse a name or address of `name` if a different person's name or address looks the same.
 
     Raises
     ------
@@ -277,7 +277,7 @@ def set_role(store: Store, name: str, role: str, author: str = COMMAND_LINE) -> 
 
 
 def require_changeable_account(cursor: Cursor, name: str, author: str) -> Annotator:
-    """Return the person whose account a lead wants to change; refuse the account of this lead."""
+    """Find the person whose account a lead wants to change, and refuse the lead's own account."""
     require_author(cursor, author, "lead")
     annotator = require_annotators(cursor, [name])[0]
     if annotator.imported:

@@ -23,8 +23,7 @@ _OTHER_CLAIMS = "FROM identities WHERE email = $email AND (issuer, subject) <> (
 
 
 def add_address(store: Store, name: str, email: str, author: str = COMMAND_LINE) -> dict[str, str]:
-    """Add an e-mail address with which an annotator can sign in; a known address of the annotator changes
-    nothing.
+    """Add an e-mail address with which an annotator can sign in; adding it again changes nothing.
 
     Raises
     ------
@@ -47,7 +46,7 @@ def add_address(store: Store, name: str, email: str, author: str = COMMAND_LINE)
 
 
 def remove_address(store: Store, name: str, email: str, author: str = COMMAND_LINE) -> dict[str, str]:
-    """Remove an annotator's address; sign-ins with the address end.
+    """Remove an annotator's e-mail address, and end the sign-ins with it.
 
     Raises
     ------
@@ -103,7 +102,7 @@ def sign_in_by_address(store: Store, email: str, issuer: str, subject: str, clie
 
 
 def insert_address(cursor: Cursor, name: str, email: str) -> dict[str, str]:
-    """Store an annotator's address; return the stored address and the name.
+    """Store an annotator's e-mail address; return the stored address and the annotator's name.
 
     Raises
     ------
@@ -119,18 +118,18 @@ def insert_address(cursor: Cursor, name: str, email: str) -> dict[str, str]:
 
 
 def read_address_owners(cursor: Cursor) -> dict[str, str]:
-    """Return the name of the person for each e-mail address."""
+    """Map each e-mail address to its person's name."""
     return dict(cursor.execute("SELECT email, annotator FROM identities ORDER BY email").fetchall())
 
 
 def find_address_owner(cursor: Cursor, email: str) -> str | None:
-    """Return the name of the annotator with this e-mail address, or None."""
+    """Find the annotator with an e-mail address; None if nobody has it."""
     return read_address_owners(cursor).get(normalise_address(email))
 
 
 def describe_similar_address(cursor: Cursor, email: str) -> str:
-    """Return the difference between an unknown address and a known address that looks the same; '' if no
-    known address looks the same.
+    """Describe how an unknown e-mail address differs from a known address that looks the same; '' if none
+    does.
     """
     address = normalise_address(email)
     lookalikes = find_lookalikes([address], read_address_owners(cursor))
@@ -138,12 +137,12 @@ def describe_similar_address(cursor: Cursor, email: str) -> str:
 
 
 def find_address_problems(email: str) -> list[str]:
-    """Return the problems of an e-mail address."""
+    """List the problems of an e-mail address."""
     if _EMAIL.fullmatch(email) and email.isprintable():
         return []
     return [f"the e-mail address {email!r}: expected an address such as ada@example.org"]
 
 
 def normalise_address(email: str) -> str:
-    """Return an e-mail address in the form in which addresses are stored and compared."""
+    """Convert an e-mail address to the form in which addresses are stored and compared."""
     return email.strip().translate(_LOWER)

@@ -12,7 +12,7 @@ from curation.core.errors import NotFoundError, RefusedError
 from curation.store import COMMAND_LINE, Annotator, Cursor, fetch, utc_now
 
 ROLES = ("annotator", "reviewer", "lead", "evaluator")
-# Roles that may see documents to grade; an evaluator scores systems and does not see documents to grade
+# roles that may see documents to grade; evaluators score systems and do not see these documents
 JUDGING_ROLES = ("annotator", "reviewer", "lead")
 EVALUATING_ROLES = (
     "evaluator",
@@ -22,17 +22,17 @@ _ANNOTATORS = "SELECT name, role, imported, deactivated_at IS NULL FROM annotato
 
 
 def find_annotator(cursor: Cursor, name: str) -> Annotator | None:
-    """Return the annotator with this name, or None."""
+    """Find the annotator with this name; None if there is none."""
     return next(iter(fetch(cursor, Annotator, f"{_ANNOTATORS} WHERE name = ?", [name])), None)
 
 
 def list_annotators(cursor: Cursor) -> list[Annotator]:
-    """Return all annotators by name."""
+    """List all annotators by name."""
     return fetch(cursor, Annotator, f"{_ANNOTATORS} ORDER BY name")
 
 
 def list_eligible_annotators(cursor: Cursor) -> list[Annotator]:
-    """Return the people who can get documents to grade, by name: active people with a role that may judge."""
+    """List the people who can get documents to grade, by name: active people with a role that may judge."""
     return [
         annotator
         for annotator in list_annotators(cursor)
@@ -41,7 +41,7 @@ def list_eligible_annotators(cursor: Cursor) -> list[Annotator]:
 
 
 def select_default_names(people: Iterable[Annotator]) -> list[str]:
-    """Return the names that a form proposes as graders: people with the role annotator."""
+    """List the people whom a form proposes as graders: those with the role annotator."""
     return [person.name for person in people if person.role == "annotator"]
 
 
@@ -59,19 +59,19 @@ def require_role(annotator: Annotator, *roles: str) -> None:
 
 
 def require_author(cursor: Cursor, author: str, *roles: str) -> None:
-    """Refuse an action that the author's role does not allow; the command line has the rights of a lead.
+    """Refuse an action that its author's role does not allow; the command line has the rights of a lead.
 
     Raises
     ------
     NotFoundError: the project does not know the author.
     RefusedError: the author's role is not among `roles`, or the author is deactivated.
     """
-    if author != COMMAND_LINE:  # no annotator can have this name: it holds a space
+    if author != COMMAND_LINE:  # no annotator can have this name, because it contains a space
         require_role(require_annotators(cursor, [author])[0], *roles)
 
 
 def require_annotators(cursor: Cursor, names: Sequence[str]) -> list[Annotator]:
-    """Return the annotators with these names, in the order of the names.
+    """Find the annotators with these names, in the order of the names.
 
     Raises
     ------

@@ -21,7 +21,7 @@ from curation.people.sign_ins import UNKNOWN_CLIENT, ClientInfo, open_sign_in
 from curation.store import COMMAND_LINE, Annotator, Cursor, Store, fetch, record_event, utc_now
 
 LINK_DAYS = 7
-# Greatest step back of the clock since a link was made; after a larger step, the link does not work
+# largest setback of the clock since a link was made; after a larger one, the link does not work
 MAX_CLOCK_STEP = timedelta(days=1)
 INVALID_LINK = (
     "This link does not work: it was used or withdrawn, or has expired. Ask your lead for a new link."
@@ -42,23 +42,21 @@ class Invitation(NamedTuple):
 
 
 def make_invitation_link(address: str, token: str) -> str:
-    """Return the link with a token, at the app's address. The token is behind #, because browsers do not send
+    """Make the link for a token, at the app's address. The token is behind #, because browsers do not send
     this part of a link to servers.
     """
     return f"{address.rstrip('/')}/join#{token}"
 
 
 def invite(store: Store, name: str, role: str | None, author: str = COMMAND_LINE) -> Invitation:
-    """Make an invitation link for a new person, or for a person who lost a link or forgot a password; see
-    `invite_all`.
-    """
+    """Make an invitation link for a new person, or for a person who lost a link or forgot the password."""
     return invite_all(store, [name], role, author)[0]
 
 
 def invite_all(
     store: Store, names: Sequence[str], role: str | None, author: str = COMMAND_LINE
 ) -> list[Invitation]:
-    """Make an invitation link for each person, or for nobody.
+    """Make an invitation link for each of several people, or for nobody.
 
     Parameters
     ----------
@@ -96,7 +94,7 @@ def _invite(cursor: Cursor, name: str, role: str | None, author: str) -> Invitat
 
 
 def withdraw_invitation(store: Store, name: str, author: str = COMMAND_LINE) -> None:
-    """Withdraw a person's invitation link.
+    """Withdraw a person's invitation link, which then no longer works.
 
     Raises
     ------
@@ -111,7 +109,7 @@ def withdraw_invitation(store: Store, name: str, author: str = COMMAND_LINE) -> 
 
 
 def find_invited_annotator(cursor: Cursor, token: str) -> Annotator | None:
-    """Return the person whom an invitation link invites; None if the link does not work."""
+    """Find the person whom an invitation link invites; None if the link does not work."""
     now = utc_now()
     return next(
         iter(fetch(cursor, Annotator, _INVITED, [_hash_token(token), now, now + MAX_CLOCK_STEP])), None
@@ -119,8 +117,7 @@ def find_invited_annotator(cursor: Cursor, token: str) -> Annotator | None:
 
 
 def accept_invitation(store: Store, token: str, password: str, client: ClientInfo = UNKNOWN_CLIENT) -> str:
-    """Use an invitation link: set the invited person's password, sign the person in, and return the key of
-    the sign-in.
+    """Use an invitation link: set the person's password, sign the person in, and return the sign-in's key.
 
     Raises
     ------

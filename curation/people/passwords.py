@@ -22,14 +22,14 @@ _hasher = argon2.PasswordHasher()
 
 
 class StoredPassword(NamedTuple):
-    """The newest password of a person, as a hash."""
+    """A person's newest password, as a hash."""
 
     revision: int
     hash: str
 
 
 def authenticate(store: Store, name: str, password: str, client: ClientInfo = UNKNOWN_CLIENT) -> str | None:
-    """Sign an active person in if name and password match; return the key of the sign-in, or None.
+    """Sign in an active person whose name and password match; return the key of the sign-in, or None.
 
     A wrong password takes as long as a correct password. If the password is changed during the comparison,
     nobody is signed in.
@@ -45,7 +45,7 @@ def authenticate(store: Store, name: str, password: str, client: ClientInfo = UN
 def change_password(
     store: Store, name: str, old: str, new: str, client: ClientInfo = UNKNOWN_CLIENT
 ) -> str | None:
-    """Replace a password, given the old password; end all sign-ins, and return the key of a new sign-in.
+    """Replace a password, given the old one; end all sign-ins, and return the key of a new sign-in.
 
     The key is None if the person was deactivated at the same time.
 
@@ -69,8 +69,7 @@ def change_password(
 
 
 def hash_password(password: str) -> str:
-    """Return the hash of a password. Hashing is slow: call this function while no database connection is
-    held.
+    """Hash a password. Hashing is slow: call this function while no database connection is held.
 
     Raises
     ------
@@ -81,7 +80,7 @@ def hash_password(password: str) -> str:
 
 
 def write_password(cursor: Cursor, name: str, password_hash: str) -> int:
-    """Store a new password and return its revision; end the person's sign-ins and link."""
+    """Store a new password and return its revision; end the person's sign-ins and invitation link."""
     current = _read_password(cursor, name)
     revision = current.revision + 1 if current else 0
     cursor.execute("INSERT INTO passwords VALUES (?, ?, ?, ?)", [name, revision, password_hash, utc_now()])
@@ -91,7 +90,7 @@ def write_password(cursor: Cursor, name: str, password_hash: str) -> int:
 
 
 def find_password_problems(password: str) -> list[str]:
-    """Return the problems of a new password."""
+    """List the problems of a new password."""
     characters = len(_normalise_password(password))
     if characters >= MIN_PASSWORD_LENGTH:
         return []
@@ -105,17 +104,15 @@ def _read_password(cursor: Cursor, name: str) -> StoredPassword | None:
 
 @cache
 def _make_dummy_hash() -> str:
-    """Return a password hash to compare with if the annotator is unknown, so that unknown and known names
-    take the same time.
-    """
+    """Make a password hash to compare with for unknown names, so that known names take the same time."""
     return _hasher.hash("nobody")
 
 
 def _is_password(current: StoredPassword | None, password: str) -> bool:
-    """Return whether a text is the current password; without a current password, take the same time."""
-    dummy_hash = _make_dummy_hash()  # made at the first call, whether the annotator is known or not
+    """Return whether a text is the person's password; if the person has none, take the same time."""
+    dummy_hash = _make_dummy_hash()  # made at the first call, even if the annotator is known
     stored_hash = current.hash if current else dummy_hash
-    # Older hashes are hashes of the password as it was typed, without normalization
+    # older hashes are of the password as it was typed, without normalization
     spellings = dict.fromkeys((_normalise_password(password), password))
     return any(_verify_hash(stored_hash, spelling) for spelling in spellings) and current is not None
 

@@ -1,5 +1,4 @@
-"""Access to sealed grades, which decides whether a command, page, report, export, job or route may show the
-grades of a pair.
+"""Access to sealed grades: whether a command, page, report, export, job or route may show a pair's grades.
 
 A release seals parts of its queries. A sealed grade is secret in the release, and in the votes, decisions,
 practice pairs and written answers of the project. A function that shows grades of a pair consults a
@@ -24,17 +23,17 @@ from curation.people.annotators import require_author
 from curation.store import COMMAND_LINE, Cursor, Store, append, fetch, record_event, utc_now
 from curation.store.release_parts import PartText, read_parts
 
-# Name of the part that is always sealed, even in releases that were frozen before seals existed
+# name of the part that is always sealed, even in releases that were frozen before seals existed
 TEST = "test"
-SEALED = "sealed"  # value in a list of pairs for the origin of a sealed grade; the grade is then None
-LEAVES_OUT = "a release seals what people said of it"  # reason that a step gives for leaving out sealed pairs
+SEALED = "sealed"  # replaces the origin of a sealed grade in a list of pairs; the grade is then None
+LEAVES_OUT = "a release seals what people said of it"  # reason for leaving out sealed pairs
 ADJUDICATION = "adjudication"
 REVIEWING = "To decide disputes on screen; this line is written once a day."
 
 
 class Unsealing(NamedTuple):
-    """A record of an opening of a seal; `name` is the requested name of the release, and `parts` are the
-    opened parts.
+    """A record that a seal was opened; `name` is the requested name of the release, `parts` are the opened
+    parts.
     """
 
     release_id: str
@@ -47,8 +46,8 @@ class Unsealing(NamedTuple):
 
 
 class ReleaseSeal(NamedTuple):
-    """Seal of a release: the sealed part of each sealed query, by query id. `name` is the first name under
-    which the content of the release was frozen.
+    """The seal of a release, with the sealed part of each sealed query. `name` is the first name under which
+    the content of the release was frozen.
     """
 
     release_id: str
@@ -57,7 +56,7 @@ class ReleaseSeal(NamedTuple):
 
 
 class SealAccess(NamedTuple):
-    """Access to grades of a project; `closed` has the queries whose grades are sealed.
+    """A person's access to the grades of a project; `closed` has the queries whose grades are sealed.
 
     reason: reason for opening a seal; None if no seal was opened.
     """
@@ -70,7 +69,7 @@ class SealAccess(NamedTuple):
         return query_id not in self.closed
 
     def require_open(self, query_id: str) -> None:
-        """Refuse to show anything about a sealed query.
+        """Refuse to show anything about a query whose grades are sealed.
 
         Raises
         ------
@@ -85,7 +84,7 @@ class SealAccess(NamedTuple):
 
 
 def describe_withheld_pairs(count: int, noun: str = "pair", plural: str = "") -> str:
-    """Return the sentence about pairs that a seal hides; '' without such pairs."""
+    """Write the sentence about pairs that a seal hides; '' if it hides none."""
     if not count:
         return ""
     verb = "is" if count == 1 else "are"
@@ -93,14 +92,12 @@ def describe_withheld_pairs(count: int, noun: str = "pair", plural: str = "") ->
 
 
 def list_sealed_parts(header: Mapping[str, Any]) -> tuple[str, ...]:
-    """Return the sealed parts of a release from the header of the release, which is the row of the part
-    'release'.
-    """
+    """List the sealed parts of a release from its header, which is the row of the part 'release'."""
     return tuple(header.get("sealed", [part for part in header["queries"] if part == TEST]))
 
 
 def read_release_seals(cursor: Cursor) -> list[ReleaseSeal]:
-    """Return the seal of each release, in the order of freezing. A release that cannot be read seals all
+    """Read the seal of each release, in the order of freezing. A release that cannot be read seals all
     queries.
     """
     rows = cursor.execute("SELECT release_id, name FROM releases ORDER BY rowid").fetchall()
@@ -113,7 +110,7 @@ def read_release_seals(cursor: Cursor) -> list[ReleaseSeal]:
 
 
 def read_sealed_queries(cursor: Cursor) -> dict[str, str]:
-    """Return for each sealed query the name of the first release that seals the query."""
+    """Map each sealed query to the name of the first release that seals it."""
     releases: dict[str, str] = {}
     for seal in read_release_seals(cursor):
         for query_id in seal.queries:
@@ -122,7 +119,7 @@ def read_sealed_queries(cursor: Cursor) -> dict[str, str]:
 
 
 def read_closed_access(cursor: Cursor) -> SealAccess:
-    """Return the access of a person who has not given a reason, for whom all seals are closed."""
+    """Read the access of a person who has given no reason, so that all seals are closed."""
     return SealAccess(frozenset(read_sealed_queries(cursor)))
 
 
@@ -138,8 +135,8 @@ def unseal(
     actor: str = COMMAND_LINE,
     queries: Collection[str] | None = None,
 ) -> SealAccess:
-    """Return a lead's access. With a reason, the seals are opened, after the log of each release recorded the
-    opening.
+    """Open the seals of releases for a lead who gives a reason, and return the lead's access. With a reason,
+    the seals are opened, after the log of each release recorded the opening.
 
     Call this function before any sealed grade is read.
 
@@ -164,8 +161,7 @@ def unseal(
 
 
 def unseal_for_reviewer(store: Store, reviewer: str, queries: Iterable[str]) -> SealAccess:
-    """Open the seals of these queries for a reviewer who decides their pairs, and return the reviewer's
-    access.
+    """Open the seals of queries for a reviewer who decides their pairs, and return the reviewer's access.
 
     The log of each release that seals one of the queries gets one line for each day (UTC) and reviewer.
 
@@ -185,7 +181,7 @@ def unseal_for_reviewer(store: Store, reviewer: str, queries: Iterable[str]) -> 
 
 
 def append_opening(cursor: Cursor, opening: Unsealing) -> None:
-    """Append an opening of a seal to the release's log and to the audit trail."""
+    """Record in the release's log and the audit trail that a seal was opened."""
     append(cursor, "seal_openings", {field: [value] for field, value in opening._asdict().items()})
     detail = {"name": opening.name, "release": opening.release_id, "parts": opening.parts}
     detail |= {"purpose": opening.purpose, "reason": opening.reason}
@@ -193,7 +189,7 @@ def append_opening(cursor: Cursor, opening: Unsealing) -> None:
 
 
 def read_openings(cursor: Cursor, release_id: str) -> list[Unsealing]:
-    """Return the openings of a release's seal, under any name of the release, in order of time."""
+    """List when a release's seal was opened, under any name of the release, in order of time."""
     sql = """
         SELECT release_id, name, parts, purpose, reason, opened_by, opened_at FROM seal_openings
         WHERE release_id = ? ORDER BY rowid
@@ -244,7 +240,7 @@ def _read_sealed(cursor: Cursor, release_id: str) -> Mapping[str, str]:
 
 @lru_cache(maxsize=64)
 def _parse_sealed(release: tuple[bytes, ...], queries: tuple[bytes, ...]) -> Mapping[str, str]:
-    """Return the sealed part of each sealed query by query id, from the stored parts of a release."""
+    """Read the sealed part of each sealed query, by query id, from the stored parts of a release."""
     header, *_ = PartText(release)
     sealed = list_sealed_parts(header)
     return {row["query_id"]: row["part"] for row in PartText(queries) if row["part"] in sealed}

@@ -41,7 +41,7 @@ _STORE_LAST_USE = "UPDATE sign_ins SET last_used = ? WHERE sign_in_id = ANY(?::T
 
 
 class ClientInfo(NamedTuple):
-    """The browser from which a person signs in: `device` is its name and operating system."""
+    """The browser from which a person signs in; `device` is the browser's name and operating system."""
 
     device: str = ""
     network: str = ""
@@ -63,24 +63,24 @@ class OpenSignIn(NamedTuple):
 
     @property
     def client_text(self) -> str:
-        """Return the browser of the sign-in and its network, as text."""
+        """Describe the browser and the network of the sign-in."""
         return f"{self.device} at {self.network}" if self.network else self.device
 
     @property
     def times_text(self) -> str:
-        """Return the times of the beginning and the last use of the sign-in, as text."""
+        """Write when the sign-in began and was last used."""
         return f"since {self.since:%d %b %H:%M}, last used {self.last_used:%d %b %H:%M} UTC"
 
 
 def make_sign_in_id(key: str) -> str:
-    """Return the id of a sign-in: a hash that does not reveal the key of the sign-in."""
+    """Compute a sign-in's id, which is a hash that does not reveal the sign-in's key."""
     return hashlib.sha256(key.encode()).hexdigest()[:32]
 
 
 def open_sign_in(
     cursor: Cursor, name: str, client: ClientInfo, email: str | None = None, revision: int | None = None
 ) -> str | None:
-    """Open a sign-in and return its key; None if the person cannot sign in, or has a newer password.
+    """Open a sign-in and return its key; None if the person cannot sign in or has a newer password.
 
     revision: revision of the compared password; None for a sign-in without a password.
     """
@@ -94,20 +94,20 @@ def open_sign_in(
 
 
 def read_sign_in_owners(cursor: Cursor) -> dict[str, Annotator]:
-    """Return the person of each open sign-in, by the sign-in's id."""
+    """Map each open sign-in's id to its person."""
     rows = cursor.execute(_OWNERS).fetchall()
     return {sign_in_id: Annotator(name, role, imported=False) for sign_in_id, name, role in rows}
 
 
 def list_sign_ins(cursor: Cursor, name: str | None = None) -> list[OpenSignIn]:
-    """Return the open sign-ins of one person or all people, sorted by last use."""
+    """List the open sign-ins of one person or of all people, sorted by last use."""
     return fetch(cursor, OpenSignIn, _LIST, [name, utc_now()])
 
 
 def delete_sign_ins(
     cursor: Cursor, name: str, id_prefix: str = "", email: str | None = None, except_id: str = ""
 ) -> int:
-    """End a person's sign-ins and return the number of ended sign-ins.
+    """Delete sign-ins of a person and return how many were deleted.
 
     Parameters
     ----------
@@ -122,8 +122,7 @@ def delete_sign_ins(
 def end_sign_ins(
     store: Store, name: str, id_prefix: str = "", author: str = COMMAND_LINE, except_id: str = ""
 ) -> int:
-    """End one or all sign-ins of a person and return the number of ended sign-ins; the author is this person
-    or a lead.
+    """End one or all sign-ins of a person and return how many ended; the author is this person or a lead.
 
     Parameters
     ----------
@@ -149,6 +148,6 @@ def end_sign_ins(
 
 
 def store_last_use(store: Store, ids: Collection[str]) -> None:
-    """Store the current time as the last use of these sign-ins."""
+    """Store the present time as the last use of several sign-ins."""
     with store.transaction(new_data_version=False) as cursor:
         cursor.execute(_STORE_LAST_USE, [utc_now(), list(ids)])
