@@ -118,7 +118,7 @@ def open_audit(
     layout = RoundRequest(
         name, request.annotators, request.overlap, duplicates=0.0, seed=request.seed, kind="audit"
     ).checked()
-    attempts: list[tuple[Selection, Population]] = []  # a new audit if the project changed meanwhile
+    attempts: list[tuple[Selection, Population]] = []  # more than one if the project changed meanwhile
 
     def choose(inputs: AuditInputs) -> Selection:
         population, systems = assumed_negatives.find_population(store, inputs, request, progress)
