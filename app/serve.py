@@ -150,7 +150,7 @@ def serve(
 
 @contextmanager
 def sigterm_as_keyboard_interrupt() -> Iterator[None]:
-    """End the block on SIGTERM as on Ctrl-C, so that the process runs its exit handlers.
+    """End a `with` block on SIGTERM as on Ctrl-C, so that the process runs its exit handlers.
 
     The server uvicorn completes open requests and then raises the signal again for the previous handler.
     """

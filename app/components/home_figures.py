@@ -45,7 +45,7 @@ def draw_interval(check: GateCheck) -> str:
 
 
 def draw_key_figures(workflow_state: WorkflowState, alpha: GateCheck | None, is_waiting: bool = False) -> str:
-    """Draw the judged pairs, ordinal alpha and the disputes; `is_waiting`: alpha is being computed."""
+    """Draw the numbers of judged pairs and disputes, and ordinal alpha unless it `is_waiting`."""
     grades, rounds = workflow_state.grades, workflow_state.rounds
     figure, label = f"{grades.judged:,}", "pairs judged"
     details = f"{pluralize(grades.graded, 'query', 'queries')} with a grade"

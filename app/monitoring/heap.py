@@ -18,7 +18,7 @@ NEW_MODULES = 100
 
 @contextmanager
 def frozen_heap() -> Iterator[None]:
-    """Within the block, freeze the objects that survive a full garbage collection after new imports."""
+    """Freeze, for a `with` block, the objects that survive a full garbage collection after new imports."""
     module_count = 0
 
     def freeze_new_objects(phase: str, details: dict[str, Any]) -> None:

@@ -19,7 +19,7 @@ SECONDS_BETWEEN_RUNS = 60.0
 
 @contextmanager
 def minutely_tasks() -> Iterator[None]:
-    """Run the minutely tasks on a separate thread while the block runs."""
+    """Run the tasks of every minute on a separate thread during a `with` block."""
     stop = Event()
     thread = Thread(target=_run_tasks, args=[stop], daemon=True, name="goldgrade-minutely")
     thread.start()

@@ -41,7 +41,7 @@ RUN_FIELDS = ("query", "document", "rank", "score", "start", "end", "text")
 ANSWER_FIELDS = ("answer", "context", "citation")
 """The fields of run files, and the fields of files of answers without the query."""
 BASELINE = "baseline"
-"""The name of the baseline's run if a different run has the name of its file."""
+"""The name of the run of --baseline if a different run has the name of the baseline's file."""
 Parameters = ParamSpec("Parameters")
 
 
@@ -203,7 +203,7 @@ def _add_baseline(sources: Sequence[SystemFile], name: str | None) -> tuple[Sequ
 
 
 def _read_graded(texts: Sequence[str]) -> dict[str, Any]:
-    """Read PROJECT=RELEASE by kind from texts KIND=PROJECT=RELEASE.
+    """Parse texts KIND=PROJECT=RELEASE, and return PROJECT=RELEASE by kind.
 
     Raises
     ------
@@ -262,7 +262,7 @@ def _prepare(
     columns: Mapping[str, str | None],
     progress: Progress,
 ) -> PreparedEvaluation:
-    """Check the request together with the options that are not part of it."""
+    """Check the request of an evaluation together with the other options of the command."""
     from curation.evaluation.fail_conditions import list_needed_facets
     from curation.evaluation.prepare_evaluation import prepare_evaluation
     from curation.evaluation.scoring.system_files import AnswerFields

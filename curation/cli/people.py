@@ -203,7 +203,7 @@ def _make_link(store: Store, name: str, role: str | None, address: str) -> None:
 
 
 def _change_role(store: Store, name: str, role: str | None) -> None:
-    """Give an annotator the role, or deactivate them without one; the rounds get their open items back."""
+    """Change an annotator's role, or deactivate the annotator; open items go to other members."""
     from curation.labeling.rounds.leaving import change_role, deactivate_annotator
 
     annotator, returned = change_role(store, name, role) if role else deactivate_annotator(store, name)

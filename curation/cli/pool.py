@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from curation.store import Store
 
 _EXPORT_OPTIONS = frozenset({"out", "text", "seed"})
-"""If only these options are given, the command writes pairs and builds no pool."""
+"""Options with which the command only writes pairs, and builds no pool."""
 PairsFile = Annotated[
     Path | None,
     Option(

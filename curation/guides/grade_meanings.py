@@ -37,7 +37,7 @@ _HEADING = re.compile(r"(#+)\s")
 _BEGINNING = r"[\s|*_#>`-]*(?:{})[*_`\s]*(?:[|:=(–—-]|$)"
 """Pattern of a line's beginning before, at and after the value or name of a grade."""
 GradeSet = frozenset[int | None]
-"""A set of relevance grades; None stands for answers without a grade."""
+"""A set of grades; None stands for answers without a grade."""
 Wording = dict[int | None, str]
 """The wording of a guide's grades: grade → text; None → the lines about every grade."""
 
@@ -71,7 +71,7 @@ def group_equivalent_guides(
 
 
 def find_reworded_grades(cursor: Cursor, groups: Mapping[str, str], new: Guide) -> dict[str, GradeSet]:
-    """Return for each stored guide the grades that the guide `new` words differently.
+    """Map each stored guide to the grades that the guide `new` words differently.
 
     Parameters
     ----------

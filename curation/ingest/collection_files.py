@@ -36,7 +36,7 @@ BEGINNING = 4_096  # characters from which the kind of a file is recognized
 STYLES = ("trec", "smart", "beir", "hf")
 DOCUMENTS, QUERIES, JUDGMENTS = "documents", "queries", "judgments"
 MAX_FILES = 2_000
-"""Limit of files in a collection's folder."""
+"""Greatest number of files in the folder of a collection."""
 _README_NAME = re.compile(
     r"(readme|licen[cs]e|copying|notice|citation)\b.*|.*\.(md|py|sh|ya?ml|pdf|html?)", re.I
 )

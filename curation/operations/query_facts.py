@@ -80,7 +80,7 @@ class QueryFacts(NamedTuple):
 
 
 def read_facts(cursor: Cursor, query_id: str, reader: Annotator, *, with_answers: bool = False) -> QueryFacts:
-    """Read the facts of a query.
+    """Read the facts of a query, such as its need, its notes and its stratum.
 
     Parameters
     ----------

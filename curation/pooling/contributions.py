@@ -183,7 +183,7 @@ def compute_contributions(store: Store, relevance: Relevance, pool: str | None =
 def count_contributions(
     ranked: Iterable[RankedPair], top: Mapping[str, int], relevance: Relevance
 ) -> list[Contribution]:
-    """Compute the contribution of each system.
+    """Compute the contribution of each system to the pool's relevant documents.
 
     Parameters
     ----------

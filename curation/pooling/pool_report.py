@@ -89,7 +89,7 @@ class PoolReport:
 
     @property
     def gaps(self) -> list[str]:
-        """Count by reason the queries without results, and the missing results."""
+        """Count the queries without results, and the missing results, by reason."""
         empty_lists = [
             f"{system.system} found nothing for {pluralize(count, 'query', 'queries')}"
             f"{self._quote_queries(system.no_hit_ids.get(reason, ()), count)}: {reason}."

@@ -121,7 +121,7 @@ def _list_tags(query: TaggedQuery) -> str:
 
 
 def _find_query_ids(cursor: Cursor, names: Sequence[str]) -> list[str]:
-    """Find the ids of named queries, and refuse all unknown names at once."""
+    """Find the ids of queries that are named by id or text; refuse all unknown names at once."""
     if not names:
         raise InputError("No query was named. Give the id or text of at least one query.")
     known = KnownQueries.read(cursor)

@@ -39,7 +39,7 @@ STEADY, RISING, FALLING, LEFT, UNKNOWN_TREND = "steady", "rising", "falling", "g
 MIN_SEARCHES = 20
 """Minimum number of searches in both windows together for a text whose ratio counts in the median."""
 MIN_TEXTS = 3
-"""Minimum number of texts for the median. With fewer texts, one changed query looks like a changed total."""
+"""Minimum number of texts for the median ratio, so that one changed query does not change it."""
 NORMAL_MEDIAN = 0.6745
 """The median of the absolute value of a standard normal variable."""
 # A position is a row of the audit trail; -1 is the position of samples and logs that the trail does not have.
@@ -184,7 +184,7 @@ class TrafficTable:
         }
 
     def _window_of_draw(self, query_id: str) -> int | None:
-        """Return the window from which a query was sampled, or the last earlier window that has a log."""
+        """Return the window of logs from which a query was sampled, or the last earlier one with a log."""
         window = self.drawn.get(query_id)
         if window is None:
             return None

@@ -180,7 +180,7 @@ def _walk_pooled(release: FrozenRelease) -> Iterator[dict[str, Any]]:
 
 
 def _list_systems(release: FrozenRelease, codes: PairCodes, judged: Codes) -> TableRows:
-    """List for each system the number of proposed pairs, the deepest rank, and the share of graded pairs."""
+    """List the number of proposed pairs, the deepest rank, and the share of graded pairs of each system."""
     proposed: defaultdict[str, array[int]] = defaultdict(lambda: array("q"))
     deepest: Counter[str] = Counter()
     for row in _walk_pooled(release):

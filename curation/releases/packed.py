@@ -155,7 +155,7 @@ class PackedRelease:
                     document_id = next(remaining_ids, None)
 
     def _read_content(self) -> dict[str, Any]:
-        """Read `release.json`."""
+        """Read the file `release.json` in a packed release."""
         try:
             content: dict[str, Any] = json.loads(self._read_checked(RELEASE))
             packed_format = content["packed"]
@@ -259,5 +259,5 @@ def _measure_memory(batch: pa.RecordBatch) -> int:
 
 
 def is_file(reference: str) -> bool:
-    """Check whether a reference to a release is a file, not a name or an id."""
+    """Return whether a reference to a release is a file, not a name or an id."""
     return "/" in reference or os.sep in reference or reference.endswith((SUFFIX, FORMER_SUFFIX))

@@ -12,7 +12,7 @@ from curation.releases.frozen_release import FrozenRelease
 from curation.releases.part_rows import get_pair
 
 Setting = tuple[str | None, str | None]
-"""The value of a setting before and after."""
+"""The values of a setting in the older and in the newer release."""
 NOT_SETTINGS = ("format", "documents", "queries", "grades", "left_out", "snapshot_id", "relabeled", "retired")
 """Fields of the release's header that are not compared as settings."""
 VERSIONS = "frozen with"

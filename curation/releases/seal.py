@@ -112,5 +112,5 @@ def _make_reason_error(release: FrozenRelease, sealed: Collection[str]) -> Refus
 
 
 def _repeat_option(flag: str, parts: Iterable[str]) -> str:
-    """Return the option once for each part."""
+    """Return the command-line option once for each part."""
     return " ".join(f"{flag} {part}" for part in parts)

@@ -101,7 +101,7 @@ class Bm25:
         return "every word of the query that occurs is in half of the documents or more"
 
     def _find_words(self, text: str) -> list[int]:
-        """List the numbers of a query's words with a positive idf, repeated words repeatedly."""
+        """List the index numbers of the query's words with a positive idf, with repetitions."""
         idf = self._load_postings().idf
         word_numbers = map(self._find_word, searched_terms(text, self._stemmer))
         return [number for number in word_numbers if number is not None and idf[number] > 0]

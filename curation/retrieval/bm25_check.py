@@ -69,7 +69,7 @@ def compare_with_rank_bm25(
 
 
 def _score_by_rank_bm25(terms: Mapping[str, Sequence[str]], query_terms: Collection[str]) -> dict[str, float]:
-    """Compute document id → rank-bm25's score, in the order of the ids."""
+    """Compute rank-bm25's score of each document, by document id in order."""
     from rank_bm25 import BM25Okapi
 
     ids = sorted(terms)

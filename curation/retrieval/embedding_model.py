@@ -85,7 +85,7 @@ def can_embed() -> bool:
 
 
 def refuse_without_packages() -> None:
-    """Refuse to embed if the needed packages are not installed."""
+    """Refuse to embed texts if the needed packages are not installed."""
     if not can_embed():
         raise RefusedError(
             "Dense retrieval needs sentence-transformers, which is not installed here.",

@@ -27,7 +27,7 @@ from curation.store import Annotator, Store, utc_now
 
 SECONDS_BETWEEN_CHECKS = 10.0
 _DRAWN_STATE, _IS_FOLLOWING = "home", "home follows"
-"""The session keys of the drawn state of the project, and of the mark that the page follows changes."""
+"""Session keys: the state of the project as drawn, and whether the page already follows changes."""
 
 
 def show(annotator: Annotator) -> None:

@@ -41,17 +41,17 @@ class Desk:
     sent_draft: str = ""
 
     def leave(self, confirmation: str, sent_draft: str = "") -> None:
-        """Move on to the next query."""
+        """Leave the query on screen, so that the page shows the next query."""
         self.open(None, confirmation)
         self.sent_draft = sent_draft
 
     def open(self, ids: QueryIds | None, confirmation: str = "") -> None:
-        """Bring a query on screen; None leaves the choice to the page."""
+        """Show a query on screen; with None the page chooses the query."""
         self.current, self.revision = ids, None
         self.whole_documents, self.confirmation = set(), confirmation
 
     def skip(self, ids: QueryIds) -> None:
-        """Move on to the next query; this query returns after all other queries."""
+        """Skip the query on screen, which returns after all other queries."""
         self.skipped_ids = [*(other_ids for other_ids in self.skipped_ids if other_ids != ids), ids]
         self.leave("Skipped. The query comes back after the others.")
 

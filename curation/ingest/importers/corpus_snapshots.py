@@ -18,9 +18,8 @@ from curation.store.documents import HELD, count_versions, is_held, snapshot_ver
 
 
 class KnownVersions(NamedTuple):
-    """The versions of documents in a project: the current version of each id, and all content hashes.
-
-    held: whether engines hold the corpus.
+    """The versions of documents in a project: the current version of each id, and all content hashes. held:
+    whether the corpus has only documents that search engines returned.
     """
 
     snapshot: str | None

@@ -191,7 +191,7 @@ def _require_unchanged(file: LinkedFile) -> Path:
 def _select_rows(
     path: Path, rows: Sequence[int], sizes: Sequence[int]
 ) -> Iterator[tuple[Path, Sequence[int]]]:
-    """Yield a file with these rows, which is a copy for Parquet, and the numbers of the rows in it."""
+    """Yield a file with these rows (a copy of the rows for Parquet), and their numbers in this file."""
     if not sizes or 2 * len(rows) > sum(sizes):
         yield path, rows
         return

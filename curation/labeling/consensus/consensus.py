@@ -93,7 +93,7 @@ class ConsensusCounts:
 
     @property
     def table(self) -> Table:
-        """Return the numbers as a table with one row."""
+        """Return the numbers of pairs as a table with one row."""
         columns = ("Rule", "Pairs", "By the rule", "Single grade", "Adjudicated", "Disputed", "Unjudgeable")
         counts = (self.single, self.adjudicated, self.disputed, self.unjudgeable)
         return Table("Consensus", columns, ((self.rule, self.pairs, self.majority + self.ruled, *counts),))
@@ -127,7 +127,7 @@ class Consensus:
 
     @property
     def counts(self) -> ConsensusCounts:
-        """Return the number of pairs by how they got their grade."""
+        """Count the pairs by the source of their grade."""
         is_requested = take_pair_column(self.votes, "wanted").to_numpy(zero_copy_only=False).astype(bool)
         sources = self.sources[is_requested]
         counts = np.bincount(sources, minlength=len(SOURCES)).tolist()

@@ -138,13 +138,13 @@ def take_pair_column(pairs: VotesByPair, name: str) -> pa.Array:
 
 
 def _choose_views(cursor: Cursor) -> dict[str, str]:
-    """Return the views of decisions and of kept grades; without a re-labeling no grade is kept."""
+    """Return the names of the database views with decisions and with grades kept from earlier."""
     has_relabeling = cursor.execute("SELECT 1 FROM relabeling_rounds LIMIT 1").fetchall()
     return {"decisions": choose_decisions_view(cursor), "kept": _KEPT if has_relabeling else _NOTHING_KEPT}
 
 
 def _order_annotators(annotators: pa.DictionaryArray) -> tuple[tuple[str, ...], Ints]:
-    """Return annotators' names in order, and for each row the index of its annotator's name."""
+    """Return the sorted names of annotators, and the index of the annotator's name for each row."""
     unordered = annotators.dictionary.to_pylist()
     names = sorted(unordered)
     ranks = np.asarray([names.index(name) for name in unordered], dtype=np.int64)

@@ -55,7 +55,7 @@ class _Piece(NamedTuple):
     whole: bool = False
 
     def place(self, index: int) -> Span:
-        """Return the body range of a character of the text."""
+        """Return the range in the stored body of a character of the text."""
         return self.body if self.whole else (self.body[0] + index, self.body[0] + index + 1)
 
 

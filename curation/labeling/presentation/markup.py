@@ -41,7 +41,7 @@ MAX_TAGS = 12_000
 MAX_CLEAN_TAGS = 3 * MAX_TAGS
 """Maximum number of `<` characters in the HTML that the parser produces."""
 MAX_STYLED_PRODUCT = 100_000
-"""Maximum of the number of styling tags with attributes, times the number of all tags."""
+"""Maximum product of two numbers: styling tags with attributes, and all tags."""
 MAX_HTML_LENGTH = 300_000
 """Maximum characters of a text parsed as HTML; the parser compares each attribute of a tag with all
 others."""

@@ -25,7 +25,7 @@ WINDOW = timedelta(days=7)
 MIN_TIME = timedelta(hours=1)
 """Smallest time from an annotator's first answer until a forecast is made."""
 MIN_ANSWERS = 10
-"""The smallest number of answers for a pace and for a forecast."""
+"""Smallest number of answers from which a pace, or a forecast, is computed."""
 MIN_SECONDS = 1.0
 """Seconds per answer below which a pace is too fast for a person.
 

@@ -122,7 +122,7 @@ class PilotReport:
 
     @property
     def tables(self) -> tuple[Table, Table]:
-        """Return the shares of disagreement by boundary, and the pairs with the largest differences."""
+        """Return tables of the disagreement at each boundary, and of the largest differences."""
         rows = self.boundaries
         boundaries = [figure_row(f"{row.lower} | {row.upper}", row.share) for row in rows]
         spreads = []

@@ -52,7 +52,7 @@ class RoundState(NamedTuple):
 
     @property
     def state(self) -> str:
-        """Return the state in a word: open, done, paused, closed or imported."""
+        """Return the state of the round: open, done, paused, closed or imported."""
         if self.kind == "imported":
             return "imported"
         if self.closed:
@@ -108,7 +108,7 @@ def set_round_state(
 
 
 def read_round_state(cursor: Cursor, name: str) -> RoundState:
-    """Read the state of the round with a name.
+    """Read the state of the round with this name.
 
     Raises
     ------

@@ -28,7 +28,7 @@ def list_rounds(cursor: Cursor) -> list[Round]:
 
 
 def find_round(cursor: Cursor, name: str) -> Round:
-    """Find the round with a name.
+    """Find the round with this name.
 
     Raises
     ------

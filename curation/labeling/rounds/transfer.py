@@ -32,7 +32,7 @@ from curation.store import Cursor, Store, append_rows, record_event, write_if_un
 DROPPED_DUPLICATES = "blind duplicates dropped with moved items, and not planned again"
 RECORDED_COUNTS = ("moved", "kept", "candidates", "withdrawn", "presentations")
 ItemGroup = list[RoundItem]
-"""An annotator's items of a query."""
+"""The items of one annotator and one query."""
 
 
 class TransferInputs(NamedTuple):
@@ -147,7 +147,7 @@ class Transfer:
 
     @property
     def tables(self) -> list[Table]:
-        """Return the number of new presentations of each annotator."""
+        """Return a table of the number of new presentations by annotator."""
         return [Table("New presentations", ("Annotator", "Presentations"), tuple(self.per_annotator.items()))]
 
 

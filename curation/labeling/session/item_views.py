@@ -129,7 +129,7 @@ class ItemRow(NamedTuple):
     list_id: str = ""
 
     def draw(self, image_hosts: Hosts) -> ItemView:
-        """Draw the view."""
+        """Draw the `ItemView` of the presentation."""
         text, guide = self.text, self.guide
         drawing = draw_by_guide(text.document, text.query, guide, image_hosts, matched=text.matched)
         return ItemView(

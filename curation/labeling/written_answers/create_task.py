@@ -86,7 +86,7 @@ class OpenedAnswerTask:
 
     @property
     def tables(self) -> tuple[Table, ...]:
-        """List the writers with their numbers of queries."""
+        """Return a table of the number of queries of each writer."""
         return (Table("Queries by writer", ("Writer", "Queries"), tuple(self.per_writer.items())),)
 
 

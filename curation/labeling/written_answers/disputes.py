@@ -50,14 +50,14 @@ class AnswerDisputes:
 
     @property
     def sentences(self) -> list[str]:
-        """Count the queries that wait for a decision, and the queries that wait for a different reviewer."""
+        """Return sentences with the numbers of queries that wait for this or for another reviewer."""
         waiting = f"{pluralize(len(self.waiting), 'query waits', 'queries wait')} for a decision."
         others = f"{self.own:,} more wait for a different reviewer: you were asked to answer these queries."
         return [waiting, *([others] if self.own else [])]
 
     @property
     def tables(self) -> tuple[Table, ...]:
-        """List the queries that wait for a decision."""
+        """Return a table of the queries that wait for a decision."""
         rows = ((row.task, row.query, row.query_id, row.answers, row.why) for row in self.waiting)
         return (Table("Disputed answers", ("Task", "Query", "Query id", "Answers", "Why"), tuple(rows)),)
 
@@ -114,7 +114,7 @@ class AnswerCase:
 
     @property
     def tables(self) -> tuple[Table, ...]:
-        """List the answers, each with the number of its writers and the documents that the writers ticked."""
+        """Return a table of the answers, with their numbers of writers and the ticked documents."""
         rows = (
             (
                 voice.text or "the corpus does not answer the query",

@@ -58,9 +58,7 @@ def compute_outcomes(
 def update_references(
     cursor: Cursor, task_id: str, author: str, query_ids: Sequence[str] | None = None
 ) -> Iterator[None]:
-    """Context manager: update the reference answers of all or some queries of a task after the block has
-    changed answers, decisions or the task's state.
-    """
+    """Update the reference answers of a task after a `with` block that changes answers or decisions."""
     old_outcomes = compute_outcomes(cursor, task_id, query_ids)
     yield
     new_outcomes = compute_outcomes(cursor, task_id, query_ids)

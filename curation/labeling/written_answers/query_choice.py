@@ -15,7 +15,7 @@ ReasonByQuery = dict[str, str]
 
 
 def find_first_reasons(query_ids: Iterable[str], reasons: Mapping[str, Collection[str]]) -> ReasonByQuery:
-    """Find for each query id the first reason that holds for the query, or ''.
+    """Map each query id to the first reason that holds for the query, or ''.
 
     Parameters
     ----------

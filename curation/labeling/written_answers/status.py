@@ -89,7 +89,7 @@ class AnswerTaskStatus:
 
     @property
     def sentences(self) -> list[str]:
-        """Describe the task, and how often its writers agree."""
+        """Return sentences about the answer task, and about the agreement of its writers."""
         queries = f"{pluralize(self.agreement.n, 'query', 'queries')} with two answers"
         if self.agreement.value is None:
             agreement = f"All writers agree on {self.agreeing:,} of {queries}. {self.agreement.why}"
@@ -104,7 +104,7 @@ class AnswerTaskStatus:
 
     @property
     def tables(self) -> tuple[Table, Table]:
-        """Show the progress of each writer, and the number of queries in each state."""
+        """Return tables of the progress of each writer, and of the number of queries in each state."""
         columns = ("Writer", "Done", "Queries", "Answered", "Without an answer", "Late")
         writers = tuple((row.writer, BarCell(row.answered, row.queries), *row[1:5]) for row in self.writers)
         counts = tuple((STATES[how], count) for how, count in self.counts.items() if count)
@@ -112,7 +112,7 @@ class AnswerTaskStatus:
 
 
 def read_answer_task_status(store: Store, name: str) -> AnswerTaskStatus:
-    """Compute the progress of the task with a name.
+    """Compute the progress of the answer task with this name.
 
     Raises
     ------

@@ -53,7 +53,7 @@ def build_task_table(tasks: Sequence[AnswerTask]) -> Table:
 
 
 def find_answer_task(cursor: Cursor, name: str) -> AnswerTask:
-    """Find the task with a name.
+    """Find the answer task with this name.
 
     Raises
     ------

@@ -137,7 +137,7 @@ class FigureCache:
 
 
 def _read_state(cursor: Cursor) -> tuple[DataState, str]:
-    """Read the present state, and a key of all its data but the grades of annotators and reviewers."""
+    """Read the present state, and a key of all its data except the grades of annotators and reviewers."""
     other_tables = {name: TABLES[name] for name in TABLES if name not in GRADE_TABLES}
     activity = cursor.execute(_LEAD_ACTIVITY).fetchall()
     other_key = digest(read_fingerprint(cursor, other_tables), str(activity))

@@ -78,7 +78,7 @@ def store_job(
 
 
 def can_stop(job: Job, annotator: Annotator) -> bool:
-    """Return whether a person may see and stop a job: leads all jobs, others only their own."""
+    """Return whether a person may see and stop a job: leads may for all jobs, others for their own."""
     return annotator.role == "lead" or job.started_by == annotator.name
 
 

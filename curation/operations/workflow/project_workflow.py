@@ -128,7 +128,7 @@ def build_stages(
 
 
 def build_release_stages(store: Store, state: WorkflowState, gate: Gate) -> list[Stage]:
-    """Make the stages to the next release; split and freeze are the stages of the workflow."""
+    """Make the stages that lead to the next release, with split and freeze taken from the workflow."""
     with store.reading() as cursor:
         rule = read_rule(cursor).name
     stages = {stage.name: stage for stage in build_stages(state, SlowFigures(gate, None))}

@@ -12,7 +12,7 @@ from curation.agreement.gate import GateCheck
 State = Literal["not begun", "at work", "done", "needs attention"]
 
 STATE_LABELS: Mapping[State, str] = {"not begun": "to do", "at work": "in progress"}
-"""Labels for the states whose stored names people do not read."""
+"""Labels for states whose stored names are not shown to people."""
 
 
 @dataclass(frozen=True)

@@ -78,7 +78,7 @@ class CoverageMap:
 
     @property
     def rule(self) -> MatchingRule:
-        """Rule of the map that decides which clusters a query is about."""
+        """Return the rule of the map that decides which clusters a query is about."""
         if "model" in self.parameters["matching"]:
             return BY_MODEL
         return TWO_ENTITIES if MIN_IN_CLUSTER in self.parameters["matching"] else ALL_MATCHED

@@ -62,7 +62,7 @@ def find_gaps(store: Store, model: str = DEFAULT_MODEL, progress: Progress = sil
 
 
 def count_clusters(coverage_map: CoverageMap, matched: MatchedQueries) -> list[ClusterCoverage]:
-    """Count for each cluster of the map its entities, documents, queries and searches."""
+    """Count the entities, documents, queries and searches of each cluster of the map."""
     rule, cluster_of = coverage_map.rule, coverage_map.cluster_of
     queries = count_by_cluster(matched.find_query_clusters(rule, cluster_of))
     searches = spread_over_clusters(matched.find_traffic_clusters(rule, cluster_of))

@@ -91,7 +91,7 @@ def count_by_cluster(items: Iterable[Clusters]) -> dict[int, int]:
 
 
 def spread_over_clusters(items: Iterable[tuple[Clusters, int]]) -> dict[int, float]:
-    """Sum the amounts of items by cluster. Each amount is spread evenly over the item's clusters."""
+    """Sum amounts by cluster; an item spreads its amount evenly over its clusters."""
     masses: dict[int, float] = {}
     for clusters, amount in items:
         for cluster in sorted(clusters):

@@ -36,12 +36,12 @@ from curation.queries.coverage.clusters import count_documents
 from curation.queries.coverage.entity_graph import EntityGraph
 
 ITERATIONS = 3
-"""Cycles of Leiden; each cycle starts from the result of the previous cycle."""
+"""Number of cycles of Leiden; each cycle starts from the result of the previous cycle."""
 RESOLUTIONS = (1.0, 2.0, 5.0, 10.0, 15.0, 25.0, 40.0, 60.0)
 SEEDS = 3
 DRAWS = 5
 DRAWN = 0.8
-"""Share of the corpus's documents that are in a draw."""
+"""Share of the documents of the corpus in each random draw."""
 
 
 DrawnGraphs = list[tuple[Ints, EntityGraph]]

@@ -100,7 +100,7 @@ def store_drawing(
 
 
 def check_design(request: DrawRequest) -> None:
-    """Refuse a size or design that is impossible; the error lists all problems."""
+    """Refuse an impossible sample size or sampling design; the error lists all problems."""
     problems = describe_out_of_bounds(DrawRequest, {"size": request.size})
     if request.design not in DESIGNS:
         problems.append(f"The design {request.design!r} is unknown; expected one of {', '.join(DESIGNS)}.")

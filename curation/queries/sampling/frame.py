@@ -175,7 +175,7 @@ def _read_rows(cursor: Cursor, request: DrawRequest, released: ReleasedQueries, 
 
 
 def _add_flag(cursor: Cursor, table: Any, name: str, query_ids: Sequence[str], earlier: str | None) -> Any:
-    """Add a column that is true for the queries with these ids that the earlier sample did not draw."""
+    """Add a column to the frame: true for queries with these ids that the earlier sample did not draw."""
     rows = cursor.sql(_FLAGGED, params={"query_ids": query_ids, "earlier_sample": earlier})
     texts = rows.to_arrow_table()["normalised"].combine_chunks()
     return table.append_column(name, pc.is_in(table["normalised"], value_set=texts))

@@ -49,7 +49,8 @@ _SALT = 0xC2B2AE3D27D4EB4F
 
 
 def group_spellings(queries: Sequence[str], traffic: Ints, progress: Progress = silent) -> Ints:
-    """Find the position of each query's leader, shape (queries,). The leader of a leader is the query itself.
+    """Find the position of the leading spelling of each query, shape (queries,). The leader of a leader is
+    the query itself.
 
     Parameters
     ----------
@@ -176,7 +177,7 @@ def _hash_texts(texts: Sequence[str], length: int) -> tuple[Keys, Keys]:
 
 
 def _match_equal_keys(keys: Keys, owners: Ints) -> Ints:
-    """Find all pairs of owners with a common key, shape (pairs, 2)."""
+    """Find all pairs of texts with a common key, shape (pairs, 2)."""
     order = np.argsort(keys)
     keys, owners = keys[order], owners[order]
     pair_blocks = [np.empty((0, 2), np.int64)]

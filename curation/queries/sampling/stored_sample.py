@@ -101,7 +101,7 @@ class SampleReport:
 
     @property
     def tables(self) -> tuple[Table, ...]:
-        """Show the strata."""
+        """Return a table of the strata of the sample."""
         return (build_strata_table(self.sample_id, self.strata),)
 
 

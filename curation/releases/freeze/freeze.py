@@ -45,7 +45,7 @@ from curation.store.release_parts import PartText, add_part, read_parts
 _NAME = re.compile(r"\w[\w.+-]{0,63}")
 _VERSIONED = ("datasketch", "duckdb", "krippendorff", "numpy", "scipy")
 PartTexts = dict[str, PartText]
-"""Part of the release → the text of the part."""
+"""The text of each part of a release, by the name of the part."""
 
 
 @dataclass(frozen=True)

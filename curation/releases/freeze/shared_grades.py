@@ -28,7 +28,7 @@ SHARED = "shared"
 
 
 def check_rule(rule: str | None) -> None:
-    """Refuse an unknown rule of sharing grades."""
+    """Refuse an unknown rule for sharing grades between identical documents."""
     if rule is not None and rule not in RULES:
         raise InputError(f"There is no rule {rule!r} for sharing grades; expected {', '.join(RULES)}.")
 

@@ -279,7 +279,7 @@ class EngineClient:
         return response
 
     def _quote(self, answer: WebAnswer) -> str:
-        """Quote the beginning of the engine's error message."""
+        """Return a quote of the beginning of the engine's error message."""
         text = self._remove_key(answer.body).replace(self._url, "[address]")
         words = " ".join(text.split())[:200].rstrip(".")
         return f": {words}" if words else ""

@@ -56,7 +56,7 @@ class CorpusRefresh:
 
     @property
     def sentences(self) -> list[str]:
-        """Count the fetched documents, and name the stored version of the corpus."""
+        """Return sentences with the number of fetched documents, and the stored version of the corpus."""
         total = self.changed + self.gone + self.unchanged
         return [
             f"{pluralize(total, 'document')} of the engine {self.engine!r} "

@@ -89,7 +89,7 @@ class EngineRunImport:
 
     @property
     def sentences(self) -> list[str]:
-        """Count the entries of the run, the fetched documents, and the left-out queries and documents."""
+        """Return sentences with the numbers of the run's entries, fetched documents and left-out queries."""
         places = f"{pluralize(self.entries, 'place')} for {pluralize(self.queries, 'query', 'queries')}"
         sentences = [f"Nothing changed: the project has this run {self.name!r} with {places}."]
         if self.is_new:

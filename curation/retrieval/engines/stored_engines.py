@@ -64,7 +64,7 @@ def read_engines(cursor: Cursor) -> list[Engine]:
 
 
 def find_engine(cursor: Cursor, name: str) -> Engine:
-    """Find the engine with a name.
+    """Find the engine with this name.
 
     Raises
     ------

@@ -85,7 +85,7 @@ class SyntheticQueries:
 
     @property
     def sentences(self) -> list[str]:
-        """Count the gaps, the judged queries and the refused candidates, and say why the run ended."""
+        """Return sentences with the numbers of gaps, judged queries and refused candidate queries."""
         gaps = f"Regions without enough queries: {self.gaps:,} before, {self.gaps_left:,} now."
         ended = f"The run ended early: {self.ended}. Run the same command again to go on."
         following = "Next: build a pool with goldgrade pool, and open a round with goldgrade round open."
@@ -98,7 +98,7 @@ class SyntheticQueries:
 
     @property
     def tables(self) -> tuple[Table, ...]:
-        """List the new synthetic queries."""
+        """Return a table of the new synthetic queries."""
         queries = self.written
         rows = tuple((row.query_id, row.text, row.cluster, row.document_id, row.style) for row in queries)
         caption = f"{pluralize(len(rows), 'query', 'queries')} by {self.model}"
@@ -250,7 +250,7 @@ class _WritingRun:
         return quote
 
     def _refuse_candidate(self, aim: QueryAim, reason: str) -> None:
-        """Count a refused candidate. The run asks for no further candidate for the candidate's document."""
+        """Count a candidate query that a check refused; its document gets no further candidate."""
         self.report.refused[reason] += 1
         self._done.add(aim.document.document_id)
 
