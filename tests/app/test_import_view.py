@@ -260,7 +260,7 @@ def test_pasted_queries_are_imported_with_their_source_and_lead_to_the_first_rou
     ]
     source = "SELECT detail->>'source' FROM events WHERE action = 'import queries'"
     assert rows_of(project, source) == [("pasted queries",)]
-    assert onward(shown)[:2] == ("Build a pool", "queries"), "there is no corpus yet"
+    assert onward(shown)[:2] == ("Continue on Home", "home"), "there is no corpus yet"
     shown = imported(project, press(sent(page(), "a.csv", b"id,text\n1,send\n"), "Check the file"))
     assert onward(shown)[:2] == ("Open the first round", "home")
 

@@ -1,7 +1,8 @@
-"""The whole path in a browser, on a CSV of HTML documents: from `goldgrade init` to an evaluated run.
+"""The first hour in a browser: a lead with a folder of files, and a team with a CSV of HTML documents.
 
-Nobody returns to a terminal. The first lead opens the link that `goldgrade app` printed, two people join and
-judge, and documents are on screen as their markup says.
+Nobody returns to a terminal. The first lead opens the link that `goldgrade app` printed. A lead alone goes
+from a folder of 300 files to two scored systems. A team of two judges what a log and a pool bring, and
+decides. Documents are on screen as their markup says.
 """
 
 from __future__ import annotations
@@ -10,22 +11,30 @@ import csv
 import re
 from collections.abc import Iterator
 from pathlib import Path
-from shutil import make_archive
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from tests.support.command_line import invoke
-from tests.support.document_folder import write_documents
+from tests.support.document_folder import write_site
 from tests.support.leading import Leading
 from tests.support.projects import rows_of
-from tests.support.served import DRAWN, Annotating, Served
+from tests.support.served import DRAWN, Annotating, Served, settled
 
 SUBJECTS = ("tea", "milk", "bread", "wheels", "clouds", "copper", "glass", "violins", "maps", "bees")
 VERBS = ("grow", "store", "repair")
 QUERIES = ("grow tea", "store milk", "repair wheels")
 PEOPLE = ("ada", "ben")
 REASON = "It is about another one"
+ASKED = (
+    "store copper,repair wheels,paint boats,weigh tea,sell maps,test ropes,cool milk,"
+    "clean drums,grow seeds,ship glass,count bees,lend clocks,mend paper,heat bread"
+).split(",")
+"""Queries that each name one document of `write_site`; ten of them become the part dev."""
+FIRST_SENTENCE = (
+    r"bm25 1\.000, site_search 0\.\d{3}: difference 0\.\d{3} \(.+\), p [\d.]+; "
+    r"10\s% and 50\s% of the top 10 are judged\."
+)
 
 
 @pytest.fixture
@@ -142,11 +151,39 @@ def decide(lead: Leading) -> None:
     expect(deciding.locator(".saved")).to_have_text("Saved")
 
 
+def start(lead: Leading, folder: Path) -> None:
+    """The folder, pasted queries, and the one button of Home."""
+    page = lead.page
+    lead.follow("Import documents")
+    expect(page.get_by_text("a folder of documents")).to_be_visible()
+    settled(page)
+    lead.drop(write_site(folder))
+    expect(page.get_by_role("cell", name="hidden files")).to_be_visible()
+    lead.press("Import", "The corpus now has 294 documents.")
+    lead.follow("Continue on Home")
+    lead.follow("Paste or import queries")
+    page.get_by_label("Or paste queries").fill("\n".join(ASKED))
+    lead.press("Import these queries", f"{len(ASKED)} queries: {len(ASKED)} added")
+    lead.follow("Open the first round")
+    lead.fill("Documents for each query", "1")
+    lead.press("Open the first round", "The round first is open for lead")
+    lead.follow("Grade the first document")
+
+
+def grade(page: Page) -> None:
+    """The whole round by keys: the document that the query names is exactly it."""
+    tab = Annotating(page)
+    for _ in ASKED:
+        tab.wait_for_item()
+        query, title = (tab.root.locator(one).inner_text() for one in (".query", ".title"))
+        tab.press("3" if query.casefold() == title.casefold() else "0")
+    tab.saved()
+    expect(tab.root).to_have_attribute("data-phase", "nothing")
+
+
 def release(lead: Leading) -> None:
-    lead.to("Release", "Releases")
-    lead.choose("Split")
-    lead.fill("Part 1, % of queries", "60")
-    lead.fill("Part 2, % of queries", "40")
+    lead.follow("Home")
+    lead.follow("Split the queries")
     lead.unfold("Which queries stay together")
     lead.page.get_by_text("Paraphrases stay together", exact=True).click()
     lead.press("Preview the split", "Nothing crosses")
@@ -158,41 +195,38 @@ def release(lead: Leading) -> None:
 
 
 def evaluate(lead: Leading, folder: Path) -> None:
+    """BM25, and the table of a search whose columns only people understand."""
     page = lead.page
     lead.to("Release", "Evaluate")
-    ranked = [(text, f"{text.split()[1]}-{text.split()[0]}", 1) for text in QUERIES]
-    run = written(folder / "shop.csv", ("query", "document", "rank"), *ranked)
+    lead.pick("Systems of the project", "bm25")
+    page.keyboard.press("Escape")
+    rows = []
+    for number, (verb, subject) in enumerate(text.split() for text in ASKED):
+        hits = [f"guides/{subject}/{one}-{subject}" for one in (verb, "sort")]
+        rows += [
+            (f"{verb} {subject}", hit, place) for place, hit in enumerate(hits[:: 1 - number % 2 * 2], 1)
+        ]
+    run = written(folder / "site_search.csv", ("what was typed", "hit", "position"), *rows)
     page.locator("input[type=file]").first.set_input_files(run)
-    lead.fill("Name of the system", "shop")
+    lead.pick("Query (needed)", "what was typed")
+    lead.pick("Document (needed)", "hit")
     lead.press("Evaluate", "Download the report")
-    expect(page.get_by_role("cell", name="shop").first).to_be_visible()
+    expect(page.get_by_text(re.compile(FIRST_SENTENCE))).to_be_visible()
 
 
 @pytest.mark.slow
-def test_a_zip_of_documents_and_pasted_queries_lead_by_one_button_to_the_first_grade(
+def test_a_lead_alone_goes_from_a_folder_of_300_files_to_two_scored_systems(
     browser: Browser, served: Served, tmp_path: Path
 ) -> None:
-    packed = make_archive(str(tmp_path / "site"), "zip", write_documents(tmp_path / "site"))
     lead = set_up(browser, served)
-    page = lead.page
-    lead.follow("Import documents")
-    page.locator("input[type=file]").first.set_input_files(packed)
-    expect(page.get_by_text("hidden files")).to_be_visible()
-    lead.press("Import", "The corpus now has 9 documents.")
-    lead.choose("Queries")
-    page.get_by_label("Or paste queries").fill("return an order\npay by invoice")
-    lead.press("Import these queries", "2 queries: 2 added")
-    lead.follow("Open the first round")
-    lead.press("Open the first round", "The round first is open for lead")
-    lead.follow("Grade the first document")
-    tab = Annotating(page)
-    tab.press("2")
-    tab.saved()
-    assert rows_of(served.store, "SELECT grade FROM judgment_events") == [(2,)]
+    start(lead, tmp_path / "site")
+    grade(lead.page)
+    release(lead)
+    evaluate(lead, tmp_path)
 
 
 @pytest.mark.slow
-def test_a_csv_of_html_documents_becomes_a_release_that_a_run_is_evaluated_on_in_the_browser_alone(
+def test_two_people_judge_a_csv_of_html_documents_and_the_lead_decides(
     browser: Browser, served: Served, tmp_path: Path
 ) -> None:
     lead = set_up(browser, served)
@@ -200,7 +234,5 @@ def test_a_csv_of_html_documents_becomes_a_release_that_a_run_is_evaluated_on_in
     for place, link in enumerate(open_round(lead)):
         judge(browser, link, other=place > 0)
     decide(lead)
-    release(lead)
-    evaluate(lead, tmp_path)
     assert rows_of(served.store, "SELECT count(*) FROM judgment_events") == [(12,)]
     assert rows_of(served.store, "SELECT grade, reason FROM adjudications") == [(0, REASON)]

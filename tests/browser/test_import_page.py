@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from pathlib import Path
+from shutil import make_archive
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
@@ -13,7 +14,7 @@ from app.components.refused_uploads import SERVER_LIMIT
 from curation.operations.jobs.files import uploads_root
 from curation.people.accounts import add_annotator
 from tests.support.accessibility import passes, passes_in_light
-from tests.support.document_folder import write_documents
+from tests.support.document_folder import write_site
 from tests.support.projects import new_project, rows_of
 from tests.support.served import HOSTILE, PASSWORD, Served, settled, sign_in
 
@@ -65,38 +66,27 @@ def refuses_a_broken_upload_in_a_sentence(page: Page) -> None:
     expect(alert).to_have_count(0)
 
 
-def drop(page: Page, folder: Path) -> None:
-    """Drop a folder as from a window of files, where Streamlit asks for files."""
-    box = page.get_by_test_id("stFileUploaderDropzone").last.bounding_box()
-    assert box is not None
-    devtools = page.context.new_cdp_session(page)
-    data = {"items": [], "files": [str(folder)], "dragOperationsMask": 1}
-    place = {"x": box["x"] + box["width"] / 2, "y": box["y"] + box["height"] / 2, "data": data}
-    for kind in ("dragEnter", "dragOver", "drop"):
-        devtools.send("Input.dispatchDragEvent", {"type": kind, **place})
-
-
 @pytest.mark.slow
-def test_a_folder_that_is_dropped_or_chosen_is_one_import_with_the_paths_of_its_files(
+def test_a_folder_that_is_chosen_and_its_zip_are_one_corpus_with_the_paths_of_its_files(
     browser: Browser, served: Served, tmp_path: Path
 ) -> None:
     page = sign_in(browser, served, "lee").new_page()
     page.goto(f"{served.url}/import")
     expect(page.get_by_text("a folder of documents")).to_be_visible()
     settled(page)
-    folder = write_documents(tmp_path / "site")
-    drop(page, folder)
+    folder = write_site(tmp_path / "site")
+    page.locator("input[type=file]").last.set_input_files(folder)
     expect(page.get_by_text("site.zip")).to_be_visible()
     for reason in ("hidden files", "pictures, videos and fonts", "scripts, styles and data files"):
         expect(page.get_by_role("cell", name=reason)).to_be_visible()
     page.get_by_role("button", name="Import", exact=True).click()
-    expect(page.get_by_text("The corpus now has 9 documents.")).to_be_visible()
+    expect(page.get_by_text("The corpus now has 294 documents.")).to_be_visible()
     ids = "SELECT document_id FROM documents ORDER BY ALL"
     found = rows_of(served.store, ids)
     assert ("orders/pay-by-invoice",) in found
     page.get_by_text("Corpus", exact=True).last.click()
     settled(page)
-    page.locator("input[type=file]").last.set_input_files(folder)
+    page.locator("input[type=file]").first.set_input_files(make_archive(str(folder), "zip", folder))
     expect(page.get_by_text("documents: nothing would change")).to_be_visible()
     assert rows_of(served.store, ids) == found
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import zipfile
+from itertools import cycle, product
 from pathlib import Path
 
 JEKYLL = """---
@@ -41,6 +42,34 @@ PAGE = """<!doctype html><html><head><title>Delivery times</title>
 <table><tr><td>Parcel</td><td>3</td></tr></table>
 <aside>Asideword</aside></main><footer>Footerword</footer></body></html>
 """
+
+SUBJECTS = (
+    "tea milk bread wheels clouds copper glass violins maps bees lamps ropes boats seeds wool clocks "
+    "bricks drums paper"
+).split()
+VERBS = "grow store repair paint weigh clean sell lend heat cool sort ship test mend count".split()
+TEXT = """## Before you {verb} {subject}
+
+People {verb} **{subject}** in a [dry room](/rooms).
+
+| Season | Days |
+|---|---|
+| Winter | 4 |
+
+> [!NOTE]
+> Ask somebody who has {subject}.
+"""
+FORMS = {
+    "md": "---\ntitle: {title}\ndate: 2026-03-01\ntags: [{verb}]\nproduct: {subject}\n---\n" + TEXT,
+    "mdx": "---\ndescription: How to {verb}.\n---\n\n# {title}\n\n" + TEXT,
+    "markdown": '+++\ntitle = "{title}"\nlastmod = 2026-05-02T10:00:00Z\n+++\n' + TEXT,
+    "html": "<!doctype html><title>{title}</title><body><nav><a href=/menu>Menuword</a></nav><main>"
+    "<h1>{title}</h1><p>People {verb} <b>{subject}</b> in a dry room.</p><ul><li>in winter</li></ul>"
+    "</main><footer>Footerword</footer></body>",
+    "rst": "{title}\n====================\n\nPeople {verb} *{subject}* in a dry room.\n",
+    "txt": "People {verb} {subject} in a dry room.\n",
+}
+"""The ending of a file → what such a file has about a subject and a verb."""
 
 
 def make_pdf(text: str) -> bytes:
@@ -114,4 +143,15 @@ def write_documents(folder: Path) -> Path:
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(content.encode() if isinstance(content, str) else content)
+    return folder
+
+
+def write_site(folder: Path) -> Path:
+    """Write a folder of 300 files, 294 of them documents, most in a folder of their subject; return it."""
+    write_documents(folder)
+    for (subject, verb), ending in zip(product(SUBJECTS, VERBS), cycle(FORMS), strict=False):
+        path = folder / "guides" / subject / f"{verb}-{subject}.{ending}"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        title = f"{verb.title()} {subject}"
+        path.write_text(FORMS[ending].format(title=title, subject=subject, verb=verb), encoding="utf-8")
     return folder

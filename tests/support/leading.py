@@ -86,6 +86,16 @@ class Leading:
         expect(self.page.get_by_text(re.compile(r"The first \d+ rows"))).to_be_visible()
         settled(self.page)
 
+    def drop(self, folder: Path) -> None:
+        """Drop a folder as from a window of files, where Streamlit asks for files."""
+        box = self.page.get_by_test_id("stFileUploaderDropzone").last.bounding_box()
+        assert box is not None
+        devtools = self.page.context.new_cdp_session(self.page)
+        data = {"items": [], "files": [str(folder)], "dragOperationsMask": 1}
+        place = {"x": box["x"] + box["width"] / 2, "y": box["y"] + box["height"] / 2, "data": data}
+        for kind in ("dragEnter", "dragOver", "drop"):
+            devtools.send("Input.dispatchDragEvent", {"type": kind, **place})
+
     def bring(self, then: str) -> None:
         """Import the file: a dry run first, then what it said."""
         run, bring = (

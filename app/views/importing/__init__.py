@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from html import escape
+from typing import Literal
 
 import streamlit as st
 
@@ -18,6 +20,7 @@ from curation.ingest.preview import guess_kind, preview_file
 from curation.ingest.readers.formats import DOCUMENT_FILES, FileLayout, find_corpus_file
 from curation.ingest.requests import REQUESTS, CorpusRequest, ImportRequest, QueriesRequest
 from curation.operations.import_jobs import CHECK, IMPORT
+from curation.operations.start import is_new
 from curation.operations.workflow.stage import Action
 from curation.store import Annotator
 
@@ -25,7 +28,7 @@ _KIND_IN_ADDRESS = "kind in the address"
 MAIN_KINDS = ("corpus", "traffic", "queries")
 """The kinds of files that a new project needs; the others are behind `OTHER_KINDS`."""
 OTHER_KINDS = "other"
-_FIRST_ROUND = Action("Open the first round", "home", "")
+_FIRST_ROUND, _HOME = Action("Open the first round", "home", ""), Action("Continue on Home", "home", "")
 _BUILD_POOL = Action("Build a pool", "queries", "", {"part": "Pool"})
 _SEE_QUERIES = Action("See the queries", "queries", "", {"part": "All queries"})
 NEXT_ACTIONS = {
@@ -160,23 +163,26 @@ def _hint_at_other_kind(request: ImportRequest) -> None:
 
 
 def _show_last_import(context: PageContext) -> None:
-    """Show the result of the last import, and a link to the next action."""
+    """Show the result of the last import, and links to the next actions, in a new project first to Home."""
     context.show_result(IMPORT)
     job = context.jobs.get(IMPORT)
-    if job is not None and job.outcome == "done":
-        what = job.parameters["what"]
-        action = NEXT_ACTIONS[what]
-        if what in MAIN_KINDS and context.find_problem("start") is None:
-            with st.container(key="first-stage"):
-                show_action_link(_FIRST_ROUND)
+    if job is None or job.outcome != "done":
+        return
+    what = job.parameters["what"]
+    action = NEXT_ACTIONS[what]
+    with context.store.reading() as cursor:
+        leads_home = what in MAIN_KINDS and is_new(cursor)
+    if leads_home:
+        with st.container(key="first-stage"):
+            show_action_link(_FIRST_ROUND if context.find_problem("start") is None else _HOME)
+    if action.page == PAGE.address:  # a link to the current page would not choose the kind of file
+        kind = {"kind": action.parameters["kind"]}
+        emphasis: Literal["primary", "secondary"] = "secondary" if leads_home else "primary"
+        st.button(action.label, type=emphasis, on_click=st.session_state.update, args=(kind,))
+    else:
+        with nullcontext() if leads_home else st.container(key="first-stage"):
             show_action_link(action)
-        elif action.page == PAGE.address:  # a link to the current page would not choose the kind of file
-            kind = {"kind": action.parameters["kind"]}
-            st.button(action.label, type="primary", on_click=st.session_state.update, args=(kind,))
-        else:
-            with st.container(key="first-stage"):
-                show_action_link(action)
-        if what == "corpus":
-            show_action_link(
-                Action("See how documents are shown", "settings", "", {"part": "Guide", "show": "Document"})
-            )
+    if what == "corpus":
+        show_action_link(
+            Action("See how documents are shown", "settings", "", {"part": "Guide", "show": "Document"})
+        )

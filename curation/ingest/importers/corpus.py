@@ -85,7 +85,8 @@ class CorpusImport:
         names = ("documents", "added", "changed", "removed", "unchanged")
         figures = {name: getattr(self, name) for name in names}
         remarks = [f"The stored version of the corpus is {self.snapshot}."]
-        remarks.append(describe_fields(self.fields, "all other columns are metadata"))
+        if self.unit == "documents":  # files of a folder have no columns
+            remarks.append(describe_fields(self.fields, "all other columns are metadata"))
         if self.without_text:
             have = pluralize(self.without_text, "document has", "documents have")
             remarks.append(f"{have} no text: judged by title alone.")
