@@ -40,6 +40,7 @@ from curation.evaluation.scoring.measure_names import choose_measures
 from curation.evaluation.scoring.qrels import qrels_from
 from curation.evaluation.scoring.run_scores import RunScores, score_run
 from curation.retrieval import Bm25
+from curation.retrieval.terms import Analyzer
 from curation.store.row_types import Document, Query
 from tests.support.smart import qrels, records
 
@@ -264,7 +265,7 @@ def _bm25_runs(documents: list[Document], texts: Mapping[str, str], grades: Grad
     found = {}
     for fields, of in (("titles", titles), ("texts", documents)):
         for stemmer in (None, "english"):
-            hits = Bm25(of, stemmer=stemmer).search(asked, DEPTH)
+            hits = Bm25(of, Analyzer(stemmer)).search(asked, DEPTH)
             found[f"BM25 {fields}{', stem_word' if stemmer else ''}"] = {
                 query.query_id: {hit.document_id: float(hit.score or 0) for hit in own}
                 for query, own in zip(asked, hits, strict=True)

@@ -81,6 +81,7 @@ def pool(
       goldgrade pool --systems dense --model ./models/my-finetuned-encoder
       goldgrade pool --systems engine:shop --depth 20 --rate 2 --ids all-ids.txt
       goldgrade pool --systems bm25,dense --stemmer german
+      goldgrade pool --systems bm25 --keep-words where,which
       goldgrade pool --out pairs.csv --text excerpt
     """
     from curation.labeling.pairs_file import check_output, export_pairs
@@ -100,7 +101,7 @@ def pool(
         return
     report = _build_pool(store, request if ids is None else replace(request, ids=str(ids)))
     if out is None:
-        show(report)
+        show(report, *_explain_kept_words(report))
     else:
         written = export_pairs(store, out, request.seed, text)
         show(report, *_describe_pairs(written), as_json=to_json_value(report) | {"exported": written})
@@ -121,6 +122,13 @@ def _build_pool(store: Store, request: PoolRequest) -> PoolReport:
         note(*list_notices(cursor, request))
     report: PoolReport = run_operation("pool", request)
     return report
+
+
+def _explain_kept_words(report: PoolReport) -> Iterator[str]:
+    """Yield the option that keeps the stop words of the queries that the report names."""
+    if report.lost_words:
+        words = sorted({word for query in report.lost_words["shortest"] for word in query["stop_words"]})
+        yield f"Keep stop words: goldgrade pool --keep-words {','.join(words)}"
 
 
 def _describe_pairs(written: WrittenPairs) -> Iterator[str]:

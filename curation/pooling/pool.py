@@ -27,15 +27,15 @@ from curation.people.annotators import require_author
 from curation.pooling.candidates import CandidateSource, collect_candidates, select_within_budget
 from curation.pooling.corpus_texts import CorpusTexts, read_texts
 from curation.pooling.engine_negatives import draw_by_engine
-from curation.pooling.pool_report import PoolReport, SystemReport, report_systems
+from curation.pooling.pool_report import MAX_SHOWN, PoolReport, SystemReport, report_systems
 from curation.pooling.random_negatives import RANDOM, REACH, draw_negatives, make_random_order
 from curation.pooling.relevance import Pair
 from curation.pooling.request import SYSTEMS, PoolRequest
 from curation.pooling.stored_pool import PoolRow, read_pool_report, store_pool
 from curation.pooling.systems import ENGINE_PREFIX, Systems, replace_engines, require_corpus, sort_systems
 from curation.retrieval import RUN_PREFIX
+from curation.retrieval.analyzer import set_analyzer
 from curation.retrieval.embedding_model import can_embed
-from curation.retrieval.stemming import set_stemmer
 from curation.store import COMMAND_LINE, Cursor, Document, Query, Store
 from curation.store.documents import Corpus, StoredDocuments, current_corpus, current_snapshot
 
@@ -102,7 +102,7 @@ def build_pool(
 
     Raises
     ------
-    InputError: a system or stemmer is unknown, or a number is out of its bounds.
+    InputError: a system, stemmer or stop word is unknown, or a number is out of its bounds.
     NotFoundError: the model or a run does not exist.
     RefusedError: there is no corpus or no query to judge, the model cannot be used, or the author is not a
         lead.
@@ -110,9 +110,9 @@ def build_pool(
     request = check_request(request)
     with store.reading() as cursor:
         require_author(cursor, author, "lead")
-    if request.stemmer is not None:
+    if request.stemmer is not None or request.keep_words is not None:
         with store.transaction() as cursor:
-            set_stemmer(cursor, request.stemmer)
+            set_analyzer(cursor, request.stemmer, request.keep_words)
     request, unanswered = replace_engines(store, request, author, progress)
     inputs = _read_inputs(store, request, without, progress)
     systems = Systems(store, request.systems, inputs.corpus, request.model)
@@ -130,6 +130,8 @@ def build_pool(
     if systems.missing_documents:
         report["left_out"][NOT_IN_CORPUS] = systems.missing_documents
     report["left_out"] |= unanswered
+    if systems.bm25 is not None and (lost := systems.bm25.list_lost_words(inputs.queries)):
+        report["lost_words"] = {"queries": len(lost), "shortest": lost[:MAX_SHOWN]}
     report["rank_bm25"] = systems.compare_bm25(inputs.queries, request.seed, progress)
     outside_proposals = [proposal for proposal in results.proposals if proposal[:2] in outside]
     sources = sorted([*selected, *outside_proposals], key=lambda proposal: proposal[:3])

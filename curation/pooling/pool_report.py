@@ -8,15 +8,15 @@ from dataclasses import dataclass, field
 from itertools import groupby
 from operator import attrgetter
 from textwrap import shorten
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from curation.core.reports.tables import Table
-from curation.core.text import pluralize
+from curation.core.text import join_names, pluralize
 from curation.pooling.candidates import CandidateSource
 from curation.pooling.systems import TOP
 
-MAX_IDS_SHOWN = 3
-"""Largest number of query ids that a report keeps for each reason why a system found nothing."""
+MAX_SHOWN = 3
+"""Largest number of queries that a report names for each finding."""
 MAX_TEXT_SHOWN = 60
 """Largest number of characters of a query's text in a sentence of a report."""
 
@@ -54,8 +54,10 @@ class PoolReport:
     random_negatives: number of random pairs.
     added: number of pairs that became candidates with this call.
     built_before: the same pool was stored already, and nothing was added.
-    left_out: reason → number of pairs or queries; sentences put the number before the reason.
+    left_out: reason → number of pairs or queries.
     rank_bm25: number of lists of BM25 that were compared with rank-bm25, and of the documents compared.
+    lost_words: number of queries that lose words to BM25's stop list ('queries'), and the shortest of them
+        ('shortest': query, searched text, stop words); empty without such queries.
     texts: query id → text, for queries named in the report because a system found nothing for them.
     """
 
@@ -70,6 +72,7 @@ class PoolReport:
     left_out: dict[str, int]
     rank_bm25: Mapping[str, int] = field(default_factory=dict)
     texts: Mapping[str, str] = field(default_factory=dict)
+    lost_words: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def sentences(self) -> list[str]:
@@ -96,7 +99,21 @@ class PoolReport:
             for system in self.systems
             for reason, count in system.no_hit.items()
         ]
-        return [*empty_lists, *(f"{count:,} {reason}." for reason, count in self.left_out.items())]
+        missing = [f"{why[0].upper()}{why[1:]} ({count:,})." for why, count in self.left_out.items()]
+        return [*empty_lists, *missing, *self._describe_lost_words()]
+
+    def _describe_lost_words(self) -> Iterator[str]:
+        """Write what BM25 searches for the shortest queries that lose words, and count further queries."""
+        shortest = self.lost_words.get("shortest", ())
+        for query in shortest:
+            words = join_names([f"“{word}”" for word in query["stop_words"]])
+            verb = "is a stop word" if len(query["stop_words"]) == 1 else "are stop words"
+            texts = (shorten(query[name], MAX_TEXT_SHOWN, placeholder="…") for name in ("query", "searched"))
+            yield f"bm25 searches the query “{'” as “'.join(texts)}”: {words} {verb}."
+        if shortest:
+            more = self.lost_words["queries"] - len(shortest)
+            also = f"{pluralize(more, 'more query loses', 'more queries lose')} stop words. " if more else ""
+            yield f"{also}A pool can keep stop words that are names in the documents."
 
     def _quote_queries(self, query_ids: Sequence[str], count: int) -> str:
         """Return the shortened texts of the first queries in parentheses, or ''."""
@@ -141,7 +158,7 @@ def report_systems(
             top=sum(min(top, count) for count in counts),
             unfilled=sum(max(max_results - count, 0) for count in counts),
             no_hit={reason: len(ids) for reason, ids in no_hit_ids[system].items()},
-            no_hit_ids={reason: ids[:MAX_IDS_SHOWN] for reason, ids in no_hit_ids[system].items()},
+            no_hit_ids={reason: ids[:MAX_SHOWN] for reason, ids in no_hit_ids[system].items()},
         )
         for system, counts in hit_counts.items()
     ]

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from curation.core.request import DEFAULT_MODEL, Needs, Seed, option
 from curation.retrieval.engines import RATE
+from curation.retrieval.terms import STOP_WORDS
 
 SYSTEMS = ("bm25", "dense", "hybrid")
 
@@ -22,6 +23,7 @@ class PoolRequest:
     model: embedding model of dense and hybrid; see `retrieval.embedding_model.find_model`.
     budget: largest number of pairs from systems, spread evenly over the queries (`pooling.candidates`).
         Random negatives are not counted.
+    keep_words: stop words that the project's BM25 keeps from now on; None changes nothing.
     stemmer: stemmer of the project's BM25 from now on: a language or 'none'; None changes nothing.
     ids: path of a file with all ids of the engine, from which random negatives are drawn on a held corpus.
     """
@@ -65,6 +67,16 @@ class PoolRequest:
         "as english or german, or none.",
         unset="as before; at first none",
         metavar="LANGUAGE",
+    )
+    keep_words: Sequence[str] | None = option(
+        None,
+        "Stop words that bm25 keeps from now on",
+        "Stop words that bm25 searches from now on, or none. Keep words such as where or which, separated "
+        "by commas, if they are names in the documents. Evaluations of bm25 keep these words, too.",
+        choices=(*sorted(STOP_WORDS),),
+        unset="as before; at first none",
+        metavar="WORDS",
+        is_comma_separated=True,
     )
     rate: float = option(
         RATE,

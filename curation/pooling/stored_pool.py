@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 from curation.core.digests import canonical_json
@@ -72,6 +73,7 @@ def _make_report(
         systems=systems,
         rank_bm25=report.get("rank_bm25") or {},
         texts=dict(rows.fetchall()),
+        lost_words=report.get("lost_words") or {},
         **counts,
     )
 
@@ -125,23 +127,34 @@ def restore_request(pool: PoolRow) -> PoolRequest:
     numbers = {name: pool.parameters[name] for name in ("depth", "random_negatives", "seed", "budget")}
     settings: Mapping[str, Any] = pool.parameters["systems"]
     dense = settings.get("dense") or settings.get("hybrid", {}).get("parts", {}).get("dense", {})
-    return PoolRequest(tuple(settings), model=dense.get("model", DEFAULT_MODEL), **numbers)
+    bm25 = settings.get("bm25") or settings.get("hybrid", {}).get("parts", {}).get("bm25", {})
+    kept_words = tuple(bm25.get("kept_words", ()))
+    model = dense.get("model", DEFAULT_MODEL)
+    return PoolRequest(tuple(settings), model=model, keep_words=kept_words, **numbers)
 
 
 def describe_rebuild(pool: PoolRow, request: PoolRequest, queries: int) -> str:
     """Return a sentence about the difference between a stored pool and a new pool."""
     before = restore_request(pool)
+    if request.keep_words is None:
+        request = replace(request, keep_words=before.keep_words)
     gone = [name.removeprefix(RUN_PREFIX) for name in before.systems if name not in request.systems]
     new = [name.removeprefix(RUN_PREFIX) for name in request.systems if name not in before.systems]
     changes = [f"{word} {join_names(names)}" for word, names in (("without", gone), ("with", new)) if names]
     for option in list_options(PoolRequest):
         old, new = getattr(before, option.name), getattr(request, option.name)
         if option.name != "systems" and old != new:
-            texts = (option.unset if value is None else str(value) for value in (new, old))
+            texts = (_describe_value(value, option.unset) for value in (new, old))
             changes.append(f"{option.label[0].lower()}{option.label[1:]} {' instead of '.join(texts)}")
     if queries != pool.report["queries"]:
         changes.append(f"{pluralize(queries, 'query', 'queries')} instead of {pool.report['queries']:,}")
     return f"Differs from the current pool: {'; '.join(changes)}." if changes else "As the current pool."
+
+
+def _describe_value(value: Any, unset: str) -> str:
+    if isinstance(value, tuple):
+        return join_names(value, len(value)) or "none"
+    return unset if value is None else str(value)
 
 
 def find_pool(cursor: Cursor, beginning: str | None) -> PoolRow:

@@ -16,10 +16,10 @@ from curation.core.text import pluralize
 from curation.ingest.stored_runs import find_run, read_run_entries
 from curation.pooling.request import SYSTEMS, PoolRequest
 from curation.retrieval import RUN_PREFIX, Bm25, Dense, Hit, Hybrid, ImportedRun, Retriever
+from curation.retrieval.analyzer import read_analyzer
 from curation.retrieval.bm25_check import compare_with_rank_bm25
 from curation.retrieval.engines.client import EngineClient
 from curation.retrieval.engines.runs import EngineRunRequest, import_engine_run, plan_run
-from curation.retrieval.stemming import read_stemmer
 from curation.store import Cursor, Query, Store
 from curation.store.documents import Corpus, StoredDocuments, count_documents, refuse_held
 
@@ -130,13 +130,13 @@ class Systems:
         self, store: Store, names: Sequence[str], corpus: Corpus, model: str, vectors: Store | None = None
     ) -> None:
         with store.reading() as cursor:
-            stemmer = read_stemmer(cursor)
+            analyzer = read_analyzer(cursor)
         built = [name for name in _BUILT_SYSTEMS if name in names or "hybrid" in names]
         self._store = store
         self._names = names
         self._corpus = corpus
-        self._bm25 = Bm25.from_store(store, corpus, stemmer) if "bm25" in built else None
-        self._retrievers: dict[str, Retriever] = {} if self._bm25 is None else {"bm25": self._bm25}
+        self.bm25 = Bm25.from_store(store, corpus, analyzer) if "bm25" in built else None
+        self._retrievers: dict[str, Retriever] = {} if self.bm25 is None else {"bm25": self.bm25}
         if "dense" in built:
             self._retrievers["dense"] = Dense(vectors or store, StoredDocuments(store, corpus.hashes), model)
         self._hybrid = Hybrid(list(self._retrievers.values()))
@@ -163,9 +163,9 @@ class Systems:
         ------
         RefusedError: BM25 differs from rank-bm25.
         """
-        if self._bm25 is None:
+        if self.bm25 is None:
             return {}
-        return compare_with_rank_bm25(self._store, self._corpus, queries, self._bm25, seed, progress)
+        return compare_with_rank_bm25(self._store, self._corpus, queries, self.bm25, seed, progress)
 
     def find_retriever(self, name: str) -> Retriever:
         """Return the retriever of the system with this name."""

@@ -29,12 +29,12 @@ import pyarrow as pa
 
 from curation.core.digests import digest
 from curation.core.progress import Progress, silent
-from curation.core.words import split_words
+from curation.core.words import split_whole_words, split_words
 from curation.retrieval.inverted_index import CorpusIndex, build_index, count_grams
 from curation.retrieval.postings import K1, Postings, choose_search
 from curation.retrieval.retriever import Hits
 from curation.retrieval.stored_index import load_index
-from curation.retrieval.terms import STOP_WORDS, content_words, searched_terms
+from curation.retrieval.terms import PLAIN, STOP_WORDS, Analyzer, content_words, searched_terms
 from curation.retrieval.word_counts import count_words
 from curation.store import Document, Query, Store
 from curation.store.documents import Corpus
@@ -50,28 +50,29 @@ class Bm25:
 
     name = "bm25"
 
-    def __init__(self, documents: Iterable[Document], stemmer: str | None = None) -> None:
+    def __init__(self, documents: Iterable[Document], analyzer: Analyzer = PLAIN) -> None:
         ordered = sorted(documents, key=lambda document: document.document_id)
         texts = [document.text for document in ordered]
         self._document_ids = [document.document_id for document in ordered]
-        self._load_index: LoadIndex = lambda progress: _index_texts(texts, stemmer)
-        self._stemmer = stemmer
+        self._load_index: LoadIndex = lambda progress: _index_texts(texts, analyzer)
+        self._analyzer = analyzer
         self._postings: Postings | None = None
         self._find_word: Callable[[str], int | None] = lambda word: None
 
     @classmethod
-    def from_store(cls, store: Store, corpus: Corpus, stemmer: str | None = None) -> Bm25:
+    def from_store(cls, store: Store, corpus: Corpus, analyzer: Analyzer = PLAIN) -> Bm25:
         """Make a BM25 retriever over a project's documents, with an index stored next to the project."""
-        retriever = cls((), stemmer)
+        retriever = cls((), analyzer)
         retriever._document_ids = corpus.ids
-        retriever._load_index = lambda progress: load_index(store, corpus.hashes, progress, stemmer)
+        retriever._load_index = lambda progress: load_index(store, corpus.hashes, progress, analyzer)
         return retriever
 
     @property
     def settings(self) -> Mapping[str, Any]:
-        """Return the settings of the retriever, with the project's stemmer if there is one."""
+        """Return the settings of the retriever, with the project's stemmer and kept stop words, if any."""
         settings = {"b": B, "formula": "okapi", "k1": K1, "stop_words": digest(sorted(STOP_WORDS))[:8]}
-        return settings if self._stemmer is None else settings | {"stemmer": self._stemmer}
+        others = {"stemmer": self._analyzer.stemmer, "kept_words": sorted(self._analyzer.kept_words)}
+        return settings | {name: value for name, value in others.items() if value}
 
     def search(self, queries: Sequence[Query], depth: int, progress: Progress = silent) -> list[Hits]:
         """See `Retriever.search`."""
@@ -93,17 +94,30 @@ class Bm25:
         """See `Retriever.explain_no_hits`."""
         if not split_words(query.text):
             return "the query holds no word"
-        if not content_words(query.text):
+        if not content_words(query.text, self._analyzer.stop_words):
             return "the query holds stop words only"
         self._load_postings()
-        if all(self._find_word(term) is None for term in searched_terms(query.text, self._stemmer)):
+        if all(self._find_word(term) is None for term in searched_terms(query.text, self._analyzer)):
             return "no word of the query occurs in the corpus"
         return "every word of the query that occurs is in half of the documents or more"
+
+    def list_lost_words(self, queries: Sequence[Query]) -> list[dict[str, Any]]:
+        """List the queries that lose some of their words to the stop list, the shortest query first.
+
+        Each query has its text ('query'), the text that is searched ('searched') and its 'stop_words'.
+        """
+        lost = []
+        for text in sorted({query.text for query in queries}, key=lambda text: (len(text), text)):
+            words, searched = split_whole_words(text), content_words(text, self._analyzer.stop_words)
+            if 0 < len(searched) < len(words):
+                dropped = sorted(self._analyzer.stop_words.intersection(words))
+                lost.append({"query": text, "searched": " ".join(searched), "stop_words": dropped})
+        return lost
 
     def _find_words(self, text: str) -> list[int]:
         """List the index numbers of the query's words with a positive idf, with repetitions."""
         idf = self._load_postings().idf
-        word_numbers = map(self._find_word, searched_terms(text, self._stemmer))
+        word_numbers = map(self._find_word, searched_terms(text, self._analyzer))
         return [number for number in word_numbers if number is not None and idf[number] > 0]
 
     def _load_postings(self, progress: Progress = silent) -> Postings:
@@ -114,11 +128,11 @@ class Bm25:
         return self._postings
 
 
-def _index_texts(texts: Sequence[str], stemmer: str | None) -> CorpusIndex:
+def _index_texts(texts: Sequence[str], analyzer: Analyzer) -> CorpusIndex:
     """Build a BM25 index of texts that are not stored in a project."""
     chunks = (texts[start : start + _MAX_TEXTS] for start in range(0, len(texts), _MAX_TEXTS))
     batches = (pa.chunked_array([[f"{text}\n" for text in chunk]], pa.string()) for chunk in chunks)
-    return build_index([count_words(batch, stemmer) for batch in batches], np.arange(len(texts)))
+    return build_index([count_words(batch, analyzer) for batch in batches], np.arange(len(texts)))
 
 
 def _weight_postings(index: CorpusIndex) -> Postings:

@@ -16,10 +16,10 @@ import numpy as np
 
 from curation.core.errors import RefusedError
 from curation.core.progress import Progress
+from curation.retrieval.analyzer import read_analyzer
 from curation.retrieval.bm25 import B, Bm25
 from curation.retrieval.postings import K1
 from curation.retrieval.retriever import Hit, find_best_hits
-from curation.retrieval.stemming import read_stemmer
 from curation.retrieval.stored_index import find_index_folder
 from curation.retrieval.terms import indexed_terms, is_gram, searched_terms
 from curation.store import Query, Store
@@ -52,17 +52,17 @@ def compare_with_rank_bm25(
     corpus_sample = corpus
     if compared_queries:
         with store.reading() as cursor:
-            stemmer = read_stemmer(cursor)
+            analyzer = read_analyzer(cursor)
         if len(corpus.ids) > MAX_DOCUMENTS:
             corpus_sample = corpus.part(random.sample(corpus.ids, MAX_DOCUMENTS))
-            bm25 = Bm25.from_store(store, corpus_sample, stemmer)
+            bm25 = Bm25.from_store(store, corpus_sample, analyzer)
         terms = {
-            document.document_id: indexed_terms(document.text, stemmer)
+            document.document_id: indexed_terms(document.text, analyzer)
             for document in StoredDocuments(store, corpus_sample.hashes)
         }
         lists = bm25.search(compared_queries, DEPTH)
         for done, (query, hits) in enumerate(zip(compared_queries, lists, strict=True), 1):
-            scores = _score_by_rank_bm25(terms, searched_terms(query.text, stemmer))
+            scores = _score_by_rank_bm25(terms, searched_terms(query.text, analyzer))
             _refuse_difference(query, hits, scores, store)
             progress("checking BM25", done, len(compared_queries))
     return {"queries": len(compared_queries), "documents": len(corpus_sample.ids), "corpus": len(corpus.ids)}

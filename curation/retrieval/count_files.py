@@ -27,6 +27,7 @@ import pyarrow as pa
 
 from curation.core.errors import StoreError
 from curation.retrieval.array_files import read_arrays, write_arrays
+from curation.retrieval.terms import Analyzer
 from curation.retrieval.word_counts import WordCounts, count_words
 
 _PREFIX_LENGTH = 8  # number of hash characters in a file name
@@ -38,7 +39,7 @@ class CountFiles(NamedTuple):
 
     folder: Path
     rules_hash: str
-    stemmer: str | None
+    analyzer: Analyzer
 
     def read(self) -> tuple[list[WordCounts], pa.StringArray]:
         """Read all complete files, and the content hashes of their documents."""
@@ -58,7 +59,7 @@ class CountFiles(NamedTuple):
         StoreError: the file cannot be written.
         """
         hashes = pa.concat_arrays(texts["content_hash"].chunks)
-        counts = count_words(texts["text"], self.stemmer)
+        counts = count_words(texts["text"], self.analyzer)
         path = self.folder / f"{self.make_file_name(hashes)}.counts"
         write_arrays(path, self.rules_hash, {"hashes": hashes, **counts._asdict()})
         return len(texts)
@@ -66,7 +67,8 @@ class CountFiles(NamedTuple):
     def write_in_processes(self, batches: Iterator[pa.Table], n_processes: int) -> Iterator[int]:
         """Count and store the words of batches in child processes; yield each batch's size."""
         program = f"from {__name__} import count_sent_texts; count_sent_texts()"
-        command = [sys.executable, "-P", "-c", program, str(self.folder), self.rules_hash, self.stemmer or ""]
+        rules = (self.rules_hash, self.analyzer.stemmer or "", " ".join(self.analyzer.kept_words))
+        command = [sys.executable, "-P", "-c", program, str(self.folder), *rules]
         with ExitStack() as stack, ThreadPoolExecutor(n_processes) as threads:
             start = partial(subprocess.Popen, command, stdin=PIPE, stdout=PIPE, start_new_session=True)
             processes = [stack.enter_context(start()) for _ in range(n_processes)]
@@ -87,8 +89,9 @@ class CountFiles(NamedTuple):
 
 def count_sent_texts() -> None:
     """Count the words of texts in a child process until the parent process ends."""
-    folder, rules_hash, stemmer = sys.argv[1:]
-    files = CountFiles(Path(folder), rules_hash, stemmer or None)
+    folder, rules_hash, stemmer, kept_words = sys.argv[1:]
+    analyzer = Analyzer(stemmer or None, frozenset(kept_words.split()))
+    files = CountFiles(Path(folder), rules_hash, analyzer)
     stream = BufferedReader(FileIO(0))
     while stream.peek(1):
         try:

@@ -1,4 +1,4 @@
-"""Stemming of words: by the project's Snowball algorithm, or by removing English endings.
+"""Stemming of words: by a Snowball algorithm, or by removing English endings.
 
 See Porter 2001, Snowball: a language for stemming algorithms.
 """
@@ -7,32 +7,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from curation.core.errors import InputError
 from curation.core.words import fold
-from curation.store import Cursor, get_setting, put_setting
-
-NO_STEMMER = "none"
-_SETTING = "stemmer"
-
-
-def read_stemmer(cursor: Cursor) -> str | None:
-    """Read the language of the project's stemmer, or return None without a stemmer."""
-    return get_setting(cursor, _SETTING) or None
-
-
-def set_stemmer(cursor: Cursor, language: str) -> None:
-    """Set the project's stemmer. The language 'none' stands for no stemmer.
-
-    Raises
-    ------
-    InputError: no stemmer has this name.
-    """
-    import snowballstemmer
-
-    if language not in (NO_STEMMER, *snowballstemmer.algorithms()):
-        known = ", ".join(sorted(snowballstemmer.algorithms()))
-        raise InputError(f"There is no stemmer {language!r}; expected {NO_STEMMER} or one of {known}.")
-    put_setting(cursor, _SETTING, "" if language == NO_STEMMER else language)
 
 
 @lru_cache(maxsize=262_144)

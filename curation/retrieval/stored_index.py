@@ -23,6 +23,7 @@ from curation.core.progress import Progress, silent
 from curation.retrieval.array_files import UNFINISHED, describe_write_error, read_arrays, write_arrays
 from curation.retrieval.count_files import CountFiles
 from curation.retrieval.inverted_index import CorpusIndex, build_index
+from curation.retrieval.terms import PLAIN, Analyzer
 from curation.retrieval.word_counts import Positions, WordCounts, hash_word_rules
 from curation.store import Store
 from curation.store.documents import batches_of_texts
@@ -38,7 +39,7 @@ def find_index_folder(project: Path) -> Path:
 
 
 def load_index(
-    store: Store, hashes: pa.StringArray, progress: Progress = silent, stemmer: str | None = None
+    store: Store, hashes: pa.StringArray, progress: Progress = silent, analyzer: Analyzer = PLAIN
 ) -> CorpusIndex:
     """Read the index of documents from the project's folder, or build a missing index.
 
@@ -52,7 +53,7 @@ def load_index(
     ValueError: the project does not hold one of the versions.
     """
     folder = find_index_folder(store.path)
-    files = CountFiles(folder, hash_word_rules(stemmer), stemmer)
+    files = CountFiles(folder, hash_word_rules(analyzer), analyzer)
     key = files.make_file_name(hashes)
     path = folder / f"{key}.index"
     with _lock_folder(folder):

@@ -9,13 +9,16 @@ In scripts without spaces, a whole run of characters counts as one word, and har
 whole run. So runs in scripts without spaces are also searched by grams (`curation.core.words`), which BM25
 counts and weights apart from words.
 
-A project may have a stemmer, a Snowball algorithm that reduces content words to stems (Porter 2001, Snowball:
-a language for stemming algorithms).
+A project may have an analyzer of its own: with a stemmer, a Snowball algorithm that reduces content words to
+stems (Porter 2001, Snowball: a language for stemming algorithms), and with stop words that stay content
+words, because they are names in the corpus.
 """
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from itertools import pairwise
+from typing import NamedTuple
 
 from curation.core.words import is_unspaced, split_signs, split_whole_words
 from curation.retrieval.stemming import stem_word
@@ -29,24 +32,42 @@ STOP_WORDS = frozenset(
 GRAM = " "  # first character of each gram, which sorts grams before all words
 
 
-def content_words(text: str) -> list[str]:
-    """Cut a text into words without stop words, in order. Runs of scripts without spaces stay whole."""
-    return [word for word in split_whole_words(text) if word not in STOP_WORDS]
+class Analyzer(NamedTuple):
+    """The rules that make terms of words.
 
-
-def searched_terms(query: str, stemmer: str | None = None) -> list[str]:
-    """List the search terms of a query: its content words, and the grams of runs in scripts without spaces.
-
-    Parameters
+    Attributes
     ----------
     stemmer: language of a Snowball stemmer for content words; None leaves content words unchanged.
+    kept_words: stop words that are content words.
     """
-    return _terms(query, stemmer, single_signs=False)
+
+    stemmer: str | None = None
+    kept_words: frozenset[str] = frozenset()
+
+    @property
+    def stop_words(self) -> frozenset[str]:
+        """The words that are no terms."""
+        return STOP_WORDS - self.kept_words
 
 
-def indexed_terms(document: str, stemmer: str | None = None) -> list[str]:
+PLAIN = Analyzer()
+
+
+def content_words(text: str, stop_words: Collection[str] = STOP_WORDS) -> list[str]:
+    """Cut a text into words without stop words, in order. Runs of scripts without spaces stay whole."""
+    return [word for word in split_whole_words(text) if word not in stop_words]
+
+
+def searched_terms(query: str, analyzer: Analyzer = PLAIN) -> list[str]:
+    """List the search terms of a query: its content words, and the grams of runs in scripts without
+    spaces.
+    """
+    return _terms(query, analyzer, single_signs=False)
+
+
+def indexed_terms(document: str, analyzer: Analyzer = PLAIN) -> list[str]:
     """List the index terms of a document: the terms of `searched_terms`, and single characters of runs."""
-    return _terms(document, stemmer, single_signs=True)
+    return _terms(document, analyzer, single_signs=True)
 
 
 def is_gram(term: str) -> bool:
@@ -54,8 +75,8 @@ def is_gram(term: str) -> bool:
     return term.startswith(GRAM)
 
 
-def _terms(text: str, stemmer: str | None, single_signs: bool) -> list[str]:
-    content = content_words(text)
+def _terms(text: str, analyzer: Analyzer, single_signs: bool) -> list[str]:
+    content, stemmer = content_words(text, analyzer.stop_words), analyzer.stemmer
     grams = [] if text.isascii() else _grams(content, single_signs)
     return (content if stemmer is None else [stem_word(stemmer, word) for word in content]) + grams
 

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from curation.core.digests import digest
 from curation.core.words import TOKENIZATION
 from curation.retrieval.stemming import stem_word
-from curation.retrieval.terms import STOP_WORDS, indexed_terms
+from curation.retrieval.terms import PLAIN, Analyzer, indexed_terms
 
 _MAX_CHARACTERS = 1 << 24  # approximate number of characters that are cut together
 _LOWER_CASE = np.zeros(256, np.uint8)
@@ -43,12 +43,13 @@ class WordCounts(NamedTuple):
     counts: NDArray[Any]
 
 
-def hash_word_rules(stemmer: str | None = None) -> str:
+def hash_word_rules(analyzer: Analyzer = PLAIN) -> str:
     """Compute a hash of the rules that cut texts into words, under which word counts are stored."""
-    return digest("content words", TOKENIZATION, sorted(STOP_WORDS), *([stemmer] if stemmer else ()))
+    stemmer = [analyzer.stemmer] if analyzer.stemmer else []
+    return digest("content words", TOKENIZATION, sorted(analyzer.stop_words), *stemmer)
 
 
-def count_words(texts: pa.ChunkedArray, stemmer: str | None = None) -> WordCounts:
+def count_words(texts: pa.ChunkedArray, analyzer: Analyzer = PLAIN) -> WordCounts:
     """Count the words of texts that each end with a line break."""
     word_numbers: dict[str, int] = {}
     lengths, numbers, counts = [np.zeros(1, np.int64)], [np.zeros(0, np.int32)], [np.zeros(0, np.int64)]
@@ -56,7 +57,7 @@ def count_words(texts: pa.ChunkedArray, stemmer: str | None = None) -> WordCount
         step = max(1, len(chunk) * _MAX_CHARACTERS // max(1, chunk.nbytes))
         for start in range(0, len(chunk), step):
             batch = chunk.slice(start, step)
-            occurrences = np.sort(_find_occurrences(batch, word_numbers, stemmer))
+            occurrences = np.sort(_find_occurrences(batch, word_numbers, analyzer))
             firsts = np.flatnonzero(np.diff(occurrences, prepend=-1))
             lengths.append(np.bincount(occurrences[firsts] >> 32, minlength=len(batch)))
             numbers.append(occurrences[firsts].astype(np.int32))  # the lower half
@@ -68,18 +69,19 @@ def count_words(texts: pa.ChunkedArray, stemmer: str | None = None) -> WordCount
     return WordCounts(words, starts, np.concatenate(numbers), all_counts.astype(count_type))
 
 
-def _find_occurrences(texts: pa.StringArray, word_numbers: dict[str, int], stemmer: str | None) -> Positions:
+def _find_occurrences(texts: pa.StringArray, word_numbers: dict[str, int], analyzer: Analyzer) -> Positions:
     """Compute (position of the text) · 2³² + (number of the word) for each occurrence of a content word."""
     is_ascii = pc.string_is_ascii(texts)
     rows, encoded = _split_ascii_texts(texts.filter(is_ascii))
-    content = [None if word in STOP_WORDS else word for word in encoded.dictionary.to_pylist()]
+    stop_words, stemmer = analyzer.stop_words, analyzer.stemmer
+    content = [None if word in stop_words else word for word in encoded.dictionary.to_pylist()]
     if stemmer is not None:
         content = [word and stem_word(stemmer, word) for word in content]
     numbers = _number_words(content, word_numbers)[encoded.indices.to_numpy()]
     occurrences = [(np.flatnonzero(is_ascii)[rows] << 32 | numbers)[numbers >= 0]]
     others = np.flatnonzero(pc.invert(is_ascii))
     for row, text in zip(others, texts.take(pa.array(others)).to_pylist(), strict=True):
-        occurrences.append(row << 32 | _number_words(indexed_terms(text, stemmer), word_numbers))
+        occurrences.append(row << 32 | _number_words(indexed_terms(text, analyzer), word_numbers))
     return np.concatenate(occurrences)
 
 

@@ -265,6 +265,8 @@ def test_a_pool_is_built_and_each_systems_part_is_shown(filled: Store) -> None:
     field(page, "Depth").set_value(5).run()
     assert "Differs from the current pool: depth 5 instead of 3." in html(page)
     assert "4 queries × at most 5 documents × 2 people = at most 40 grades" in html(page)
+    field(page, "Stop words that bm25 keeps").set_value(["where"]).run()
+    assert "stop words that bm25 keeps from now on where instead of none" in html(page)
     field(page, "Systems").set_value([]).run()
     assert button(page, "Build the pool").disabled
 
@@ -275,7 +277,7 @@ def test_the_pool_tells_what_it_lacks_whoever_built_it(filled: Store) -> None:
     assert report.left_out
     shown = html(run("Pool"))
     for why, number in report.left_out.items():
-        assert f"{number:,} {why}." in shown
+        assert f"{why[1:]} ({number:,})." in shown
 
 
 def test_a_round_is_opened_once_and_told(pooled: Store) -> None:

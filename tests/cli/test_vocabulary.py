@@ -80,7 +80,7 @@ ALONE = set(
     --evidence --exclude-judged --exclude-released --fail-if --find
     --for --fresh --from --gaps --graded --group-spellings --guide --hard-negatives --host --id
     --ids --images-from --in-place --information-need --instructions --join --kind
-    --known-rows --largest-group --list --lists --log-json --markup --max-characters --max-words
+    --keep-words --known-rows --largest-group --list --lists --log-json --markup --max-characters --max-words
     --measures --merged --min-count --min-f1 --min-probability --name --new --no-email --no-link
     --no-near-duplicates --no-paraphrase --no-query-text --no-shared-documents --notify --nuggets
     --only-complete --open-rounds --override --overwrite --pairs

@@ -23,9 +23,10 @@ from curation.pooling.operations import forecast_embedding
 from curation.pooling.pool import build_pool, check_request
 from curation.pooling.random_negatives import REACH, draw_negatives, make_random_order
 from curation.pooling.request import PoolRequest
-from curation.pooling.stored_pool import describe_rebuild, find_pool, restore_request
+from curation.pooling.stored_pool import describe_rebuild, find_last_pool, find_pool, restore_request
 from curation.pooling.systems import MAX_DOCUMENTS, SystemLists
 from curation.retrieval import Hit, bm25_check, passages
+from curation.retrieval.analyzer import read_analyzer
 from curation.retrieval.embeddings import minutes_to_embed
 from curation.retrieval.passages import find_cutter
 from curation.store import Store, all_settings, put_setting
@@ -263,7 +264,7 @@ def test_a_rebuild_names_its_differences_from_the_current_pool(shop: Store) -> N
     build_pool(shop, first)
     with shop.reading() as cursor:
         pool = find_pool(cursor, None)
-    assert restore_request(pool) == replace(first, systems=("bm25", "dense"))
+    assert restore_request(pool) == replace(first, systems=("bm25", "dense"), keep_words=())
     assert describe_rebuild(pool, first, 2) == "As the current pool."
     other = PoolRequest(["bm25", "run:shop"], depth=10, random_negatives=1, seed=3)
     assert describe_rebuild(pool, other, 3) == (
@@ -419,6 +420,39 @@ def test_the_stemmer_is_kept_for_the_project_and_told_in_the_pool(shop: Store) -
     assert build_pool(shop, PoolRequest(["bm25"], 3, 0, seed=1, stemmer="none")).pool_id == plain.pool_id
     with pytest.raises(InputError, match="There is no stemmer 'klingon'; expected none or one"):
         build_pool(shop, PoolRequest(["bm25"], 3, 0, seed=1, stemmer="klingon"))
+
+
+@pytest.mark.slow
+def test_a_query_that_loses_a_word_says_so_and_kept_words_stay_for_the_project(
+    store: Store, tmp_path: Path
+) -> None:
+    corpus = {"a": "the where function", "b": "function of a sum", "c": "sum", "d": "sort", "e": "join"}
+    put_texts(
+        store, tmp_path, corpus, {"q1": "where function", "q2": "the sum", "q3": "sort", "q4": "of who"}
+    )
+    plain = build_pool(store, PoolRequest(["bm25"], 3, 0, seed=1))
+    said = [
+        "bm25 searches the query “the sum” as “sum”: “the” is a stop word.",
+        "bm25 searches the query “where function” as “function”: “where” is a stop word.",
+        "A pool can keep stop words that are names in the documents.",
+    ]
+    assert plain.gaps[-3:] == said
+    with store.reading() as cursor:
+        pool = find_last_pool(cursor)
+    assert pool is not None
+    keeping = PoolRequest(["bm25"], 3, 0, seed=1, keep_words=["Where", "the"])
+    assert "stop words that bm25 keeps from now on Where, the instead of none" in describe_rebuild(
+        pool, replace(keeping, keep_words=("Where", "the")), 4
+    )
+    kept = build_pool(store, keeping)
+    assert kept.lost_words == {}
+    with store.reading() as cursor:
+        assert read_analyzer(cursor) == (None, {"the", "where"}), "evaluations of bm25 keep the words, too"
+    assert build_pool(store, PoolRequest(["bm25"], 3, 0, seed=1)).pool_id == kept.pool_id != plain.pool_id
+    again = build_pool(store, PoolRequest(["bm25"], 3, 0, seed=1, keep_words=["none"]))
+    assert (again.pool_id, again.gaps[-3:]) == (plain.pool_id, said)
+    with pytest.raises(InputError, match="'function' is not a stop word: BM25 searches for it anyway"):
+        build_pool(store, PoolRequest(["bm25"], 3, 0, seed=1, keep_words=["function"]))
 
 
 def test_a_pool_compares_bm25_with_rank_bm25_and_none_is_stored_where_they_differ(

@@ -10,7 +10,14 @@ from hypothesis import strategies as st
 from rank_bm25 import BM25Okapi
 
 from curation.retrieval import Bm25, Hit
-from curation.retrieval.terms import STOP_WORDS, content_words, indexed_terms, is_gram, searched_terms
+from curation.retrieval.terms import (
+    STOP_WORDS,
+    Analyzer,
+    content_words,
+    indexed_terms,
+    is_gram,
+    searched_terms,
+)
 from curation.store.row_types import Document, Query
 from tests.support.icecat import first_products
 
@@ -154,8 +161,26 @@ def test_a_foreign_name_makes_no_description_longer() -> None:
 
 def test_a_stemmer_finds_other_forms_and_is_told_among_the_settings() -> None:
     corpus = documents("die Häuser am See", "ein Boot", "das Wetter", "viele Schuhe")
-    plain, stemmed = Bm25(corpus), Bm25(corpus, stemmer="german")
+    plain, stemmed = Bm25(corpus), Bm25(corpus, Analyzer("german"))
     assert "stemmer" not in plain.settings
     assert stemmed.settings == {**plain.settings, "stemmer": "german"}
     assert plain.search([query("Haus")], 5) == [[]]
     assert [hit.document_id for hit in stemmed.search([query("Haus")], 5)[0]] == ["d0"]
+
+
+def test_kept_stop_words_are_searched_and_told_among_the_settings() -> None:
+    corpus = documents("the where function", "the function", "what else")
+    plain, keeping = Bm25(corpus), Bm25(corpus, Analyzer(kept_words=frozenset({"where"})))
+    assert keeping.settings == {**plain.settings, "kept_words": ["where"]}
+    assert plain.search([query("Where")], 5) == [[]]
+    assert [hit.document_id for hit in keeping.search([query("Where")], 5)[0]] == ["d0"]
+    queries = [query("what is the where function"), query("Where function"), query("function"), query("who")]
+    assert plain.list_lost_words(queries) == [
+        {"query": "Where function", "searched": "function", "stop_words": ["where"]},
+        {
+            "query": "what is the where function",
+            "searched": "function",
+            "stop_words": ["is", "the", "what", "where"],
+        },
+    ]
+    assert [lost["searched"] for lost in keeping.list_lost_words(queries)] == ["where function"]

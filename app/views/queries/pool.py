@@ -25,6 +25,7 @@ from curation.pooling.request import FIRST_POOL, SYSTEMS, PoolRequest
 from curation.pooling.stored_pool import find_last_pool, read_last_pool, restore_request
 from curation.pooling.systems import ENGINE_PREFIX
 from curation.retrieval import RUN_PREFIX
+from curation.retrieval.analyzer import read_analyzer
 from curation.retrieval.engines.stored_engines import read_engines
 from curation.store import Cursor
 from curation.store.documents import is_held
@@ -65,11 +66,12 @@ def _ask_pool(context: PageContext) -> None:
         engine_sentences = [f"{name}: {_describe_requests(cursor, name)}" for name in engines]
         choices = [*runs, *engines] if is_held(cursor) else [*SYSTEMS, *runs, *engines]
         forecast = None if is_held(cursor) else forecast_embedding(cursor)
-        current = find_last_pool(cursor)
+        current, kept_words = find_last_pool(cursor), tuple(sorted(read_analyzer(cursor).kept_words))
     initial = restore_request(current) if current else FIRST_POOL
     systems = [name for name in initial.systems if name in choices] or choices[:1]
     key = current.pool_id if current else ""
-    form = Form(PoolRequest, replace(initial, systems=systems), key, choices={"systems": choices})
+    initial = replace(initial, systems=systems, keep_words=kept_words)
+    form = Form(PoolRequest, initial, key, choices={"systems": choices})
     form.ask("systems")
     ui.sentences(*engine_sentences)
     form.ask("depth", "random_negatives")

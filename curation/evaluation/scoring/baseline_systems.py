@@ -21,10 +21,11 @@ from curation.ingest.importers.corpus_documents import compute_content_hash
 from curation.pooling.systems import Systems
 from curation.releases.frozen_release import FrozenRelease
 from curation.retrieval import Hit, Retriever
+from curation.retrieval.analyzer import read_analyzer, set_analyzer
 from curation.retrieval.engines import stored_lists
 from curation.retrieval.engines.client import EngineClient
 from curation.retrieval.engines.template import Engine
-from curation.retrieval.stemming import read_stemmer, set_stemmer
+from curation.retrieval.terms import PLAIN, Analyzer
 from curation.store import Document, Query, Store, append_rows, create_store
 from curation.store.documents import corpus_of
 
@@ -104,12 +105,12 @@ def open_searchers(
             systems = Systems(project, names, corpus_of(documents), model)
             searchers = [systems.find_retriever(name) for name in names]
         with nullcontext() if release.file else store.reading() as cursor:
-            stemmer = read_stemmer(cursor) if cursor else None
+            analyzer = read_analyzer(cursor) if cursor else PLAIN
         for splitter, split in splitters.items():
             located = _split_documents(documents, split)
             locations = {chunk.document_id: location for chunk, location in located}
             chunks = [chunk for chunk, _ in located]
-            project = stack.enter_context(_temporary_project(chunks, stemmer))
+            project = stack.enter_context(_temporary_project(chunks, analyzer))
             vectors = None if release.file else store
             systems = Systems(project, names, corpus_of(chunks), model, vectors=vectors)
             searchers += [ChunkedSystem(systems.find_retriever(name), splitter, locations) for name in names]
@@ -144,15 +145,14 @@ def open_engine_searchers(
 
 
 @contextmanager
-def _temporary_project(documents: Sequence[Document], stemmer: str | None = None) -> Iterator[Store]:
+def _temporary_project(documents: Sequence[Document], analyzer: Analyzer = PLAIN) -> Iterator[Store]:
     """Yield a project of these documents, for data that a search keeps, such as counts of words."""
     with TemporaryDirectory() as folder:
         store = create_store(Path(folder) / "scratch.duckdb")
         try:
             with store.transaction(appends=True) as cursor:
                 append_rows(cursor, "documents", documents)
-                if stemmer is not None:
-                    set_stemmer(cursor, stemmer)
+                set_analyzer(cursor, analyzer.stemmer, tuple(analyzer.kept_words))
             yield store
         finally:
             store.close()

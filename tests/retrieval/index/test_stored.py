@@ -19,6 +19,7 @@ from curation.ingest.importers.corpus import import_corpus
 from curation.retrieval import Bm25, stored_index, word_counts
 from curation.retrieval.count_files import CountFiles
 from curation.retrieval.stored_index import find_index_folder, load_index
+from curation.retrieval.terms import PLAIN
 from curation.retrieval.word_counts import hash_word_rules
 from curation.store import Store
 from curation.store.documents import Corpus, batches_of_texts, corpus_of, current_corpus
@@ -71,7 +72,7 @@ def files(store: Store, ending: str) -> list[Path]:
 
 def counted(store: Store) -> list[str]:
     hashes: list[str] = (
-        CountFiles(find_index_folder(store.path), hash_word_rules(), None).read()[1].to_pylist()
+        CountFiles(find_index_folder(store.path), hash_word_rules(), PLAIN).read()[1].to_pylist()
     )
     return hashes
 
@@ -191,7 +192,7 @@ def test_a_folder_that_cannot_be_written_is_named(store: Store, tmp_path: Path) 
     find_index_folder(store.path).write_text("no folder")
     with pytest.raises(StoreError, match=r"cannot be written into .*\.bm25: File exists"):
         load_index(store, corpus.hashes)
-    gone = CountFiles(tmp_path / "gone", hash_word_rules(), None)
+    gone = CountFiles(tmp_path / "gone", hash_word_rules(), PLAIN)
     with pytest.raises(StoreError, match=r"cannot be written into .*gone: No such file or directory"):
         list(gone.write_in_processes(batches_of_texts(store, corpus.hashes, 2), 2))
 
