@@ -21,7 +21,7 @@ from curation.core import log
 HEADER = "X-Request-Id"
 MAX_MESSAGE_BYTES = 64 * 1024
 EXPECTED_404_PATHS = ("/_stcore/health", "/_stcore/host-config")
-"""Ends of addresses that Streamlit's page requests in vain at each load; the log omits these failures."""
+"""Ends of addresses that Streamlit's page requests at each load without success; the log omits them."""
 UNEXPECTED = "The request failed because of a bug in goldgrade. The server's log has the details under {}."
 _current: ContextVar[_LoggedResponse | None] = ContextVar("response", default=None)
 

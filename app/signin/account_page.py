@@ -72,7 +72,7 @@ async def sign_out(request: Request) -> Response:
     )
     try:
         if key is not None:
-            with suppress(NotFoundError):  # it has ended already
+            with suppress(NotFoundError):  # the sign-in has ended already
                 await to_thread.run_sync(end_sign_ins, project_store(), name, make_sign_in_id(key), name)
             sign_in_cache().expire()
     except CurationError as error:

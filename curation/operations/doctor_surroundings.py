@@ -92,7 +92,8 @@ def check_leftovers(folders: Sequence[Path], clean: bool) -> Iterator[DoctorFind
     for path in remove_old_results() if clean else list_old_results():
         origin = "older than an hour, or that a killed process left"
         sentence = f"{path} has a job result that is {origin}. {remark}"
-        # The server of a different project may have left the result, so this is no problem of this project.
+        # The server of a different project may have left the result, so this is not a problem of this
+        # project.
         yield DoctorFinding("fine" if clean else "note", "leftovers", sentence, command)
 
 

@@ -62,7 +62,7 @@ class KnownQueries:
         return query_id in self._queries
 
     def with_other_ids(self, names: Mapping[str, Collection[str]]) -> Self:
-        """Add alternative ids to the queries; `names` maps a query id to its further ids."""
+        """Return the queries with more alternative ids; `names` maps a query id to its new ids."""
         metadata = {
             query_id: json.dumps({OTHER_IDS: [*read_other_ids(self.metadata.get(query_id, "{}")), *further]})
             for query_id, further in names.items()

@@ -138,7 +138,7 @@ def take_pair_column(pairs: VotesByPair, name: str) -> pa.Array:
 
 
 def _choose_views(cursor: Cursor) -> dict[str, str]:
-    """Return the names of the database views with decisions and with grades kept from earlier."""
+    """Return the SQL views of decisions, and of grades kept from before a re-labeling."""
     has_relabeling = cursor.execute("SELECT 1 FROM relabeling_rounds LIMIT 1").fetchall()
     return {"decisions": choose_decisions_view(cursor), "kept": _KEPT if has_relabeling else _NOTHING_KEPT}
 

@@ -1,4 +1,4 @@
-"""Transfers: presentations that are withdrawn from one annotator and made anew for another.
+"""Transfers: presentations that are withdrawn from one annotator and made again for another.
 
 A transfer withdraws a presentation and makes a new presentation, with a new id and position, for an annotator
 who does not have the pair. Only presentations without an event move, so each pair keeps its exact number of

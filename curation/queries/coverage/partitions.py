@@ -1,4 +1,4 @@
-"""Partitions of the entity graph by Leiden at several resolutions, of which the most stable is chosen.
+"""Partitions of the entity graph by Leiden at several resolutions, and the choice of a stable resolution.
 
 Leiden (Traag et al. 2019) maximizes modularity with a resolution γ: a higher γ gives more and smaller
 clusters. An isolated entity, which has no neighbour, is a cluster by itself.

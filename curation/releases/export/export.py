@@ -131,7 +131,7 @@ def export(
 
     Raises
     ------
-    InputError: no such format, part or option; the folder cannot be used or written.
+    InputError: the format, a part or an option does not exist; the folder cannot be used or written.
     NotFoundError: there is no such release, or the project does not know the actor.
     RefusedError: the release was altered, or a newer goldgrade froze it; sealed grades would be written
         without a reason, or by somebody who is not a lead; the export would have no row.
