@@ -1,4 +1,4 @@
-"""Agreement between each two annotators on the pairs that both graded.
+"""Agreement between every two annotators on the pairs that both graded.
 
 Each two annotators are compared by Cohen's weighted kappa, the share of equal grades, and the difference of
 their mean grades. Two annotators who share fewer than `MINIMUM_UNITS` units are left out and counted. The
@@ -48,8 +48,7 @@ class AnnotatorPair:
 def compare_annotator_pairs(
     grades: Grades, scale: Sequence[int], seed: int, resamples: int = RESAMPLES
 ) -> tuple[tuple[AnnotatorPair, ...], int]:
-    """Compare each two annotators who share enough units, and count the pairs of annotators who share too
-    few.
+    """Compare every two annotators who share enough units, and count those who share too few.
 
     Raises
     ------

@@ -55,7 +55,7 @@ class Coefficient(NamedTuple):
 
 
 def count_coincidences(counts: Ints, groups: Ints, group_count: int) -> Coincidences:
-    """Count for each group of units how often each two grades meet, with each of the three weights.
+    """Count for each group of units how often every two grades meet, with each of the three weights.
 
     Parameters
     ----------
@@ -89,7 +89,7 @@ def compute_alpha(coincidences: Floats, level: Level) -> Floats:
 
 
 def compute_distances(marginals: Floats, level: Level) -> Floats:
-    """Compute the distance between each two grades, shape (R, values) → (R, values, values).
+    """Compute the distance between every two grades, shape (R, values) → (R, values, values).
 
     Ordinal distances are the squared differences between the values' middle ranks.
     """

@@ -105,7 +105,7 @@ class DisagreementSources:
 
 @dataclass(frozen=True)
 class GradeConfusion:
-    """Confusion table: how often each two grades were given to the same pair, in the order of the scale.
+    """Confusion table: how often any two grades were given to the same pair, in the order of the scale.
 
     Attributes
     ----------
@@ -164,7 +164,7 @@ def find_sources(
 
 
 def count_grade_confusion(overlap: Overlap, scale: Sequence[int]) -> GradeConfusion:
-    """Count the confusion table of doubly judged pairs."""
+    """Build the confusion table of doubly judged pairs."""
     all_units = np.zeros(len(overlap.counts), dtype=np.int64)
     matrices = count_coincidences(overlap.counts, all_units, 1)
     pairs = np.rint(matrices.meetings[0]).astype(np.int64)
@@ -215,7 +215,7 @@ def _compare_grade_pairs(
     shares: Floats,
     access: SealAccess,
 ) -> Iterator[GuideLine]:
-    """Yield for each two grades that met on a pair their share of the disagreement and their pairs."""
+    """Yield the share of disagreement and the pairs of every two grades that were given to one pair."""
     counts = overlap.counts
     is_given = counts > 0
     lowest = is_given.argmax(axis=1)

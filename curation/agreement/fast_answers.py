@@ -117,9 +117,7 @@ def read_paces(cursor: Cursor, round_id: str | None) -> tuple[AnswerPace, ...]:
 def count_fast_answers(
     annotators: Sequence[str], times: AnswerTimes, outliers: Collection[str] = ()
 ) -> dict[str, FastAnswers | str]:
-    """Count each annotator's fast answers against the others who are not outliers; instead of counts, the
-    reason why there are none.
-    """
+    """Count each annotator's fast answers against others who are no outliers, or give a reason why not."""
     names, seconds = np.asarray(times.annotators, dtype=object), np.asarray(times.seconds, dtype=np.float64)
     groups = _group_by_length(np.asarray(times.lengths, dtype=np.float64))
     is_compared = ~np.isin(names, list(outliers))

@@ -88,9 +88,7 @@ class InterAgreement:
 
     @property
     def small_set(self) -> str | None:
-        """Write the warning about intervals from few queries; None without an interval or from `SMALL_SET`
-        queries on.
-        """
+        """Warn about intervals from few queries; None without an interval or from `SMALL_SET` queries on."""
         if not MINIMUM_QUERIES <= self.queries < SMALL_SET:
             return None
         return (

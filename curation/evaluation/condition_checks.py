@@ -219,7 +219,7 @@ def _find_comparisons(base: str, measure: str, evaluation: Evaluation) -> dict[t
 
 
 def _reverse_comparison(row: Comparison) -> Comparison:
-    """Subtract the first system from the second instead; only the difference and its interval change."""
+    """Swap the two systems of a comparison; only the difference and its interval change."""
     return replace(
         row,
         system=row.other,

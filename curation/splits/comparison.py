@@ -27,7 +27,7 @@ _ROWS = 256
 
 
 def pair_parts(part_of: Sequence[str]) -> list[PartPair]:
-    """List the numbers of the texts in each two parts of the split; `part_of` is the part of each text."""
+    """List the numbers of the texts in any two parts of the split; `part_of` is the part of each text."""
     labels = np.array(part_of, dtype=object)
     numbers = [np.flatnonzero(labels == part).astype(np.int64) for part in sorted(set(part_of))]
     return list(combinations(numbers, 2))
@@ -79,7 +79,7 @@ def _build_incidence_matrix(sets: Sequence[frozenset[str]], sizes: Ints) -> spar
 
 
 class PairSieve:
-    """A sieve that keeps the most similar pair of texts, and each text's closest pair from the threshold on.
+    """A sieve that keeps the most similar pair of texts, and each text's closest pair above the threshold.
 
     Attributes
     ----------

@@ -211,7 +211,7 @@ def _add_new_pairs(pairs: list[NumberedPair], more_pairs: Iterable[NumberedPair]
 def _list_crossings(
     kind: str, pairs: Iterable[NumberedPair], compared: ComparedTexts, cut_pairs: set[frozenset[str]]
 ) -> list[Crossing]:
-    """List for each two similar texts the first pair of queries that is not cut, or all pairs if none is."""
+    """List for any two similar texts the first pair of queries that is not cut, or all pairs if none is."""
     crossings = []
     for similarity, first, second in pairs:
         query_pairs = list(product(compared.queries[first], compared.queries[second]))

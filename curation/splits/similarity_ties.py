@@ -198,7 +198,7 @@ def find_near_duplicates(search: TieSearch) -> FoundTies:
 
 
 def _link_contained_documents(search: TieSearch, ids: Sequence[str], threshold: float) -> Iterator[Links]:
-    """Find pairs of documents below the similarity threshold of which one contains the other."""
+    """Find pairs of documents in which one contains the other, although their similarity is low."""
     text_shingles = (word_shingles(search.inputs.documents[document_id]) for document_id in ids)
     sets, text_of_set = _separate_sets(text_shingles, len(ids))
     for links in contained_links(sets, MIN_CONTAINMENT, MIN_SHINGLES, threshold, search.progress):

@@ -3,8 +3,7 @@
 A group of queries that share a document or a key has as many ties as pairs. A search makes only enough edges
 to connect the group. The direct ties between two queries that are cut by name do not count, but all other
 ties of both do. So a search lists every tie of a query in a cut: a tie that a spanning forest leaves out may
-still join both queries. The searches by kind are in
-`similarity_ties` and `shared_ties`.
+still join both queries. The searches by kind are in `similarity_ties` and `shared_ties`.
 """
 
 from __future__ import annotations

@@ -77,7 +77,7 @@ def find_edges(
 
 
 def list_ties(inputs: SplitInputs, rules: Rules, progress: Progress = silent) -> list[Edge]:
-    """List the strongest tie of each kind between each two queries.
+    """List the strongest tie of each kind between any two queries.
 
     Use this list for a leakage group, not for a gold set: its length grows with the square of the number of
     queries.

@@ -152,7 +152,7 @@ def _find_end_of_entry(content: bytes, start: int) -> int | None:
 
 
 def _find_whole_entry(content: bytes, start: int) -> int | None:
-    """Find the first position from `start` on at which a complete log entry begins; None if there is none."""
+    """Find the first complete log entry at or after `start`; None if there is no entry."""
     position = content.find(_ENTRY, start + _FRAME)
     while position >= 0:
         end = _find_end_of_entry(content, position - _FRAME)

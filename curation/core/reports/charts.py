@@ -1,11 +1,10 @@
 """Charts of one series as SVG, each in a wide and a narrow size.
 
 Each chart takes its colours from the page around it (`currentColor`, and the classes `accent` and `neutral`),
-so it is readable in light and dark. Figures are written next to the marks. Where a figure is undefined or has
-too few data, the chart shows the reason in place of the mark. Sizes are pixels of the viewBox. Each chart is
-drawn in two sizes with letters of the same height: wide charts have marks next to their labels, narrow charts
-have marks below their labels. The style sheet shows the size that fits the container, so that nobody scrolls
-a chart sideways on a phone. Printed pages show the wide size.
+so it is readable in light and dark. Values are written next to the marks; a value that is undefined or has
+too few data is replaced by the reason. Sizes are pixels of the viewBox. Letters have the same height in both
+sizes: wide charts have marks next to their labels, narrow charts below. The style sheet shows the size that
+fits the container, so that nobody scrolls a chart sideways on a phone. Printed pages show the wide size.
 """
 
 from __future__ import annotations
@@ -55,9 +54,7 @@ class HeatCell:
 
 
 class Axis(NamedTuple):
-    """Linear map from values between `start` and `end` to pixels: `length` from `begin` on (negative:
-    upwards).
-    """
+    """Axis that maps values from `start` to `end` to `length` pixels after `begin` (negative: upwards)."""
 
     start: float
     end: float

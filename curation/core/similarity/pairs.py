@@ -8,10 +8,9 @@ Among texts that are all alike, the number of pairs grows with the square of the
 searches yield pairs in blocks of arrays, and `find_similar_pairs` keeps only the pairs that a spanning forest
 needs, and the number of all pairs.
 
-The forest is the strongest one (a maximum spanning forest): the groups are the same as with all pairs, and
-the weakest step between two members is as strong as it can be. Equally strong pairs are taken in the order
-of their numbers, whatever the order of their arrival. J. B. Kruskal (1956), On the shortest spanning subtree
-of a graph.
+A maximum spanning forest makes the same groups as all pairs, and the weakest step between two members is as
+strong as it can be. Equally strong pairs are taken in the order of their numbers. J. B. Kruskal (1956), On
+the shortest spanning subtree of a graph.
 """
 
 from __future__ import annotations
@@ -132,7 +131,7 @@ class PairCollector:
         self._whole: list[Links] = []
 
     def comparable(self, first: Ints, second: Ints) -> NDArray[np.bool_]:
-        """Return for each two texts whether they may be a pair."""
+        """Decide for every two texts whether they may count as a pair of similar texts."""
         return ~(self._apart[first] & self._apart[second])
 
     def add(self, links: Links, pairs: int | None = None) -> None:

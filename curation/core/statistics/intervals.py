@@ -1,4 +1,4 @@
-"""95 % confidence intervals of shares and of means of queries' figures, without a bootstrap.
+"""95 % confidence intervals of shares and of means over queries, without a bootstrap.
 
 Figures of queries are bounded, skewed and often 0 or 1, and a small sample easily misses the few queries that
 carry the mean. So the interval of a mean is Wilson's interval with two changes:

@@ -1,15 +1,15 @@
-"""Abstention: how well a system's confidence tells unanswerable queries, which it should refuse to answer.
+"""Abstention: how well a system's confidence shows which queries are unanswerable and should be refused.
 
 A query counts as unanswerable if none of its judged documents is relevant. A query with the tag
-`unanswerable` and a known relevant document is contradictory: the query is in neither class and is counted
-separately. The tag does not decide the class, but the figures give the number of unanswerable queries with
-the tag. Unanswerable queries without the tag may have a relevant document that nobody judged.
+`unanswerable` and a known relevant document is contradictory, and is counted apart from both classes.
+Otherwise the tag is only counted; an unanswerable query without the tag may have a relevant document that
+nobody judged.
 
-The confidence is the score of the first document; a query without a document has the lowest confidence. The
-figures assume that scores of different queries can be compared, which is false for scores of a rank fusion. A
-system decides by a threshold whether to answer. The area under the ROC curve rates all thresholds together:
-it is the probability that an answerable query has more confidence than an unanswerable query. The refusal
-rate rates one threshold: the highest threshold that keeps at least 95 % of the answerable queries.
+The confidence is the score of the first document; a query without a document has the lowest confidence.
+Scores of different queries must be comparable, which scores of a rank fusion are not. A system decides by a
+threshold whether to answer. The area under the ROC curve rates all thresholds together: the probability that
+an answerable query has more confidence than an unanswerable one. The refusal rate rates one threshold: the
+highest that keeps at least 95 % of the answerable queries.
 """
 
 from __future__ import annotations

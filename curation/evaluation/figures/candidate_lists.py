@@ -1,11 +1,11 @@
 """The effect of hard negatives on the scores of systems over candidate lists.
 
-A candidate list holds a query's relevant documents and its negatives. A hard negative is a document
-that is not relevant and that a system proposed for the query's pool. An easy negative was drawn at random
-from documents that no system proposed. Documents with unknown ranks, such as documents of imported judgments,
-are neither hard nor easy negatives and are counted separately. Each run orders the list; documents that the
-run did not return are at the end. Without hard negatives the task is easier than the task of a search engine.
-The difference shows how much lists with only random negatives overstate a system's figures.
+A candidate list holds a query's relevant documents and its negatives. A hard negative is a document that is
+not relevant and that a system proposed for the query's pool. An easy negative was drawn at random from
+documents that no system proposed. Documents with unknown ranks, such as documents of imported judgments, are
+neither and are counted separately. Each run orders the list; documents that the run did not return are at the
+end. The difference between lists with and without hard negatives shows how much random negatives alone
+overstate a system's scores.
 """
 
 from __future__ import annotations

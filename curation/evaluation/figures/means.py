@@ -5,9 +5,9 @@ value that a query can have on the data. The score interval needs no resampling,
 same interval in every table. Where every value is 0 or 1, as with success@k, the interval is Wilson's. The
 interval of a geometric mean is the interval of the mean logarithm. A total has no interval.
 
-A kind of query without sealed queries always has figures, even if the kind has few queries. A kind with a
-sealed query has figures where at least `MIN_QUERIES` of its queries are sealed. For a kind with fewer sealed
-queries, the report gives only the number of queries and the reason.
+A kind of query without sealed queries always has means, however few its queries. A kind with sealed queries
+has means if at least `MIN_QUERIES` of its queries are sealed; otherwise the report gives only the number of
+queries and the reason.
 """
 
 from __future__ import annotations
@@ -91,9 +91,7 @@ def compute_means(scores: Sequence[RunScores], queries: Mask | None = None) -> l
 
 
 def warn_of_few_queries(sizes: Iterable[int]) -> str:
-    """Warn about intervals from few queries, with the rate at which these contain the mean; '' if none is
-    from few.
-    """
+    """Warn about intervals from few queries, with their rate of containing the mean; '' if there are none."""
     return FEW_QUERIES_WARNING if any(MINIMUM_QUERIES <= n < FEW_QUERIES for n in sizes) else ""
 
 

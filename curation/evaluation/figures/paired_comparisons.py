@@ -5,8 +5,7 @@ every stratum. Wilcoxon's test is always made overall.
 
 With Holm's correction, at most 5 % of families contain a false alarm. For all queries together, a family is
 all pairs of systems by one measure. For strata, a family is all pairs of systems in all strata by one
-measure. The correction protects a reader who searches the strata for a difference against a finding by
-chance. Tests by several measures are not corrected for each other, so choose the main measure beforehand. A
+measure. Tests by several measures are not corrected for each other, so choose the main measure beforehand. A
 stratum with few sealed queries is suppressed and not compared.
 """
 

@@ -1,4 +1,4 @@
-"""Estimates of figures for all searches, from queries that were drawn from the traffic.
+"""Estimates of measures over all searches, from queries that were drawn from the traffic.
 
 Each query was drawn with a known probability. A query counts with its `search_weights` (Hájek's ratio), so
 that a measure without a value for some queries needs no different formula. The interval is the score interval
@@ -6,11 +6,11 @@ of `figures.means` with a design-based variance: the variance of the ratio, stra
 measures how far the estimate moves without each query (the jackknife). The effective number of queries is the
 number of equally weighted queries that would give the same precision.
 
-In the stratified design a stratum whose queries were nearly all drawn has
-little left to vary (the finite population correction), and the allowance for unseen queries shrinks by the
-same share. The design pps has no unbiased variance, so its queries are taken as drawn with replacement, which
-makes the interval a little too wide. All strata with one evaluated query share one variance; a single stratum
-with one query joins the smallest other stratum.
+In the stratified design, a stratum whose queries were nearly all drawn has little left to vary (the finite
+population correction), and the allowance for unseen queries shrinks by the same share. The design pps has no
+unbiased variance, so its queries are taken as drawn with replacement, which makes the interval a little too
+wide. All strata with one evaluated query share one variance; a single stratum with one query joins the
+smallest other stratum.
 
 Differences of systems are often 0. The interval of a difference is Student's t. Where fewer than
 `MIN_DIFFERING` differences differ from the most common difference, the interval is widened as if one more

@@ -1,10 +1,10 @@
 """The import of a judge's judgments, which are stored apart from people's judgments.
 
-A judge is a model or a program, not a person. A judge adds nothing that a release could hold: no query, no
-candidate, no annotator, no round. A judgment of a query that the project lacks is therefore refused, or left
-out and counted. A judgment belongs to the version of the document and to the guide that are current at the
-import. A repeated import of the same file changes nothing. A different grade, or the same grade under a
-different guide, is a new revision. Of several files, the file that was imported last counts.
+A judge, which is a model or a program, adds nothing that a release could hold: no query, no candidate, no
+annotator, no round. So a judgment of a query that the project lacks is refused, or left out and counted. A
+judgment belongs to the version of the document and to the guide that are current at the import. A repeated
+import of the same file changes nothing. A different grade, or the same grade under a different guide, is a
+new revision. Of several files, the file that was imported last counts.
 """
 
 from __future__ import annotations

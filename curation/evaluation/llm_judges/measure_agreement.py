@@ -1,15 +1,14 @@
 """The measurement of a judge's agreement with people, next to people's agreement with each other.
 
-A judge is a model or a program, not a person. The judge's grade and the consensus grade of one text are two
-judgments of one pair. All figures are therefore the same as between two annotators, with intervals by
-bootstrap over queries. Next to each figure is the agreement of people among each other on the pairs that the
-judge and people graded, because a judge can hardly agree with people more than people agree with each other.
+A judge is a model or a program. The judge's grade and people's consensus grade of one text are two judgments
+of one pair, so agreement is computed as between two annotators, with intervals by bootstrap over queries.
+Next to it is people's agreement with each other on the same pairs, because a judge can hardly agree with
+people more than people do.
 
-People's grades come from the live project, or from the open parts of a release. In the live project, pairs of
-queries that a release seals are left out, no matter who asks. Without this rule, a judge whose grades are
-guesses could reveal sealed grades by its confusion table, and a prompt could be tuned on the test set. In a
-release, the parts that are not sealed count. A sealed part counts only if the request names the part and a
-reason, which is logged.
+People's grades come from the live project, or from the open parts of a release. In the live project, queries
+that a release seals are left out, no matter who asks: otherwise the confusion table of guessed grades could
+reveal sealed grades, and a prompt could be tuned on the test set. In a release, a sealed part counts only if
+the request names it and a reason, which is logged.
 """
 
 from __future__ import annotations

@@ -68,7 +68,7 @@ def compute_measure(measure: Measure, ranking: Rankings, qrels: Qrels, relevant:
 
 
 def _expected_reciprocal_rank(ranking: Rankings, highest: int, depth: int | None) -> Floats:
-    """Compute err; the product of the chances of going on is a sum of logarithms from each list's top."""
+    """Compute expected reciprocal rank (err), with sums of logarithms for products of chances."""
     has_gain = (ranking.grade > 0) & (ranking.rank <= (depth or np.inf))
     query, rank = ranking.query[has_gain], ranking.rank[has_gain]
     stop_chance = (np.exp2(ranking.grade[has_gain]) - 1) / 2.0**highest

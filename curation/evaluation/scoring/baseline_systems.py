@@ -1,8 +1,7 @@
 """Systems whose search results become baseline runs: retrievers over documents or chunks, and engines.
 
-An engine searches its own documents, so its run may hold documents that the release lacks. A chunked system
-searches the chunks that a splitter makes, and its run has the places of chunks. A search keeps data such as
-counts of words. Where the release is a file or the documents are chunks, a temporary project holds that data.
+A search keeps data such as counts of words: in a temporary project, if the release is a file or the documents
+are chunks.
 """
 
 from __future__ import annotations

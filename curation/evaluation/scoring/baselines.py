@@ -1,12 +1,11 @@
 """Baseline runs: the search of baseline systems for the queries of a release.
 
 BM25, dense and hybrid search the release's versions of the documents. An engine searches its own documents,
-so its run may hold documents that the release lacks. For an engine, the seconds are the time of one request
-for each query.
+so its run may hold documents that the release lacks; its seconds are the time of one request for each query.
 
-The systems can also search chunks: each splitter cuts the documents, and each system searches the chunks,
-with the title of the document before each chunk. A run of chunks is a CSV file with the offsets of chunks and
-the versions of their documents.
+The systems can also search the chunks into which splitters cut the documents, each chunk with the title of
+its document before it. A run of chunks is a CSV file with the offsets of chunks and the versions of their
+documents.
 
 No grade is read, so a run reveals no grade and opens no seal.
 

@@ -23,15 +23,13 @@ measure is nDCG with the grade as gain (Järvelin & Kekäläinen 2002, Cumulated
 techniques, ACM TOIS 20) over the pairs with evidence. Overlapping parts gain once, as in XML retrieval (Kazai
 & Lalmas 2006, eXtended cumulated gain measures, ACM TOIS 24).
 
-evidence_within compares chunks of all sizes at the same cost. The list is cut after w words. For this
-measure, a chunk is the words that begin in the chunk, each up to the beginning of the document's next word.
-The value therefore depends only on the words of a run and on their order, not on the boundaries between
-chunks. context_words is the number of words that a language model has to read. The number of words is not a
-quality, so systems are not compared by context_words.
+evidence_within compares chunks of all sizes at the same cost: the list is cut after w words, and a chunk is
+the words that begin in it, each up to the beginning of the document's next word. So the value depends only on
+the words of a run and their order, not on the boundaries between chunks. context_words, the number of words
+that a language model has to read, is no quality, so systems are not compared by it.
 
-A chunk with an unknown text, such as a chunk of a document that the corpus lacks, may have any length. An
-unknown chunk therefore ends the list of evidence_within@w, and precision and IoU of a list with an unknown
-chunk are 0. An unknown chunk never helps a run.
+A chunk with an unknown text, such as a chunk of a document that the corpus lacks, may have any length. So it
+ends the list of evidence_within@w, and makes precision and IoU of its list 0: it never helps a run.
 """
 
 from __future__ import annotations

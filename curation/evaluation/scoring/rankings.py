@@ -70,7 +70,7 @@ class Rankings:
 
 
 class TieCounts(NamedTuple):
-    """Counts of equal scores in a run, whose order document ids decide.
+    """Counts of equal scores in a run, which document ids put in order.
 
     Attributes
     ----------
@@ -133,7 +133,7 @@ def _rank_chunks(chunks: RunChunks | None, qrels: Qrels) -> RankedChunks | None:
 
 
 def count_ties(ranking: Rankings) -> TieCounts:
-    """Count the equal scores whose order document ids decide."""
+    """Count the equal scores in a ranking, which document ids put in order."""
     tied = np.flatnonzero(ranking.tie)
     groups, first = np.unique(ranking.tie[tied], return_index=True)
     queries = np.unique(ranking.query[tied[first]])

@@ -1,23 +1,21 @@
 """The scores of a run: the value of each query by each measure, with its bounds.
 
-A query that the run misses scores 0, and the report counts missed queries. A query without relevant documents
-has no score: measures that need a relevant document leave out the query, which is counted. Next to every
-score is the share of judged documents among the documents that the measure looks at: down to its depth; for
-rprec, down to the number of relevant documents; for rbp, by its weights; for map and bpref, in the whole
-list.
+A query that the run misses scores 0 and is counted. Measures that need a relevant document leave out queries
+without one, which are counted. Each score comes with the share of judged documents among the documents that
+the measure looks at: down to its depth; for rprec, down to the number of relevant documents; for rbp, by its
+weights; for map and bpref, in the whole list.
 
-The bounds answer two questions: which value would a run reach if every unjudged document that it returned
-were relevant, and which if none were? Down to the depth of a measure, unjudged documents get the highest
-grade of the scale, or the lowest. A measure of the whole list regrades only the first `MAX_UNJUDGED` ranks,
-because nobody is going to judge documents below them. Documents that the run did not return keep their
-grades. Measures count an unjudged document as not relevant, so `if_none` is the value. bpref skips unjudged
-documents: either grade would change the list of judged documents, and neither end would be below or above the
-value. For this reason, bpref has no bounds. Measures of chunks have no bounds either, because a grade does
-not say where the evidence is.
+The bounds are the values if every unjudged document that the run returned were relevant, and if none were.
+Down to the depth of a measure, unjudged documents get the scale's highest grade, or its lowest. A measure of
+the whole list regrades only the first `MAX_UNJUDGED` ranks, because nobody is going to judge documents below
+them. Documents that the run did not return keep their grades. Measures count an unjudged document as not
+relevant, so `if_none` is the value. bpref has no bounds: it skips unjudged documents, so either grade would
+change the list of judged documents. Measures of chunks have no bounds, because a grade does not say where the
+evidence is.
 
 The highest value of a query is the value of a list of its relevant documents, best first. A query with one
-relevant document cannot have more than 0.1 in precision@10, whatever the run. An interval of a mean therefore
-never exceeds the highest value that any query can have.
+relevant document cannot have more than 0.1 in precision@10, whatever the run. An interval of a mean never
+exceeds the highest value that any query can have.
 """
 
 from __future__ import annotations
