@@ -83,7 +83,7 @@ class GuideLine:
 
 @dataclass(frozen=True)
 class DisagreementSources:
-    """The sources of disagreement.
+    """The queries, lines of the guide and cannot-tell reasons that cause disagreement.
 
     Attributes
     ----------

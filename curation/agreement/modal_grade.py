@@ -92,7 +92,7 @@ def compute_one_grade_p(steps: Ints, other_counts: Ints) -> float:
     times = np.bincount(steps, minlength=other_counts.shape[1])
     if times.max(initial=0) < ONE_GRADE_SHARE * len(steps):
         return 1.0
-    from scipy.stats import binom  # This call takes a second.
+    from scipy.stats import binom  # this import takes a second
 
     counts = other_counts.copy()
     counts[np.arange(len(steps)), steps] += 1

@@ -52,7 +52,7 @@ class CurationError(Exception):
 
 
 class InputError(CurationError):
-    """Input that cannot be used, with every problem found, so that people correct all problems at once.
+    """An error for input that cannot be used, with all its problems, so that people correct them together.
 
     Attributes
     ----------
@@ -101,7 +101,7 @@ class NotFoundError(CurationError):
 
 
 class Named(Protocol):
-    """An object of a project that has a name."""
+    """An object in a project, such as a release or a round, that has a name."""
 
     @property
     def name(self) -> str: ...

@@ -12,7 +12,7 @@ MIN_SECONDS = 5.0
 
 
 def silent(step: str, done: int, total: int) -> None:
-    """Ignore progress."""
+    """Ignore a report of progress."""
 
 
 class StepPace:

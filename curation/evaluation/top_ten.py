@@ -13,7 +13,7 @@ from curation.store import Cursor
 from curation.store.release_parts import read_part
 
 MIN_JUDGED_SHARE = 0.8
-"""Below this share of pairs with a grade, a page offers to send the missing pairs to a round."""
+"""If a smaller share of pairs has a grade, a page offers to send the missing pairs to a round."""
 # Lists of evaluations with a sealed part are not stored.
 _TOP_TEN = """
 SELECT query_id, document_id, arg_min(system, (rank, system))
@@ -39,7 +39,7 @@ class TopTen(NamedTuple):
 
     @property
     def is_offered(self) -> bool:
-        """True if so many pairs lack a grade that people should judge the missing pairs."""
+        """Return whether so many pairs lack a grade that people should judge them."""
         return bool(self.missing) and self.judged < MIN_JUDGED_SHARE * self.pairs
 
     @property

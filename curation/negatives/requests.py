@@ -9,7 +9,7 @@ from typing import Annotated
 from curation.core.request import DEFAULT_MODEL, Option, Seed, option
 
 NEAR_DUPLICATE = 0.8
-"""Similarity from which a document is a near-duplicate."""
+"""A document with at least this similarity is a near-duplicate."""
 
 SIMILARITY = Option(
     "Similarity of a near-duplicate",

@@ -21,7 +21,7 @@ from curation.people.sign_ins import UNKNOWN_CLIENT, ClientInfo, open_sign_in
 from curation.store import COMMAND_LINE, Annotator, Cursor, Store, fetch, record_event, utc_now
 
 LINK_DAYS = 7
-# largest setback of the clock since a link was made; after a larger one, the link does not work
+# a link does not work if the clock was set back by more than this since the link was made
 MAX_CLOCK_STEP = timedelta(days=1)
 INVALID_LINK = (
     "This link does not work: it was used or withdrawn, or has expired. Ask your lead for a new link."

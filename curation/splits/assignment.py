@@ -30,7 +30,7 @@ from curation.core.statistics.arrays import Floats, Ints
 
 STARTS = 32
 MAX_GROUPS_OF_ALL_STARTS = 5_000
-"""Number of groups above which the search makes only a quarter of the starts."""
+"""With more leakage groups, the search makes only a quarter of its starts."""
 STEPS = 1_000
 """Maximum number of moves and swaps that improve one start of the search."""
 WINDOW = 96

@@ -223,7 +223,7 @@ def _stored_parameters(
     }
     parameters |= ties.parameters
     if request.rules.document is not None and any(map(is_cut_differently, graded.inputs.documents.values())):
-        parameters["words"] = TOKENIZATION  # older goldgrades compared these otherwise
+        parameters["words"] = TOKENIZATION  # older goldgrades split words in another way
     if request.by_time:
         has_undated = checked.by_time is not None and checked.by_time.undated
         parameters |= {"by_time": True, "undated": request.parts[0][0] if has_undated else None}

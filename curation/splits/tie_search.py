@@ -105,7 +105,7 @@ class TieSearch:
         return sorted({ordered_pair(*pair) for pair in self.connect_sides(queries, queries)})
 
     def connect_sides(self, left: Sequence[str], right: Sequence[str]) -> list[QueryPair]:
-        """List pairs of a left and a right query that connect all queries of both sides.
+        """List pairs of queries, one from each of two sides, that connect all queries of both sides.
 
         On each side, the first query outside all cuts is paired with all queries of the other side. Each
         query in a cut is also paired with all queries of the other side.

@@ -37,7 +37,7 @@ def append(cursor: Cursor, table: str, columns: Mapping[str, Sequence[Any]]) -> 
     The names of table and columns must come from code, never from input. Values get the column types of the
     table, because a column of only None has no type.
     """
-    import pyarrow as pa  # a third of the start of every command, and most commands write nothing
+    import pyarrow as pa  # the import takes a third of a command's start, and most write nothing
 
     rows = pa.table(dict(columns), schema=_read_column_types(cursor, table, columns))
     return _insert(cursor, table, rows.schema.names, rows) if rows.num_rows else 0

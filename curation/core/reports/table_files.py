@@ -63,7 +63,7 @@ TABLE_FORMATS: dict[str, Callable[[Table], str]] = {
 
 
 def find_table_format(path: Path, option: str) -> Callable[[Table], str]:
-    """Find the function that formats a table as the text of the file at this path.
+    """Find the function that formats a table for a file, by the extension of the file's name.
 
     Parameters
     ----------

@@ -34,7 +34,7 @@ class Banding(NamedTuple):
     rows: int
 
     def recall(self, similarity: float) -> float:
-        """Compute the probability that a pair of this similarity shares a band."""
+        """Compute the probability that a pair of texts with a given similarity shares a band."""
         return 1.0 - (1.0 - similarity**self.rows) ** self.bands
 
 

@@ -85,7 +85,7 @@ def find_similar_pairs(
     single: Collection[int] = (),
     apart: Collection[int] = (),
 ) -> PairCollector:
-    """Find the pairs of texts with at least this similarity, and keep a maximum spanning forest.
+    """Find the pairs of texts with at least a given similarity, and keep a maximum spanning forest.
 
     Only different texts are compared; identical texts are linked to the first of them.
 
@@ -167,7 +167,7 @@ def exact_links(sets: ShingleSets, threshold: float, progress: Progress = silent
 def contained_links(
     sets: ShingleSets, share: float, min_size: int, max_similarity: float, progress: Progress = silent
 ) -> Iterator[Links]:
-    """Yield in blocks all pairs in which one text has at least this share of the other text's shingles.
+    """Yield in blocks all pairs in which one text has at least a given share of the other's shingles.
 
     Parameters
     ----------
@@ -177,7 +177,7 @@ def contained_links(
     sizes = sets.sizes
     for block, (first, second, shared) in enumerate(_shared(sets), 1):
         smaller = np.minimum(sizes[first], sizes[second])
-        contained = np.round(shared / smaller, 4)  # the certificate does the same another way
+        contained = np.round(shared / smaller, 4)  # rounded as in the certificate
         similarity = shared / (sizes[first] + sizes[second] - shared)
         mask = (first < second) & (smaller >= min_size) & (contained >= share) & (similarity < max_similarity)
         yield Links(first[mask], second[mask], contained[mask])

@@ -41,7 +41,7 @@ _SIGNS = re.compile(r"(?<=\w)[+#]+(?![\w+#])")
 
 
 class ShingleSets(NamedTuple):
-    """The shingle sets of texts.
+    """The shingle sets of several texts.
 
     Attributes
     ----------

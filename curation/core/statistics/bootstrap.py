@@ -1,4 +1,4 @@
-"""The bootstrap over queries: resampled figures, and the percentile interval of a resampled figure.
+"""The bootstrap over queries: resampled statistics, and their percentile intervals.
 
 Queries are drawn again, because queries were sampled: documents of one query depend on each other, and
 resampling pairs would make intervals too narrow. A figure is a function of sums over queries; a resample is

@@ -1,4 +1,4 @@
-"""The stratified difference estimator: a judge's mean of all units, corrected by people's grades of some.
+"""The stratified difference estimator: a judge's mean over all units, corrected by people's grades.
 
 With the judge's figure f of all N units, and people's figure y of a random sample from each stratum:
 
@@ -104,7 +104,7 @@ def difference_estimate(
     strata: Sequence[str],
     counts: Floats | None = None,
 ) -> DifferenceEstimate:
-    """Estimate the mean of people's figures over all units from a sample and from a judge's figures.
+    """Estimate the mean of people's values over all units from a sample and from a judge's values.
 
     A unit can have no figure, such as a query without a relevant document. A unit without a figure is left
     out of the mean, which is then a ratio of two means, with the variance of the linearised ratio.

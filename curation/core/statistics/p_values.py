@@ -14,11 +14,11 @@ MAX_PERMUTED = 300
 
 
 def permutation_p(weights: Floats, values: Floats, seed: int) -> float:
-    """Compute the two-sided p value of the association of weights and values by permutation; 1 without
-    variation.
+    """Compute the two-sided permutation p value of an association between weights and values.
 
-    The statistic is the sum of products. For many values the p value comes from the normal distribution with
-    the permutations' mean and variance (W. Hoeffding 1951, A combinatorial central limit theorem).
+    The statistic is the sum of products; p is 1 if weights or values do not vary. For many values, p
+    comes from the normal distribution with the permutations' mean and variance (W. Hoeffding 1951, A
+    combinatorial central limit theorem).
     """
     weights, values = weights - weights.mean(), values - values.mean()
     spread = float((weights**2).sum() * (values**2).sum())

@@ -1,4 +1,4 @@
-"""95 % confidence intervals of mean paired differences, also if only a few queries differ.
+"""95 % confidence intervals of mean paired differences, valid even if only a few queries differ.
 
 Two systems often give equal results for most queries. Then a handful of queries carries the difference, a
 sample easily misses these queries, and an interval from the sample is too narrow: the bootstrap, Student's t

@@ -32,10 +32,11 @@ from curation.evaluation.scoring.facets import Facet
 from curation.evaluation.scoring.release import MIN_QUERIES
 
 WinRates = Mapping[str, Mapping[str, Mapping[str, tuple[float | None, ...]]]]
-"""System → other system → aggregation → shares of resamples in which the first system is above, level with
-and below the other system.
+"""Map from system, other system and aggregation to the shares of resamples in which the first system
+is above, level with and below the other system.
 
-The shares add up to 1. The shares are None if no resample has a figure for both systems."""
+The shares add up to 1; they are None if no resample has a value for both systems.
+"""
 AGGREGATIONS = ("overall", "macro", "median", "worst")
 TOO_FEW_COMMON = f"fewer than {MIN_QUERIES} queries have a value for every system"
 

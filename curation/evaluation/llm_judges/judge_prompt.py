@@ -148,7 +148,7 @@ def _make_settings(scale: Sequence[int], seed: int) -> dict[str, Any]:
 
 
 def _is_in(quote: Any, source: Sequence[str]) -> bool:
-    """Tell whether the words of a quote occur in a text in this order."""
+    """Return whether the words of a quote occur in a text in the order of the quote."""
     words = split_words(quote) if isinstance(quote, str) else []
     return bool(words) and f" {' '.join(words)} " in f" {' '.join(source)} "
 

@@ -145,7 +145,7 @@ def open_engine_searchers(
 
 @contextmanager
 def _temporary_project(documents: Sequence[Document], analyzer: Analyzer = PLAIN) -> Iterator[Store]:
-    """Yield a project of these documents, for data that a search keeps, such as counts of words."""
+    """Yield a temporary project of documents, for data that a search keeps, such as counts of words."""
     with TemporaryDirectory() as folder:
         store = create_store(Path(folder) / "scratch.duckdb")
         try:

@@ -227,14 +227,14 @@ def _choose_systems(request: BaselineRequest) -> list[str]:
 
 
 def _read_queries(release: FrozenRelease, part: str) -> list[Query]:
-    """Read the release's queries of a part."""
+    """Read the queries of one part of a release."""
     if part != ALL:
         refuse_unknown_parts(release.header["queries"], [part])
     return [make_query(row) for row in release.rows("queries") if part in (ALL, row["part"])]
 
 
 def _read_documents(store: Store, release: FrozenRelease, progress: Progress) -> list[Document]:
-    """Read the release's versions of the documents."""
+    """Read the document versions of a release."""
     documents = []
     for number, (document_id, document) in enumerate(release.documents(store), 1):
         if document is None or compute_content_hash(document) != release.versions[document_id]:

@@ -56,7 +56,7 @@ class EvidenceRanges:
     def compute_best_dcg(self, depth: int, queries: int) -> Floats:
         """Compute the DCG of each query's best list down to a depth, shape (Q,)."""
         order = np.lexsort((-self.grade, self.query))
-        rank = np.arange(1, len(order) + 1) - np.searchsorted(self.query, self.query)  # by query
+        rank = np.arange(1, len(order) + 1) - np.searchsorted(self.query, self.query)
         gains = np.where(rank <= depth, self.grade[order] / np.log2(rank + 1), 0.0)
         return sum_by_query(self.query, gains, queries)
 
@@ -64,7 +64,7 @@ class EvidenceRanges:
 def make_evidence_ranges(
     marked_spans: Mapping[Pair, Iterable[Span]], grades: Mapping[Pair, int], query_ids: Sequence[str]
 ) -> EvidenceRanges:
-    """Turn marked ranges of characters into columns.
+    """Convert marked ranges of characters in documents to columns.
 
     Parameters
     ----------

@@ -61,7 +61,7 @@ ADDITIONAL_MEASURES = (
     *("ndcg_exp", "ndcg", "mrr", "err@10", "gmap", "rbp_graded(0.8)", "iprec@0.1"),
     *("set_precision", "set_recall", "set_f1", "num_ret", "num_rel", "num_rel_ret"),
 )
-"""One measure of each further kind that needs only a run, neither chunks nor evidence."""
+"""One measure of each kind, besides the defaults, that needs neither chunks nor evidence."""
 _NAME = re.compile(r"(set_?f1|[a-z_]+?)(?:\((?:[a-z]+=)?([0-9.]+)\))?(?:[@_.]([0-9.]+))?")
 _ALIASES = {
     **{"hit": "success", "hit_rate": "success", "p": "precision", "r": "recall", "rr": "mrr", "ap": "map"},

@@ -164,8 +164,7 @@ def reorder_ties(ranking: Rankings, best: bool, lowest: int) -> Rankings:
 
 
 def order_rows(queries: Ints, scores: Floats, codes: Ints, names: pa.Array) -> tuple[Ints, Ints]:
-    """Order rows by query, descending score and descending id; return the order and the groups of equal
-    scores.
+    """Sort rows by query, descending score and descending id; return the order and groups of equal scores.
 
     Parameters
     ----------
@@ -194,7 +193,7 @@ def order_rows(queries: Ints, scores: Floats, codes: Ints, names: pa.Array) -> t
 def order_chunks(
     query: Ints, scores: Floats, documents: pa.DictionaryArray, columns: ChunkColumns, bounds: Ints
 ) -> RunChunks:
-    """Order chunks by query and score.
+    """Sort the chunks of a run by query and score.
 
     Chunks with equal scores are in the order of documents, and chunks of one document in the order of the
     file.

@@ -76,7 +76,7 @@ class RunScores:
     ties: TieCounts
 
     def of(self, name: str) -> Floats:
-        """Return the values of the measure with this name, shape (Q,)."""
+        """Return the values of one measure by its name, shape (Q,)."""
         return self.values[:, [measure.name for measure in self.measures].index(name)]
 
 
