@@ -11,9 +11,12 @@ from curation.agreement.coefficients import COEFFICIENTS
 from curation.agreement.inter_annotator import Judgeable
 from curation.core.reports.tables import Table
 from curation.core.statistics.estimate import Estimate
-from curation.core.text import describe_left_out, pluralize
+from curation.core.text import decimal, describe_left_out, pluralize
+from curation.evaluation.llm_judges.judge_checks import JudgeChecks
 
 KAPPA = "cohen_quadratic"
+CLOSE_ALPHA = 0.1
+"""Largest distance of the interval's lower end below people's alpha for a judge "as reliable as" people."""
 _LABELS = {measure.name: measure.label for measure in COEFFICIENTS} | {KAPPA: "Cohen's kappa, quadratic"}
 
 
@@ -47,6 +50,7 @@ class JudgeAgreement:
     confusion: numbers of pairs by people's grade (row) and the judge's grade (column), in the order of the
         scale.
     grades: shares of the judge's grades for each grade by people.
+    checks: consistency, modal grade, length bias, and bias by kind of query.
     types, boundaries: figures by query type, and by grade boundary.
     judgeable: the agreement on whether a pair can be judged at all.
     coverage: numbers of pairs by case. The judge judged `judged` pairs in any version, without `sealed` and
@@ -70,6 +74,7 @@ class JudgeAgreement:
     grades: tuple[JudgedGrade, ...]
     types: tuple[Breakdown, ...]
     boundaries: tuple[Breakdown, ...]
+    checks: JudgeChecks
     judgeable: Judgeable
     coverage: dict[str, int]
     left_out: dict[str, int]
@@ -78,7 +83,7 @@ class JudgeAgreement:
     def sentences(self) -> list[str]:
         """Describe the difference of grades, the compared pairs, and the pairs that were left out."""
         counts = self.coverage
-        lines = []
+        lines = [self.verdict]
         mean, low, high = _show_figure(self.difference)
         if mean is not None and low is not None:
             interval = f"(95 % interval {low:+.3f} to {high:+.3f})"
@@ -102,6 +107,34 @@ class JudgeAgreement:
             number = counts["other_guide"]
             lines.append(f"{number:,} of the compared pairs were judged under a guide that is not current.")
         return lines
+
+    @property
+    def verdict(self) -> str:
+        """Say in one sentence how reliable the judge is, compared with people, and where it is biased."""
+        alpha, human = self.figures["ordinal"]
+        words = f"{self.judge} agrees with people's consensus (alpha {decimal(alpha.value, 2)})"
+        if human.value is None or alpha.low is None or alpha.high is None:
+            words += ", but too few pairs were judged by several people to compare it with people"
+        else:
+            figures = f"(alpha {decimal(alpha.value, 2)} against {decimal(human.value, 2)})"
+            reliable = "perhaps as reliable as"
+            if alpha.high < human.value:
+                reliable = "less reliable than"
+            elif alpha.low >= human.value - CLOSE_ALPHA:
+                reliable = "as reliable as"
+            words = f"{self.judge} is {reliable} your people {figures}"
+        if excludes_zero(self.difference):
+            words += f", {describe_bias(self.difference, 'too kind', 'too strict')}"
+        if self.checks.group:
+            words += (
+                f", {describe_bias(self.checks.group_bias, 'kinder', 'stricter')} on {self.checks.group} "
+            )
+            words += "than on other queries"
+        if excludes_zero(self.checks.length):
+            words += (
+                f", and {'kinder' if (self.checks.length.value or 0) > 0 else 'stricter'} on longer documents"
+            )
+        return f"{words}."
 
     @property
     def tables(self) -> tuple[Table, ...]:
@@ -128,7 +161,18 @@ class JudgeAgreement:
         grades_table = Table(caption, grade_columns, tuple(confusion))
         part_columns = ("part", "alpha", "low", "high", "same", "pairs", "queries")
         parts_table = Table("By query type and grade boundary", part_columns, tuple(breakdown_rows))
-        return (figures_table, grades_table, parts_table)
+        return (figures_table, self.checks.table, grades_table, parts_table)
+
+
+def excludes_zero(estimate: Estimate) -> bool:
+    """Tell whether the interval of an estimate does not contain 0."""
+    return estimate.low is not None and estimate.high is not None and not estimate.low <= 0 <= estimate.high
+
+
+def describe_bias(estimate: Estimate, above: str, below: str) -> str:
+    """Say a bias in grades, such as "0.48 grades too kind"."""
+    value = estimate.value or 0.0
+    return f"{decimal(abs(value), 2)} grades {above if value > 0 else below}"
 
 
 def _show_figure(estimate: Estimate) -> tuple[float | None, float | None, float | None]:

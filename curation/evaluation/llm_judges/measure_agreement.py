@@ -30,6 +30,12 @@ from curation.core.text import pluralize
 from curation.evaluation.llm_judges import human_grades
 from curation.evaluation.llm_judges.human_grades import HumanGrades
 from curation.evaluation.llm_judges.judge_agreement import KAPPA, JudgeAgreement, JudgedGrade
+from curation.evaluation.llm_judges.judge_checks import (
+    OwnAnswers,
+    check_judge,
+    read_lengths,
+    read_own_answers,
+)
 from curation.evaluation.llm_judges.judge_judgments import JudgeJudgment, read_judge_judgments, require_judge
 from curation.evaluation.scoring.evidence import Pair, PairGrades
 from curation.guides.grade_meanings import group_equivalent_guides
@@ -76,7 +82,10 @@ def measure_judge_agreement(
         if release is None:
             people = human_grades.read_live_grades(cursor)
     judge_grades, coverage = _match_pairs(people, judgments, current_guides)
-    return _compare_with_people(judge, people, judge_grades, coverage, seed)
+    with store.reading() as cursor:
+        own = read_own_answers(cursor, judge)
+        lengths = read_lengths(cursor, [people.versions[pair] for pair in judge_grades])
+    return _compare_with_people(judge, people, judge_grades, coverage, seed, own, lengths)
 
 
 def _find_current_guides(cursor: Cursor) -> set[str]:
@@ -87,7 +96,13 @@ def _find_current_guides(cursor: Cursor) -> set[str]:
 
 
 def _compare_with_people(
-    judge: str, people: HumanGrades, judge_grades: PairGrades, coverage: dict[str, int], seed: int
+    judge: str,
+    people: HumanGrades,
+    judge_grades: PairGrades,
+    coverage: dict[str, int],
+    seed: int,
+    own: OwnAnswers,
+    lengths: Mapping[str, int],
 ) -> JudgeAgreement:
     """Compare a judge with the consensus of people, as if they were two annotators."""
     both = {
@@ -119,6 +134,9 @@ def _compare_with_people(
         grades=_compute_grade_shares(both, people.scale, seed),
         types=types,
         boundaries=boundaries,
+        checks=check_judge(
+            both, people.scale, [lengths[people.versions[pair]] for pair in both], people.types, own, seed
+        ),
         judgeable=overall.judgeable,
         coverage=coverage,
         left_out=dict(people.left_out),
