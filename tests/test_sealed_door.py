@@ -95,6 +95,7 @@ COMMANDS = {
     ),
     "baseline": Call("v2 --out $/out/run#", pairs=True),
     "judge show": Call("robot"),
+    "judge plan": Call("robot --people 2 --annotators new --dry-run", exit=1),
     "judge ask": Call("other --model m"),
     "releases --card": Call("v2"),
     "diff": Call("v1 v2", reason=True),

@@ -11,14 +11,14 @@ from typer.core import TyperGroup
 
 from curation.cli.invocation import actor, project_store, refuse_unused, seal_reason
 from curation.cli.language_model import NOT_SENT, Send
-from curation.cli.options import Seed, with_options_of
+from curation.cli.options import Seed, switch, with_options_of
 from curation.cli.output import note, show
 from curation.cli.program import app
 from curation.cli.progress import progress_bar
 from curation.core.errors import InputError
 from curation.core.operation import PlainResult
 from curation.core.reports.tables import Table
-from curation.evaluation.llm_judges.judge_requests import JudgeRequest
+from curation.evaluation.llm_judges.judge_requests import JudgeRequest, PeopleRequest
 
 JudgeName = Annotated[str, Argument(metavar="JUDGE", help="The name of the judge, such as gpt-5.")]
 
@@ -75,6 +75,34 @@ def judge_ask(
     show(asked, f"Next: goldgrade judge {name}")
 
 
+@judge.command("plan")
+@with_options_of(PeopleRequest, except_fields=("judge",))
+def judge_plan(
+    request: PeopleRequest,
+    name: JudgeName,
+    dry_run: Annotated[
+        bool, switch("--dry-run", "Say what items annotators would get. Open nothing.")
+    ] = False,
+) -> None:
+    """Open the round in which people grade the pairs that correct a judge.
+
+    The round has the pools of a random sample of queries, with about --people pairs. Once all its pairs are
+    graded and frozen, `goldgrade evaluate --judge` corrects the judge's grades of all queries by them.
+
+    --differences opens a second round with pairs on which judge and people differ most. These grades do not
+    correct the judge. Annotators see nothing of the judge.
+
+    \b
+    Examples:
+      goldgrade judge plan gpt-5 --people 200 --annotators ada,grace
+      goldgrade judge plan gpt-5 --people 200 --differences 20 --annotators ada,grace --dry-run
+    """
+    from curation.evaluation.llm_judges.plan_people import open_people_rounds
+
+    opened = open_people_rounds(project_store(), replace(request, judge=name), actor(), dry_run)
+    show(opened, "Dry run: nothing is opened." if dry_run else "Next: goldgrade app")
+
+
 def _read_instructions(path: Path) -> str:
     try:
         return path.read_text("utf-8")
@@ -115,15 +143,18 @@ def judge_show(
     """
     from curation.evaluation.llm_judges.judge_judgments import NO_JUDGE, list_judges
     from curation.evaluation.llm_judges.measure_agreement import measure_judge_agreement
+    from curation.evaluation.llm_judges.side_by_side import build_comparison_table, compare_judges
 
     store = project_store()
     if name is None:
         refuse_unused(context, "judges are listed; name a judge", "release", "part", "reason", "seed")
-        judges = store.read(list_judges)
-        columns = ("judge", "pairs", "cannot tell", "queries", "guides", "last import (UTC)")
-        table = Table("Judges", columns, tuple(map(tuple, judges)))
+        with store.reading() as cursor:
+            judges, compared = list_judges(cursor), compare_judges(cursor)
+        columns = ("judge", "pairs", "cannot tell", "queries", "guides", "last grades (UTC)")
+        tables = [Table("Judges", columns, tuple(map(tuple, judges)))]
+        tables += [build_comparison_table(compared)] if compared else []
         sentences = () if judges else (f"The project has no judge. {NO_JUDGE}",)
-        show(PlainResult(sentences, (table,)), as_json={"judges": judges})
+        show(PlainResult(sentences, tuple(tables)), as_json={"judges": judges, "side_by_side": compared})
         return
     if release is None:
         refuse_unused(context, "only parts of a release are sealed; add --release", "reason")

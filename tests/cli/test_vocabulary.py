@@ -75,7 +75,7 @@ ALONE = set(
     --about --activate --against --all --allocation --allow-changed --allow-disputed --alpha
     --annotator-columns --annotator-map --ask-from --asker-only --backup-to --baseline --bot-per-day
     --bot-per-minute --browser --by-time --card --certificate --chunks --clean --consistency
-    --contributions --control-items --cut --deactivate --decided --declare --delete --demo --demo-files
+    --contributions --control-items --cut --deactivate --decided --declare --delete --demo --demo-files --differences
     --design --document-threshold --documents --draw --due --end-sign-ins
     --evidence --exclude-judged --exclude-released --fail-if --find
     --for --fresh --from --gaps --graded --group-spellings --guide --hard-negatives --host --id
@@ -83,7 +83,7 @@ ALONE = set(
     --keep-words --known-rows --largest-group --list --lists --log-json --markup --max-characters --max-words
     --measures --merged --min-count --min-f1 --min-probability --name --new --no-email --no-link
     --no-near-duplicates --no-paraphrase --no-query-text --no-shared-documents --notify --nuggets
-    --only-complete --open-rounds --override --overwrite --pairs
+    --only-complete --open-rounds --override --overwrite --pairs --people
     --paraphrase-threshold --pass --pass-mark --password-stdin --personal-data --pick --pilot --port
     --proposed --purpose --query-threshold --questions --quota --random-negatives --reference-answers
     --refresh --region --rename --reopen --repeat-minutes --replace --retry --rounds --rule

@@ -8,7 +8,7 @@ from curation.core.reports.page import Section
 from curation.core.reports.tables import Table
 from curation.core.statistics.difference_estimator import DifferenceEstimate
 from curation.core.text import describe_left_out, pluralize
-from curation.evaluation.llm_judges.estimates import JudgedEvaluation
+from curation.evaluation.llm_judges.estimates import JudgedEvaluation, JudgedSystem
 from curation.evaluation.report.cells import format_figure
 
 
@@ -31,6 +31,7 @@ def make_judge_sections(
         sentence += f"\n{left_out}"
     tables = []
     for system in judged.runs:
+        sentence += "".join(f"\n{line}" for line in _describe_worth(system)[:1])
         tables.append(_estimates_table(f"{system.name}, all queries alike", system.overall))
         if system.traffic:
             tables.append(_estimates_table(f"{system.name}, for all searches", system.traffic))
@@ -46,6 +47,16 @@ def explain_undrawn_pairs(evaluation: JudgedEvaluation) -> str:
         "A random sample of the pool was judged. Estimates with a judge count the "
         f"{pluralize(evaluation.not_drawn, 'pair')} that the sample left out as not relevant."
     )
+
+
+def _describe_worth(system: JudgedSystem) -> list[str]:
+    """Say for each measure how many queries people would have to grade without the judge."""
+    return [
+        f"{system.name}, {measure}: people's grades of {pluralize(figure.sampled, 'query', 'queries')} with "
+        f"the judge are worth {figure.sampled + figure.saved:,.0f} queries without the judge."
+        for measure, figure in system.overall.items()
+        if figure.saved is not None
+    ]
 
 
 def _estimates_table(caption: str, figures: Mapping[str, DifferenceEstimate]) -> Table:
