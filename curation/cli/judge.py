@@ -84,7 +84,7 @@ def judge_plan(
         bool, switch("--dry-run", "Say what items annotators would get. Open nothing.")
     ] = False,
 ) -> None:
-    """Open the round in which people grade the pairs that correct a judge.
+    """Open the round whose grades by people correct a judge.
 
     The round has the pools of a random sample of queries, with about --people pairs. Once all its pairs are
     graded and frozen, `goldgrade evaluate --judge` corrects the judge's grades of all queries by them.

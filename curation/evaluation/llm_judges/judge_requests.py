@@ -61,7 +61,7 @@ class PeopleRequest:
     differences: int = option(
         20,
         "Pairs on which judge and people differ",
-        "Number of pairs to grade again because judge and people differ.",
+        "Number of further pairs, on which judge and people differ.",
         minimum=0,
     )
     annotators: Sequence[str] = option(
