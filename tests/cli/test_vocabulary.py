@@ -75,8 +75,8 @@ ALONE = set(
     --about --activate --against --all --allocation --allow-changed --allow-disputed --alpha
     --annotator-columns --annotator-map --ask-from --asker-only --backup-to --baseline --bot-per-day
     --bot-per-minute --browser --by-time --card --certificate --chunks --clean --consistency
-    --contributions --control-items --cut --deactivate --decided --declare --delete --demo --demo-files --differences
-    --design --document-threshold --documents --draw --due --end-sign-ins
+    --contributions --control-items --cut --deactivate --decided --declare --delete --demo --demo-files
+    --design --differences --document-threshold --documents --draw --due --end-sign-ins
     --evidence --exclude-judged --exclude-released --fail-if --find
     --for --fresh --from --gaps --graded --group-spellings --guide --hard-negatives --host --id
     --ids --images-from --in-place --information-need --instructions --join --kind
