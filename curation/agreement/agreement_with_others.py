@@ -23,8 +23,8 @@ from curation.core.text import pluralize
 
 MIN_SHARE_OF_OTHERS = 0.5
 """An annotator agrees too little if their kappa is clearly below this share of the kappa among the others."""
-NO_VARIATION = "no variation: all gave one grade, so chance explains all"
-NOBODY_ELSE = f"fewer than {MINIMUM_GRADES} pairs were graded by two other annotators who can be compared"
+NO_VARIATION = "undefined: everyone gave the same grade"
+NOBODY_ELSE = f"fewer than {MINIMUM_GRADES} of the pairs were also graded by two comparable annotators"
 OTHERS_BY_CHANCE = "the others agree among themselves no better than chance"
 _ROUNDING_ERROR = 1e-12
 

@@ -25,7 +25,7 @@ from curation.store import Cursor
 Decisions = Mapping[tuple[str, str], int | None]
 """Map from query and document to the reviewer's grade; None if the reviewer decided that no grade fits."""
 ONE_TIME = "all grades have the same time, so their order is unknown"
-NO_TIMES = "{untimed:,} of {grades:,} grades were imported without a time; too few grades have an order"
+NO_TIMES = "{untimed:,} of {grades:,} grades were imported without a time, so their order is unknown"
 
 
 @dataclass(frozen=True)

@@ -31,11 +31,11 @@ from curation.store import COMMAND_LINE, Cursor, Store, get_setting, put_setting
 
 ALPHA, CONSISTENCY = "ordinal alpha", "consistency"
 NOT_COUNTED_REMARK = (
-    "{repeats:,} repeats of {people:,} of the annotators do not count: their grades agree with nobody's, or "
-    "are nearly always the same"
+    "{repeats:,} repeats are left out, by annotators whose grades agree with nobody's, or are nearly always "
+    "the same ({people:,})"
 )
-SINGLE_JUDGE_REASON = "the project says that it has one judge, so no agreement can be known"
-ONLY_IMPORTED_REASON = "all judgments were imported, and imported ones have no second showing"
+SINGLE_JUDGE_REASON = "the project is set to one annotator, so agreement cannot be measured"
+ONLY_IMPORTED_REASON = "all judgments were imported, so no pair was shown twice"
 
 State = Literal["met", "missed", "undefined", "not asked for"]
 
@@ -89,12 +89,12 @@ class GateCheck(NamedTuple):
     def sentence(self) -> str:
         """Write the measured value and the demanded minimum as a sentence."""
         if self.value is None or self.state in ("undefined", "not asked for"):
-            return f"{self.figure}: {self.state}: {self.why}; demanded is {self.wanted:g}"
+            return f"{self.figure}: {self.state}: {self.why}; the threshold is {self.wanted:g}"
         unit = "doubly judged pairs" if self.figure == ALPHA else "blind duplicates judged twice"
         interval = f", 95 % interval {self.low:.3f} to {self.high:.3f}" if self.low is not None else ""
         return (
-            f"{self.figure}: {self.state}: {self.value:.3f}{interval}, on {self.n:,} {unit}; the lower end "
-            f"must reach {self.wanted:g}{f'; {self.why}' if self.why else ''}"
+            f"{self.figure}: {self.state}: {self.value:.3f}{interval}, on {self.n:,} {unit}; the interval "
+            f"must start at or above {self.wanted:g}{f'; {self.why}' if self.why else ''}"
         )
 
 
@@ -192,9 +192,9 @@ def set_demand(store: Store, demand: Demand, actor: str = COMMAND_LINE) -> None:
     """
     problems = []
     if not -1 <= demand.alpha <= 1:
-        problems.append(f"Alpha {demand.alpha:g}: expected -1 to 1.")
+        problems.append(f"The threshold of alpha is {demand.alpha:g}; expected -1 to 1.")
     if not 0 <= demand.consistency <= 1:
-        problems.append(f"Consistency {demand.consistency:g}: expected a share from 0 to 1.")
+        problems.append(f"The threshold of consistency is {demand.consistency:g}; expected 0 to 1.")
     refuse_problems(problems)
     with store.transaction() as cursor:
         require_author(cursor, actor, "lead")

@@ -137,7 +137,7 @@ def make_grades(rows: Iterable[tuple[str, str, str, int | None]]) -> Grades:
         raise RefusedError(
             f"{pluralize(len(repeated), 'pair has', 'pairs have')} two judgments of the same annotator, the "
             f"first: {annotator} on query {query!r} and document {document!r}. Agreement between annotators "
-            "takes one judgment of each: keep the judgment that counts."
+            "needs one judgment of each annotator: keep the one that counts."
         )
     columns = list(zip(*ordered, strict=True)) or [(), (), (), ()]
     graded = [grade is not None for grade in columns[3]]
@@ -229,6 +229,6 @@ def _refuse_off_scale(grades: Ints, scale: Ints) -> None:
         counts = ", ".join(f"{grade} ({count:,} times)" for grade, count in zip(unknown, times, strict=True))
         raise RefusedError(
             f"Grades that are not on the guide's scale ({', '.join(map(str, scale))}): {counts}. Grades of "
-            "two scales cannot be compared: look at one round at a time.",
-            command="--round NAME chooses one.",
+            "two scales cannot be compared. Report one round at a time.",
+            command="--round NAME chooses a round.",
         )

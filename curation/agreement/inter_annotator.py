@@ -27,9 +27,9 @@ MINIMUM_UNITS = 10
 SMALL_SET = 50
 """Number of queries below which 95 % intervals may contain the true value in fewer than 95 % of cases."""
 NO_UNITS = "no pair has grades of two annotators"
-NO_VARIATION = "no variation: every grade of the doubly judged pairs is the same, so chance explains all"
+NO_VARIATION = "undefined: all grades of the doubly judged pairs are the same"
 FEW_QUERIES = f"no interval: the pairs belong to fewer than {MINIMUM_QUERIES} queries"
-RARE_VARIATION = "no interval: too many resamples have no variation"
+RARE_VARIATION = "no interval: too many bootstrap samples have only one grade"
 
 
 @dataclass(frozen=True)
@@ -92,8 +92,9 @@ class InterAgreement:
         if not MINIMUM_QUERIES <= self.queries < SMALL_SET:
             return None
         return (
-            f"So few queries ({self.queries:,}) can make 95 % intervals too narrow: in simulated skewed sets "
-            "of 8 to 15 queries they held the truth in 78 to 94 % of cases, of 40 queries in 90 to 95 %."
+            f"With so few queries ({self.queries:,}), 95 % intervals can be too narrow: in simulated "
+            "skewed sets of 8 to 15 queries they contained the true value in 78 to 94 % of cases, with "
+            "40 queries in 90 to 95 %."
         )
 
     @property
@@ -264,7 +265,7 @@ def _estimate_cannot_tell(counts: Ints, unit_queries: Ints, seed: int, resamples
     by_query = np.stack(sums, axis=1).astype(np.float64)
     judgments = int(counts.sum())
     if judgments == 0:
-        return Estimate(why="nothing was judged")
+        return Estimate(why="nobody has judged anything")
     resampled_values = np.empty(0)
     if queries >= MINIMUM_QUERIES:
         shares = Sums(np.arange(queries), by_query, lambda drawn: drawn[:, :1] / drawn[:, 1:])

@@ -18,7 +18,7 @@ from curation.store import Cursor, fetch
 
 MINIMUM_REPEATS = 10
 """Minimum number of repeats for showing a share without a warning."""
-NOT_PLANTED = "no blind duplicate was planted"
+NOT_PLANTED = "the rounds had no blind duplicates"
 NOT_JUDGED = "no blind duplicate judged twice yet"
 # `duplicate` is the id of a repeat's second showing; each repeat has two rows, one for each showing.
 _REPEATS = """

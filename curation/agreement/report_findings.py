@@ -13,7 +13,7 @@ from curation.core.text import interval_text, join_names, percent, pluralize
 def list_findings(report: AgreementReport) -> list[str]:
     """List the checks that could not be made, then the findings, one sentence for each."""
     why = why_not_shown(report.between.ordinal)
-    unknown = [f"Not checked: agreement between annotators is not known, {why}."] if why else []
+    unknown = [f"Not checked: agreement between annotators is unknown, because {why}."] if why else []
     verdict = [] if why else [judge_alpha(report.between).sentence]
     return [*unknown, *list_unchecked(report), *verdict, *list_other_findings(report)]
 
@@ -23,8 +23,8 @@ def list_other_findings(report: AgreementReport) -> list[str]:
     sentences = [row.sentence for row in report.pace if row.unread]
     if report.between.older:
         sentences.append(
-            f"Not compared: {pluralize(report.between.older, 'judgment')} about an older text of their "
-            "document. Agreement is computed only from judgments of the same text."
+            f"Left out: {pluralize(report.between.older, 'judgment')} of an older text of their "
+            "document. Agreement compares only judgments of the same text."
         )
     consistency = pool_consistency(report.informative)
     if consistency.unreliable_reason is None:
@@ -58,8 +58,8 @@ def _name_uninformative(report: AgreementReport) -> str:
     if not report.uninformative:
         return ""
     return (
-        f" This leaves out {', '.join(report.uninformative)}, whose grades agree with nobody's or are nearly "
-        "always the same: repeating such grades shows no consistency."
+        f" This leaves out {', '.join(report.uninformative)}, whose grades agree with nobody's, or are "
+        "nearly always the same. Repeating such grades does not show consistency."
     )
 
 

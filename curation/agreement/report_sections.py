@@ -112,7 +112,7 @@ def make_annotators_section(people: Sequence[AnnotatorMetrics]) -> Section:
     )
     table = Table("Annotators", columns, tuple(map(_make_annotator_row, people)))
     excluded = ", ".join(f"{person.annotator} ({person.left_out})" for person in people if person.left_out)
-    sentence = f"Nobody is compared with {excluded}, for the reason in parentheses." if excluded else ""
+    sentence = f"Left out of the comparison, for the reason in parentheses: {excluded}." if excluded else ""
     return Section("", sentence, (), (table,))
 
 
@@ -156,7 +156,7 @@ def _make_coefficients(report: AgreementReport) -> Section:
     marks = [make_mark(row.label, between.figures[row.name]) for row in COEFFICIENTS]
     remark = (
         f"{pluralize(between.judgments, 'grade')} of {pluralize(between.annotators, 'annotator')}. Pairs "
-        f"with only one grade are not counted here: {between.single:,}. {READING}"
+        f"with only one grade are left out: {between.single:,}. {READING}"
         f"{f' {between.small_set}' if between.small_set else ''}"
     )
     title = "Agreement between annotators"
@@ -182,7 +182,7 @@ def _make_boundaries(report: AgreementReport, details: Details) -> Section:
     charts = _draw_confusion(details.confusion, names)
     marks = [make_mark(slice_.name, slice_.alpha) for slice_ in details.boundaries]
     if any(boundary.estimate.value is not None for boundary in marks):
-        charts.insert(0, _draw_chart("Alpha of the two sides of each boundary", marks))
+        charts.insert(0, _draw_chart("Alpha for grades below and above each boundary", marks))
     sentence = sentences.describe_boundary(details.boundaries)
     return _make_section(GRADES, sentence, charts, sentences.describe_confusion(details.sources))
 
@@ -193,7 +193,7 @@ def _draw_confusion(table: GradeConfusion, names: Sequence[str]) -> list[Chart]:
     """
     if not any(map(any, table.pairs)):
         return []
-    title, heading = "Which grades met", "Another annotator said"
+    title, heading = "Grades that two annotators gave to the same pair", "Another annotator said"
     rows = [[_cell(table, names, row, column) for column in range(len(names))] for row in range(len(names))]
     counts = tuple((name, *pairs) for name, pairs in zip(names, table.pairs, strict=True))
     return [(draw_heat_map(title, heading, names, rows), Table(title, (heading, *names), counts))]
@@ -203,7 +203,9 @@ def _cell(table: GradeConfusion, names: Sequence[str], row: int, column: int) ->
     shares, pairs = table.shares[row], table.pairs[row][column]
     share = shares[column] if shares is not None else None
     label = f"{names[row]} and {names[column]}: {pluralize(pairs, 'pair')} of grades"
-    return HeatCell(share, pairs, f"{label}; where one said {names[row]}, {percent(share)}")
+    return HeatCell(
+        share, pairs, f"{label}: {percent(share)} of the pairs that one annotator graded {names[row]}"
+    )
 
 
 def _name_slice(slice_: Breakdown) -> str:
@@ -297,11 +299,13 @@ def _make_consistency(people: Iterable[IntraAgreement]) -> Section:
             else Estimate(row.identical, row.low, row.high)
         )
         marks.append(Mark(row.annotator, estimate, f"{row.n:,} repeats"))
-    sentence = "How often annotators gave the same grade when a pair came again, unmarked and far apart."
+    sentence = (
+        "How often annotators gave the same grade when a pair came to them again, unmarked and much later."
+    )
     hidden = len(annotators) - len(marks)
-    remark = f"{hidden:,} more by name are not drawn; the JSON has all." if hidden else ""
+    remark = f"{hidden:,} more annotators are only in the JSON." if hidden else ""
     charts = [_draw_chart("Same grade again", marks)] if marks else []
-    return _make_section("Within each annotator", sentence, charts, remark)
+    return _make_section("Consistency of each annotator", sentence, charts, remark)
 
 
 def _make_consensus(report: AgreementReport) -> Section:
@@ -309,7 +313,7 @@ def _make_consensus(report: AgreementReport) -> Section:
     columns = ("Pairs judged", "Adjudicated", "Majority", "One judgment", "Disputed", "Unjudgeable")
     by_rule = (counts.adjudicated, counts.majority, counts.single, counts.disputed, counts.unjudgeable)
     table = Table(f"Rule: {counts.rule}", columns, ((counts.pairs, *by_rule),))
-    sentence = "Sources of the pairs' grades, and pairs without a grade before a decision."
+    sentence = "Where the grades of pairs come from, and which pairs need a decision."
     return Section("How pairs got their grades", sentence, (), (table,))
 
 
@@ -328,10 +332,12 @@ def _make_annotator_row(metrics: AnnotatorMetrics) -> tuple[object, ...]:
 
 def _feedback_sentence(people: Sequence[AnnotatorMetrics]) -> str:
     if not people:
-        return "Nobody has items here."
+        return "Nobody has items in this round."
     named = sum(bool(person.feedback) for person in people)
-    finding = f"There are points to discuss with {named:,} of" if named else "No findings about the work of"
+    finding = (
+        f"There are points to discuss with {named:,} of" if named else "Nothing stands out in the work of"
+    )
     by_chance = (
-        f"If all annotators work well, at most {percent(FALSE_SHARE)} of annotators are named by chance."
+        f"Even if everyone works well, up to {percent(FALSE_SHARE)} of annotators are named here by chance."
     )
     return f"{finding} {pluralize(len(people), 'annotator')}. {by_chance}"

@@ -29,8 +29,9 @@ FALSE_ROUNDS = 0.05
 _ANNOTATORS = "SELECT DISTINCT annotator FROM live_presentations WHERE round_id = ? ORDER BY annotator"
 CHANCE, PACE = "near chance", "pace"
 CHECKS = {
-    CHANCE: f"ordinal alpha whose 95 % interval is below {SLIGHT}, or holds 0 and ends below {TENTATIVE}",
-    PACE: f"a median below {MIN_SECONDS:g} second over at least {MIN_AT_FLOOR} timed answers",
+    CHANCE: f"ordinal alpha with a 95 % interval below {SLIGHT}, or one that contains 0 and ends below "
+    f"{TENTATIVE}",
+    PACE: f"median time below {MIN_SECONDS:g} second, over {MIN_AT_FLOOR} timed answers or more",
 }
 """Map from each check of a round or of a pace to its criterion; the signals of annotators are apart."""
 

@@ -31,26 +31,26 @@ def describe_coefficients(agreement: InterAgreement) -> str:
         grades = zip(agreement.scale, agreement.marginals, strict=True)
         counts = ", ".join(f"grade {grade}: {count:,}" for grade, count in grades if count)
         equal = percent(raw.value, 1)
-        return f"Equal grades: {equal}. Alpha is undefined ({agreement.ordinal.why}; {counts})."
+        return f"Equal grades: {equal}. Alpha has no value ({agreement.ordinal.why}; {counts})."
     if why_not_shown(raw) or raw.value is None or ac2.value is None:
         return (
             f"Agreement between annotators could not be computed: {why_not_shown(raw) or why_not_shown(ac2)}."
         )
     return (
-        f"{percent(raw.value, 1)} of {pluralize(agreement.pairs, 'pair')} of grades are equal "
-        f"({say_interval(raw)}). Alpha corrects for the agreement that chance would give; Gwet's AC2 "
-        f"corrects less where one grade is very common ({decimal(ac2.value)})."
+        f"Two annotators gave equal grades in {percent(raw.value, 1)} of "
+        f"{pluralize(agreement.pairs, 'comparison')} ({say_interval(raw)}). Alpha corrects for chance "
+        f"agreement; Gwet's AC2 corrects less where one grade is very common ({decimal(ac2.value)})."
     )
 
 
 def describe_evidence(evidence: EvidenceAgreement) -> str:
     """State how many pairs two annotators marked, and how often their marks have no character in common."""
     pairs = pluralize(evidence.apart, "pair has", "pairs have")
-    disjoint = f"{pairs} marks of two people without a common character."
+    disjoint = f"{pairs} evidence by two people that does not overlap."
     if evidence.apart:
-        disjoint += " With the same grade they wait on Adjudicate, among the disputed pairs."
+        disjoint += " If the grades are equal, these pairs wait on Adjudicate."
     pairs = pluralize(evidence.units, "pair has", "pairs have")
-    return f"{pairs} marks of two annotators or more. {disjoint}"
+    return f"{pairs} evidence by two or more annotators. {disjoint}"
 
 
 def describe_cannot_tell(agreement: InterAgreement) -> str:
@@ -63,8 +63,8 @@ def describe_cannot_tell(agreement: InterAgreement) -> str:
     return (
         f"Annotators answered “cannot tell” {judged.cannot_tell:,} times, "
         f"{percent(judged.cannot_tell / judged.judgments, 1)} of the judgments; on "
-        f"{pluralize(judged.mixed, 'pair')} another annotator gave a grade. Agreement on what can be judged: "
-        f"{how}."
+        f"{pluralize(judged.mixed, 'pair')} another annotator gave a grade. Agreement on whether a pair "
+        f"can be judged: {how}."
     )
 
 
@@ -92,8 +92,8 @@ def describe_confusion(sources: DisagreementSources) -> str:
     line = max(sources.lines, key=lambda item: (item.met, item.disagreement))
     return (
         f"The most frequent disagreement is {line.lower} against {line.upper}: {line.met:,} times. The "
-        "table is symmetric, since nobody knows the true grade: a row has the others' grades on pairs "
-        "to which one annotator gave this grade."
+        "table is symmetric, because the true grade is unknown. A row shows the others' grades of pairs "
+        "to which one annotator gave the grade of the row."
     )
 
 
@@ -107,13 +107,16 @@ def describe_query_type(slices: Sequence[Breakdown], overall: Estimate) -> str:
     low = [row for row in estimable if row.alpha.high is not None and row.alpha.high < overall.value]
     if not low:
         if len(estimable) == 1:
-            return f"The only type, “{estimable[0].name}”, is not clearly below the whole."
-        return f"None of {pluralize(len(estimable), 'type')} is below the whole by more than its interval."
+            return f"The only type, “{estimable[0].name}”, is not clearly below the overall agreement."
+        return (
+            f"None of {pluralize(len(estimable), 'type')} is below the overall agreement by more than its "
+            "interval."
+        )
     worst = min(low, key=lambda slice_: slice_.alpha.value or 0.0)
     return (
         f"Annotators agree least on “{worst.name}”: ordinal alpha {decimal(worst.alpha.value)} "
         f"({say_interval(worst.alpha)}) against {decimal(overall.value)} overall; {len(low)} of "
-        f"{pluralize(len(estimable), 'type')} are below it by more than their interval."
+        f"{pluralize(len(estimable), 'type')} are below the overall alpha by more than their interval."
     )
 
 
@@ -144,8 +147,8 @@ def describe_queries(sources: DisagreementSources) -> str:
     disagreeing = f"{sources.disagreeing:,} {'has' if sources.disagreeing == 1 else 'have'} some"
     sealed = describe_withheld_pairs(sources.sealed, "of these queries", "of these queries")
     return (
-        f"{fewest} half of all disagreement; {disagreeing}. A query high in this list may need a line that "
-        f"says what the person behind it wants.{sealed and ' '}{sealed}"
+        f"{fewest} half of all disagreement; {disagreeing}. A query at the top of this list may need a "
+        f"line that states what its user wants.{sealed and ' '}{sealed}"
     )
 
 

@@ -105,18 +105,18 @@ def _test_agreement(metrics: AnnotatorMetrics) -> Finding | str:
     interval = ""
     if agreement.low is not None and agreement.high is not None:
         interval = f"95 % interval {interval_text(agreement.low, agreement.high, 2)}, "
-    comparison = "far less than theirs with each other"
+    comparison = "far less than the others agree with each other"
     if agreement.high is not None and agreement.high < 0:
-        comparison = "less than chance would"
+        comparison = "worse than chance"
     elif agreement.low is None or agreement.low <= 0:
-        comparison = "no better than chance would"
+        comparison = "no better than chance"
     return Finding(
         "agreement",
         f"Grades agree with the others' on the same pairs {comparison}: weighted kappa "
         f"{decimal(agreement.kappa, 2)} ({interval}{pluralize(agreement.pairs, 'pair')} of "
         f"{pluralize(agreement.queries, 'query', 'queries')}), among the others "
         f"{decimal(agreement.others, 2)}. Grade some of these pairs together, with the guide open. A "
-        "scale read upside down or a misunderstood task can be the reason.",
+        "reversed scale or a misunderstood task can be the reason.",
         agreement._asdict(),
     )
 
@@ -147,13 +147,15 @@ def _test_speed(metrics: AnnotatorMetrics) -> Finding | str:
     time_limit = f"less than {MIN_SECONDS:g} second; there are too few others to compare with"
     if fast.compared:
         time_limit = (
-            f"less than a third of the time that others take over texts as long, {fast.below_second:,} of "
-            f"them in less than {MIN_SECONDS:g} second; of the others' answers, {fast.others_fast:,} of "
-            f"{fast.others_answers:,} did"
+            "less than a third of the time that others take for texts of the same length, "
+            f"{fast.below_second:,} of them in less than {MIN_SECONDS:g} second (others: "
+            f"{fast.others_fast:,} of {fast.others_answers:,})"
         )
-    reason = "Practice or easy pairs can be the reason."
+    reason = "The reason can be experience, or easy pairs."
     if fast.median < MIN_SECONDS:
-        reason = f"Half of the answers took {fast.median:.1f} seconds or less: nobody reads at this pace."
+        reason = (
+            f"Half of the answers took {fast.median:.1f} seconds or less, too short to read the documents."
+        )
     return Finding(
         "speed",
         f"Look at these together: {fast.fast:,} of {pluralize(fast.answers, 'answer')} of "
@@ -187,15 +189,16 @@ def _test_drift(metrics: AnnotatorMetrics) -> Finding | str:
         return (bias and bias.no_trend) or NO_OTHERS
     return Finding(
         "drift",
-        f"Compared with the others, grades have moved by {decimal(bias.trend, 2, '+')} from the first query "
-        f"to the last (p {p_text(bias.trend_p)}). Has a reading of the guide changed?",
+        f"Compared with the others, this annotator's grades have shifted by {decimal(bias.trend, 2, '+')} "
+        f"from the first query to the last (p {p_text(bias.trend_p)}). Ask whether the annotator reads "
+        "the guide differently now.",
         {"trend": bias.trend, "queries": bias.queries, "p": bias.trend_p},
     )
 
 
 AGREEMENT = Signal(
     "agreement",
-    "weighted kappa with the others on the same pairs: below half of theirs among themselves",
+    "weighted kappa with the others is below half of the others' kappa with each other",
     _test_agreement,
     yields_to="one grade",
 )
@@ -203,16 +206,16 @@ AGREEMENT = Signal(
 
 ONE_GRADE_THROUGHOUT = Signal(
     "one grade",
-    f"one grade on at least {percent(ONE_GRADE_SHARE)} of at least {MIN_ANSWERS} pairs that others graded, "
-    "too, more often than the others' grades explain",
+    f"one grade on at least {percent(ONE_GRADE_SHARE)} of at least {MIN_ANSWERS} pairs that others "
+    "graded, too, too, more often than the others' grades explain",
     _test_one_grade,
 )
 
 
 SPEED = Signal(
     "speed",
-    f"answers in less than {MIN_SECONDS:g} second, or a third of the others' median time over texts as long: "
-    f"more than {percent(QUICK_READER_SHARE)} of at least {MIN_ANSWERS}",
+    f"answers in less than {MIN_SECONDS:g} second, or a third of the others' median time for texts of the "
+    f"same length: more than {percent(QUICK_READER_SHARE)} of at least {MIN_ANSWERS}",
     _test_speed,
 )
 
@@ -223,7 +226,12 @@ ROUND_SIGNALS = (AGREEMENT, ONE_GRADE_THROUGHOUT, SPEED)
 
 FEEDBACK_SIGNALS = (
     *ROUND_SIGNALS,
-    Signal("bias", f"mean difference from others' grades: {MIN_BIAS:g} or more, and not 0", _test_bias),
-    Signal("drift", "slope of the bias over the order of queries: not 0", _test_drift),
+    Signal(
+        "bias",
+        f"mean difference from the others' grades is {MIN_BIAS:g} or more, and significantly different "
+        "from 0",
+        _test_bias,
+    ),
+    Signal("drift", "the bias changes significantly over the order of the queries", _test_drift),
 )
 """Signals that are tested over all of an annotator's work, the most important first."""

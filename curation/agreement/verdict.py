@@ -20,13 +20,13 @@ RELIABLE, TENTATIVE = 0.8, 0.667
 SLIGHT = 0.2
 """Landis and Koch (1977), Biometrics 33: agreement up to 0.20 is slight."""
 READING = (
-    f"Labels are reliable where the whole interval of ordinal alpha is above {RELIABLE}. Above {TENTATIVE} "
+    f"Labels are reliable if the whole interval of ordinal alpha is above {RELIABLE}. Above {TENTATIVE} "
     "labels allow tentative conclusions (Krippendorff 2004)."
 )
 """Interpretation of alpha, for reports, pages and commands."""
 _Chance = Literal["near chance", "worse than chance"]
 State = Literal["reliable", "tentative", "undecided", "too low", "no interval", "no figure", _Chance]
-_LOOK_FIRST = "Look first at what was graded and how fast, then at the guide."
+_LOOK_FIRST = "First check what was graded and how fast, then check the guide."
 _MORE_PAIRS = "Have two people grade more of the same pairs."
 
 
@@ -92,24 +92,29 @@ def chance_unknown(alpha: Estimate) -> str | None:
         return why or "no interval"
     if alpha.low <= 0 and alpha.high >= TENTATIVE:
         interval = interval_text(alpha.low, alpha.high)
-        return f"the interval of ordinal alpha, {interval}, allows chance and more"
+        return f"the interval of ordinal alpha, {interval}, includes chance"
     return None
 
 
 def _judge_interval(alpha: Estimate, low: float, high: float) -> tuple[State, str]:
     if alpha.value is not None and alpha.value < 0 and (high < 0 or not near_chance(alpha)):
-        reach = ", though the interval reaches above 0" if high > 0 else ""
-        return "worse than chance", f"grades drawn at random would agree better{reach}"
+        reach = ", alalalthough the interval reaches above 0" if high > 0 else ""
+        return "worse than chance", f"random grades would agree better{reach}"
     if near_chance(alpha):
-        how = "grades drawn at random would agree about as well" if low <= 0 else "agreement is slight"
+        how = "random grades would agree about as well" if low <= 0 else "agreement is slight"
         return "near chance", f"near chance, {how}"
     if low >= RELIABLE:
-        return "reliable", f"reliable, the whole interval is above {RELIABLE}"
+        return "reliable", f"reliable, because the whole interval is above {RELIABLE}"
     if low >= TENTATIVE:
-        return "tentative", f"good enough for tentative conclusions, the interval begins above {TENTATIVE}"
+        return (
+            "tentative",
+            f"good enough for tentative conclusions, because the interval starts above {TENTATIVE}",
+        )
     if low <= 0:
-        return "undecided", "undecided, grades drawn at random could give this"
+        return "undecided", "undecided, because random grades could give this value"
     if alpha.value is not None and alpha.value < TENTATIVE:
-        reach = "though the interval reaches above" if high >= TENTATIVE else "the whole interval is below"
+        reach = (
+            "alalthough the interval reaches above" if high >= TENTATIVE else "the whole interval is below"
+        )
         return "too low", f"too low to rely on, {reach} {TENTATIVE}"
-    return "undecided", f"undecided, the interval reaches below {TENTATIVE}"
+    return "undecided", f"undecided, because the interval reaches below {TENTATIVE}"

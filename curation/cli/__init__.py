@@ -59,7 +59,7 @@ def main() -> None:
     except Exception as error:
         if not _is_database_error(error):
             raise
-        print(f"goldgrade: the database refused this step, and nothing was changed: {error}", file=sys.stderr)
+        print(f"goldgrade: the database reported an error, and nothing was changed: {error}", file=sys.stderr)
         print("This is a bug in goldgrade. Please report it, with the command that you ran.", file=sys.stderr)
         sys.exit(1)
     finally:
@@ -102,4 +102,4 @@ def _refuse_broken_arguments() -> None:
     for argument in sys.argv[1:]:
         if not argument.isascii() and any("\udc80" <= character <= "\udcff" for character in argument):
             escaped = argument.encode("utf-8", "backslashreplace").decode()
-            raise InputError(f"The argument {escaped!r} is not UTF-8; expected text. Type it again.")
+            raise InputError(f"The argument {escaped!r} is not UTF-8 text. Type it again.")

@@ -38,8 +38,8 @@ def agreement(
     breakdown: Annotated[
         BreakdownBy | None,
         Option(
-            help="Also report figures broken down by groups. The groups are query types, grade boundaries, "
-            "pairs of annotators, or annotators with bias, consistency and feedback.",
+            help="Also report figures broken down by groups. Groups are query types, grade boundaries, pairs "
+            "of annotators, or annotators (with bias, consistency and feedback).",
             show_default="all in --json and --html, none else",
         ),
     ] = None,
@@ -145,14 +145,14 @@ def gate(
     alpha: Annotated[
         float | None,
         Option(
-            help="Minimum of the lower end of ordinal alpha's 95 % interval.",
+            help="Minimum of the interval of ordinal alpha's 95 % interval.",
             show_default="0.667, or the current minimum",
         ),
     ] = None,
     consistency: Annotated[
         float | None,
         Option(
-            help="Minimum of the lower end of consistency's 95 % interval.",
+            help="Minimum of the interval of consistency's 95 % interval.",
             show_default="0.8, or the current minimum",
         ),
     ] = None,
@@ -160,7 +160,7 @@ def gate(
         bool | None,
         Option(
             "--single-annotator/--several-annotators",
-            help="Declare that one person judges. With one annotator a freeze needs no agreement.",
+            help="Declare that only one person judges. The gate then requires no agreement.",
             show_default="several, or the current setting",
         ),
     ] = None,

@@ -30,7 +30,7 @@ def answers_open(
     request: AnswerTaskRequest,
     context: Context,
     name: TaskName,
-    reopen: Annotated[bool, switch("--reopen", "Open this closed task again, unchanged.")] = False,
+    reopen: Annotated[bool, switch("--reopen", "Reopen this closed task, unchanged.")] = False,
 ) -> None:
     """Open an answer task.
 
@@ -48,7 +48,7 @@ def answers_open(
     from curation.labeling.written_answers.tasks import set_answer_task_state
 
     if reopen:
-        refuse_unused(context, "a task is opened again unchanged", *(vars(request).keys() - {"name"}))
+        refuse_unused(context, "a task is reopened unchanged", *(vars(request).keys() - {"name"}))
         emit(set_answer_task_state(project_store(), name, False, actor()), f"{name} is open again.")
         return
     request = replace(request, name=name)
@@ -81,7 +81,7 @@ def answers_status(
     store = project_store()
     if name is None:
         if query is not None:
-            raise InputError("--query would change nothing: answers of a query need a task; name the TASK.")
+            raise InputError("--query needs the TASK whose answers to show.")
         tasks = store.read(answer_tasks.list_answer_tasks)
         show(PlainResult((), (answer_tasks.build_task_table(tasks),)), as_json={"tasks": tasks})
     elif query is None:
@@ -132,7 +132,7 @@ def answers_nuggets(
       goldgrade answers nuggets --proposed
     """
     if proposed:
-        reason = "no nugget is proposed; leave --proposed out"
+        reason = "--proposed only lists proposals; leave it out to get some proposed"
         refuse_unused(context, reason, "query", "send", "calls", "parallel")
         _print_proposals()
         return

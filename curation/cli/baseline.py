@@ -22,21 +22,21 @@ def baseline(
     out: Annotated[Path, Option(help="Folder to write the run files to.")],
     systems: Annotated[str, Option(help="Systems, separated by commas: bm25, dense, hybrid.")] = "bm25",
     depth: Annotated[int, Option(help="Documents for each query at most.")] = 1000,
-    part: Annotated[str, Option(help="The part of the split whose queries are run, or all.")] = "all",
+    part: Annotated[str, Option(help="Part of the split to run queries of, or all.")] = "all",
     model: Annotated[
         str, Option(help="Embedding model of dense and hybrid: a name or a folder.")
     ] = "all-MiniLM-L6-v2",
     chunks: Annotated[
         str | None,
         Option(
-            help="Splitters whose chunks are searched, separated by commas. 200/50 is 200 words with 50 "
-            "overlapping; sentence splits by sentences, heading splits Markdown by headings.",
+            help="Search chunks cut by these splitters, separated by commas. 200/50 cuts 200 words with "
+            "50 overlapping; sentence cuts at sentences, heading cuts Markdown at headings.",
             show_default="whole documents",
         ),
     ] = None,
-    engine: Annotated[str | None, Option(help="Engine to ask instead of systems.")] = None,
+    engine: Annotated[str | None, Option(help="Search engine to ask instead of these systems.")] = None,
     rate: Annotated[float, Option(help="Maximum number of requests a second to the engine.")] = RATE,
-    overwrite: Annotated[bool, switch("--overwrite", "Overwrite files with the same names.")] = False,
+    overwrite: Annotated[bool, switch("--overwrite", "Overwrite existing files.")] = False,
 ) -> None:
     """Search a release's corpus for its queries. The ranked lists of each system are written as a TREC run
     file.

@@ -59,7 +59,7 @@ def consensus(
     from curation.labeling.rounds.rounds import find_round
 
     if not pairs:
-        refuse_unused(context, "no pair is listed; add --pairs", "reason")
+        refuse_unused(context, "only --pairs lists pairs; add --pairs", "reason")
     store = project_store()
     with store.reading() as cursor:
         round_id = find_round(cursor, round_name).round_id if round_name else None

@@ -36,7 +36,9 @@ def coverage_command(
     release: Annotated[str | None, Option(help="Release on which --html evaluates runs.")] = None,
     run: Annotated[
         list[str] | None,
-        Option(help="A run file, or NAME=FILE, for --html. Repeatable. The first run colors the map."),
+        Option(
+            help="A run file, or NAME=FILE, for --html. Repeatable. The first run's scores color the map."
+        ),
     ] = None,
     limit: Limit = 20,
 ) -> None:
@@ -61,7 +63,7 @@ def coverage_command(
       goldgrade coverage --html map.html --release v1 --run bm25.trec --run dense=dense.trec
     """
     if html is None:
-        refuse_unused(context, "no map is drawn; add --html FILE", "release", "run")
+        refuse_unused(context, "only --html draws a map; add --html FILE", "release", "run")
     if sum((gaps, rename is not None, html is not None)) > 1:
         raise InputError("--gaps, --rename and --html exclude each other; expected one of these options.")
     if rename is not None:
@@ -113,7 +115,7 @@ def _evaluate(release: str | None, runs: list[str], seed: int, progress: Progres
     from curation.evaluation.scoring.system_files import parse_run_files
 
     if (release is None) != (not runs):
-        raise InputError("Results need --release and --run together; expected both options, or neither.")
+        raise InputError("To show results, give both --release and --run; otherwise give neither.")
     if release is None:
         return None
     request = EvaluateRequest(release, by=(), seed=seed)

@@ -37,22 +37,24 @@ OPTIONS_OF = {
 QueryArgument = Annotated[str | None, Argument(help="The query's id or its text.")]
 DocumentArgument = Annotated[str | None, Argument(help="The document's id.")]
 GradeOption = Annotated[int | None, Option(help="The grade, one of the guide's scale.")]
-Unjudgeable = Annotated[bool, switch("--unjudgeable", "Decide that no grade fits.")]
-EvidenceWords = Annotated[list[str] | None, Option(help="Document's words that show the grade. Repeatable.")]
-SecondOpinion = Annotated[
-    bool, switch("--second-opinion", "Ask one more annotator instead, and decide later.")
+Unjudgeable = Annotated[bool, switch("--unjudgeable", "Decide that the pair gets no grade.")]
+EvidenceWords = Annotated[
+    list[str] | None, Option(help="Words of the document that show the grade. Repeatable.")
 ]
-GuideQuestion = Annotated[str | None, Option(help="Note a question that the guide leaves open.")]
+SecondOpinion = Annotated[bool, switch("--second-opinion", "Ask one more annotator instead of deciding now.")]
+GuideQuestion = Annotated[str | None, Option(help="Note what the guide leaves unclear.")]
 DecisionFile = Annotated[Path | None, Option(help="Decide the disputed pairs of this file.")]
 ColumnMap = Annotated[list[str] | None, map_option(*FIELDS)]
 EveryPair = Annotated[bool, switch("--all", "With --file, decide all its judged pairs, disputed or not.")]
-DryRun = Annotated[bool, switch("--dry-run", "With --file, say what the command would decide.")]
+DryRun = Annotated[
+    bool, switch("--dry-run", "With --file, show what the command would decide. Decide nothing.")
+]
 AnswerTask = Annotated[str | None, Option(help="Decide the answers of QUERY in this answer task.")]
 PickedAnswers = Annotated[
     list[str] | None, Option(help="With --task: a written answer to accept. Repeatable.")
 ]
-MergedAnswer = Annotated[str, Option(help="With --task: a further answer, written by the reviewer.")]
-Unanswerable = Annotated[bool, switch("--unanswerable", "With --task: the corpus has no answer.")]
+MergedAnswer = Annotated[str, Option(help="With --task: an answer that you write yourself.")]
+Unanswerable = Annotated[bool, switch("--unanswerable", "With --task: the corpus does not answer the query.")]
 
 
 @app.command("disputes")
@@ -191,7 +193,9 @@ def _ask_second_opinion(store: Store, query_id: str, document_id: str) -> None:
     from curation.labeling.consensus.second_opinions import ask_opinion
 
     round_name, asked_at = ask_opinion(store, query_id, document_id, actor())
-    sentence = f"One more annotator of {round_name} gets the pair; then the pair returns to the list."
+    sentence = (
+        f"One more annotator of {round_name} gets the pair. It comes back to the list after the answer."
+    )
     pair = {"query_id": query_id, "document_id": document_id}
     emit({**pair, "round": round_name, "asked_at": asked_at}, sentence)
 
@@ -200,7 +204,7 @@ def _ask_about_guide(store: Store, query_id: str, document_id: str, question: st
     from curation.guides.questions import ask_about_pair
 
     question_id = ask_about_pair(store, query_id, document_id, question, actor())
-    emit({"question_id": question_id}, "Noted. All questions: goldgrade guide show --questions")
+    emit({"question_id": question_id}, "Noted. To see all questions: goldgrade guide show --questions")
 
 
 def _decide_pair(store: Store, query_id: str, document_id: str, grade: int | None, quotes: list[str]) -> None:

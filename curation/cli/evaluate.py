@@ -84,7 +84,7 @@ GradedAnswers = Annotated[
     Option(
         metavar="KIND=PROJECT=RELEASE",
         help="Project and release in which people graded the answers. KIND is correctness, faithfulness "
-        "or support; `answers to-grade` makes such a project. Repeatable.",
+        "or support. `answers to-grade` prepares such a project. Repeatable.",
         show_default="none",
     ),
 ]
@@ -192,7 +192,7 @@ def _add_baseline(sources: Sequence[SystemFile], name: str | None) -> tuple[Sequ
         return sources, name
     [run] = parse_run_files([name])
     if not run.path.is_file():
-        problem = f"it is not one of the runs ({', '.join(names)}), and no file has this name"
+        problem = f"no run ({', '.join(names)}) and no file has this name"
         raise InputError(f"--baseline {name}: {problem}; expected the NAME of a run, FILE or NAME=FILE.")
     for source in sources:
         if source.path.resolve() == run.path.resolve():
@@ -234,8 +234,8 @@ def _read_columns(pairs: Sequence[str] | None, request: EvaluateRequest) -> dict
     fields = (*RUN_FIELDS, *ANSWER_FIELDS)
     columns = dict(zip(fields, get_columns(pairs, *fields), strict=True))
     if request.answers and request.runs and columns["query"] is not None:
-        problem = "--map query could be about the runs or about the answers, because both are given"
-        refuse_problems([problem], way_out="Evaluate --run and --answers in two calls.")
+        problem = "--map query is ambiguous, because both --run and --answers are given"
+        refuse_problems([problem], way_out="Run the command once with --run, and once with --answers.")
     return columns
 
 

@@ -41,7 +41,7 @@ def check_endings(files: Sequence[Path], has_conditions: bool) -> None:
     unknown = [path for path in files if path not in select_by_ending(files, *ENDINGS)]
     problems = [f"{OUT} {path}: expected an ending of {', '.join(ENDINGS)}" for path in unknown]
     if not has_conditions:
-        problem = "the file has a test case for each --fail-if, and no --fail-if was given"
+        problem = "the file needs a test case, and only --fail-if makes one; add --fail-if"
         problems += [f"{OUT} {path}: {problem}" for path in select_by_ending(files, ".xml")]
     refuse_problems(problems)
 

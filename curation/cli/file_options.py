@@ -19,7 +19,9 @@ Encoding = Annotated[str, option(ImportRequest, "encoding")]
 Columns = Annotated[str | None, option(ImportRequest, "columns")]
 NoHeader = Annotated[bool, option(ImportRequest, "no_header")]
 Format = Annotated[str | None, option(ImportRequest, "format")]
-DryRun = Annotated[bool, switch("--dry-run", "Say what the command would do, or why not. Change nothing.")]
+DryRun = Annotated[
+    bool, switch("--dry-run", "Show what the command would do, or what is wrong. Change nothing.")
+]
 
 
 def get_layout(

@@ -26,7 +26,7 @@ def freeze(
     request: FreezeRequest,
     context: typer.Context,
     name: ReleaseName,
-    dry_run: Annotated[bool, switch("--dry-run", "Say what would stop the freeze. Freeze nothing.")] = False,
+    dry_run: Annotated[bool, switch("--dry-run", "Show what would stop the freeze. Freeze nothing.")] = False,
 ) -> None:
     """Freeze the current gold set under a name. The release id is a hash of its content.
 

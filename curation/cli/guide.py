@@ -38,20 +38,20 @@ def guide_use(
     open_rounds: Annotated[
         str | None,
         Option(
-            help="Whether open rounds keep the old guide or switch to the new. A switch is refused if "
-            "grades were given on a different scale."
+            help="Whether open rounds keep their guide or switch to the new. Rounds with grades "
+            "of a different scale cannot switch."
         ),
     ] = None,
     same_grades: Annotated[
         bool,
         switch(
             "--same-grades",
-            "The grades keep their meaning, so labels stay fresh. Without this option "
-            "labels stay fresh only if nothing but the presentation of documents changes.",
+            "Grades keep their meaning, so existing labels stay valid. Without this "
+            "option, labels stay valid only if just the display of documents changes.",
         ),
     ] = False,
     dry_run: Annotated[
-        bool, switch("--dry-run", "Say what the new guide would change. Change nothing.")
+        bool, switch("--dry-run", "Show what the new guide would change. Change nothing.")
     ] = False,
 ) -> None:
     """Make a guide the current guide. Each judgment keeps the version under which it was given.
@@ -110,7 +110,7 @@ def guide_show(
     """
     store = project_store()
     if versions or questions:
-        refuse_unused(context, "no guide is shown", "version", "source", "against")
+        refuse_unused(context, "this command form shows no guide", "version", "source", "against")
         if versions:
             refuse_unused(context, "--versions lists versions alone", "questions")
             _print_versions(store)

@@ -131,7 +131,7 @@ def import_traffic_command(
         refuse_others(context, "--list reads no file", "list_logs")
         _list_logs()
     elif path is None:
-        raise BadParameter("name a file, or look at the logs with --list")
+        raise BadParameter("name a file, or list the logs with --list")
     else:
         _import_file(request, path, dry_run)
 
@@ -203,7 +203,7 @@ def import_run_command(
         ),
     ] = None,
     engine: Annotated[str | None, Option(help="Engine to ask for all active queries.")] = None,
-    depth: Annotated[int, Option(help="Documents to ask an engine for, for each query.")] = 100,
+    depth: Annotated[int, Option(help="Number of documents to ask the engine for, for each query.")] = 100,
     rate: Rate = RATE,
     dry_run: DryRun = False,
 ) -> None:
@@ -263,7 +263,7 @@ def import_answers_command(
 def import_collection_command(
     request: requests.CollectionRequest,
     path: Annotated[Path, Argument(help="A folder with the collection's files, a zip, or one file.")],
-    dry_run: Annotated[bool, switch("--dry-run", "Say what kind each file is. Import nothing.")] = False,
+    dry_run: Annotated[bool, switch("--dry-run", "Show which kind each file is. Import nothing.")] = False,
 ) -> None:
     """Import a test collection. A collection has documents, queries with information needs, and judgments.
 

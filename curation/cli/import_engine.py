@@ -33,10 +33,13 @@ def import_engine_command(
         ),
     ] = None,
     kind: Annotated[
-        str | None, Option(help="Kind: opensearch, solr, vespa, typesense, or http (other).")
+        str | None, Option(help="Kind of engine. opensearch, solr, vespa, typesense, or http for any other.")
     ] = None,
     query: Annotated[
-        str | None, Option("--try", help="Ask for this text once, redacted, and show the answer.")
+        str | None,
+        Option(
+            "--try", help="Ask the engine for this text once and show the answer. The text is sent redacted."
+        ),
     ] = None,
     depth: Annotated[int, Option(min=1, help="Number of documents that --try asks for.")] = 10,
 ) -> None:
@@ -120,7 +123,7 @@ def is_from_engine(
     """
     flag = f"--{option}"
     if engine is not None:
-        refuse_others(context, f"{flag} asks an engine, and reads no file", option, "name", *engine_options)
+        refuse_others(context, f"{flag} asks an engine, so it takes no file", option, "name", *engine_options)
         return True
     refuse_unused(context, f"no engine is named with {flag}", *engine_options)
     if path is None:

@@ -105,7 +105,7 @@ def required_reason() -> str:
     """
     if reason := stated_reason():
         return reason
-    raise InputError('No reason was given, and this command logs a reason; add --reason "why".')
+    raise InputError('This command logs a reason. Add --reason "why".')
 
 
 def open_seal(store: Store, purpose: str) -> SealAccess:
@@ -148,7 +148,7 @@ def refuse_unused(context: typer.Context, reason: str, *names: str) -> None:
     if "reason" in names and seal_reason() is not None:
         unused.append("--reason")
     if unused:
-        raise InputError(f"{', '.join(unused)} would change nothing: {reason}.")
+        raise InputError(f"{', '.join(unused)} has no effect here: {reason}.")
 
 
 def refuse_others(context: typer.Context, reason: str, *allowed_names: str) -> None:

@@ -81,7 +81,7 @@ def judge_plan(
     request: PeopleRequest,
     name: JudgeName,
     dry_run: Annotated[
-        bool, switch("--dry-run", "Say what items annotators would get. Open nothing.")
+        bool, switch("--dry-run", "Show which items annotators would get. Open nothing.")
     ] = False,
 ) -> None:
     """Open the round whose grades by people correct a judge.
@@ -115,7 +115,7 @@ def judge_show(
     context: Context,
     name: Annotated[
         str | None,
-        Argument(metavar="JUDGE", help="The name of the judge. Without a name the judges are listed."),
+        Argument(metavar="JUDGE", help="Name of the judge. Without a name, the command lists the judges."),
     ] = None,
     release: Annotated[
         str | None,
@@ -147,7 +147,9 @@ def judge_show(
 
     store = project_store()
     if name is None:
-        refuse_unused(context, "judges are listed; name a judge", "release", "part", "reason", "seed")
+        refuse_unused(
+            context, "the command only lists judges; name a judge", "release", "part", "reason", "seed"
+        )
         with store.reading() as cursor:
             judges, compared = list_judges(cursor), compare_judges(cursor)
         columns = ("judge", "pairs", "cannot tell", "queries", "guides", "last grades (UTC)")
@@ -157,7 +159,7 @@ def judge_show(
         show(PlainResult(sentences, tuple(tables)), as_json={"judges": judges, "side_by_side": compared})
         return
     if release is None:
-        refuse_unused(context, "only parts of a release are sealed; add --release", "reason")
+        refuse_unused(context, "a reason is only for sealed parts of a release; add --release", "reason")
     if part is not None and release is None:
         raise InputError("--part names a part of a release: name the release with --release.")
     show(measure_judge_agreement(store, name, release, part, seal_reason(), seed, actor()))

@@ -25,7 +25,7 @@ Send = Annotated[
 MaxCalls = Annotated[
     int | None, Option("--calls", min=1, help="Maximum number of requests to send.", show_default="all")
 ]
-Parallel = Annotated[int, Option(min=1, max=64, help="Number of calls that are sent at the same time.")]
+Parallel = Annotated[int, Option(min=1, max=64, help="Number of calls sent at the same time.")]
 NOT_SENT = "Nothing was sent: add --send to send the calls."
 
 

@@ -43,8 +43,8 @@ def backup(
     file: Annotated[
         str,
         Argument(
-            help="The new file, or a folder. In a folder the backup's name has the time of the backup. If "
-            "the path ends with /, the command makes the folder."
+            help="New file, or a folder. In a folder, the file is named by the time of the backup. A path "
+            "that ends with / is made if it is missing."
         ),
     ],
 ) -> None:
@@ -69,7 +69,9 @@ def backup(
 @app.command()
 def restore(
     file: Annotated[Path, Argument(help="A backup.")],
-    replace: Annotated[bool, switch("--replace", "Move an existing project aside, and keep it.")] = False,
+    replace: Annotated[
+        bool, switch("--replace", "If the project exists, move it aside and keep it.")
+    ] = False,
 ) -> None:
     """Restore a backup as the project. First the backup is read and compared with its checksums.
 

@@ -139,7 +139,7 @@ def _given_value(option: Option, values: dict[str, Any]) -> Any:
     value = values.pop(option.name, None)
     if option.switch is not None and values.pop(f"no_{option.name}"):
         if value not in (None, option.default):
-            raise InputError(f"{option.spelling} would change nothing: {option.switch.flag} switches it off.")
+            raise InputError(f"{option.spelling} has no effect here: {option.switch.flag} switches it off.")
         return False if option.kind is bool else None
     if value is None:
         return UNSET

@@ -111,4 +111,4 @@ def write_file(path: Path, text: str, option: str = "--html") -> None:
 def say_dry_run(dry_run: bool) -> None:
     """Print, before the result of a dry run, that nothing is changed."""
     if dry_run and not invocation.is_json():
-        say("Dry run: nothing is changed. The import would say:")
+        say("Dry run: nothing is changed. The import would report:")

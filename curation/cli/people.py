@@ -19,23 +19,28 @@ if TYPE_CHECKING:
     from curation.store import Store
 
 NewName = Annotated[str, Argument(help="Name to sign in with: letters, digits and . @ + - _")]
-Link = Annotated[bool, switch("--link", "Make a link by which the person chooses a password.")]
-Address = Annotated[str, Option(help="Address of the app, as people open it.")]
+Link = Annotated[bool, switch("--link", "Make a link that lets the person choose a password.")]
+Address = Annotated[str, Option(help="Address of the app for people who open it.")]
 LOCAL_ADDRESS = "http://localhost:8501"
 people = command_group("people", "List, add and change the people of the project.")
 
 
-PersonName = Annotated[str, Argument(help="The person whose account changes.")]
-NewRole = Annotated[str | None, Option(help="New role of the person, which open pages follow, too.")]
-Deactivate = Annotated[bool, switch("--deactivate", "End access at once. Their judgments stay.")]
+PersonName = Annotated[str, Argument(help="Person whose account to change.")]
+NewRole = Annotated[
+    str | None, Option(help="New role of the person. It also applies to pages that are already open.")
+]
+Deactivate = Annotated[
+    bool, switch("--deactivate", "Block the account at once. The person's judgments stay.")
+]
 Activate = Annotated[bool, switch("--activate", "Allow the person to sign in again.")]
 NewAddress = Annotated[
-    str | None, Option(help="Let the person sign in with this address. The provider confirms it.")
+    str | None,
+    Option(help="Let the person sign in with this e-mail address. The identity provider confirms it."),
 ]
 RemovedAddress = Annotated[
-    str | None, Option(help="Remove this address. Sign-ins with this address end within seconds.")
+    str | None, Option(help="Remove this e-mail address. Its sign-ins end within seconds.")
 ]
-WithdrawLink = Annotated[bool, switch("--no-link", "Withdraw the link.")]
+WithdrawLink = Annotated[bool, switch("--no-link", "Withdraw the person's invitation link.")]
 EndedSignIns = Annotated[
     str | None, Option("--end-sign-ins", help="End the sign-in with this id, or 'all' sign-ins.")
 ]
@@ -80,10 +85,11 @@ def people_add(
         str, Option(help="Role of the person: annotator, reviewer, lead or evaluator.")
     ] = "annotator",
     email: Annotated[
-        str | None, Option(help="Address for sign-in by an identity provider. The person needs no password.")
+        str | None,
+        Option(help="E-mail address for sign-in without a password. The identity provider confirms it."),
     ] = None,
     password_stdin: Annotated[
-        bool, switch("--password-stdin", "Read the password from standard input, its first line.")
+        bool, switch("--password-stdin", "Read the password from the first line of standard input.")
     ] = False,
     link: Link = False,
     address: Address = LOCAL_ADDRESS,
@@ -104,7 +110,7 @@ def people_add(
     from curation.people.accounts import add_annotator
 
     if link:
-        refuse_unused(context, "people choose their password by the link", "email", "password_stdin")
+        refuse_unused(context, "the link lets people choose their own password", "email", "password_stdin")
         _make_link(project_store(), name, role, address)
         return
     refuse_unused(context, "no link is made; add --link", "address")
@@ -159,9 +165,9 @@ def people_set(
 def _require_one_change(context: Context) -> None:
     changes = [flag for name, flag in find_given_flags(context).items() if name not in ("name", "address")]
     if not changes:
-        raise InputError("No change is named: expected one of the options, such as --role or --link.")
+        raise InputError("Nothing to change. Give an option, such as --role or --link.")
     if len(changes) > 1:
-        raise InputError(f"{' and '.join(changes)}: expected one change at a time.")
+        raise InputError(f"{' and '.join(changes)}: make one change at a time.")
 
 
 def _change_address(store: Store, name: str, new: str | None, removed: str | None) -> None:
@@ -207,7 +213,7 @@ def _change_role(store: Store, name: str, role: str | None) -> None:
     from curation.labeling.rounds.leaving import change_role, deactivate_annotator
 
     annotator, returned = change_role(store, name, role) if role else deactivate_annotator(store, name)
-    sentence = f"{name} is {role} now." if role else f"{name} is deactivated. Their judgments remain."
+    sentence = f"{name} is {role} now." if role else f"{name} is deactivated. Their judgments stay."
     result = {"name": name, "role": annotator.role, "active": annotator.active, "returned": returned}
     emit(result, lambda: say(sentence, *(work.sentence for work in returned)))
 
@@ -216,5 +222,5 @@ def _read_password(from_stdin: bool) -> str:
     if from_stdin:
         return sys.stdin.readline().rstrip("\r\n")
     if not sys.stdin.isatty():
-        raise InputError("no terminal to ask for a password; pass the password with --password-stdin")
+        raise InputError("there is no terminal to type a password; pass it with --password-stdin")
     return str(typer.prompt("Password", hide_input=True, confirmation_prompt=True))

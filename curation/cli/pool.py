@@ -29,21 +29,22 @@ _EXPORT_OPTIONS = frozenset({"out", "text", "seed"})
 PairsFile = Annotated[
     Path | None,
     Option(
-        help="File to write the pairs to be judged to, .csv or .jsonl. "
-        "Without other options the command builds no pool."
+        help="Write the unjudged pairs to a .csv or .jsonl file. Without other options, the command "
+        "builds no pool."
     ),
 ]
-TextLength = Annotated[
-    str, Option(help="Texts in --out: whole or excerpt. An excerpt is what the grading screen shows.")
+TextLength = Annotated[str, Option(help="Texts in --out: whole, or excerpt as on the grading screen.")]
+EngineIds = Annotated[
+    Path | None,
+    Option(help="File with the engine's document ids. Random negatives come from these documents."),
 ]
-EngineIds = Annotated[Path | None, Option(help="File of an engine's ids, for random negatives.")]
 ContributionsPool = Annotated[
     str | None,
     Option(
         "--contributions",
         metavar="POOL",
-        help="Show what each system added to this pool. Build no pool. POOL is the beginning of a pool's "
-        "id, or the word last.",
+        help="Show what each system added to this pool. Build no pool. POOL is the start of a pool's id, "
+        "or the word last.",
     ),
 ]
 
@@ -138,4 +139,4 @@ def _describe_pairs(written: WrittenPairs) -> Iterator[str]:
     yield from describe_left_out(written.left_out, "candidates")
     if written.path.suffix.lower() == ".csv":
         yield NO_FORMULAS
-    yield f"Back: goldgrade import judgments {written.path.name} --annotator NAME"
+    yield f"To import the grades: goldgrade import judgments {written.path.name} --annotator NAME"

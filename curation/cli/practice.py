@@ -29,12 +29,14 @@ def practice(
     name: RoundName,
     file: Annotated[
         Path | None,
-        Option(help="File of known pairs with explanations. Default: pairs that reviewers decided."),
+        Option(
+            help="File of practice pairs with grades and explanations. Default: pairs that reviewers decided."
+        ),
     ] = None,
     map: Annotated[list[str] | None, map_option(*FIELDS)] = None,
-    retry: Annotated[str | None, Option(help="Annotator who failed, and now tries other queries.")] = None,
+    retry: Annotated[str | None, Option(help="Let this annotator try again with other queries.")] = None,
     pass_: Annotated[
-        str | None, Option("--pass", help="Annotator who gets real items without having passed.")
+        str | None, Option("--pass", help="Let this annotator grade real items without passing.")
     ] = None,
 ) -> None:
     """Let annotators practise on known pairs, or show results.
@@ -63,7 +65,7 @@ def practice(
         request = replace(request, name=name, file=file, fields=columns, reason=seal_reason())
         show(open_practice(store, request, actor()), "Next: goldgrade app")
         return
-    refuse_others(context, "add --annotators to open practice", "name", "retry" if retry else "pass_")
+    refuse_others(context, "to open practice, add --annotators", "name", "retry" if retry else "pass_")
     if retry is not None:
         show(practise_again(store, name, retry, actor()))
     elif pass_ is not None:

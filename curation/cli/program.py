@@ -90,7 +90,7 @@ def _name_unread_options(result: Any, **options: Any) -> None:
     """Return a sentence about the options of `goldgrade` that the command did not read."""
     for option in list_unread_options():
         action = "prints" if option == JSON else "logs"
-        print(f"goldgrade: {option} changed nothing: this command {action} none.", file=sys.stderr)
+        print(f"goldgrade: {option} had no effect: this command {action} none.", file=sys.stderr)
 
 
 app = typer.Typer(
@@ -147,13 +147,15 @@ def goldgrade(
         typer.Option(
             "--as",
             metavar="NAME",
-            help="Name of the person who acts. The person's role must allow the step.",
+            help="Act as this person. The person's role must allow the command.",
             show_default="the command line",
         ),
     ] = None,
     reason: Annotated[
         str | None,
-        typer.Option(metavar="WHY", help="Reason for the audit trail. Only a reason opens sealed grades."),
+        typer.Option(
+            metavar="WHY", help="Reason, kept in the audit trail. Opening sealed grades requires it."
+        ),
     ] = None,
     quiet: Annotated[bool, typer.Option(*QUIET_FLAGS, help="Do not show the progress of long work.")] = False,
     as_json: Annotated[bool, typer.Option(JSON, help="Print only one JSON object.")] = False,

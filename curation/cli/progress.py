@@ -14,7 +14,7 @@ from curation.operations.registry import OPERATIONS
 
 REPORT_SECONDS = 30
 """Seconds between two lines about the progress of work where no terminal shows a bar."""
-LONG_WORK = "Finished parts, such as embeddings, are kept: the same command goes on from there."
+LONG_WORK = "Finished work, such as embeddings, is kept. Run the same command to continue."
 """The sentence after an interruption of work that is not an `Operation`."""
 
 

@@ -29,9 +29,9 @@ Writers = Annotated[
     str | None, Option(help="Annotators who write, on the page Write. Separate them by commas.")
 ]
 JudgedShare = Annotated[
-    float | None, Option(help="Share of a language model's queries that people judge. Above 0, at most 1.")
+    float | None, Option(help="Share of the model's queries that people judge. Above 0, at most 1.")
 ]
-RegionNumber = Annotated[int | None, Option(help="Number of a region, if people write only for this region.")]
+RegionNumber = Annotated[int | None, Option(help="Write only for the region with this number.")]
 EmbeddingModel = Annotated[str, option(CoverageRequest, "model")]
 
 
@@ -46,8 +46,8 @@ class Purpose(StrEnum):
 PurposeOption = Annotated[
     Purpose,
     Option(
-        help="Purpose: gaps, few or unanswerable. The purpose few raises regions with 1 to 4 queries to 5 "
-        "queries. Unanswerable queries have no answer in the corpus; only people write such queries."
+        help="Purpose: gaps, few or unanswerable. few fills regions with 1 to 4 queries up to 5. "
+        "unanswerable asks people for queries without an answer in the corpus."
     ),
 ]
 
@@ -132,16 +132,16 @@ def write_command(
 def _check_options(context: Context, annotators: str | None, share: float | None, purpose: Purpose) -> None:
     """Refuse options that do not fit the writer: people with --annotators, a model with --share."""
     if share is None:
-        refuse_unused(context, "no language model writes; add --share", "send", "calls", "model")
+        refuse_unused(context, "only a language model uses this; add --share", "send", "calls", "model")
     elif annotators is not None:
         raise InputError("With --annotators people write, with --share a model; expected one option.")
     if annotators is None:
-        refuse_unused(context, "nobody is asked to write; add --annotators", "region")
+        refuse_unused(context, "only people use this; add --annotators", "region")
         if purpose is Purpose.unanswerable:
             reason = "a model cannot know what the corpus lacks"
             raise InputError(f"--purpose unanswerable is for people: {reason}.")
         if share is None:
-            reason = "nothing is to be written; add --annotators or --share"
+            reason = "nothing would be written; add --annotators or --share"
             refuse_unused(context, reason, "queries", "purpose")
 
 

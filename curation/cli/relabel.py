@@ -16,7 +16,7 @@ from curation.cli.progress import progress_bar, run_operation
 from curation.core.errors import InputError
 from curation.relabeling.request import PlanRequest, QuarterRequest
 
-relabeling = command_group("relabel", "Judge a part of the gold set again, blind, each quarter.")
+relabeling = command_group("relabel", "Judge some pairs again each quarter, blind to old grades.")
 
 EXIT_DUE = 3
 """The exit code of `relabel plan --due` where re-labeling is due."""
@@ -33,12 +33,12 @@ def relabel_plan(
     context: Context,
     today: Annotated[
         datetime | None,
-        Option(formats=["%Y-%m-%d"], help="Any day of the quarter to plan.", show_default="the clock's"),
+        Option(formats=["%Y-%m-%d"], help="A day in the quarter to plan for.", show_default="the clock's"),
     ] = None,
     dry_run: Annotated[
-        bool, switch("--dry-run", "Say what pairs the plan would have. Store nothing.")
+        bool, switch("--dry-run", "Show which pairs the plan would have. Store nothing.")
     ] = False,
-    due: Annotated[bool, switch("--due", "Show what is stale and what is due. Plan nothing.")] = False,
+    due: Annotated[bool, switch("--due", "Show which pairs are outdated and due. Plan nothing.")] = False,
     stored: Annotated[
         str | None,
         Option(
@@ -106,7 +106,7 @@ def relabel_open(request: QuarterRequest, plan: PlanName = None) -> None:
       goldgrade relabel open 2026-Q4 --annotators ada,grace --round autumn
     """
     if not request.annotators:
-        raise InputError("No --annotators were given; expected names with commas between.")
+        raise InputError("Give --annotators: names, separated by commas.")
     opened = run_operation("relabel", replace(request, plan=plan))
     next_steps = [] if request.dry_run else ["Next: goldgrade app, then goldgrade relabel report"]
     show(opened, *next_steps)
@@ -119,7 +119,7 @@ def relabel_report(
         tuple[str, str] | None,
         Option(
             metavar="OLD NEW",
-            help="Compare two rounds instead of a plan. Give the name of the old round first.",
+            help="Compare two rounds instead of a plan. Name the old round first.",
             show_default="none",
         ),
     ] = None,

@@ -15,7 +15,7 @@ from curation.cli.progress import progress_bar
 from curation.core.operation import PlainResult
 from curation.core.text import pluralize
 
-Licence = Annotated[str, Option("--license", help="Licence of the data set, as its owner names it.")]
+Licence = Annotated[str, Option("--license", help="Licence of the data set, such as CC-BY-4.0.")]
 
 
 @app.command()
@@ -60,7 +60,8 @@ def releases(
     card: Annotated[bool, switch("--card", "Print the release's data-set card (Markdown) instead.")] = False,
     licence: Licence = "unknown",
     sealed_limit: Annotated[
-        int | None, Option(help="Set an evaluator's sealed evaluations a month.", show_default="as it is")
+        int | None,
+        Option(help="Set how many sealed evaluations each evaluator has a month.", show_default="as it is"),
     ] = None,
 ) -> None:
     """List the releases, oldest first. With a name the command shows the parts of a release and the uses of

@@ -28,7 +28,7 @@ def round_open(
     request: RoundRequest,
     name: RoundName,
     dry_run: Annotated[
-        bool, switch("--dry-run", "Say what items annotators would get. Open nothing.")
+        bool, switch("--dry-run", "Show which items annotators would get. Open nothing.")
     ] = False,
     out: Annotated[Path | None, Option(help="Write each query's inclusion probability as CSV.")] = None,
     top_ten: Annotated[
@@ -63,7 +63,7 @@ def round_open(
     from curation.releases.release_rows import find_release
 
     if out is not None and request.draw is None:
-        raise InputError("--out would change nothing: no queries are drawn; add --draw.")
+        raise InputError("--out has no effect without --draw: only --draw draws queries.")
     store, pairs = project_store(), None
     if top_ten is not None:
         with store.reading() as cursor:
@@ -97,7 +97,7 @@ def round_status_command(
 
     store = project_store()
     if name is None:
-        refuse_unused(context, "only a round's disagreement can be sealed; name a round", "reason")
+        refuse_unused(context, "a reason is only for a round's sealed pairs; name a round", "reason")
         states = store.read(read_round_states)
         columns = ["name", "kind", "opened (UTC)", "state", "open items"]
         rows = [(row.round, row.kind, row.opened_at, row.state, row.open_items) for row in states]
@@ -105,13 +105,13 @@ def round_status_command(
         return
     status = read_round_status(store, name)
     if status.kind != "pilot":
-        refuse_unused(context, "only a pilot's disagreement can be sealed", "reason")
+        refuse_unused(context, "a reason is only for a pilot's sealed pairs", "reason")
         show(status)
         return
     access = open_seal(store, f"report the pilot {name}")
     report = report_pilot(store, name, access=access)
     result = PlainResult((*status.sentences, *report.sentences), (*get_tables(status), *get_tables(report)))
-    then = "Next: revise the guide, `goldgrade guide use FILE`, and open the round under it."
+    then = "Next: revise the guide (`goldgrade guide use FILE`), then open the round."
     show(result, then, as_json={**to_json_value(status), "pilot": report})
 
 

@@ -29,8 +29,8 @@ def sample(
         bool,
         switch(
             "--top-up",
-            "Add queries to the current sample, and remove no query. The sample then reaches at least "
-            "each --quota, or --size queries in total.",
+            "Add queries to the current sample, and remove no query. The sample then reaches each "
+            "--quota, or --size queries in total.",
         ),
     ] = False,
 ) -> None:
@@ -65,10 +65,10 @@ def sample(
     from curation.queries.sampling.requests import read_quotas
 
     if top_up:
-        reason = "--top-up draws like the current sample, and takes only --size and --quota"
+        reason = "--top-up keeps the settings of the current sample and takes only --size and --quota"
         refuse_others(context, reason, "size", "quota", "top_up")
     elif size is None:
-        raise InputError("No --size was given; expected how many queries to draw, for instance --size 200.")
+        raise InputError("Give the number of queries to draw, such as --size 200.")
     quotas = read_quotas(quota or [], size)
     if size is None or top_up:
         report = run_operation("top up", TopUpRequest(size, quotas))

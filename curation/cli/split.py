@@ -24,7 +24,7 @@ def split(
     request: SplitRequest,
     context: Context,
     dry_run: Annotated[
-        bool, switch("--dry-run", "Say what the split would be, with its largest groups. Store nothing.")
+        bool, switch("--dry-run", "Show the split that would result, with its largest groups. Store nothing.")
     ] = False,
     certificate: Annotated[
         bool, switch("--certificate", "Show the current certificate. Make no split.")
@@ -57,7 +57,7 @@ def split(
         refuse_others(context, reason, "certificate", "release", "page")
         _show_certificate(release, page)
         return
-    refuse_unused(context, "a stored split has a certificate; add --certificate", "release", "page")
+    refuse_unused(context, "only a certificate is of a stored split; add --certificate", "release", "page")
     if dry_run:
         with progress_bar("split preview") as progress:
             preview = preview_split(project_store(), request, progress)

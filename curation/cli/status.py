@@ -18,7 +18,7 @@ def status(
     notify: Annotated[
         bool,
         switch(
-            "--notify", "Only send the notices that are due, each once. A running app sends notices itself."
+            "--notify", "Only send the notices that are due, each once. A running app sends them by itself."
         ),
     ] = False,
 ) -> None:

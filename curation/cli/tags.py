@@ -20,12 +20,10 @@ from curation.core.text import pluralize
 from curation.ingest.readers.formats import FileLayout
 from curation.queries.requests import TagsRequest
 
-QueryNames = Annotated[
-    list[str] | None, Argument(help="Queries whose tags --set and --unset change: ids or texts.")
-]
-FindByRule = Annotated[bool, switch("--find", "Tag all current queries by rule.")]
-SetTags = Annotated[list[str] | None, Option("--set", help="A tag to give to the queries. Repeatable.")]
-UnsetTags = Annotated[list[str] | None, Option(help="A tag to take from the queries. Repeatable.")]
+QueryNames = Annotated[list[str] | None, Argument(help="Queries to tag with --set or --unset: ids or texts.")]
+FindByRule = Annotated[bool, switch("--find", "Tag all current queries by rules.")]
+SetTags = Annotated[list[str] | None, Option("--set", help="Tag to add to the queries. Repeatable.")]
+UnsetTags = Annotated[list[str] | None, Option(help="Tag to remove from the queries. Repeatable.")]
 DeclaredTags = Annotated[
     list[str] | None,
     Option(help="Add a tag to the project. Lower-case letters, digits and hyphens. Repeatable."),

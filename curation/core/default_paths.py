@@ -40,4 +40,7 @@ def describe_former_variables(environment: Mapping[str, str]) -> Iterator[str]:
     for variable in sorted(environment):
         new_name = variable.replace(FORMER_PREFIX, PREFIX, 1)
         if variable.startswith(FORMER_PREFIX) and variable not in VARIABLES and new_name not in environment:
-            yield f"{variable} is not read any more: goldset is called goldgrade now. Set {new_name} instead."
+            yield (
+                f"{variable} is no longer read, because goldset is now called goldgrade. Set {new_name} "
+                "instead."
+            )

@@ -80,7 +80,7 @@ class InputError(CurationError):
         where = f"{path}: " if path else ""
         lines = [f"{where}{problem}" for problem in self.problems[: self.SHOWN]]
         if len(self.problems) > self.SHOWN:
-            lines.append(f"… and {len(self.problems) - self.SHOWN} more like these.")
+            lines.append(f"… and {len(self.problems) - self.SHOWN} more problems.")
         if way_out:
             lines.append(way_out)
         super().__init__("\n".join(lines), command=command)

@@ -16,7 +16,7 @@ def describe_outside_spans(body: str, spans: Iterable[Span]) -> str:
     for start, end in spans:
         if not 0 <= start < end <= len(body):
             length = pluralize(len(body), "character")
-            return f"evidence from {start:,} to {end:,} is no part of the document, which has {length}"
+            return f"evidence from {start:,} to {end:,} lies outside the document, which has {length}"
     return ""
 
 

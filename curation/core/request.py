@@ -157,7 +157,7 @@ def refuse_invalid(request: Any, name_option: Callable[[Option], str] = _quote_l
     problems = describe_out_of_bounds(type(request), flatten_request(request), name_option)
     for option in find_unused_options(request):
         if option.needs:
-            problems.append(f"{name_option(option)} would change nothing: {option.needs.why}")
+            problems.append(f"{name_option(option)} has no effect here: {option.needs.why}")
     refuse_problems(problems)
 
 

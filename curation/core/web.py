@@ -27,7 +27,7 @@ from urllib.request import HTTPHandler, HTTPRedirectHandler, HTTPSHandler, Reque
 
 T = TypeVar("T")
 TIMED_OUT = "no answer in time"
-NOT_REACHED = "the server was not reached"
+NOT_REACHED = "the server could not be reached"
 UNTRUSTED = "the certificate of its host is not trusted"
 _REFUSED = frozenset({401, 403, 404, 405})
 _BUSY = frozenset({408, 425, 429})
@@ -103,7 +103,7 @@ def send_with_retries(
     ask: Callable[[], T | RequestFailure], patience: RetryPolicy, stop: Event
 ) -> tuple[T | RequestFailure, int]:
     """Send a request until an answer comes, attempts run out or `stop` is set; return the attempts too."""
-    wait, fault = patience.first_wait, RequestFailure("stopped before it was asked")
+    wait, fault = patience.first_wait, RequestFailure("stopped before the request was sent")
     for attempt in range(1, patience.attempts + 1):
         if stop.is_set():
             return fault, attempt - 1
@@ -127,12 +127,12 @@ def find_address_problems(name: str, url: str, key_name: str, example: str) -> l
         parts = urlsplit(url)
         is_address = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
     except ValueError:
-        return [f"{name} is no address; expected one such as {example}."]
+        return [f"{name} is not an address; expected an address such as {example}."]
     if not is_address or not url.isascii() or not url.isprintable() or " " in url:
-        return [f"{name} is no address of http or https; expected one such as {example}."]
+        return [f"{name} is not an http or https address; expected an address such as {example}."]
     if "@" in parts.netloc or parts.query or parts.fragment:
         return [
-            f"{name} has a name, a password or parameters in it; expected the address alone, the key in "
+            f"{name} contains a name, a password or parameters. Give only the address, and put the key into "
             f"{key_name}."
         ]
     return []
@@ -142,7 +142,7 @@ def find_key_problems(name: str, key: str) -> list[str]:
     """List the problems of the key in a variable without naming the key."""
     if key.isascii() and key.isprintable() and " " not in key:
         return []
-    return [f"{name} holds characters that no key has: spaces, line breaks or accents."]
+    return [f"{name} contains spaces, line breaks or accented letters, which a key never has."]
 
 
 class _NoRedirects(HTTPRedirectHandler):

@@ -97,7 +97,7 @@ class GuideDifference:
             sentences.append(f"The text loses {pluralize(removed, 'word')} and gains {added:,}.")
         sentences += [f"The entry “{name}” of the front matter changes." for name in self.other]
         if not sentences:
-            layout = "Only spaces or the file's layout differ."
+            layout = "Only spaces or the layout of the file differ."
             sentences.append("The guides are the same." if self.same else layout)
         return sentences
 

@@ -54,7 +54,7 @@ def save_draft(store: Store, source: str, author: str, seen_revision: int | None
         require_author(cursor, author, "lead")
         draft = find_draft(cursor, author)
         if (draft and draft.revision) != seen_revision:
-            raise RefusedError("Your draft was saved in another window. Load that draft, or overwrite it.")
+            raise RefusedError("You saved this draft in another window. Load that version, or overwrite it.")
         started_from = draft.started_from if draft else current_guide(cursor).guide_hash
         if draft is None:
             record_event(cursor, "start guide draft", {"guide": started_from}, author)

@@ -58,7 +58,9 @@ def read_values(front: str) -> Any | GuideProblem:
     except RecursionError:
         brackets = [bracket.start() for bracket in _BRACKETS.finditer(front)]
         line = _find_line_at(front, brackets[_MAX_DEPTH]) if len(brackets) > _MAX_DEPTH else None
-        return GuideProblem((), line, "the front matter is nested too deeply; expected lists of plain values")
+        return GuideProblem(
+            (), line, "the front matter is nested too deeply; expected lists of simple values"
+        )
     except (yaml.YAMLError, ValueError) as error:
         if long := _LONG_NUMBER.search(front):
             sentence = "the front matter holds a number that is too long; shorten it, or put it in quotes"

@@ -118,9 +118,9 @@ class Guide(BaseModel):
             rule = "no grade does"
             if self.evidence:
                 rule = f"only grades from {self.evidence.from_grade} on take evidence"
-            return f"{answer} takes no evidence; by the guide {rule}"
+            return f"{answer} cannot have evidence; by the guide {rule}"
         if is_taken and not has_evidence and self.evidence is not None and self.evidence.ask == "required":
-            return f"grade {grade} needs evidence: mark the passage in the document"
+            return f"grade {grade} needs evidence: mark the passage of the document that shows it"
         return ""
 
 

@@ -93,11 +93,11 @@ def replace_values(source: str, values: Mapping[str, Any], body: str) -> str:
     """
     parts = split_source(source)
     if parts is None:
-        raise ValueError("a text without front matter has no values to replace")
+        raise ValueError("the guide has no front matter, so there are no fields to change")
     front, old_body = parts
     old_values = read_values(front)
     if not isinstance(old_values, dict):
-        raise ValueError("front matter without names has no values to replace")
+        raise ValueError("the front matter has no named values, so there are no fields to change")
     for name, value in values.items():
         if name not in old_values:
             front += _write_entry(name, value)

@@ -26,7 +26,7 @@ NO_FRONT_MATTER = (
     "and a second line ---"
 )
 _EXAMPLE = default_paths.GUIDES / "graded-relevance.md"
-WAY_OUT = f"Correct the guide and try again; {_EXAMPLE} is a complete guide."
+WAY_OUT = f"Correct the guide and try again. {_EXAMPLE} is a complete example."
 EXPECTED = {
     "title": "a title in words",
     "scale": "a list of 2 to 10 grades",
@@ -48,7 +48,7 @@ EXPECTED = {
     "links": "true or false",
     "evidence": "ask: required or optional, and from_grade: a grade",
     "ask": "required or optional",
-    "from_grade": "the least grade that takes evidence, which is on the scale",
+    "from_grade": "a grade of the scale: the lowest grade that takes evidence",
 }
 """Expected value, in words, of each entry of the front matter."""
 _ITEM_NAMES = {"examples": "example", "fields": "field"}
@@ -146,7 +146,7 @@ def _find_file(path: Path) -> Path:
 def _read_text(path: Path) -> str:
     try:
         if path.stat().st_size > MAX_BYTES:
-            problem = f"is larger than {MAX_BYTES // 10**6} MB; expected a guide that people can read"
+            problem = f"is larger than {MAX_BYTES // 10**6} MB; expected a guide of readable length"
             raise InputError(problem, path=path)
         return path.read_text(encoding="utf-8").replace("\r\n", "\n")
     except OSError as error:
@@ -168,7 +168,7 @@ def _check_rules(front: _FrontMatter) -> list[tuple[Location, str]]:
             used_values.add(value)
     for index, grade in enumerate(front.scale):
         if grade.key in SCREEN_KEYS:
-            sentence = f"the screen itself uses the key {grade.key}; digits are always free"
+            sentence = f"the app itself uses the key {grade.key}; choose another key, such as a digit"
             problems.append((("scale", index, "key"), sentence))
     grades = [grade.value for grade in front.scale]
     if front.evidence and front.evidence.from_grade not in grades:
@@ -190,7 +190,7 @@ def _describe_problem(item: Any) -> str:
     if item["type"] == "missing":
         return f"{words} is missing; expected {expected}" if expected else f"{words} is missing"
     if item["type"] == "extra_forbidden":
-        return f"{words}: a guide has no entry with this name; correct the spelling, or remove the entry"
+        return f"{words}: no such entry in a guide; correct the spelling, or remove the entry"
     if not expected:
         return f"{words}: {item['msg']}"
     return f"{words}: found {_describe_value(item['input'])}; expected {expected}"

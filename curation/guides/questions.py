@@ -110,7 +110,7 @@ def ask_about_pair(
     NotFoundError: the author is unknown, or no round has shown the pair.
     RefusedError: the author is neither reviewer nor lead.
     """
-    text = _check_words(text, "say in a few words what the guide leaves open")
+    text = _check_words(text, "enter in a few words what the guide leaves unclear")
     with store.transaction(new_data_version=False) as cursor:
         require_author(cursor, author, "reviewer", "lead")
         if not cursor.execute(_SHOWN_PAIR, [query_id, document_id]).fetchall():
@@ -128,14 +128,14 @@ def ask_about_item(store: Store, annotator: str, words: str, presentation_id: st
     NotFoundError: the annotator is unknown, or does not have the item.
     RefusedError: the annotator's role does not judge.
     """
-    words = _check_words(words, "say in a few words what the guide leaves open")
+    words = _check_words(words, "enter in a few words what the guide leaves unclear")
     with store.transaction(new_data_version=False) as cursor:
         require_author(cursor, annotator, *JUDGING_ROLES)
         subject: Any = (current_guide(cursor).guide_hash, None, None)
         if presentation_id is not None:
             subject = cursor.execute(_ANNOTATORS_ITEM, [presentation_id, annotator]).fetchone()
         if subject is None:
-            raise NotFoundError("You do not have this item.")
+            raise NotFoundError("This item is not one of yours.")
         guide, *pair = subject
         return _insert_question(cursor, guide, tuple(pair), words, annotator)
 
@@ -156,7 +156,7 @@ def answer_question(
     NotFoundError: the question is unknown.
     RefusedError: the author is not a lead.
     """
-    words = _check_words(words, "write the answer in a few words", keep_lines=True)
+    words = _check_words(words, "enter the answer in a few words", keep_lines=True)
     with store.transaction(new_data_version=False) as cursor:
         require_author(cursor, author, "lead")
         question = find_question(cursor, question_id)

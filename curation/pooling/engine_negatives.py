@@ -64,7 +64,7 @@ def draw_by_engine(store: Store, request: PoolRequest, progress: Progress) -> Ma
         if not (is_held(cursor) and count):
             if request.ids is None:
                 return None
-            raise InputError("A file of ids would change nothing: all random negatives come from the corpus.")
+            raise InputError("A file of ids has no effect: all random negatives come from the corpus.")
         engines = _find_engines_of_runs(cursor, systems)
         ranked = _read_ranked_documents(cursor, systems)
         queries = read_active_queries(cursor)

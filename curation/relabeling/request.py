@@ -63,4 +63,4 @@ class QuarterRequest:
     per_day: int | None = option(
         None, "Answers a day", "Number of answers expected of an annotator per day.", minimum=1
     )
-    dry_run: bool = option(False, "Preview only", "Say what items the round would have. Open nothing.")
+    dry_run: bool = option(False, "Preview only", "Show which items the round would have. Open nothing.")

@@ -90,8 +90,5 @@ class ExportRequest:
         maximum=1_000,
     )
     licence: str = option(
-        "unknown",
-        "Licence of the data set",
-        "Licence of the data set, as its owner names it.",
-        flag="--license",
+        "unknown", "Licence of the data set", "Licence of the data set, such as CC-BY-4.0.", flag="--license"
     )

@@ -92,9 +92,7 @@ def test_an_import_without_times_has_no_order_and_so_no_drift(store: Store) -> N
     for one in (ada, ben):
         assert one.bias.bias is not None
         assert (one.bias.untimed, one.bias.trend) == (60, None)
-        assert (
-            one.bias.no_trend == "60 of 60 grades were imported without a time; too few grades have an order"
-        )
+        assert one.bias.no_trend == "60 of 60 grades were imported without a time, so their order is unknown"
 
 
 def test_grades_with_a_time_keep_their_order_beside_imported_ones_without() -> None:

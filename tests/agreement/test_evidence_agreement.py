@@ -58,8 +58,8 @@ def test_the_report_of_a_project_says_how_far_marks_agree(store: Store) -> None:
     report = make_agreement_report(store)
     assert report.evidence.f1.value == pytest.approx(2 * 4 / 12)
     (section,) = make_evidence_sections(report.evidence)
-    assert section.sentence.startswith("1 pair has marks of two annotators or more. 0 pairs have")
+    assert section.sentence.startswith("1 pair has evidence by two or more annotators. 0 pairs have")
     assert make_agreement_report(store, "first").evidence is None
     assert "None of the 1 judged pairs is disputed." in list_findings(report)
     apart = replace(report.evidence, apart=1)
-    assert "wait on Adjudicate, among the disputed pairs" in make_evidence_sections(apart)[0].sentence
+    assert "these pairs wait on Adjudicate" in make_evidence_sections(apart)[0].sentence

@@ -86,10 +86,10 @@ def test_repeats_of_who_agrees_with_nobody_do_not_open_the_gate() -> None:
     assert check_gate(GOOD, people, False, DEMAND).open
     gate = check_gate(GOOD, people, False, DEMAND, {"dora"})
     assert (states(gate), gate.checks[1].n) == (["met", "missed"], 40)
-    assert "40 repeats of 1 of the annotators do not count" in gate.checks[1].sentence
+    assert "40 repeats are left out" in gate.checks[1].sentence
     alone = check_gate(GOOD, [constant], False, DEMAND, {"dora"}).checks[1]
     assert (alone.state, alone.n) == ("undefined", 0)
-    assert (alone.why or "").startswith("40 repeats of 1 of the annotators")
+    assert (alone.why or "").startswith("40 repeats are left out")
 
 
 def test_of_a_project_with_one_judge_no_agreement_is_demanded_while_only_one_has_judged() -> None:
@@ -98,8 +98,8 @@ def test_of_a_project_with_one_judge_no_agreement_is_demanded_while_only_one_has
     alone = check_gate(nothing, [person(0, 0)], True, demand, judges=1)
     assert (alone.open, alone.without_agreement, states(alone)) == (True, True, ["not asked for"] * 2)
     assert alone.checks[0].sentence == (
-        "ordinal alpha: not asked for: the project says that it has one judge, so no agreement can be known; "
-        "demanded is 0.667"
+        "ordinal alpha: not asked for: the project is set to one annotator, so agreement cannot be measured; "
+        "the threshold is 0.667"
     )
     assert states(check_gate(nothing, [person(0, 0)], True, demand, judges=2))[0] == "undefined"
     assert states(check_gate(nothing, [person(0, 0)], True, DEMAND, judges=1))[0] == "undefined"
@@ -111,14 +111,14 @@ def test_of_a_project_with_one_judge_no_agreement_is_demanded_while_only_one_has
 def test_a_check_is_told_with_its_figures() -> None:
     missed = check_gate(Estimate(0.7, 0.601, 0.79, 240), [person(0, 0)], False, DEMAND)
     assert [check.sentence for check in missed.against] == [
-        "ordinal alpha: missed: 0.700, 95 % interval 0.601 to 0.790, on 240 doubly judged pairs; the lower "
-        "end must reach 0.667",
-        "consistency: undefined: no blind duplicate judged twice yet; demanded is 0.8",
+        "ordinal alpha: missed: 0.700, 95 % interval 0.601 to 0.790, on 240 doubly judged pairs; the "
+        "interval must start at or above 0.667",
+        "consistency: undefined: no blind duplicate judged twice yet; the threshold is 0.8",
     ]
 
 
 def test_a_demand_is_stored_and_out_of_range_refused(store: Store) -> None:
-    with pytest.raises(InputError, match=r"Alpha 1.5.*\n.*Consistency -1"):
+    with pytest.raises(InputError, match=r"alpha is 1.5.*\n.*consistency is -1"):
         set_demand(store, Demand(1.5, -1))
     set_demand(store, Demand(0.5, 0.7))
     with store.reading() as cursor:

@@ -51,4 +51,4 @@ def test_the_command_tells_what_there_is_to_talk_about(repeated: Store) -> None:
     ada, ben = printed["by"]["annotator"]
     assert (ada["consistency"]["identical"], ada["consistency"]["n"]) == (0, 15)
     assert (ben["consistency"]["n"], ben["feedback"]) == (0, [])
-    assert "No findings about the work of 2 annotators." in invoke(project).stdout
+    assert "Nothing stands out in the work of 2 annotators." in invoke(project).stdout

@@ -95,7 +95,7 @@ def test_what_to_talk_about_is_told_and_names_are_text() -> None:
 
 
 def test_of_nobody_and_of_faultless_people_there_is_nothing_to_talk_about() -> None:
-    assert make_feedback_section([]).sentence == "Nobody has items here."
+    assert make_feedback_section([]).sentence == "Nobody has items in this round."
     section = make_feedback_section([AnnotatorMetrics("ben")])
-    assert "No findings about the work of 1 annotator." in section.sentence
+    assert "Nothing stands out in the work of 1 annotator." in section.sentence
     assert section.tables == ()

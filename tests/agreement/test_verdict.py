@@ -23,7 +23,7 @@ MORE = "Have two people grade more of the same pairs."
         (Estimate(0.4, 0.3, 0.5, 9), MORE),
         (Estimate(0.4, None, None, 30, FEW_QUERIES), MORE),
         (Estimate(why=NO_UNITS), MORE),
-        (Estimate(0.02, -0.3, 0.3, 88), "Look first at what was graded and how fast, then at the guide."),
+        (Estimate(0.02, -0.3, 0.3, 88), "First check what was graded and how fast, then check the guide."),
         (Estimate(0.8, 0.7, 0.9, 88), ""),
     ],
 )

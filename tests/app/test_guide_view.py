@@ -73,7 +73,9 @@ def test_what_is_wrong_is_said_at_its_field_and_with_its_line(project: Store) ->
     save_draft(project, BASE.source, "lee", None)
     shown = choose(page("Edit"), "Part of the guide", 0)
     shown = field(shown, "Key").set_value("u").run()
-    assert "1st grade, key: the screen itself uses the key u; digits are always free." in html(shown)
+    assert "1st grade, key: the app itself uses the key u; choose another key, such as a digit." in html(
+        shown
+    )
     assert "Line 6, key: u" in words(shown.error)
     shown = page("Publish")
     assert "is not complete" in words(shown.info)
@@ -92,7 +94,7 @@ def test_a_draft_of_another_window_is_loaded_and_never_overwritten(project: Stor
     shown = page("Edit")
     save_draft(project, BASE.source + "More.\n", "lee", 0)
     shown = field(shown, "Title").set_value("Mine").run()
-    assert "saved in another window" in words(shown.warning)
+    assert "in another window" in words(shown.warning)
     assert "title: Mine" in shown.code[0].value
     press(shown, "Load the saved text")
     assert draft(project) == BASE.source + "More.\n"

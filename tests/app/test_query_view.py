@@ -112,7 +112,7 @@ def test_sealed_grades_come_with_a_reason_that_is_logged(project: Store) -> None
     [(query_id,)] = rows_of(project, "SELECT min(query_id) FROM split_assignments WHERE part = 'test'")
     assert "Open the grades" not in [one.label for one in opened(query_id, ROSA).button]
     page = opened(query_id)
-    assert "gs-grade" not in html(press(page, "Open the grades")), "no reason was given"
+    assert "gs-grade" not in html(press(page, "Open the grades")), "This command logs a reason"
     field(page, "Reason for opening the grades").set_value("A system fails here.")
     assert "gs-grade" in html(press(page, "Open the grades"))
     assert rows_of(project, "SELECT opened_by, reason FROM seal_openings") == [

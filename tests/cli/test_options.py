@@ -87,7 +87,7 @@ def test_an_option_that_would_change_nothing_is_refused(
     refused = invoke([*before, *command.format(one_document / "rated.csv").split()])
     assert isinstance(refused.exception, InputError)
     said = str(refused.exception)
-    assert f"{named} would change nothing: " in said
+    assert f"{named} has no effect here: " in said
     assert why in said
 
 
@@ -102,7 +102,7 @@ def test_who_and_why_are_asked_of_goldgrade_itself_and_may_be_anywhere(one_docum
 def test_an_author_whom_a_command_does_not_log_is_named(one_document: Path) -> None:
     done = invoke(["--project", str(one_document / "project.duckdb"), "people", "list", "--reason", "why"])
     assert done.exit_code == 0
-    assert done.stderr == "goldgrade: --reason changed nothing: this command logs none.\n"
+    assert done.stderr == "goldgrade: --reason had no effect: this command logs none.\n"
 
 
 def test_json_has_all_rows_and_a_limit_cuts_tables_and_says_so(

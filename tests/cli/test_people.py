@@ -29,8 +29,8 @@ def test_an_invitation_is_a_link_that_another_ends_and_that_is_removed(store: St
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        ("", "expected one of the options"),
-        ("--role lead --link", "expected one change at a time"),
+        ("", "Give an option"),
+        ("--role lead --link", "make one change at a time"),
         ("--role lead --address https://labels.example.org", "no link is made"),
     ],
 )

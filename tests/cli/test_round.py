@@ -57,5 +57,7 @@ def test_control_items_and_practice_by_command(project: Store, goldgrade: Any) -
     assert "not passed" in goldgrade("practice", "welcome")
     again = json.loads(goldgrade("practice", "welcome", "--retry", "ada", "--json"))
     assert again["state"]["passed"] is None
-    assert "gets real items" in goldgrade("practice", "welcome", "--pass", "ada", "--reason", "talked")
+    assert "can now grade real items" in goldgrade(
+        "practice", "welcome", "--pass", "ada", "--reason", "talked"
+    )
     assert "let pass" in goldgrade("practice", "welcome")

@@ -39,7 +39,7 @@ def test_the_default_file_of_goldset_is_used_where_it_exists_and_that_of_goldgra
 def test_a_variable_of_the_former_name_is_said_to_be_read_no_more_unless_the_new_one_is_set() -> None:
     environment = {"GOLDSET_WEBHOOK": "x", "GOLDSET_URL": "y", "GOLDGRADE_URL": "y", "GOLDSET_PROJECT": "p"}
     (sentence,) = describe_former_variables(environment)
-    assert sentence.startswith("GOLDSET_WEBHOOK is not read any more")
+    assert sentence.startswith("GOLDSET_WEBHOOK is no longer read")
     assert "Set GOLDGRADE_WEBHOOK" in sentence
 
 

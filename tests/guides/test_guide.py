@@ -79,7 +79,7 @@ def test_grades_are_ordered_by_value_and_any_change_of_the_words_changes_the_has
             SMALL.replace("value: 1", "value: 0"),
             "line 5: 2nd grade, value: each grade needs its own value; used twice: 0",
         ),
-        (SMALL.replace('key: "1"', 'key: "u"'), "the screen itself uses the key u"),
+        (SMALL.replace('key: "1"', 'key: "u"'), "the app itself uses the key u"),
         (
             SMALL.replace("#008000", "green"),
             "line 4: 1st grade, colour: found only 'green'; expected a colour such as #2b62a8",
@@ -188,8 +188,8 @@ def test_a_broken_rule_of_evidence_names_its_line_and_what_is_expected() -> None
         parse_guide(MARKED.replace("optional, from_grade: 1", "always"))
     assert [*refused.value.problems] == [
         "line 3: evidence, ask: found only 'always'; expected required or optional",
-        "line 3: evidence, from_grade is missing; expected the least grade that takes evidence, which is on "
-        "the scale",
+        "line 3: evidence, from_grade is missing; expected a grade of the scale: the lowest grade that takes "
+        "evidence",
     ]
     with pytest.raises(
         InputError, match=r"line 3: evidence, from_grade: found 7; expected a grade of the scale"
@@ -324,7 +324,7 @@ def test_each_lead_has_a_draft_that_others_can_read_and_that_ends_in_force(worki
 def test_a_draft_saved_in_two_windows_loses_neither_text(working: Store) -> None:
     first = save_draft(working, "one", "lee", None)
     save_draft(working, "two", "lee", first.revision)
-    with pytest.raises(RefusedError, match="saved in another window"):
+    with pytest.raises(RefusedError, match="in another window"):
         save_draft(working, "three", "lee", first.revision)
     with pytest.raises(InputError, match="200,001 characters"):
         save_draft(working, "x" * 200_001, "lee", 1)
@@ -338,7 +338,7 @@ def test_a_draft_saved_in_two_windows_loses_neither_text(working: Store) -> None
 def test_a_file_that_nobody_could_read_is_no_guide(tmp_path: Path) -> None:
     path = tmp_path / "guide.md"
     path.write_bytes(b"a" * (MAX_BYTES + 1))
-    with pytest.raises(InputError, match=r"is larger than 2 MB; expected a guide that people can read"):
+    with pytest.raises(InputError, match=r"is larger than 2 MB; expected a guide of readable length"):
         read_guide(path)
 
 

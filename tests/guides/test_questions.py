@@ -85,11 +85,11 @@ def test_a_changed_answer_takes_the_place_of_the_first_and_both_are_kept(asked: 
 
 def test_what_is_not_theirs_is_refused(asked: Store) -> None:
     item = read_queue(asked, "ben").showings[0].presentation_id
-    with pytest.raises(NotFoundError, match="You do not have this item"):
+    with pytest.raises(NotFoundError, match="This item is not one of yours"):
         ask_about_item(asked, "ada", "And this?", item)
-    with pytest.raises(InputError, match="say in a few words"):
+    with pytest.raises(InputError, match="enter in a few words"):
         ask_about_item(asked, "ada", " ")
     with pytest.raises(NotFoundError, match="no question 'zz'"):
         answer_question(asked, "zz", "Yes.", "lee")
-    with pytest.raises(InputError, match="write the answer"):
+    with pytest.raises(InputError, match="enter the answer"):
         answer_question(asked, ids(asked)["ada"], "", "lee")

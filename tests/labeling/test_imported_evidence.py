@@ -81,17 +81,17 @@ def test_marks_come_back_to_the_screen_after_undo_and_in_the_history(opened: Sto
 @pytest.mark.parametrize(
     ("grade", "evidence", "kind", "message"),
     [
-        (3, (), "grade", "grade 3 needs evidence: mark the passage in the document"),
+        (3, (), "grade", "grade 3 needs evidence: mark the passage of the document that shows it"),
         (
             1,
             ((0, 3),),
             "grade",
-            "grade 1 takes no evidence; by the guide only grades from 2 on take evidence",
+            "grade 1 cannot have evidence; by the guide only grades from 2 on take evidence",
         ),
-        (None, ((0, 3),), "cannot_tell", "an answer without a grade takes no evidence; by the guide only"),
-        (2, ((0, 29),), "grade", "evidence from 0 to 29 is no part of the document, which has 28 characters"),
-        (2, ((-1, 3),), "grade", "evidence from -1 to 3 is no part"),
-        (2, ((3, 3),), "grade", "evidence from 3 to 3 is no part"),
+        (None, ((0, 3),), "cannot_tell", "an answer without a grade cannot have evidence; by the guide only"),
+        (2, ((0, 29),), "grade", "evidence from 0 to 29 lies outside the document, which has 28 characters"),
+        (2, ((-1, 3),), "grade", "evidence from -1 to 3 lies outside"),
+        (2, ((3, 3),), "grade", "evidence from 3 to 3 lies outside"),
     ],
 )
 def test_marks_that_cannot_be_are_refused_with_a_sentence(

@@ -106,7 +106,7 @@ def test_the_command_builds_no_pool_unless_it_is_asked_for_one(project: Store, t
     before = rows_of(project, "SELECT count(*) FROM candidates")
     command = ["--project", str(project.path), "pool", "--out"]
     done = invoke([*command, str(tmp_path / "a.csv")], catch_exceptions=False)
-    assert "Back: goldgrade import judgments a.csv --annotator NAME" in done.stdout
+    assert "To import the grades: goldgrade import judgments a.csv --annotator NAME" in done.stdout
     assert "import the columns as text, not as formulas" in done.stdout
     assert rows_of(project, "SELECT count(*) FROM candidates") == before
     built = [*command, str(tmp_path / "b.jsonl"), "--systems", "bm25", "--depth", "7", "--json"]

@@ -54,7 +54,7 @@ def test_a_field_without_what_it_needs_is_refused_in_a_job(request_type: Any) ->
             asked = build_request(
                 request_type, flatten_request(request_type()) | WITHOUT[option.name] | {option.name: other}
             )
-            with pytest.raises(InputError, match=f"“{option.label}” would change nothing: "):
+            with pytest.raises(InputError, match=f"“{option.label}” has no effect here: "):
                 read_request(request_type, dump_request(asked))
 
 

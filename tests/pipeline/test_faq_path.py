@@ -48,7 +48,7 @@ def test_the_split_is_35_to_15_and_seals_the_test_part(answers: dict[str, Any]) 
 def test_the_tool_writes_the_notes_on_types_and_disputes(answers: dict[str, Any]) -> None:
     assert answers["disputes"]["total"] == answers["differ"] > 0
     assert f"{answers['differ']} of 1,050 judged pairs are disputed" in answers["notes"]
-    assert "None of 2 types is below the whole" in answers["notes"]
+    assert "None of 2 types is below the overall agreement" in answers["notes"]
     assert f"Reviewers decided {answers['differ']} pairs." in answers["card"]["card"]
 
 

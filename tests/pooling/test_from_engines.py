@@ -104,7 +104,7 @@ def test_they_are_refused_where_nothing_can_give_them(
     with pytest.raises(RefusedError, match="has no template for random"):
         pool(project)
     assert pool(project, negatives=0).candidates == 8
-    with pytest.raises(InputError, match="A file of ids would change nothing"):
+    with pytest.raises(InputError, match="A file of ids has no effect"):
         pool(project, negatives=0, ids="all.txt")
 
 

@@ -29,7 +29,7 @@ from curation.core.statistics.arrays import Floats, Ints, Mask
 from curation.core.statistics.intervals import MINIMUM_QUERIES
 
 FEW_SAMPLED = f"no interval: people graded fewer than {MINIMUM_QUERIES} of the sampled units"
-NO_SPREAD = "no interval: people's figures are all the same, so nothing tells how far they vary"
+NO_SPREAD = "no interval: people's figures are all the same, so their variation is unknown"
 MIN_ERRORS = 10  # with fewer units on which judge and people differ, the sample may miss rare mistakes
 
 

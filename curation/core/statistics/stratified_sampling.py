@@ -96,8 +96,8 @@ def allocate_with_quotas(
         )
     elif rest > sum(unbound):
         problems.append(
-            f"the quotas leave {rest:,} of {pluralize(size, 'query', 'queries')} to the other strata, which "
-            f"have {sum(unbound):,}"
+            f"the quotas leave {rest:,} of {pluralize(size, 'query', 'queries')} for the other strata, which "
+            f"have only {sum(unbound):,}"
         )
     if any(problems):
         raise InputError([problem for problem in problems if problem])
@@ -109,12 +109,14 @@ def describe_impossible_quota(name: str, quota: int, names: Sequence[str], popul
     """Explain why a quota cannot be met; '' if it can be met."""
     if name not in names:
         expected_names = ", ".join(map(repr, names[:12])) + (", …" if len(names) > 12 else "")
-        return f"{name!r} is no stratum of this sample; expected one of {expected_names}"
+        return f"the sample has no stratum {name!r}; expected one of {expected_names}"
     if quota < 0:
         return f"the quota of {name!r} is {quota}; expected 0 or more"
     population = populations[names.index(name)]
     if quota > population:
-        return f"{name!r} has {pluralize(population, 'query', 'queries')} and a quota of {quota:,}"
+        return (
+            f"the quota of {name!r} is {quota:,}, but it has only {pluralize(population, 'query', 'queries')}"
+        )
     return ""
 
 

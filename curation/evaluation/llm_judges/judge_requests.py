@@ -39,7 +39,7 @@ class JudgeRequest:
         None, "Requests a second, at most", "Maximum number of requests a second.", minimum=0.01, unset="any"
     )
     parallel: int = option(
-        4, "Calls at the same time", "Number of calls that are sent at the same time.", minimum=1, maximum=64
+        4, "Calls at the same time", "Number of calls sent at the same time.", minimum=1, maximum=64
     )
     seed: Seed = 0
     instructions: str = ""

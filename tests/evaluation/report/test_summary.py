@@ -81,7 +81,7 @@ def test_a_run_is_not_compared_with_its_own_file_by_another_path(folder: Path) -
         (["--out", "summary"], "--out summary: expected an ending of .html, .md, .xml, .csv, .tex, .txt"),
         (
             ["--out", "s.xml"],
-            "--out s.xml: the file has a test case for each --fail-if, and no --fail-if was given",
+            "--out s.xml: the file needs a test case, and only --fail-if makes one; add --fail-if",
         ),
         (["--out", "s.md", "--out", "./s.md"], "--out s.md: it is also a file that --out writes"),
     ],
@@ -92,4 +92,4 @@ def test_what_cannot_be_summarised_is_refused(folder: Path, options: list[str], 
 
 def test_a_baseline_that_is_neither_a_run_nor_a_file_is_refused(folder: Path) -> None:
     done = evaluated(folder, baseline="old.trec")
-    assert "it is not one of the runs (system|), and no file has this name" in str(done.exception)
+    assert "no run (system|) and no file has this name" in str(done.exception)

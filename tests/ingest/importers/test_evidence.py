@@ -83,7 +83,7 @@ def test_ranges_that_are_not_in_the_text_are_named_with_their_line(corpus: Store
     row = {"document_id": "d", "grade": 3}
     error = refused(load, {**row, "marks": ranges}, {**row, "marks": "The"}, {**row, "marks": "nowhere"})
     assert list(error.problems) == [
-        "line 1: evidence from 4 to 99 is no part of the document, which has 14 characters (document 'd')",
+        "line 1: evidence from 4 to 99 lies outside the document, which has 14 characters (document 'd')",
         "line 1: the text has “The” from 0 to 3; expected the quote “Not” (document 'd')",
         "line 3: the quote “nowhere” is not in the text; expected once (document 'd')",
     ]
@@ -106,7 +106,7 @@ def test_evidence_that_its_grade_does_not_take_is_named_with_its_line(
     rows = [{"document_id": "d", "grade": 3, "marks": ["The"]}]
     rows += [{"document_id": DOCUMENT, "grade": 0, "marks": ["The"]}]
     error = refused(load, *rows)
-    expected = "line 2: grade 0 takes no evidence; by the guide only grades from 2 on take evidence"
+    expected = "line 2: grade 0 cannot have evidence; by the guide only grades from 2 on take evidence"
     assert list(error.problems) == [expected]
     assert "`goldgrade guide use FILE` makes a new guide current" in str(error)
 
@@ -115,7 +115,7 @@ def test_evidence_that_its_grade_does_not_take_is_named_with_its_line(
     ("marks", "problem"),
     [
         (["o"], "the quote “o” is 2 times in the text; expected once"),
-        ([], "grade 3 needs evidence: mark the passage in the document"),
+        ([], "grade 3 needs evidence: mark the passage of the document that shows it"),
         ([""], "line 1: the evidence has an empty quote; expected a list such as"),
         ([7], "evidence '7'; expected a list such as"),
         ([{"start": 3, "quote": "of"}], "has no whole numbers as offsets; expected a list"),

@@ -161,7 +161,9 @@ def test_a_guide_that_requires_evidence_needs_marks_where_those_of_people_are_ap
     mark(opened, ada=(3, ((0, 3),)), ben=(3, ((4, 8),)))
     command = ["--project", str(opened.path)]
     assert "marks apart" in invoke([*command, "disputes"]).stdout
-    with pytest.raises(InputError, match="grade 3 needs evidence: mark the passage in the document"):
+    with pytest.raises(
+        InputError, match="grade 3 needs evidence: mark the passage of the document that shows it"
+    ):
         decide_pair(opened, *PAIR, 3, "Both say it", "rita")
     found = import_decisions(opened, [DecisionLine(2, "q", "d", "3", "Both say it")], "rita")
     assert found.left_out == {UNMARKED: 1}
@@ -186,10 +188,10 @@ def test_other_marks_are_another_decision_and_the_same_ones_again_are_not(opened
 
 def test_a_decisions_marks_must_be_in_the_text_and_at_a_grade_that_takes_some(opened: Store) -> None:
     mark(opened, ada=(3, ()))
-    with pytest.raises(InputError, match="evidence from 4 to 99 is no part of the document, which has 14"):
+    with pytest.raises(InputError, match="evidence from 4 to 99 lies outside the document, which has 14"):
         decide_pair(opened, *PAIR, 3, "It says so", "rita", evidence=((4, 99),))
     with pytest.raises(
-        InputError, match="grade 1 takes no evidence; by the guide only grades from 2 on take evidence"
+        InputError, match="grade 1 cannot have evidence; by the guide only grades from 2 on take evidence"
     ):
         decide_pair(opened, *PAIR, 1, "It says so", "rita", evidence=((4, 8),))
     assert rows_of(opened, "SELECT 1 FROM adjudications") == []

@@ -191,7 +191,7 @@ def test_a_question_about_the_guide_is_kept_once_with_its_version(disputed: Stor
 
 
 def test_a_question_needs_words_and_a_pair_that_was_shown(disputed: Store) -> None:
-    with pytest.raises(InputError, match="say in a few words"):
+    with pytest.raises(InputError, match="enter in a few words"):
         ask_about_pair(disputed, *PAIR, "  ", "rosa")
     with pytest.raises(NotFoundError, match="No round has shown"):
         ask_about_pair(disputed, "q0", "nowhere", "why", "rosa")

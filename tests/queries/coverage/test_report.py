@@ -125,7 +125,7 @@ def test_the_command_writes_the_map_and_refuses_runs_without_a_release(
 ) -> None:
     find_coverage(project, COARSE)
     page = tmp_path / "map.html"
-    with pytest.raises(InputError, match="--release and --run together"):
+    with pytest.raises(InputError, match="give both --release and --run"):
         goldgrade("coverage", "--html", page, "--run", "some.trec")
     assert not page.exists()
     assert "Wrote" in goldgrade("coverage", "--html", page)

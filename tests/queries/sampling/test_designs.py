@@ -157,11 +157,14 @@ def test_quotas_are_met_and_the_others_share_the_rest() -> None:
 @pytest.mark.parametrize(
     ("quotas", "problem"),
     [
-        ({"middle": 3}, "'middle' is no stratum of this sample; expected one of 'head', 'torso', 'tail'"),
-        ({"head": 10}, "'head' has 9 queries and a quota of 10"),
+        ({"middle": 3}, "the sample has no stratum 'middle'; expected one of 'head', 'torso', 'tail'"),
+        ({"head": 10}, "the quota of 'head' is 10, but it has only 9 queries"),
         ({"head": -1}, "the quota of 'head' is -1; expected 0 or more"),
         ({"torso": 50, "tail": 50}, "the quotas sum to 100, more than the 60 queries of the sample"),
-        ({"tail": 50, "torso": 0}, "the quotas leave 10 of 60 queries to the other strata, which have 9"),
+        (
+            {"tail": 50, "torso": 0},
+            "the quotas leave 10 of 60 queries for the other strata, which have only 9",
+        ),
     ],
 )
 def test_quotas_that_cannot_be_met_are_told(quotas: dict[str, int], problem: str) -> None:

@@ -238,7 +238,7 @@ def test_a_quota_is_a_number_or_a_share_of_the_size() -> None:
         (["--quota", "head=2", "--quota", "head=3"], "'head' has two quotas"),
         (["--since", "last week"], "--since 'last week' is not a time"),
         (["--strata", "tag:"], "'tag:' is no dimension of strata"),
-        (["--top-up", "--strata", "band", "--exclude-judged"], "--exclude-judged would change nothing"),
+        (["--top-up", "--strata", "band", "--exclude-judged"], "--exclude-judged has no effect here"),
     ],
 )
 def test_options_that_cannot_be_read_are_refused_before_anything_is_drawn(
@@ -255,7 +255,7 @@ def test_a_top_up_from_the_command_line_keeps_the_sample_and_reaches_the_quota(
     store: Store, goldgrade: Any
 ) -> None:
     log(store, MIXED)
-    with pytest.raises(InputError, match="No --size was given"):
+    with pytest.raises(InputError, match="Give the number of queries to draw"):
         goldgrade("sample")
     goldgrade("sample", "--size", "12", "--seed", "4", "--strata", "band,tag:question")
     before = drawn(store)

@@ -69,7 +69,10 @@ def test_grades_that_rest_on_fewer_opinions_than_planned_are_counted_before_a_fr
     assert lines["open rounds"] == ("warn", "Open rounds: first is 62\u00a0% answered.")
     assert lines["disputes"][0] == "block"
     assert lines["seal"][0] == "ok"
-    assert lines["consistency"] == ("unknown", "Undefined: no blind duplicate was planted; demanded is 0.8.")
+    assert lines["consistency"] == (
+        "unknown",
+        "Undefined: the rounds had no blind duplicates; the threshold is 0.8.",
+    )
 
 
 def test_a_release_can_hold_only_pairs_with_all_their_votes_and_says_so(half: Store) -> None:
@@ -101,7 +104,7 @@ def test_a_dry_run_shows_the_checklist_and_freezes_nothing(half: Store) -> None:
     assert (found["opinions"], found["disputes"]) == ("warn", "block")
     assert "1 opinion of 2 planned" in invoke(command).stdout
     refused = invoke([*command, "--override", "why"])
-    assert "--override would change nothing: a dry run freezes nothing" in str(refused.exception)
+    assert "--override has no effect here: a dry run freezes nothing" in str(refused.exception)
     assert not rows_of(half, "SELECT 1 FROM releases")
 
 

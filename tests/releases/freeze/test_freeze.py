@@ -422,10 +422,10 @@ def test_qrels_of_one_judge_are_frozen_where_the_project_says_that_it_has_one(tm
     assert frozen.override is None
     (figures,) = rows(store, frozen.release_id, "agreement")
     assert [check["state"] for check in figures["gate"]] == ["not asked for", "not asked for"]
-    assert "the project says that it has one judge" in figures["gate"][0]["why"]
+    assert "the project is set to one annotator" in figures["gate"][0]["why"]
     sql = "SELECT detail->>'$.now.single_judge' FROM events WHERE action = 'gate'"
     assert (rows_of(store, sql), verify(store, "v1").intact) == ([("true",)], True)
-    assert "one judge, so no agreement can be known" in write_card(load_release(store, "v1"))
+    assert "agreement cannot be measured" in write_card(load_release(store, "v1"))
 
 
 def test_who_judged_and_overrides_appears_under_their_number(tmp_path: Path) -> None:

@@ -262,9 +262,9 @@ def test_the_commands_show_neither_key_nor_address(project: Store, engine: Searc
     ("words", "said"),
     [
         (["run", "--name", "n"], "name a file, or an engine with --engine"),
-        (["run", "f", "--name", "n", "--depth", "3"], "--depth would change nothing: no engine is named"),
-        (["run", "f", "--name", "n", "--engine", "shop"], "path would change nothing: --engine asks"),
-        (["corpus", "--refresh", "shop", "--add"], "--add would change nothing"),
+        (["run", "f", "--name", "n", "--depth", "3"], "--depth has no effect here: no engine is named"),
+        (["run", "f", "--name", "n", "--engine", "shop"], "path has no effect here: --engine asks"),
+        (["corpus", "--refresh", "shop", "--add"], "--add has no effect here"),
     ],
 )
 def test_a_file_and_an_engine_are_one_or_the_other(project: Store, words: list[str], said: str) -> None:

@@ -126,7 +126,9 @@ def test_an_engine_that_is_away_is_named_by_its_variable(
 ) -> None:
     monkeypatch.setenv("GOLDGRADE_ENGINE_SHOP_URL", "http://127.0.0.1:1")
     away = EngineClient(client.engine, 1e6, QUICK)
-    with pytest.raises(RefusedError, match=r"the server was not reached .* Check GOLDGRADE_ENGINE_SHOP_URL"):
+    with pytest.raises(
+        RefusedError, match=r"the server could not be reached .* Check GOLDGRADE_ENGINE_SHOP_URL"
+    ):
         away.search("x", 1)
 
 

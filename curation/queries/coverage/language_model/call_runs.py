@@ -54,7 +54,7 @@ class ModelWork(NamedTuple):
     @property
     def sentence(self) -> str:
         """Say how many calls there are to send, how long their texts are, and their price."""
-        price = "" if self.price is None else f", at least {self.price:.4f} by the prices set"
+        price = "" if self.price is None else f", at least {self.price:.4f} at the prices that you set"
         size = f"{pluralize(self.calls, 'call')} to send with about {self.tokens:,} tokens{price}"
         return f"{size}; {self.stored:,} answered before."
 
@@ -88,14 +88,14 @@ class ModelSpending:
     @property
     def sentences(self) -> list[str]:
         """Say how many requests were sent, and how many calls have an answer."""
-        price = "" if self.price is None else f", {self.price:.4f} by the prices set"
+        price = "" if self.price is None else f", {self.price:.4f} at the prices that you set"
         tokens = f"{self.tokens_read:,} tokens read and {self.tokens_written:,} written{price}"
         calls = f"{self.answered:,} of {pluralize(self.calls, 'call')}"
         answered = f"{calls} have an answer, {self.stored:,} of them from before"
         sentences = [f"{pluralize(self.requests, 'request')} sent: {tokens}. {answered}."]
         if self.uncounted:
             answers = pluralize(self.uncounted, "answer")
-            sentences.append(f"The endpoint did not count the tokens of {answers}.")
+            sentences.append(f"The endpoint gave no token count for {answers}.")
         return sentences + describe_left_out(self.left_out)
 
 

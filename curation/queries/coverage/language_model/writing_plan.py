@@ -86,7 +86,7 @@ class WritingWork(NamedTuple):
         """Return a sentence with the numbers of calls and tokens that the run would send."""
         price = ""
         if self.least_price is not None and self.most_price is not None:
-            price = f", {self.least_price:.4f} to {self.most_price:.4f} by the prices set"
+            price = f", {self.least_price:.4f} to {self.most_price:.4f} at the prices that you set"
         return (
             f"{pluralize(self.queries, 'query', 'queries')} for {pluralize(self.gaps, 'region')}. "
             f"{self.least_calls:,} to {pluralize(self.most_calls, 'call')}, which read about "
