@@ -55,13 +55,12 @@ class AgreementReport:
     Attributes
     ----------
     round_name: the name of the round; None for the project.
-    seed, resamples: the seed and the number of resamples of the bootstrap.
+    seed, resamples: the seed of the bootstrap and its number of resamples.
     scale, steps: the values of the guide's grades, and their names.
     between, within: the agreement between annotators, and the consistency of each annotator.
     disputed: the number of pairs that wait for a reviewer because of grades or only because of evidence.
     details: None in a report without details.
-    uninformative: the annotators who agree with nobody, or give one grade only, so that their consistency
-        says nothing.
+    uninformative: annotators whose consistency says nothing: they agree with nobody or give one grade.
     pace: the pace of each annotator, ordered by name.
     evidence: the agreement on marks in the whole project; None for a round, and without marks.
     """

@@ -60,24 +60,21 @@ class Evaluation:
     ----------
     sealed: the sealed parts among the evaluated parts; with a sealed part there are no values by query.
     relevant_grade: the lowest grade of a relevant document, for binary measures.
-    without_relevant: the number of queries without a relevant document, which measures that need one leave
-        out.
+    without_relevant: the number of queries that measures leave out because no document is relevant.
     about: measure → definition in a few words.
     query_ids, query_texts: the evaluated queries; None if a sealed part was evaluated.
-    comparisons: comparisons of systems by every measure, overall and by stratum; see
-        `figures.compare_scores`.
+    comparisons: of systems by every measure, overall and by stratum; see `figures.compare_scores`.
     leaderboards: measure → systems by rank, with groups of systems that cannot be distinguished.
     sealed_count: the count of sealed evaluations of these parts; None if no part is sealed.
     hard_negatives: the effect of hard negatives; None if it was not asked for.
-    pool_unjudged: the share of unjudged pairs among the pairs that pools proposed for the evaluated queries;
-        None without a pool.
+    pool_unjudged: the unjudged share of the pairs that pools proposed for the queries; None without a pool.
     coverage: the release's coverage; None without a coverage map.
     summaries: figures over the strata of each facet of the coverage map that was asked for.
     mark: the mark of a release that was frozen against the gate; None for other releases.
-    context: system → recall of evidence against words of context, for the system's first run. The context is
-    empty without evidence, and if a sealed part was evaluated.
-    lists: system → first ranks of its first run, by query. Ranks are not figures, so the JSON of an
-    evaluation has no ranks. The lists are empty if a sealed part was evaluated.
+    context: system → recall of evidence against words of context, for the system's first run; empty without
+        evidence, and if a sealed part was evaluated.
+    lists: system → first ranks of its first run, by query; empty if a sealed part was evaluated. Ranks are no
+        measures, so they are not in the JSON of an evaluation.
     """
 
     release: str
@@ -125,8 +122,8 @@ class AnsweringSystem:
     answered: the number of queries with references that the system answered.
     missing: the number of queries with references that the system did not answer; they count 0.
     empty: the number of empty answers among these.
-    refused: the share of unanswerable queries with an empty answer. A query without a row in the file may not
-    have been sent to the system, so the query counts 0.
+    refused: the share of unanswerable queries with an empty answer; a query without a row in the file, which
+        may not have been sent to the system, counts 0.
     unsent: the number of unanswerable queries without a row in the file; None if fewer than ten are sealed.
     ungraded: graded property → number of answers that nobody graded.
     left_out: reason → number of rows of the file.

@@ -47,8 +47,7 @@ class AbstentionFigures:
     tagged: the number of unanswerable queries that people tagged `unanswerable`.
     contradictory: the number of queries with the tag and a relevant document, which are in neither class.
     unjudged: the number of queries without a grade, which are in neither class.
-    area: the area under the ROC curve, with DeLong's interval; without a value, its `why` explains missing
-        figures.
+    area: the area under the ROC curve, with DeLong's interval; its `why` explains missing statistics.
     threshold: the confidence from which on queries are answered.
     kept: the share of answerable queries that the threshold keeps, at least `KEPT_SHARE`.
     refused: the share of unanswerable queries below the threshold; its interval is a bootstrap over both
@@ -56,8 +55,8 @@ class AbstentionFigures:
     empty_unanswerable, empty_answerable: the share of all queries of the class that have no row in the file.
         The system may have found nothing, or may not have been asked: see `note`.
     curve: threshold, share of answerable queries kept, and share of unanswerable queries refused, from the
-        highest threshold to the lowest, which is None and answers all. Together with the run the curve
-        reveals unanswerable queries, so sealed parts have no curve.
+        highest threshold to the lowest, which is None and answers all. Sealed parts have no curve, because
+        with the run it reveals unanswerable queries.
     """
 
     answerable: int

@@ -132,7 +132,7 @@ def write_baselines(
 ) -> BaselineRuns:
     """Search a release's corpus for its queries, and write one run file for each system.
 
-    All files are written to temporary paths and moved to the folder when all files are complete.
+    Files are moved to the folder only when all are complete.
 
     Parameters
     ----------

@@ -49,8 +49,7 @@ class EvaluatedRelease:
     pooled: the pairs that systems proposed for these queries.
     sealed_apart: the ids of queries of sealed parts that are not evaluated.
     coverage: the release's coverage; None if the release has no coverage map.
-    frozen: the release itself; None in tests of figures alone.
-    bodies: the bodies of the release's documents.
+    frozen: the release itself; None in tests of statistics alone.
     """
 
     name: str

@@ -48,8 +48,7 @@ class RunScores:
 
     Attributes
     ----------
-    query_ids: the Q queries, ordered.
-    measures: the M measures.
+    query_ids, measures: the Q queries, ordered, and the M measures.
     values: shape (Q, M), NaN where the query has no relevant document (for judged@k: no returned document).
         Totals have a value for each query.
     highest: shape (Q, M), the highest value that the query's grades allow (`compute_highest_values`).
