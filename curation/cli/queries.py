@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated
 
@@ -10,14 +11,14 @@ from typer import Argument, Context, Option
 
 from curation.cli.invocation import actor, find_given_flags, project_store, refuse_unused
 from curation.cli.language_model import NOT_SENT, MaxCalls, Send
-from curation.cli.options import Seed, option, split_list
+from curation.cli.options import Seed, option, split_list, with_options_of
 from curation.cli.output import emit, note, show
 from curation.cli.program import command_group
-from curation.cli.progress import progress_bar
+from curation.cli.progress import progress_bar, run_operation
 from curation.core.errors import InputError
 from curation.core.operation import PlainResult
 from curation.core.request import DEFAULT_MODEL
-from curation.queries.requests import CoverageRequest
+from curation.queries.requests import CoverageRequest, QuestionRequest
 
 if TYPE_CHECKING:
     from curation.queries.coverage.language_model.writing_plan import WritingRequest
@@ -33,6 +34,9 @@ JudgedShare = Annotated[
 ]
 RegionNumber = Annotated[int | None, Option(help="Write only for the region with this number.")]
 EmbeddingModel = Annotated[str, option(CoverageRequest, "model")]
+
+
+QUESTION_OPTIONS = ("documents", "kinds", "strata", "check_model")
 
 
 class Purpose(StrEnum):
@@ -76,8 +80,11 @@ def add(
 
 
 @queries_group.command("write")
+@with_options_of(QuestionRequest, except_fields=("per_document", "share", "seed", "calls"))
 def write_command(
+    request: QuestionRequest,
     context: Context,
+    per_document: Annotated[int | None, option(QuestionRequest, "per_document", min=1, max=20)] = None,
     queries: QueryCount = 20,
     annotators: Writers = None,
     share: JudgedShare = None,
@@ -88,10 +95,17 @@ def write_command(
     send: Send = False,
     calls: MaxCalls = None,
 ) -> None:
-    """Have queries written for untested regions, or list queries.
+    """Have queries written, or list the written queries.
 
-    With --annotators, people write the queries; with --share, a language model writes them. Without both
-    options the command lists the written queries with their source, and the state of unanswerable queries.
+    With --per-document, a language model writes questions for documents that are drawn at random; the project
+    needs no traffic and no coverage map. With --annotators people write queries for untested regions, and
+    with --share alone a language model does. Without these options the command lists the written queries with
+    their source, and the state of unanswerable queries.
+
+    --per-document: one call writes all questions of a document. The answer must be quoted from the document.
+    A second call, to the model of --check-model or of GOLDGRADE_LLM_CHECK_URL, sees the question with its
+    document and BM25's first ten documents, but not the quote. The question is kept if one of these documents
+    answers it, and each document that does becomes a candidate. Rejected questions are kept with the reason.
 
     A person's task has a document of a region and a style: 1–2 words, 3–4 words or a natural question, with
     proper names or in generic terms. The tasks take regions in the order of searches × documents; each region
@@ -107,12 +121,22 @@ def write_command(
     \b
     Examples:
       goldgrade queries write
+      goldgrade queries write --per-document 3 --documents 200
+      goldgrade queries write --per-document 2 --documents 60 --strata product --kinds question,keyword --send
       goldgrade queries write --queries 30 --annotators anna,ben --seed 7
       goldgrade queries write --queries 10 --annotators anna --purpose unanswerable
       goldgrade queries write --queries 2 --annotators anna --region 4
       goldgrade queries write --queries 30 --share 0.5 --send --calls 300
       goldgrade queries write --share 1
     """
+    if per_document is not None:
+        ask = ("queries", "annotators", "purpose", "region", "model")
+        refuse_unused(context, "--per-document draws documents and needs no map", *ask)
+        share = 1.0 if share is None else share
+        questions = replace(request, per_document=per_document, share=share, seed=seed, calls=calls)
+        _write_questions(questions, send)
+        return
+    refuse_unused(context, "no documents are drawn; add --per-document", *QUESTION_OPTIONS)
     _check_options(context, annotators, share, purpose)
     if annotators is not None:
         _open_tasks(queries, annotators, purpose, region, seed)
@@ -121,8 +145,8 @@ def write_command(
     elif "queries" in find_given_flags(context) or send:
         from curation.queries.coverage.language_model.writing_plan import WritingRequest
 
-        request = WritingRequest(queries, share, seed, embedding=model, fill=purpose is Purpose.few)
-        _write_by_model(request, send, calls)
+        fill = purpose is Purpose.few
+        _write_by_model(WritingRequest(queries, share, seed, embedding=model, fill=fill), send, calls)
     else:
         from curation.queries.coverage.writing.synthetic_queries import draw_queries
 
@@ -153,6 +177,19 @@ def _open_tasks(queries: int, annotators: str, purpose: Purpose, region: int | N
     fill = purpose is Purpose.few
     kind = UNANSWERABLE if purpose is Purpose.unanswerable else GAP
     show(open_tasks(project_store(), queries, writers, seed, kind, actor(), region=region, fill=fill))
+
+
+def _write_questions(request: QuestionRequest, send: bool) -> None:
+    from curation.queries.questions.write_questions import estimate_questions
+
+    sentences = estimate_questions(project_store(), request)
+    if not send:
+        emit({"would_send": sentences}, "\n".join([*sentences, NOT_SENT]))
+        return
+    note(*sentences)
+    written = run_operation("write questions", request)
+    note(*written.spent.sentences)
+    show(written)
 
 
 def _write_by_model(request: WritingRequest, send: bool, calls: int | None) -> None:

@@ -31,6 +31,7 @@ _ENTRIES = {
     "sample": _Entry("releases.sampling_operations", "sources", "queries"),
     "top up": _Entry("releases.sampling_operations", "sources", "queries"),
     "tags": _Entry("queries.operations", "sources", "queries vectors"),
+    "write questions": _Entry("queries.operations", "sources", "queries candidates"),
     "pool": _Entry("pooling.operations", "sources queries", "candidates vectors"),
     "coverage": _Entry("queries.operations", "sources queries", "map vectors"),
     "start": _Entry("operations.start", "sources", "queries candidates"),

@@ -1,14 +1,19 @@
-"""Operations on queries: tag queries by rules, and measure coverage."""
+"""Operations on queries: tag queries by rules, measure coverage, and have a model write questions."""
 
 from __future__ import annotations
 
 from curation.core.operation import Operation
+from curation.core.progress import Progress
 from curation.queries.coverage.coverage_map import make_parameters
+from curation.queries.coverage.language_model.call_runs import CallLimits
+from curation.queries.coverage.language_model.endpoint import find_check_endpoint, find_endpoint
 from curation.queries.coverage.report import find_coverage
-from curation.queries.requests import CoverageRequest, TagsRequest
+from curation.queries.questions.document_draw import check_request
+from curation.queries.questions.write_questions import WrittenQuestions, write_questions
+from curation.queries.requests import CoverageRequest, QuestionRequest, TagsRequest
 from curation.queries.tag_rules import find_tags, read_queries_to_tag
 from curation.retrieval.embeddings import refuse_without_model
-from curation.store import Cursor
+from curation.store import Cursor, Store
 from curation.store.documents import current_snapshot, refuse_held
 
 
@@ -22,6 +27,19 @@ def _check_coverage(cursor: Cursor, request: CoverageRequest | None) -> None:
     if request is not None:
         make_parameters(request)
         refuse_without_model(cursor, request.model)
+
+
+def _check_questions(cursor: Cursor, request: QuestionRequest | None) -> None:
+    find_endpoint()
+    check_request(cursor, request)
+
+
+def _write_questions(
+    store: Store, request: QuestionRequest, progress: Progress, author: str
+) -> WrittenQuestions:
+    limits = CallLimits(find_endpoint(), request.calls)
+    checker = find_check_endpoint(request.check_model)
+    return write_questions(store, request, limits, checker, author, progress)
 
 
 OPERATIONS = {
@@ -41,5 +59,14 @@ OPERATIONS = {
         on_interrupt="The coverage map has not changed. Measure coverage again; the embeddings are kept.",
         check=_check_coverage,
         first_step="reading the corpus",
+    ),
+    "write questions": Operation(
+        QuestionRequest,
+        _write_questions,
+        in_progress="questions are being written",
+        on_interrupt="The stored questions and all answers are kept. Write the questions again to go on.",
+        check=_check_questions,
+        first_step="drawing documents",
+        stage="sample",
     ),
 }

@@ -28,6 +28,7 @@ SHARED = {
     "--columns": ("names of the columns", "str"),
     "--date-order": ("how to read dates", "str"),
     "--depth": ("documents", "int"),
+    "--documents": ("documents", "int"),
     "--dry-run": ("show ", "bool"),
     "--duplicates": ("blind duplicates", "float"),
     "--encoding": ("encoding of text files", "str"),
@@ -67,6 +68,7 @@ SHARED = {
     "--skip-repeated": ("keep the best rank of a document", "bool"),
     "--skip-unknown": ("leave out", "bool"),
     "--systems": ("systems", "str"),
+    "--strata": ("strata", "str"),
     "--tag": ("tag", "str"),
     "--threshold": ("similarity", "float"),
 }
@@ -74,24 +76,22 @@ ALONE = set(
     """
     --about --activate --against --all --allocation --allow-changed --allow-disputed --alpha
     --annotator-columns --annotator-map --ask-from --asker-only --backup-to --baseline --bot-per-day
-    --bot-per-minute --browser --by-time --card --certificate --chunks --clean --consistency
+    --bot-per-minute --browser --by-time --card --certificate --check-model --chunks --clean --consistency
     --contributions --control-items --cut --deactivate --decided --declare --delete --demo --demo-files
-    --design --differences --document-threshold --documents --draw --due --end-sign-ins
-    --evidence --exclude-judged --exclude-released --fail-if --find
-    --for --fresh --from --gaps --graded --group-spellings --guide --hard-negatives --host --id
-    --ids --images-from --in-place --information-need --instructions --join --kind
-    --keep-words --known-rows --largest-group --list --lists --log-json --markup --max-characters --max-words
-    --measures --merged --min-count --min-f1 --min-probability --name --new --no-email --no-link
-    --no-near-duplicates --no-paraphrase --no-query-text --no-shared-documents --notify --nuggets
-    --only-complete --open-rounds --override --overwrite --pairs --people
-    --paraphrase-threshold --pass --pass-mark --password-stdin --personal-data --pick --pilot --port
-    --proposed --purpose --query-threshold --questions --quota --random-negatives --reference-answers
-    --refresh --region --rename --reopen --repeat-minutes --replace --retry --rounds --rule
-    --same --same-grades --seal --sealed-limit --second-opinion --set
-    --share-grades --show --sign-ins --significance-test --since --single-annotator --smoothing --source
-    --splitter --stemmer --stored --strata --task --text --titles-only --to --today --top-ten --top-up
-    --topics --try --twice --unanswerable --unclear --unjudgeable --unjudged --unset
-    --until --versions --within --without-grades
+    --design --differences --document-threshold --draw --due --end-sign-ins --evidence --exclude-judged
+    --exclude-released --fail-if --find --for --fresh --from --gaps --graded --group-spellings --guide
+    --hard-negatives --host --id --ids --images-from --in-place --information-need --instructions --join
+    --keep-words --kind --kinds --known-rows --largest-group --list --lists --log-json --markup
+    --max-characters --max-words --measures --merged --min-count --min-f1 --min-probability --name --new
+    --no-email --no-link --no-near-duplicates --no-paraphrase --no-query-text --no-shared-documents --notify
+    --nuggets --only-complete --open-rounds --override --overwrite --pairs --paraphrase-threshold --pass
+    --pass-mark --password-stdin --people --per-document --personal-data --pick --pilot --port --proposed
+    --purpose --query-threshold --questions --quota --random-negatives --reference-answers --refresh
+    --region --rename --reopen --repeat-minutes --replace --retry --rounds --rule --same --same-grades
+    --seal --sealed-limit --second-opinion --set --share-grades --show --sign-ins --significance-test
+    --since --single-annotator --smoothing --source --splitter --stemmer --stored --task --text
+    --titles-only --to --today --top-ten --top-up --topics --try --twice --unanswerable --unclear
+    --unjudgeable --unjudged --unset --until --versions --within --without-grades
     """.split()
 )
 SENTENCE = re.compile(r"[A-Z“'].*[.)]", re.DOTALL)

@@ -22,7 +22,7 @@ TASK_KINDS = {
     "Unanswerable: topics that the corpus lacks": UNANSWERABLE,
 }
 MAX_QUERIES = 100
-SOURCES = {"written": "person", "synthetic": "model"}
+SOURCES = {"written": "person", "synthetic": "synthetic"}
 CHECK_RESULTS = {
     "not pooled": "not pooled yet",
     "not judged": "nobody has answered yet",
@@ -62,12 +62,14 @@ def show_written(context: PageContext, state: CoverageState) -> None:
         st.info("There are no writing tasks yet. Open some under Gaps.")
         return
     ui.tables(task_progress.build_batch_table(tasks))
-    names = {cluster.number: cluster.name for cluster in state.map.clusters}
+    regions: dict[tuple[str | None, int | None], str] = {
+        (state.map.map_id, cluster.number): cluster.name for cluster in state.map.clusters
+    }
     rows = [
         (
             QueryName(query.text, query.query_id),
             f"{query.writer} ({SOURCES[query.source]})",
-            names.get(query.cluster, "") if query.map_id == state.map.map_id else "of another map",
+            regions.get((query.map_id, query.cluster), "of another map" if query.map_id else ""),
             query.document_id,
             query.style,
         )

@@ -104,9 +104,11 @@ def make_queries(rows: ProjectRows, chosen: Collection[str], filters: Mapping[st
             "group": rows.split.groups[query.query_id],
         }
         if facts["model"] is not None:
-            prompts = json.loads(facts["detail"]).get("prompts", {})
-            share = round_floats(facts["share"])
-            row["written_by"] = {"model": facts["model"], "prompts": prompts, "share_judged": share}
+            detail = json.loads(facts["detail"])
+            share, prompts = round_floats(facts["share"]), detail.get("prompts", {})
+            written_by = {"model": facts["model"], "prompts": prompts, "share_judged": share}
+            checked = {name: detail[name] for name in ("checked_by", "probability") if name in detail}
+            row["written_by"] = written_by | round_floats(checked)
         if query.query_id in filters:
             row["filter"] = filters[query.query_id]
         table.append(row)

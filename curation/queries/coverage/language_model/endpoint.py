@@ -4,6 +4,8 @@
     GOLDGRADE_LLM_MODEL   the model's name, as the endpoint knows it
     GOLDGRADE_LLM_KEY     the endpoint's key, which is sent as a bearer token
     GOLDGRADE_LLM_PRICES  prices of a million tokens read and written, such as 0.15,0.60
+    GOLDGRADE_LLM_CHECK_URL, GOLDGRADE_LLM_CHECK_MODEL, GOLDGRADE_LLM_CHECK_KEY
+                          a second endpoint and model, which check what the first model writes
 
 A project stores the model's name with each answer, but never the endpoint's address or key.
 """
@@ -25,6 +27,7 @@ MODEL = "GOLDGRADE_LLM_MODEL"
 KEY = "GOLDGRADE_LLM_KEY"
 PRICES = "GOLDGRADE_LLM_PRICES"
 ROUTE = "/chat/completions"
+CHECK_URL, CHECK_MODEL, CHECK_KEY = (name.replace("LLM", "LLM_CHECK") for name in (URL, MODEL, KEY))
 TokenPrices = tuple[float, float]
 """Prices of a million tokens read and of a million tokens written, in any currency."""
 WAY_OUT = f"{URL} is an address such as https://host/v1, and {MODEL} is the model's name at this address."
@@ -112,6 +115,27 @@ def find_endpoint(environment: Mapping[str, str] | None = None) -> ModelEndpoint
     route = url.rstrip("/")
     route = route if route.endswith(ROUTE) else route + ROUTE
     return ModelEndpoint(route, read_model(environment), SecretStr(key), read_prices(environment))
+
+
+def make_check_environment(model: str | None = None) -> dict[str, str]:
+    """Make the environment of the endpoint that checks: the second endpoint and model, or else the first.
+
+    The key of one host is never sent to another host.
+
+    Parameters
+    ----------
+    model: name of the model that checks; None is the model of the environment.
+    """
+    url = _read_setting(None, CHECK_URL)
+    name = model or _read_setting(None, CHECK_MODEL) or _read_setting(None, MODEL)
+    key = _read_setting(None, CHECK_KEY if url else KEY)
+    settings = {URL: url or _read_setting(None, URL), MODEL: name, KEY: key}
+    return settings if url else settings | {PRICES: _read_setting(None, PRICES)}
+
+
+def find_check_endpoint(model: str | None = None) -> ModelEndpoint:
+    """Read the endpoint that checks from the environment (`make_check_environment`)."""
+    return find_endpoint(make_check_environment(model))
 
 
 def _read_setting(environment: Mapping[str, str] | None, name: str) -> str:

@@ -15,6 +15,7 @@ from curation.core.digests import canonical_json, digest
 from curation.core.errors import InputError
 from curation.ingest.importers.queries import add_query
 from curation.queries.coverage.writing.styles import STYLES
+from curation.queries.questions.kinds import KINDS
 from curation.store import Cursor, Query, append_rows, fetch, record_event, utc_now
 
 GAP, UNANSWERABLE = "gap", "unanswerable"
@@ -29,17 +30,18 @@ class QueryOrigin(NamedTuple):
 
     Attributes
     ----------
-    purpose: 'gap' for a region without a query; 'unanswerable' for a topic that the corpus lacks.
+    purpose: 'gap' for a document that answers the query; 'unanswerable' for a topic that the corpus lacks.
     writer: name of an annotator or of a model.
     document_id, content_hash: the document that the writer saw, and its version.
-    style: name of a style in `STYLES`.
+    map_id, cluster: the coverage map and the cluster; None for a query that was written without a map.
+    style: name of a style in `STYLES`, or of a kind of questions in `KINDS`.
     detail: further facts for the audit, stored as JSON.
     """
 
     purpose: str
     writer: str
-    map_id: str
-    cluster: int
+    map_id: str | None
+    cluster: int | None
     document_id: str
     content_hash: str
     style: str
@@ -54,8 +56,8 @@ class CoverageQuery(NamedTuple):
     source: str
     purpose: str
     writer: str
-    map_id: str
-    cluster: int
+    map_id: str | None
+    cluster: int | None
     document_id: str
     content_hash: str
     style: str
@@ -78,10 +80,10 @@ def add_coverage_query(
     InputError: the text is empty or holds personal data, or the purpose or the style is unknown.
     RefusedError: the project has the text already.
     """
-    if origin.purpose not in PURPOSES or origin.style not in STYLES:
+    if origin.purpose not in PURPOSES or origin.style not in (*STYLES, *KINDS):
         raise InputError(
             f"The purpose of a query for coverage is one of {', '.join(PURPOSES)}, and its style is one of "
-            f"{', '.join(STYLES)}; found {origin.purpose!r} and {origin.style!r}."
+            f"{', '.join([*STYLES, *KINDS])}; found {origin.purpose!r} and {origin.style!r}."
         )
     query = add_query(cursor, text, source=source)
     row: Sequence[Any] = [*origin[:-1], canonical_json(origin.detail), utc_now()]
@@ -93,21 +95,24 @@ def add_coverage_query(
 
 
 def add_origin_candidates(cursor: Cursor, query_ids: Sequence[str]) -> None:
-    """Add the document that each query was written for as a candidate, unless it is a candidate already.
+    """Add the documents that each query was written for, or that a model found to answer it, as candidates.
 
     An unanswerable query gets no candidate, because the document shown to its writer does not answer the
     query.
     """
     sql = """
-        SELECT query_id, document_id, map_id FROM coverage_queries c
+        SELECT query_id, document_id, map_id FROM (
+            SELECT query_id, purpose, map_id,
+                   unnest([document_id] || coalesce(CAST(detail->'also' AS TEXT[]), [])) AS document_id
+            FROM coverage_queries) c
         WHERE purpose = ? AND list_contains(?::TEXT[], query_id)
         AND NOT EXISTS (FROM candidates k WHERE k.query_id = c.query_id AND k.document_id = c.document_id)
-        ORDER BY query_id
+        ORDER BY query_id, document_id
     """
     rows = cursor.execute(sql, [GAP, query_ids]).fetchall()
     names = ("query_id", "document_id")
     append_rows(cursor, "candidates", [row[:2] for row in rows], names)
-    sources = [(*pair, digest(ORIGIN, map_id)) for *pair, map_id in rows]
+    sources = [(*pair, digest(ORIGIN, map_id or "")) for *pair, map_id in rows]
     append_rows(cursor, "candidate_sources", sources, (*names, "pool_id"), system=ORIGIN)
 
 

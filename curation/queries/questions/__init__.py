@@ -1,0 +1,1 @@
+"""Questions that a language model writes for documents, without traffic and without a coverage map."""
