@@ -15,7 +15,7 @@ from curation.core.digests import canonical_json, digest
 from curation.core.errors import InputError
 from curation.ingest.importers.queries import add_query
 from curation.queries.coverage.writing.styles import STYLES
-from curation.queries.questions.kinds import KINDS
+from curation.queries.requests import QUESTION_KINDS
 from curation.store import Cursor, Query, append_rows, fetch, record_event, utc_now
 
 GAP, UNANSWERABLE = "gap", "unanswerable"
@@ -34,7 +34,7 @@ class QueryOrigin(NamedTuple):
     writer: name of an annotator or of a model.
     document_id, content_hash: the document that the writer saw, and its version.
     map_id, cluster: the coverage map and the cluster; None for a query that was written without a map.
-    style: name of a style in `STYLES`, or of a kind of questions in `KINDS`.
+    style: name of a style in `STYLES`, or of a kind in `QUESTION_KINDS`.
     detail: further facts for the audit, stored as JSON.
     """
 
@@ -80,10 +80,10 @@ def add_coverage_query(
     InputError: the text is empty or holds personal data, or the purpose or the style is unknown.
     RefusedError: the project has the text already.
     """
-    if origin.purpose not in PURPOSES or origin.style not in (*STYLES, *KINDS):
+    if origin.purpose not in PURPOSES or origin.style not in (*STYLES, *QUESTION_KINDS):
         raise InputError(
             f"The purpose of a query for coverage is one of {', '.join(PURPOSES)}, and its style is one of "
-            f"{', '.join([*STYLES, *KINDS])}; found {origin.purpose!r} and {origin.style!r}."
+            f"{', '.join([*STYLES, *QUESTION_KINDS])}; found {origin.purpose!r} and {origin.style!r}."
         )
     query = add_query(cursor, text, source=source)
     row: Sequence[Any] = [*origin[:-1], canonical_json(origin.detail), utc_now()]
