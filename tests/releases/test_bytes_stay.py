@@ -165,27 +165,27 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
 
 
 RELEASES = {
-    "v1": "9ba562f395387f8084e57e30a02833f065feb1a74293b052747c232ca59337c6",
-    "shared": "3e23f40fce10cfc8672cbad5467cd8a312455273ac0e9c95fbcd220bc824b377",
-    "v2": "ecfb271af627a9e0402eaa05bcb8ea36a12cc785bb9efd6c95d5e1313d00ce13",
+    "v1": "ee4a5b5cf3cbcb7c97a1804802a635837727641af699db5a4d3aa1c8e247a31a",
+    "shared": "b5ed640a1c45f660290c882118b386d752d14e5437eda4eedf04c2e53fe3cac4",
+    "v2": "e7d371edcb976fc2a07b7f44f853ea2c6dada0bad5d3c0d83af891cbd99811ff",
 }
 EXPORTS = {
-    "beir": "69f016f7b3723781",
-    "leaderboard": "76a3e48ab25b3fd5",
-    "trec": "0be93eef63ce786f",
-    "csv": "80c8956d0e9aaf05",
-    "parquet": "ea932521195929ad",
-    "hf": "3be5ff7163c2252f",
-    "triplets": "9f20346322ad7f43",
-    "full": "4b1ebd12593ea676",
-    "rank-eval": "37f3a00b2e012105",
-    "ratings": "d5b9c4118d6b82cb",
-    "label-studio": "08607daa146a1277",
-    "ragas": "aff01b7eb190fc4b",
-    "deepeval": "b7d725379e3fd939",
-    "langsmith": "44ff5ebcf8482267",
+    "beir": "8e33b4bfb8e4ab2a",
+    "leaderboard": "532b772a4cd394fe",
+    "trec": "bbb1b446ba058e21",
+    "csv": "b4482a3349bc9e8c",
+    "parquet": "926dd40d073b218b",
+    "hf": "e268407cd43f94c9",
+    "triplets": "0ed4f1989b27dbb3",
+    "full": "f9d963e9995b4bea",
+    "rank-eval": "67bee8de9648e1be",
+    "ratings": "a1e66833abc68098",
+    "label-studio": "24b9a0213cff019e",
+    "ragas": "e011a9be338a0b3a",
+    "deepeval": "1f800c7607d8f5a5",
+    "langsmith": "193a59dffec13d71",
 }
-EVALUATION = "0f86c1dbdd2bae3e"
+EVALUATION = "94632ad8b61c18fc"
 
 
 def test_release_ids_stay(made: Store) -> None:
