@@ -124,8 +124,9 @@ def test_an_empty_project_asks_for_documents_queries_and_people(store: Store) ->
     test = run("Home")
     tiles = [one.proto.body for one in test.get("html") if "gs-tile" in one.proto.body]
     assert [re.findall("<h2>(\\w+)<", tile) for tile in tiles] == [["Documents"], ["Queries"], ["People"]]
-    assert [label for label, _, _ in links(test)][:5] == [
-        *("Import documents", "Import a log", "Paste or import queries", "Write queries", "Add people")
+    assert [label for label, _, _ in links(test)][:6] == [
+        *("Import documents", "Import a log", "Paste or import queries", "Write queries"),
+        *("Let a model propose questions", "Add people"),
     ]
     assert not [one for one in test.button if one.label == START_LABEL]
 

@@ -23,7 +23,7 @@ from tests.support.projects import add_names, new_project
 PARTS = {
     "queries": ("part", ("Sample", "All queries", "Pool", "Coverage")),
     "rounds": ("part", ("Progress", "Questions", "Manage", "Open a round")),
-    "write": ("part", ("Queries", "Answers", "Decide", "Tasks")),
+    "write": ("part", ("Queries", "Answers", "Decide", "Tasks", "Questions")),
     "settings": ("part", ("Guide", "Backup", "Notices")),
     "agreement": ("round", ("All rounds", "gulls")),
 }

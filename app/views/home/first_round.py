@@ -28,6 +28,7 @@ _QUERIES = (
     Action("Import a log", "import", "", {"kind": "traffic"}),
     Action("Paste or import queries", "import", "", {"kind": "queries"}),
     Action("Write queries", "write", ""),
+    Action("Let a model propose questions", "write", "", {"part": "Questions"}),
 )
 
 

@@ -6,18 +6,20 @@ from app import ui
 from app.acts import Acts
 from app.app_page import JUDGE, LEADS, REVIEWERS, AppPage
 from app.context import project_store
-from app.views.write import answer_tasks, answers, deciding, queries
+from app.page_context import read_context
+from app.views.write import answer_tasks, answers, deciding, queries, questions
 from curation.labeling.written_answers.writing import has_answer_tasks
 from curation.people.annotators import JUDGING_ROLES
 from curation.queries.coverage.writing.writing_queue import has_writing_tasks
 from curation.store import Annotator
 
-QUERIES, ANSWERS, DECIDE, TASKS = "Queries", "Answers", "Decide", "Tasks"
+QUERIES, ANSWERS, DECIDE, TASKS, QUESTIONS = "Queries", "Answers", "Decide", "Tasks", "Questions"
 PARTS = {QUERIES: queries.show, ANSWERS: answers.show, DECIDE: deciding.show, TASKS: answer_tasks.show}
 PURPOSES = {
     QUERIES: "Write queries that users would ask, for documents that no query finds yet.",
     ANSWERS: "Write correct answers to queries. Several people write answers to a query independently.",
     DECIDE: "Choose the reference answer where the written answers differ.",
+    QUESTIONS: "Let a language model propose questions for documents of the corpus.",
     TASKS: "Choose who writes reference answers, and for which queries.",
 }
 
@@ -26,13 +28,16 @@ def show(annotator: Annotator) -> None:
     parts = list_parts(annotator) or [QUERIES]
     part = ui.choose_part("Part", parts, "part") if len(parts) > 1 else parts[0]
     ui.purpose(PURPOSES[part])
-    PARTS[part](project_store(), Acts(annotator))
+    if part == QUESTIONS:
+        questions.show(read_context(annotator, [questions.JOB]))
+    else:
+        PARTS[part](project_store(), Acts(annotator))
 
 
 def list_parts(annotator: Annotator) -> list[str]:
     """Return the parts of the page that have work for this person; leads get all parts."""
     if annotator.role in LEADS:
-        return list(PARTS)
+        return [*PARTS, QUESTIONS]
     decides = annotator.role in REVIEWERS
     with project_store().reading() as cursor:
         parts = [QUERIES] if has_writing_tasks(cursor, annotator.name) else []

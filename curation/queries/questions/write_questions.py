@@ -33,7 +33,7 @@ from curation.queries.questions import document_draw, question_calls
 from curation.queries.questions.kinds import KINDS, UNANSWERABLE
 from curation.queries.questions.question_calls import CHECK, WRITE, Question, QuestionAim, QuestionCheck
 from curation.queries.requests import QuestionRequest
-from curation.store import COMMAND_LINE, Query, Store, fetch, utc_now
+from curation.store import COMMAND_LINE, Cursor, Query, Store, fetch, utc_now
 
 DEPTH = 10
 """Number of documents from the top of BM25's list that the check reads besides the document."""
@@ -75,7 +75,7 @@ class WrittenQuestions:
         """Count the new and the rejected questions, and say who checked them and why the run ended."""
         count, without = len(self.questions), sum(kind == UNANSWERABLE for *_, kind in self.questions)
         written = f"{pluralize(count, 'question')} stored, {without:,} of them unanswerable"
-        ended = f"The run ended early: {self.ended}. Run the same command again to go on."
+        ended = f"The run ended early: {self.ended}. Start the run again to go on."
         known = f"An earlier run stored or rejected {pluralize(self.known, 'question')}."
         return [
             f"{written}, for {pluralize(self.documents, 'document')}.",
@@ -91,6 +91,12 @@ class WrittenQuestions:
         """List the new questions."""
         caption = f"{pluralize(len(self.questions), 'question')} by {self.model}"
         return (Table(caption, ("question", "document", "kind"), tuple(self.questions)),)
+
+
+def read_rejected(cursor: Cursor) -> list[tuple[str, str, str, str]]:
+    """Read the text, kind, document and reason of each rejected question, newest first."""
+    sql = "SELECT text, kind, document_id, reason FROM rejected_questions ORDER BY rowid DESC"
+    return cursor.execute(sql).fetchall()
 
 
 def describe_models(model: str, checked_by: str) -> str:
