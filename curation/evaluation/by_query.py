@@ -80,7 +80,7 @@ def read_open_result(cursor: Cursor, evaluation_id: str, annotator: Annotator) -
     """
     result: dict[str, Any] = json.loads(read_result(cursor, evaluation_id, annotator))
     if "runs" not in result:
-        raise NotFoundError("This evaluation covers only answers, so the evaluation has no result lists.")
+        raise NotFoundError("This evaluation covers only answers, so there are no result lists.")
     if result["sealed"]:
         parts = ", ".join(result["sealed"])
         raise RefusedError(f"{parts} is sealed, and a sealed part shows no values of single queries.")

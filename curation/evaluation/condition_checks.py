@@ -63,7 +63,7 @@ class CheckedFigure(NamedTuple):
     def sentence(self) -> str:
         """Write the checked value and its distance from the reference as a sentence."""
         if self.value is None or self.reference is None or self.change is None:
-            return f"No figure could be checked, so nothing has passed: {self.why or 'no figure is known'}."
+            return f"Nothing could be checked, so the check did not pass: {self.why or 'there is no figure'}."
         reference = self.baseline or "the limit"
         change = decimal(self.change, sign="+")
         sentence = f"{self.system}, {self.where}: {decimal(self.value)}, {change} against {reference}"
@@ -130,7 +130,7 @@ def check_conditions(
 def _find_misfit(condition: FailCondition, evaluation: Evaluation, base: EvaluatedSystem) -> str | None:
     """Explain why a condition does not fit this evaluation; None if it fits."""
     if condition.how == "drops" and len(evaluation.runs) < 2:
-        return f"there is nothing to compare {base.name!r} with; give a second --run"
+        return f"{base.name!r} is the only system; give a second --run to compare with"
     if condition.measure not in evaluation.measures:
         return f"{condition.measure} is not computed in this evaluation; add the measure to --measures"
     if condition.facet is None:
@@ -185,10 +185,10 @@ def _find_reason(condition: FailCondition, n: int, comparison: Comparison | None
         return comparison.no_verdict
     if condition.facet is not None and n >= MIN_QUERIES:
         return (
-            "with this number of systems, kinds of query are tested only by the first measure: name this "
+            "with this many systems, kinds of query are tested only with the first measure: name the "
             "measure first in --measures"
         )
-    return f"fewer than {MIN_QUERIES} queries have a value of both systems, too few for a test"
+    return f"fewer than {MIN_QUERIES} queries have values of both systems, too few for a test"
 
 
 def _summarize_reasons(rows: Sequence[CheckedFigure]) -> str:

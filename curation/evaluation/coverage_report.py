@@ -54,13 +54,13 @@ def build_map_sections(
     return [
         Section(
             "Documents and queries by region",
-            f"{sentence} A region on the diagonal has the average number of queries per document; a "
-            "region below the diagonal has fewer. Grey regions have no query.",
+            f"{sentence} Regions on the diagonal have the average number of queries per document; "
+            "regions below it have fewer. Grey regions have no query.",
             (drawing,),
         ),
         Section(
             "Connections between regions",
-            "A line joins two regions if some documents are about both regions. Larger: more documents.",
+            "A line joins two regions that share documents. A thicker line means more shared documents.",
             (region_graph("Regions joined by their documents", measure, marks, points, edges),),
         ),
     ]
@@ -133,7 +133,7 @@ def _write_findings(state: CoverageState, results: EvaluatedValues | None) -> li
             "measured, and are not counted yet."
         )
     if results is None:
-        return [*sentences, "No run was chosen, so regions with a query are drawn as empty circles."]
+        return [*sentences, "No run was chosen, so the map shows regions with a query as empty circles."]
     return [
         *sentences,
         f"Results: {results.measure} of {', '.join(results.systems)} on {results.name}. The values of "

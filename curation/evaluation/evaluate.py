@@ -147,14 +147,14 @@ def _make_candidates(prepared: PreparedEvaluation) -> list[str]:
     try:
         pooled = pool_runs(prepared, uploaded_runs)
     except CurationError as error:
-        return [f"No document became a candidate: {error}"]
+        return [f"No documents were added as candidates: {error}"]
     sentence = (
         f"{pooled.unjudged:,} of the first {depth:,} documents of all queries have no grade; "
-        f"{pooled.pool.added:,} became candidates."
+        f"{pooled.pool.added:,} were added as candidates."
     )
     if pooled.left_out:
         queries = pluralize(pooled.left_out, "query", "queries")
-        sentence += f" {queries} of other sealed parts got no candidates."
+        sentence += f" {queries} of other sealed parts got no new candidates."
     return [sentence]
 
 

@@ -58,7 +58,7 @@ def evaluate_runs(
         of single queries; the release cannot be used.
     """
     if not runs:
-        raise InputError("No run was named: give at least one run.", command="For example: --run bm25.trec.")
+        raise InputError("Name at least one run.", command="For example: --run bm25.trec.")
     names = [source.name for source in runs]
     sealed = sealed_access.make_sealed_request(store, release_name, request, names, actor)
     with sealed_access.log_refusals(store, sealed):

@@ -96,7 +96,7 @@ def _parse_condition(text: str) -> FailCondition | str:
     clauses, end = _match_clauses(text, len(name))
     if end < len(text) or "how" not in clauses:
         remainder = text[end:].strip()
-        problem = f"{remainder!r} was not" if remainder else "and nothing follows"
+        problem = f"but {remainder!r} was not" if remainder else "but nothing follows"
         return f"{text[:end]!r} was understood, {problem}"
     number = clauses["drop"] or clauses["limit"]
     try:
@@ -105,7 +105,7 @@ def _parse_condition(text: str) -> FailCondition | str:
         return f"{number!r} is not a number"
     highest = inf if measure.summary == "total" else 1
     if number and not 0 < limit <= highest:
-        return f"{limit:g} is out of the range of measures; expected a number above 0, and at most 1"
+        return f"{limit:g} is outside the range of measures; expected a number above 0, at most 1"
     return FailCondition(
         text=text,
         measure=measure.name,

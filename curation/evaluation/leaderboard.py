@@ -144,11 +144,11 @@ def _name_runs(runs: Sequence[SubmittedRun], measure: str) -> tuple[dict[str, Su
     for run in runs:
         system_and_values = (run.system, canonical_json(dict(run.values)))
         if run.figure["measure"] != measure:
-            left_out["another first measure"] += 1
+            left_out["evaluated with another first measure"] += 1
         elif run.figure["value"] is None:
             left_out["no figure was shown"] += 1
         elif system_and_values in earlier_runs:
-            left_out["the same figures again"] += 1
+            left_out["same figures as an earlier evaluation"] += 1
         else:
             same_system = sum(other.system == run.system for other in named_runs.values())
             name = f"{run.system} #{same_system + 1}" if same_system else run.system

@@ -136,7 +136,7 @@ def _refuse_all_figures(
     if choices:
         raise RefusedError(
             f"{sealed.parts} is sealed, and evaluators get one rounded figure of each system there: "
-            f"{', '.join(choices)} cannot go with it. Leave that out. Only leads see full results."
+            f"{', '.join(choices)} cannot be used. Leave it out. Only leads see full results."
         )
 
 
@@ -169,14 +169,14 @@ def _refuse_missing_files(
 ) -> None:
     """Refuse a request without files, and choices for runs or answers whose files are missing."""
     if not request.runs and not request.answers:
-        raise InputError("There is no file to evaluate: name at least one run, or one file of answers.")
+        raise InputError("Name at least one run, or one file of answers, to evaluate.")
     judges_answers = request.answers and request.support  # people's grades correct a judge of answers
     problems = []
     if not request.runs:
         fields = [name for name in ABOUT_RUNS if name != "judge" or not judges_answers]
         choices = [*list_chosen_options(request, name_option, fields), *about_runs]
-        problems += [f"{choice} applies to runs, but no run is named" for choice in choices]
+        problems += [f"{choice} is for runs, but no run is named" for choice in choices]
     if not request.answers:
         choices = [*list_chosen_options(request, name_option, ABOUT_ANSWERS), *about_answers]
-        problems += [f"{choice} applies to answers, but no file of answers is named" for choice in choices]
+        problems += [f"{choice} is for answers, but no file of answers is named" for choice in choices]
     refuse_problems(problems, way_out="Name the missing files, or leave this option out.")

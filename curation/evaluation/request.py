@@ -78,15 +78,15 @@ class EvaluateRequest:
     relevant: int | None = option(
         None,
         "Relevant from grade",
-        "Lowest grade of a relevant document. Only binary measures, such as recall, depend on this grade.",
+        "Lowest grade of a relevant document. It matters only for binary measures, such as recall.",
         flag="--relevant-grade",
         unset="every grade above the lowest",
     )
     skip_repeated: bool = option(
         False,
         "Leave out repeated documents",
-        "Keep the best rank of a document that is repeated. Without this option, a run with repeated "
-        "documents is refused.",
+        "Keep the best rank of a document that is repeated. Without this option, the command "
+        "refuses a run with repeated documents.",
     )
     topics: Path | None = option(
         None,
@@ -120,13 +120,13 @@ class EvaluateRequest:
     hard_negatives: bool = option(
         False,
         "Effect of hard negatives",
-        "Also score only the judged documents. Scores are given with hard negatives and without.",
+        "Also score only the judged documents. Scores are shown with hard negatives and without.",
     )
     to_pool: int | None = option(
         None,
         "Make documents candidates for the next round, down to rank",
-        "Make the runs' first documents candidates. Documents down to this rank can be judged in the "
-        "next round. The runs are stored in the project.",
+        "Add the runs' documents down to this rank as candidates. They can then be judged in the next "
+        "round. The project stores the runs.",
         unset="no new candidates",
         minimum=1,
     )
@@ -157,4 +157,10 @@ class EvaluateRequest:
 def check_request(request: EvaluateRequest) -> None:
     """Raise an InputError for a request that must fail before any file is read."""
     counts = Counter(name for name, _ in request.answers)
-    refuse_problems([f"Two files of answers have the name {name}." for name, n in counts.items() if n > 1])
+    refuse_problems(
+        [
+            f"Two files of answers are named {name}. Give them different names."
+            for name, n in counts.items()
+            if n > 1
+        ]
+    )

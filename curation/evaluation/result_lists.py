@@ -19,7 +19,7 @@ from curation.store.documents import BEGINNING, snapshot_texts
 from curation.store.release_parts import read_part, read_parts
 
 REASONS_WITHOUT_GRADE = {"disputed": "disputed", "unjudgeable": "cannot tell"}
-JUDGED_LATER = "no grade in the release"
+JUDGED_LATER = "not graded in the release"
 
 
 class ListedDocument(NamedTuple):

@@ -126,7 +126,7 @@ def evaluate_headline(
     names = [file.name for file in files]
     sealed = sealed_access.make_sealed_request(store, prepared.release, request, names, author, of_answers)
     if sealed is None:
-        raise InputError("Rounded figures are for sealed parts, and this part is not sealed.")
+        raise InputError("Rounded figures are only for sealed parts, and this part is not sealed.")
     with sealed_access.log_refusals(store, sealed):
         sealed_access.check_access(store, sealed, all_figures=False)
         release = read_release(store, sealed.release, request.part)

@@ -157,20 +157,20 @@ def check_access(store: Store, request: SealedRequest, all_figures: bool = True)
         )
     if request.rounded and request.evaluated != request.sealed[:1]:
         raise RefusedError(
-            f"An evaluator evaluates one sealed part at a time, and this request is for "
+            f"Evaluators evaluate one sealed part at a time, but this request is for "
             f"{', '.join(request.evaluated)}. Name one part.",
             command="Use --part.",
         )
     if not request.reason:
         raise RefusedError(
-            f"{request.parts} of the release {name!r} is sealed. An evaluation on a sealed part needs a "
+            f"{request.parts} of the release {name!r} is sealed. Evaluating a sealed part requires a "
             "reason, which is logged with name and time.",
             command='Use --reason "why".',
         )
     if sum(request.release.header["queries"][part] for part in request.sealed) < MIN_QUERIES:
         raise RefusedError(
             f"{request.parts} of the release {name!r} is sealed and has fewer than ten queries, so figures "
-            "would reveal single queries. Choose another part.",
+            "would reveal values of single queries. Choose another part.",
             command="Use --part.",
         )
 

@@ -171,5 +171,5 @@ def _count_numbers(text: str) -> Counter[str]:
 def _describe_disagreement(pairs: Sequence[tuple[str, str]], bound: float) -> str:
     lowest = min(token_f1(first, [other]) for first, other in pairs)
     if lowest >= bound:
-        return f"the answers hold different numbers (token F1 {lowest:.2f})"
+        return f"the answers contain different numbers (token F1 {lowest:.2f})"
     return f"the answers differ: token F1 {lowest:.2f}, below {bound:g}"

@@ -314,7 +314,7 @@ def _refuse_moved(
         for key, judgment in judgments.items()
         if key in rounds and key not in targets
     ]
-    way_out = "The current annotator of these pairs judges the pairs. Leave these rows out."
+    way_out = "These pairs now belong to another annotator, who judges them. Leave these rows out."
     refuse_problems(problems, way_out=way_out)
 
 

@@ -48,7 +48,7 @@ from curation.store.documents import current_snapshot, documents_by_hash, snapsh
 
 COUNT_NAMES = ("judgments", "filled", "changed", "unchanged", "superseded", "sealed")
 ABSENT_QUOTE = "an evidence quote that is not in the text"
-BUSY = "The same annotators judged during the import of their judgments. Try again when they pause."
+BUSY = "The annotators of this file were judging during the import. Try again when they pause."
 # An import writes to a pair's last row: the presentation answered last, else an open one. Presentations that
 # do not count (pilots, practice, control items) wait for answers on screen. A pass is selected by its name.
 _PRESENTATIONS = """
@@ -127,10 +127,12 @@ class JudgmentImport:
             sentence = f"{judgments}{where}, {pluralize(self.filled, one, several)}."
         remarks = describe_judgment_columns(self.fields, self.unread)
         if self.marks:
-            remarks.append(f"With {pluralize(self.marks, 'range')} of evidence.")
+            remarks.append(f"With {pluralize(self.marks, 'evidence passage')}.")
         if self.sealed:
             before = pluralize(self.sealed, "judgment is of a pair", "judgments are of pairs")
-            remarks.append(f"{before} that a release seals: goldgrade does not report if grades match.")
+            remarks.append(
+                f"{before} that a release seals, so goldgrade does not report whether the grades match."
+            )
         if self.added_annotators:
             names = ", ".join(self.added_annotators)
             remarks = [f"Annotators known from imports only, who cannot sign in: {names}.", *remarks]

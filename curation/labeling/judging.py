@@ -32,7 +32,7 @@ ANSWER_KINDS = ("grade", "cannot_tell")
 MAX_ACTIVE_MS = 24 * 3_600_000
 UsedKey = tuple[str, str, int]
 """The author, presentation and revision of the event with a client key."""
-KEPT_LATE = "the round was closed before this answer arrived, so the answer is marked as late"
+KEPT_LATE = "the round was closed before this answer arrived, so the answer is kept and marked as late"
 EvidenceMark = tuple[str, int, int, int, str, str]
 """A row of `evidence_marks`: a range of characters that belongs to the event of this revision."""
 LAST_EVENT_JOIN = """JOIN judgment_events e
@@ -214,7 +214,12 @@ def _judge_submission(submission: Submission, annotator: str, context: JudgingCo
     if used_key is not None:
         if used_key[:2] == (annotator, submission.presentation_id):
             return _reply(submission, "repeated", used_key[2] + 1)
-        return _reply(submission, "refused", state.next_revision, "this action's key is already in use")
+        return _reply(
+            submission,
+            "refused",
+            state.next_revision,
+            "this action's key was already used for another action; load the page again",
+        )
     if submission.revision != state.next_revision:
         return _reply(submission, "stale", state.next_revision, "answered in a different tab or window")
     problem = _find_problem(submission, state, context)
@@ -235,7 +240,7 @@ def _find_problem(submission: Submission, state: PresentationState, context: Jud
     if submission.kind != "grade" and submission.grade is not None:
         return f"{submission.kind} takes no grade"
     if submission.kind == "undo" and not state.answered:
-        return "the item has no answer to undo"
+        return "this item has no answer to undo"
     round_problem = _find_round_problem(submission, state)
     if round_problem:
         return round_problem
@@ -252,17 +257,20 @@ def _find_problem(submission: Submission, state: PresentationState, context: Jud
 
 def _find_scale_problem(submission: Submission, guide_read: Guide, current_guide: Guide) -> str:
     if guide_read.values != current_guide.values:
-        return "the scale of the guide has changed since this item was shown: look at the item again"
+        return "the grades of the guide have changed since this item was shown: look at the item again"
     return current_guide.describe_off_scale(submission.grade)
 
 
 def _find_round_problem(submission: Submission, state: PresentationState) -> str:
     if state.withdrawn:
-        return "this item was moved, or the filter of its query excludes it now; continue with the next item"
+        return (
+            "this item is no longer yours, or it no longer matches the query's filter; continue with the "
+            "next item"
+        )
     if state.practice and state.answered:
         return "practice answers cannot be changed: the expected grade was shown"
     if state.closed and submission.kind not in ANSWER_KINDS:
-        return "the round is closed: answers can be changed, but not undone, and items cannot be skipped"
+        return "the round is closed: you can change answers, but not undo them or skip items"
     return ""
 
 

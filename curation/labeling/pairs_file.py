@@ -73,7 +73,7 @@ def export_pairs(
     if not pairs:
         reasons = "; ".join(f"{count:,} × {why}" for why, count in choice.left_out.items())
         raise RefusedError(
-            f"No pair needs a judgment ({reasons or 'no pool was built'}).",
+            f"There are no pairs to judge ({reasons or 'no pool was built'}).",
             command="`goldgrade pool` finds the documents of each query.",
         )
     rows = _build_rows(pairs, queries, documents, excerpt=text == "excerpt")

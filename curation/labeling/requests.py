@@ -66,14 +66,14 @@ class RoundRequest:
     ask_from: int = option(
         5,
         "Ask about queries with at least this many documents",
-        "Ask “does the corpus answer this?” from this many documents. The question comes after the "
+        "Ask “does the corpus answer this?” from this many documents. The question follows the "
         "annotator's last document of a query. 0 never asks.",
         minimum=0,
     )
     pilot: bool = option(
         False,
         "Pilot: the same few queries for everyone; grades do not count",
-        "Make it a pilot: few queries, for everyone, not counted.",
+        "Make the round a pilot. Everyone judges the same few queries, and the grades do not count.",
     )
     queries: int = option(
         PILOT_QUERIES,
@@ -89,7 +89,10 @@ class RoundRequest:
         "Each stratum gives at least one query, and queries in proportion to its size.",
         minimum=1,
         unset="all queries",
-        needs=Needs("grades of a pilot cannot correct a judge", lambda values: not values["pilot"]),
+        needs=Needs(
+            "grades of a pilot do not count, so they cannot correct a judge",
+            lambda values: not values["pilot"],
+        ),
     )
     lists: bool = option(
         False,
@@ -152,7 +155,7 @@ class PracticeRequest:
     within: int = option(
         0,
         "Grades that a correct answer may be off",
-        "Allowed distance of a correct answer in grades.",
+        "Number of grades by which a correct answer may differ.",
         minimum=0,
     )
     seed: Seed = 0
@@ -182,7 +185,7 @@ class MoveRequest:
     from_: str | None = option(
         None,
         "From",
-        "Annotator whose untouched items go to other members. No annotator gets a pair twice.",
+        "Annotator whose unstarted items move to others. No annotator gets a pair twice.",
         flag="--from",
         unset="nobody",
     )
@@ -246,7 +249,8 @@ class AnswerTaskRequest:
     bound: float = option(
         MIN_TOKEN_F1,
         "Answers agree from a token F1 of",
-        "Token F1 from which two answers agree. Different numbers never agree. 1: only equal words agree.",
+        "Token F1 from which two answers agree. Answers with different numbers never agree. 1 requires "
+        "equal words.",
         flag="--min-f1",
         minimum=0.01,
         maximum=1,

@@ -33,7 +33,7 @@ def test_a_writer_answers_names_the_documents_and_goes_on(project: Store) -> Non
     first = read_writing_queue(project, "ada")[0][0]
     field(page, "Answer").set_value("a smith")
     press(page, "Send")
-    assert "Tick the supporting documents" in page.error[0].value
+    assert "Tick the documents that support the answer" in page.error[0].value
     page.checkbox[0].check().run()
     field(page, "Answer").set_value("a smith")
     press(page, "Send")
@@ -60,7 +60,7 @@ def test_ticks_and_what_was_written_are_there_after_a_reload(project: Store) -> 
     assert read_writing_queue(project, "ada")[1] == 0
     assert page.text_area[0].value == "a smith"
     press(page, "The corpus does not")
-    assert "The answer field is not empty" in page.error[0].value
+    assert "You typed an answer" in page.error[0].value
     field(page, "Answer").set_value("")
     press(page, "The corpus does not")
     assert [one.answer for one in list_own_answers(project, "ada")] == [None]

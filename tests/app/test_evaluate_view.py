@@ -267,9 +267,7 @@ def test_a_run_with_ids_of_its_own_is_evaluated_with_a_table_of_its_topics(
     run = write_run(tmp_path / "any.trec", {f"{101 + n}": lists[f"q{n}"] for n in range(QUERIES)})
     page = submitted(opened(VERA), ("foreign.trec", run.read_bytes()))
     said = page.error[0].value.replace("\\", "")
-    assert said.endswith(
-        "Choose another part, or add a table of id and text that says which query each id is."
-    )
+    assert said.endswith("Choose another part, or add a table with the id and text of each query.")
     fold = next(one for one in page.expander if one.label == "My run uses other query ids")
     assert (fold.proto.expanded, len(fold.error)) == (True, 1)
     topics = "".join(f"{101 + number}\t{query(number).text}\n" for number in range(QUERIES)).encode()
@@ -387,7 +385,7 @@ def test_the_leaderboard_gives_equal_runs_a_common_letter_and_better_ones_a_rank
     others = [row for row, _ in rows[1:]]
     assert {(row.best_rank, row.worst_rank, row.letters) for row in others} == {(2, 3, "b")}
     *_, left_out = rank_runs([*runs, runs[0]], "ndcg_exp@10")
-    assert left_out == {"the same figures again": 1}
+    assert left_out == {"same figures as an earlier evaluation": 1}
 
 
 @pytest.mark.parametrize(
@@ -537,7 +535,7 @@ def test_a_lead_makes_candidates_of_what_nobody_judged(project: Store, tmp_path:
     page = submitted(page.run(), ("new.trec", run_bytes(tmp_path, "a")))
     assert not page.error
     jobs_of(project).wait()
-    assert "have no grade; 60 became candidates." in html(opened(LEE))
+    assert "have no grade; 60 were added as candidates." in html(opened(LEE))
 
 
 def test_an_evaluator_sees_their_own_job_and_nothing_of_other_work(

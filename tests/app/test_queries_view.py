@@ -119,7 +119,7 @@ def custom_draw() -> AppTest:
 @pytest.mark.slow
 def test_queries_are_drawn_as_searched_by_one_choice_and_listed_with_their_searches(filled: Store) -> None:
     page = run("Sample")
-    assert "15 s a grade" in html(page)
+    assert "15 s for each grade" in html(page)
     field(page, "Queries to draw").set_value(2).run()
     assert "2 queries × about 15 documents × 2 people = about 60 grades, about 8 min each" in html(page)
     page.radio(key="plan").set_value("As searched").run()

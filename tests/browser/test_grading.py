@@ -181,7 +181,7 @@ def test_the_page_says_nothing_of_ranks_systems_or_duplicates(browser: Browser, 
 def test_who_has_nothing_to_do_is_told_why(browser: Browser, served: Served) -> None:
     page = sign_in(browser, served, "idle").new_page()
     page.goto(served.url)
-    expect(page.locator(".nothing .why")).to_contain_text("No round has items for you yet")
+    expect(page.locator(".nothing .why")).to_contain_text("You have no items yet")
     expect(page.locator(".guide .scale dt")).to_have_count(4)
     expect(page.get_by_role("button", name="Ask about the guide")).to_be_visible()
 

@@ -81,7 +81,7 @@ def test_who_answers_after_the_close_is_told_and_shown_no_more_of_the_round(
     set_round_state(own_served.store, "first", "closed")
     anna.press("2")
     expect(anna.trouble()).to_contain_text(
-        "the round was closed before this answer arrived, so the answer is marked as late"
+        "the round was closed before this answer arrived, so the answer is kept and marked as late"
     )
     expect(anna.root).to_have_attribute("data-phase", "nothing")
     expect(anna.root.locator(".nothing")).to_contain_text("The lead has closed your round")

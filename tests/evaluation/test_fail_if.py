@@ -70,11 +70,10 @@ def test_texts_that_say_no_condition_are_refused_together() -> None:
     with pytest.raises(InputError) as caught:
         read_conditions(["mrr@10 rises 0.1", "recall drops 0.1", "map drops 2", "map drops 0.1 in any"])
     assert caught.value.problems == [
-        "--fail-if 'mrr@10 rises 0.1': 'mrr@10' was understood, 'rises 0.1' was not",
+        "--fail-if 'mrr@10 rises 0.1': 'mrr@10' was understood, but 'rises 0.1' was not",
         "--fail-if 'recall drops 0.1': 'recall' needs a depth, such as recall@10",
-        "--fail-if 'map drops 2': 2 is out of the range of measures; expected a number above 0, and at most "
-        "1",
-        "--fail-if 'map drops 0.1 in any': 'map drops 0.1' was understood, 'in any' was not",
+        "--fail-if 'map drops 2': 2 is outside the range of measures; expected a number above 0, at most 1",
+        "--fail-if 'map drops 0.1 in any': 'map drops 0.1' was understood, but 'in any' was not",
     ]
     assert "drops by X" in caught.value.way_out
 
@@ -131,7 +130,7 @@ def test_what_was_not_checked_has_not_passed(evaluation: Evaluation) -> None:
     [row] = failed(evaluation, text)
     assert (row.condition, row.value) == (text, None)
     assert row.why.replace("\u00a0", " ").startswith(why)
-    assert row.sentence == f"No figure could be checked, so nothing has passed: {row.why}."
+    assert row.sentence == f"Nothing could be checked, so the check did not pass: {row.why}."
     assert [one.outcome for one in checked(evaluation, text)] == ["not checked"]
 
 

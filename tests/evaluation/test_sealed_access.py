@@ -226,4 +226,4 @@ def test_the_command_tells_evaluators_one_rounded_figure(store: Store, tmp_path:
     answer = json.loads(invoke([*command, "--reason", "May", "--as", "vera", "--json"]).stdout)
     assert answer["sealed_count"]["evaluations"] == 2
     refused = invoke([*command, "--reason", "May", "--as", "vera", "--measures", "map"])
-    assert "--measures cannot go with it" in str(refused.exception)
+    assert "--measures cannot be used" in str(refused.exception)

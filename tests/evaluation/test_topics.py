@@ -60,7 +60,7 @@ def test_a_run_of_unknown_ids_is_refused_with_the_ways_to_name_its_queries(
     refused = invoke(["--project", str(project.path), "evaluate", "v1", "--run", str(foreign.path)])
     assert refused.exit_code == 1
     said = str(refused.exception)
-    assert "a table of id and text that says which query each id is (--topics FILE" in said
+    assert "a table with the id and text of each query (--topics FILE" in said
     (command,) = re.findall(r"`goldgrade (export [^`]+)`", said)
     *options, out = command.split()
     assert invoke(["--project", str(project.path), *options, str(tmp_path / out)]).exit_code == 0

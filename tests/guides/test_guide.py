@@ -285,13 +285,13 @@ def test_grades_that_leave_the_scale_are_counted_and_their_round_cannot_switch(w
     assert effects.sentences[0].startswith(
         "Some judgments have grades that are not on the new scale: grade 3 (2"
     )
-    with pytest.raises(RefusedError, match="cannot hold grades of two scales"):
+    with pytest.raises(RefusedError, match="cannot have grades of two scales"):
         use_guide(working, without_grade_3(), "lee", "switch")
 
 
 def test_a_guide_put_in_force_meanwhile_is_not_replaced_unseen(working: Store) -> None:
     use_guide(working, REVISED, "mia", "keep")
-    with pytest.raises(RefusedError, match="A different guide was published meanwhile"):
+    with pytest.raises(RefusedError, match="Another guide was published in the meantime"):
         use_guide(working, without_grade_3(), "lee", "keep", instead_of=BASE.guide_hash)
     with working.reading() as cursor:
         assert current_guide(cursor) == REVISED

@@ -137,8 +137,8 @@ class _AnswerRows:
             self.unknown.setdefault(name, record.line)
         elif query.query_id in self.answers:
             first = f"{self.records.unit} {self.lines[query.query_id]}"
-            fault = f"another answer to the query {name!r}, which already has an answer in {first}"
-            way_out = "A system has one answer to a query: keep one of the rows."
+            fault = f"a second answer to the query {name!r}; the first is in {first}"
+            way_out = "A system may give only one answer to a query: keep one of the rows."
             self.records.problems.add(record.line, fault, way_out)
         else:
             self._add_answer(query.query_id, record)

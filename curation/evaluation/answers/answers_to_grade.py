@@ -31,9 +31,9 @@ from curation.store import Store
 
 GUIDES = {CORRECTNESS: "answer-correctness", FAITHFULNESS: "answer-faithfulness", SUPPORT: "answer-support"}
 _REASONS_NOT_GRADED = {
-    CORRECTNESS: "answer whose query has no reference answers",
+    CORRECTNESS: "answer to a query without reference answers",
     FAITHFULNESS: "answer without contexts",
-    SUPPORT: "answer whose query has no nuggets",
+    SUPPORT: "answer to a query without nuggets",
 }
 SECRET_TABLES = {CORRECTNESS: ("answers", "reference answers"), SUPPORT: ("nuggets", "nuggets")}
 """Map from graded property to the secret table that annotators would see, and its name in messages."""
@@ -94,7 +94,7 @@ def write_answers_to_grade(
     answers, left_out = _collect_distinct_answers(files, release, references, graded_property)
     if not answers:
         reasons = ", ".join(f"{count:,} × {reason}" for reason, count in left_out.items())
-        raise RefusedError(f"No answer is left to be graded for {graded_property}: {reasons}.")
+        raise RefusedError(f"There are no answers to grade for {graded_property}: {reasons}.")
     corpus = []
     for answer in answers:
         text = _write_text_to_grade(answer, references.get(answer.query_id, ()), graded_property)
@@ -185,7 +185,7 @@ def _write_files(out: Path, corpus: list[dict[str, str]], queries: Sequence[Grad
             (out / name).write_text(text, encoding="utf-8")
         (out / "answers.trec").write_text("".join(lines), encoding="utf-8")
     except OSError as error:
-        raise InputError(f"--out {out}: the folder was not written: {error}.") from error
+        raise InputError(f"--out {out}: the folder could not be written: {error}.") from error
 
 
 def _write_text_to_grade(answer: SystemAnswer, references: Sequence[Any], graded_property: str) -> str:

@@ -118,5 +118,5 @@ def list_neighbor_releases(store: Store, project: str) -> list[str]:
 
 def _find_neighbor(store: Store, project: str) -> Path:
     if project not in list_neighbor_projects(store):
-        raise InputError(f"There is no project {project} in the folder of {store.path.name}.")
+        raise InputError(f"There is no project {project} in the same folder as {store.path.name}.")
     return store.path.resolve().parent / project

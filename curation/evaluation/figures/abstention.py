@@ -33,7 +33,7 @@ UNANSWERABLE_TAG = "unanswerable"
 CONFIDENCE = "score of the first document"
 KEPT_SHARE = 0.95
 WHY_TOO_FEW = f"fewer than {MINIMUM_QUERIES} answerable or unanswerable queries"
-WHY_CONSTANT = "every first document has the same score, as in a file with only ranks"
+WHY_CONSTANT = "all first documents have the same score, as in a file that has only ranks"
 
 
 @dataclass(frozen=True)
@@ -78,8 +78,8 @@ class AbstentionFigures:
         n = self.empty_unanswerable.n
         unsent = round((self.empty_unanswerable.value or 0.0) * n)
         remark = (
-            f"{unsent:,} of the {n:,} unanswerable queries have no row in the file: these queries count "
-            "as refused, though the system may never have been asked"
+            f"{unsent:,} of the {n:,} unanswerable queries have no row in the file. They count "
+            "as refused, although the system may never have been asked"
         )
         return "; ".join([*([self.area.why] if self.area.why else []), *([remark] if unsent else [])])
 

@@ -134,12 +134,12 @@ def describe_summary(summary: StrataSummary) -> str:
     if summary.places > in_strata:
         sentences.append(
             f"Strata overlap: {pluralize(in_strata, 'query counts', 'queries count')} in "
-            f"{pluralize(summary.places, 'place')}, each query once in every stratum that has the query."
+            f"{pluralize(summary.places, 'place')}, once in each stratum that contains the query."
         )
     if summary.outside:
         singular = "query is in no stratum and counts"
         plural = "queries are in no stratum and count"
-        sentences.append(f"{pluralize(summary.outside, singular, plural)} only in overall.")
+        sentences.append(f"{pluralize(summary.outside, singular, plural)} only in the overall figures.")
     if summary.hidden:
         singular = "stratum of a sealed part counts"
         plural = "strata of a sealed part count"

@@ -23,9 +23,9 @@ from curation.evaluation.scoring.release import MIN_QUERIES
 
 TARGET_DIFFERENCE = 0.02
 """The report gives the number of queries needed to find this difference."""
-INTERVAL_ALONE = "the interval excludes 0, the test does not decide"
-BEFORE_CORRECTION = "the interval excludes 0; after Holm's correction nothing is decided"
-TEST_ALONE = "the test decides, though the interval holds 0"
+INTERVAL_ALONE = "the interval excludes 0, but the test finds no significant difference"
+BEFORE_CORRECTION = "the interval excludes 0, but after Holm's correction the difference is not significant"
+TEST_ALONE = "the test finds a significant difference, although the interval contains 0"
 TOO_FEW = f"fewer than {MIN_QUERIES} queries: counts only"
 HOLM_COLUMN = "p Holm"
 """Heading of a column with corrected p values."""
@@ -144,4 +144,4 @@ def refuse_unknown_test(test: str) -> None:
 
 def describe_deciding_test(test: str) -> str:
     """Name the p value that decides on significance, for captions of differences."""
-    return f"{HOLM_COLUMN} below {SIGNIFICANT:g}, of {TESTS[test][1]}, decides"
+    return f"a difference is significant if {HOLM_COLUMN}, from {TESTS[test][1]}, is below {SIGNIFICANT:g}"

@@ -29,16 +29,16 @@ from curation.evaluation.scoring.run_scores import RunScores
 
 TOO_FEW = f"fewer than {MINIMUM_QUERIES} queries"
 UNDEFINED = "no query has a relevant document"
-TOTAL = "a total, no mean"
+TOTAL = "this is a total, not a mean"
 FEW_QUERIES = 25
 FEW_QUERIES_WARNING = (
-    f"Intervals of fewer than {FEW_QUERIES} queries are uncertain: with 10 topics of real collections, 97 % "
-    "of the intervals held the mean, and 92 % in the worst case."
+    f"Intervals of fewer than {FEW_QUERIES} queries are uncertain. With 10 topics of real collections, 97 % "
+    "of the intervals contained the true mean (92 % in the worst case)."
 )
 """`benchmarks.coverage_means` measured these shares."""
 TOO_FEW_QUERIES = f"fewer than {MIN_QUERIES} queries"
 FEW_SEALED = f"fewer than {MIN_QUERIES} sealed queries"
-EMPTY = "no query, so unknown"
+EMPTY = "unknown, because there is no query"
 StratumFigure = TypeVar("StratumFigure", bound=tuple[object, ...])
 
 

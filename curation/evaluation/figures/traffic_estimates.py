@@ -40,7 +40,7 @@ from curation.evaluation.scoring.measure_summaries import from_mean_scale, to_me
 from curation.evaluation.scoring.run_scores import RunScores
 
 NOT_SAMPLED = "no evaluated query was drawn from the traffic"
-NO_VARIATION = "every drawn query that could vary has the same value"
+NO_VARIATION = "all drawn queries have the same value"
 COLLAPSED = -1
 """Number of the stratum that combines all strata with one query."""
 ONE_EACH = "each stratum has one query"

@@ -92,20 +92,20 @@ class JudgeAgreement:
             f"Compared: {pluralize(counts['compared'], 'pair')} of "
             f"{pluralize(counts['queries'], 'query', 'queries')}. The judge graded "
             f"{pluralize(counts['judged'], 'pair')}; no person graded {counts['ungraded']:,} of these pairs. "
-            f"People's grades without the judge's: {counts['not_judged']:,}."
+            f"Pairs that people graded and the judge did not: {counts['not_judged']:,}."
         )
         reasons = {
             "the judge could not tell": counts["cannot_tell"],
             "people's judgments led to no grade": counts["without_grade"],
-            "judged by the judge in another version of the document": counts["older"],
-            "a release seals the grades of the query (--release, --part and --reason)": counts["sealed"],
+            "judged on another version of the document": counts["older"],
+            "sealed by a release (to open: --release, --part and --reason)": counts["sealed"],
             "the query is in none of the compared parts": counts["elsewhere"],
             **self.left_out,
         }
         lines += describe_left_out({why: number for why, number in reasons.items() if number}, "pairs")
         if counts["other_guide"]:
             number = counts["other_guide"]
-            lines.append(f"{number:,} of the compared pairs were judged under a guide that is not current.")
+            lines.append(f"{number:,} of the compared pairs were judged under an earlier guide.")
         return lines
 
     @property
@@ -152,7 +152,7 @@ class JudgeAgreement:
         for group in (*self.types, *self.boundaries):
             cells = (*_show_figure(group.alpha), _show_figure(group.raw)[0])
             breakdown_rows.append((f"{group.kind}: {group.name}", *cells, group.alpha.n, group.queries))
-        caption = f"{self.judge} against the consensus of {where}; people among each other"
+        caption = f"{self.judge} against the consensus of {where}; people with each other"
         columns = ("statistic", "judge", "low", "high", "people", "low", "high", "note")
         figures_table = Table(caption, columns, tuple(figures))
         caption = "Pairs by people's grade and the judge's, and shares of each row"

@@ -32,7 +32,9 @@ from curation.store import COMMAND_LINE, Cursor, Store, append_rows, record_even
 from curation.store.documents import current_snapshot, snapshot_versions
 from curation.store.planned_writes import write_if_unchanged
 
-CHANGED_MEANWHILE = "The corpus, guide or judge's judgments changed during the import. Import the file again."
+CHANGED_MEANWHILE = (
+    "The corpus, the guide or this judge's judgments changed during the import. Import the file again."
+)
 _JUDGE_NAME = re.compile(r"\w[\w.:@+/-]{0,62}")
 _IMPORT_COLUMNS = ("note", "submitted_at", "imported_at")
 """Columns of an imported judgment besides those of `JudgeJudgment`."""
@@ -151,7 +153,7 @@ def check_judge_name(cursor: Cursor, judge: str) -> None:
         )
     if judge in people or find_lookalikes([judge], people):
         raise RefusedError(
-            f"{judge!r} is the name of an annotator. A judge is not a person and needs a different name, "
+            f"{judge!r} is the name of an annotator. A judge is a program, so give it a different name, "
             f"such as {judge}-judge. Import people's judgments without --judge."
         )
 

@@ -20,10 +20,11 @@ def make_judge_sections(
         return []
     sentence = (
         f"The judge {judged.judge} graded {graded} {pluralize(judged.everything, 'query', 'queries')}, "
-        f"people graded {judged.people:,} of these queries. People's grades correct the judge's, so a poor "
-        "judge makes intervals wide, not wrong. Doubt a judge that differs from people on fewer than 10 of "
-        "these queries. “Saved” is the number of further queries that people would have to grade without "
-        f"the judge. If “Saved” is below 0, figures from people's grades only are better.{note}"
+        f"people graded {judged.people:,} of these queries. People's grades correct the judge's grades, "
+        "so a poor judge makes intervals wider, not wrong. Do not trust the interval if the judge "
+        "differs from people on fewer than 10 of these queries. “Saved” is how many more queries people "
+        "would have to grade for the same interval without the judge. If it is below 0, use the figures "
+        f"from people's grades alone.{note}"
     )
     if judged.not_drawn:
         sentence += f"\n{explain_undrawn_pairs(judged)}"
@@ -44,8 +45,8 @@ def make_judge_sections(
 def explain_undrawn_pairs(evaluation: JudgedEvaluation) -> str:
     """Explain how the estimates count pairs that a sample of the pool left out, in a sentence."""
     return (
-        "A random sample of the pool was judged. Estimates with a judge count the "
-        f"{pluralize(evaluation.not_drawn, 'pair')} that the sample left out as not relevant."
+        "Only a random sample of the pool was judged. Estimates with a judge count the "
+        f"{pluralize(evaluation.not_drawn, 'pair')} outside the sample as not relevant."
     )
 
 

@@ -106,7 +106,7 @@ def write_findings(evaluation: Evaluation, answers: AnswerEvaluation | None = No
     if evaluation.sealed_count:
         parts = ", ".join(evaluation.sealed)
         sentences.append(evaluation.sealed_count.sentence)
-        sentences.append(f"{parts} is sealed: figures of fewer than ten queries are hidden.")
+        sentences.append(f"{parts} is sealed: figures that rest on fewer than ten queries are hidden.")
     return sentences
 
 
@@ -233,7 +233,11 @@ def explain_gains(evaluation: Evaluation) -> str:
         return ""
     linear = first._replace(kind="ndcg").name
     exponential = first._replace(kind="ndcg_exp").name
-    missing = "" if len(choose_headlines(evaluation)) == 2 else " Name both measures to compare systems."
+    missing = (
+        ""
+        if len(choose_headlines(evaluation)) == 2
+        else " Name both measures if you compare with such figures."
+    )
     return (
         f"{exponential} has the gain 2^grade − 1, {linear} the grade itself, as in trec_eval, BEIR and "
         f"MTEB: compare only figures with the same gain.{missing}"

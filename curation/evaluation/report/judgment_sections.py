@@ -26,7 +26,10 @@ def write_judged(evaluation: Evaluation) -> list[Section]:
         judged = system.overall[headline].judged
         note = "no document was returned" if judged is None else f"{percent(judged, 1)} judged"
         rows.append(Mark(system.name, Estimate(judged), note))
-    caption = "Share of judged documents among those a measure looks at; without a depth, in the whole list"
+    caption = (
+        "Share of judged documents among the documents that a measure reads (the whole list for a "
+        "measure without a depth)"
+    )
     shares_table = tabulate_measures(caption, evaluation, lambda figure: percent(figure.judged, 1))
     tables = [shares_table, _bounds_table(evaluation)]
     figures = {system.name: system.overall[headline] for system in evaluation.runs}
@@ -34,14 +37,22 @@ def write_judged(evaluation: Evaluation) -> list[Section]:
     tied_rows = [(name, figure.worst, figure.value, figure.best) for name, figure in tied.items()]
     if tied_rows:
         columns = ("system", "worst order", "by document id", "best order")
-        tables.append(Table(f"{headline} with equal scores in another order", columns, tuple(tied_rows)))
+        tables.append(
+            Table(
+                f"{headline}, if documents with equal scores are ordered differently",
+                columns,
+                tuple(tied_rows),
+            )
+        )
     unjudged = evaluation.pool_unjudged
     pool = "The release has no pool."
     if unjudged is not None:
         pool = f"{percent(unjudged)} of the pairs that systems proposed for the pool have no grade."
     rule = "Unjudged documents count as not relevant."
-    sentence = f"{rule} The fewer documents are judged, the less a figure says. {pool}"
-    drawing = draw_share_bars(f"Judged documents that {headline} looks at", ("judged", "not judged"), rows)
+    sentence = f"{rule} The fewer documents are judged, the less reliable is a figure. {pool}"
+    drawing = draw_share_bars(
+        f"Judged share of the documents that {headline} reads", ("judged", "not judged"), rows
+    )
     return [Section("What was judged", sentence, (drawing,), tuple(tables))]
 
 
@@ -53,9 +64,9 @@ def _bounds_table(evaluation: Evaluation) -> Table:
             return "–"
         return f"{format_value(figure.if_none)}\u00a0/\u00a0{format_value(figure.if_all)}"
 
-    caption = "If none / if all of the unjudged documents returned were relevant"
+    caption = "Lowest and highest value: if no unjudged document is relevant / if all are relevant"
     if "bpref" in evaluation.measures:
-        caption += "; bpref skips unjudged documents and has neither figure"
+        caption += "; bpref skips unjudged documents, so it has no such bounds"
     figures = [figure for system in evaluation.runs for figure in system.overall.values()]
     why_reversed = explain_reversed_bounds((figure.if_none, figure.if_all) for figure in figures)
     if why_reversed:
@@ -68,7 +79,9 @@ def write_hard_negatives(evaluation: Evaluation) -> list[Section]:
     effect = evaluation.hard_negatives
     if effect is None:
         return []
-    sentence = f"{effect.sentence} Documents that a run did not return are placed at the end of its list."
+    sentence = (
+        f"{effect.sentence} Judged documents that a run did not return are added at the end of its list."
+    )
     rows = []
     for name, lists in effect.systems.items():
         for measure in evaluation.measures:
@@ -90,10 +103,10 @@ def write_abstention(evaluation: Evaluation) -> list[Section]:
     _, refusal = refusals[0]
     sentence = (
         f"{pluralize(refusal.unanswerable, 'query has', 'queries have')} no relevant document among the "
-        f"judged documents, {refusal.answerable:,} have a relevant document. Tagged unanswerable among the "
-        f"queries without a relevant document: {refusal.tagged:,}.\nThe confidence is the {CONFIDENCE}. The "
-        "area is the probability that an answerable query has more confidence than an unanswerable query. "
-        "0.5 is chance."
+        f"judged documents, {refusal.answerable:,} have a relevant document. Tagged unanswerable among "
+        f"the queries without a relevant document: {refusal.tagged:,}.\nThe system's confidence in a "
+        f"query is the {CONFIDENCE}. The area is the probability that an answerable query has more "
+        "confidence than an unanswerable query. 0.5 is chance."
     )
     if refusal.contradictory:
         singular = "query is tagged unanswerable and has"
@@ -110,8 +123,8 @@ def write_abstention(evaluation: Evaluation) -> list[Section]:
     if not drawn_curves:
         return [Section("Unanswerable queries", sentence, (), (table,))]
     axes = ("share of unanswerable that are answered", "share of answerable kept")
-    drawing = draw_curves("Queries that a threshold keeps and lets through", *axes, drawn_curves)
-    remark = "The marker on a line shows the threshold that keeps 95 % of the answerable queries."
+    drawing = draw_curves("Trade-off of a confidence threshold", *axes, drawn_curves)
+    remark = "The marker shows the threshold that still answers 95 % of the answerable queries."
     return [Section("Unanswerable queries", sentence, (drawing,), (table,), remark)]
 
 

@@ -16,8 +16,8 @@ def write_sealed(evaluation: Evaluation) -> list[Section]:
     columns = ("parts", "sealed evaluations", "refused requests", "people", "reason of this evaluation")
     row = (", ".join(count.parts), count.evaluations, count.refused, count.people, count.reason)
     sentence = (
-        "Each sealed evaluation makes a part a little less reliable as a test, because systems are chosen "
-        "by the figures. The release keeps the log of all sealed evaluations."
+        "Each sealed evaluation makes the part a little less reliable as a test, because teams choose "
+        "systems by its figures. The release keeps a log of all sealed evaluations."
     )
     return [Section("Sealed evaluations", sentence, (), (Table("So far", columns, (row,), words=True),))]
 
@@ -39,6 +39,6 @@ def write_method(evaluation: Evaluation) -> list[Section]:
         "Lists are ordered by score in double precision, as in trec_eval 10. Equal scores are ordered by "
         "document id, descending."
     )
-    definitions = Table("Measures", ("measure", "what it computes"), measures, words=True)
+    definitions = Table("Measures", ("measure", "what the measure computes"), measures, words=True)
     settings = Table("To repeat the evaluation", ("what", "value"), tuple(facts), words=True)
     return [Section("Method", sentence, (), (definitions, settings))]

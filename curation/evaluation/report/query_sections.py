@@ -68,7 +68,7 @@ def _compare_two_systems(evaluation: Evaluation) -> Section:
         f"better. {equal_count:,} of {pluralize(len(rows), 'query', 'queries')} have equal values."
     )
     if len(evaluation.runs) > 2:
-        sentence += f"\nThe first two of {len(evaluation.runs):,} systems are drawn."
+        sentence += f"\nThe chart shows the first two of {len(evaluation.runs):,} systems."
     columns = ("number", "query", "query id", first, second, "difference")
     tables = []
     for caption, named_rows in ((f"{second} gains most", better), (f"{second} loses most", worse)):

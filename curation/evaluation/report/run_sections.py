@@ -21,12 +21,12 @@ def write_systems(evaluation: Evaluation) -> list[Section]:
     headline = evaluation.measures[0]
     figures = {run.name: run.overall[headline] for run in evaluation.runs}
     marks = [make_mark(name, figure, figure.no_interval or "") for name, figure in figures.items()]
-    sentence = f"{headline}: {evaluation.about[headline]}. A query that a run misses counts 0."
+    sentence = f"{headline}: {evaluation.about[headline]}. A query that is missing in a run counts 0."
     if evaluation.without_relevant:
         singular = "query has no relevant document: it is"
         plural = "queries have no relevant document: they are"
         queries = pluralize(evaluation.without_relevant, singular, plural)
-        sentence += f"\n{queries} in no figure of a measure that needs a relevant document."
+        sentence += f"\n{queries} left out of measures that need a relevant document."
     for remark in _file_remarks(evaluation):
         sentence += f"\n{remark}"
     rows = []
@@ -45,7 +45,7 @@ def write_systems(evaluation: Evaluation) -> list[Section]:
         *_seeds_tables(evaluation, headline),
     )
     warning = warn_of_few_queries(figure.n for run in evaluation.runs for figure in run.overall.values())
-    remark = "The interval says how far the mean would differ on other queries of the same kind."
+    remark = "The interval shows how much the mean could differ on other queries of the same kind."
     drawing = draw_intervals(f"{headline} of each system", marks)
     return [Section("Systems", sentence, (drawing,), tables, f"{remark} {warning}".rstrip())]
 
@@ -67,15 +67,21 @@ def _files_table(evaluation: Evaluation) -> Table:
 def _file_remarks(evaluation: Evaluation) -> Iterator[str]:
     """Yield remarks on run files: contradicting ranks, equal scores, columns and chunks."""
     if parse_measures(evaluation.measures[:1])[0].of_chunks:
-        yield "A chunk is judged if its document has a grade. Equal scores and judged@k refer to documents."
+        yield (
+            "A chunk counts as judged if its document has a grade. Ties in score and judged@k are "
+            "counted in documents."
+        )
     for facts in (facts for system in evaluation.runs for facts in system.files):
         if facts.against_scores:
             queries = pluralize(facts.against_scores, "query has", "queries have")
-            yield f"{facts.source}: {queries} ranks that contradict the scores; the scores count."
+            yield f"{facts.source}: {queries} ranks that contradict the scores. The scores decide."
         yield from (f"{facts.source}: {sentence}" for sentence in facts.remarks)
         if facts.ties.mattering:
             queries = pluralize(facts.ties.mattering, "query", "queries")
-            yield f"{facts.source}: a different order of equal scores would change figures of {queries}."
+            yield (
+                f"{facts.source}: documents with equal scores, in another order, would change figures of "
+                f"{queries}."
+            )
 
 
 def write_context(evaluation: Evaluation) -> list[Section]:
@@ -98,11 +104,13 @@ def write_context(evaluation: Evaluation) -> list[Section]:
         for chunk_count, words, recall in points
     )
     sentence = (
-        "A line shows how much evidence the first chunks hold, and how many words a language model has to "
-        f"read. A higher line finds more evidence for the same number of words. The comparison by {WITHIN}@w "
-        "says which differences are certain."
+        "A line shows how much of the evidence the first chunks contain, and how many words a language "
+        "model must read. A higher line finds more evidence for the same number of words. The comparison "
+        f"by {WITHIN}@w shows which differences are significant."
     )
-    remark = "Words are counted in the stored text; in scripts without spaces, each character counts."
+    remark = (
+        "Words are counted in the stored text. In scripts without spaces, each character counts as a word."
+    )
     if len(curves) > MAX_SERIES:
         remark += f" The chart shows the first {MAX_SERIES} systems."
     drawing = draw_curves("Recall of evidence", "words of context", "recall", curves[:MAX_SERIES], widest)

@@ -32,7 +32,9 @@ def make_system_table(evaluation: Evaluation) -> Table:
         rows.append((run.name, *(" ".join(filter(None, texts)) for texts in cells)))
     name = mark_name(evaluation.release, evaluation.mark)
     queries = pluralize(evaluation.queries, "query", "queries")
-    caption = f"{name}, {', '.join(evaluation.parts)}: {queries}; in parentheses the 95 % interval. {remark}"
+    caption = (
+        f"{name}, {', '.join(evaluation.parts)}: {queries}; the 95 % interval is in parentheses. {remark}"
+    )
     return Table(caption.rstrip(), ("system", *evaluation.measures), tuple(rows))
 
 

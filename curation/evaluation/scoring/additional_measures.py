@@ -45,7 +45,7 @@ def compute_measure(measure: Measure, ranking: Rankings, qrels: Qrels, relevant:
     """
     if measure.of_chunks:
         if ranking.chunks is None:
-            problem = f"{measure.name} is for chunks, but this list has only documents."
+            problem = f"{measure.name} needs chunks, but this list has only documents."
             raise InputError(problem, command="Choose measures of documents, such as --measures ndcg_exp@10.")
         return compute_chunk_values(measure, ranking.chunks, len(qrels.query_ids), qrels.relevant)
     if measure.kind == "err":

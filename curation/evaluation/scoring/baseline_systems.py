@@ -48,7 +48,7 @@ class EngineLists:
 
     def explain_no_hits(self, query: Query) -> str:
         """Implement `Retriever.explain_no_hits`."""
-        return self.lists[query.query_id].left_out or "the engine has nothing for the query"
+        return self.lists[query.query_id].left_out or "the engine found nothing for the query"
 
 
 def name_chunked_run(system: str, splitter: str) -> str:

@@ -39,10 +39,9 @@ from curation.retrieval.engines.client import EngineClient
 from curation.store import COMMAND_LINE, Document, Query, Store, note_event
 
 DEFAULT_DEPTH = 1000
-TIMED_REQUEST = "wall time of one request over HTTP for each query"
+TIMED_REQUEST = "time of the HTTP request for each query"
 TIMED_SEARCH = (
-    "wall time to search for each query by itself, to the depth of the run; index and embeddings, also "
-    "of the queries, were made before"
+    "time to search one query to the depth of the run; the index and all embeddings were made before"
 )
 """Meaning of the seconds of a run."""
 
@@ -104,7 +103,7 @@ class BaselineRuns:
             lines.append(f"{documents} searched, to depth {self.depth:,}.")
         if self.without_text:
             documents = pluralize(self.without_text, "document has", "documents have")
-            lines.append(f"{documents} no text, so no system finds these documents.")
+            lines.append(f"{documents} no text, so no system can find them.")
         if self.mapped:
             lines.append(f"{self.mapped:,} ids hold white space and were encoded, as in the TREC export.")
         for run in self.runs:
@@ -188,9 +187,9 @@ def _refuse_engine_documents(release: FrozenRelease, request: BaselineRequest, n
     """Refuse to search documents that came from engines, which are only a part of the engines' corpus."""
     if request.engine is None and release.header.get("held"):
         raise RefusedError(
-            f"Not possible on the release {request.release!r}: it has the documents that engines brought, "
-            f"and {', '.join(names)} would take these documents for the whole corpus. Ask the engine "
-            "instead, with --engine."
+            f"Not possible on the release {request.release!r}: its corpus has only documents that search "
+            f"engines returned, and {', '.join(names)} would treat these documents as the whole corpus. "
+            "Ask the engine instead, with --engine."
         )
 
 
@@ -219,7 +218,7 @@ def _choose_systems(request: BaselineRequest) -> list[str]:
         problems.append(f"--depth {request.depth}: expected at least 1 document a query.")
     if imported_runs:
         problems.append(
-            f"{', '.join(imported_runs)}: an imported run is a run already; `goldgrade baseline` makes runs "
+            f"{', '.join(imported_runs)}: this is already a run; `goldgrade baseline` makes runs "
             f"of {', '.join(SYSTEMS)}."
         )
     refuse_problems(problems)

@@ -76,9 +76,9 @@ def map_chunks(
     problems.check()
     is_found = located.is_found
     if not is_found.any():
-        no_text = "the chunk's text is not in its document, and neither is the text of any other chunk"
+        no_text = "no chunk's text is in its document; this is the first"
         fault = f"line {lines[0]}: {no_text}"
-        problems.stop(fault, "Split the texts that the release has, or give start and end of each chunk.")
+        problems.stop(fault, "Split the texts of the release, or give the start and end of each chunk.")
     start = np.where(is_found, located.start, UNKNOWN).tolist()
     end = np.where(is_found, located.end, UNKNOWN).tolist()
     versions = [bodies.hashes[document_id] for document_id in documents]
@@ -146,13 +146,13 @@ def _read_splitter_rows(
 def _find_fault(chunk_id: str, document_id: str, first_line: int, line: int, bodies: PinnedBodies) -> str:
     """Explain why a row cannot be mapped, and what to do; '' if the row is usable."""
     if not chunk_id:
-        return "the chunk has no id: give the chunk an id"
+        return "the chunk has no id; give each chunk an id"
     if first_line != line:
         return f"the chunk {chunk_id!r} again, also in line {first_line}: give the chunk a different id"
     if document_id not in bodies.hashes:
         like = describe_similar_name(document_id, partial(find_lookalikes, known=bodies.hashes))
         chunk = f"the chunk {chunk_id!r} is of {document_id!r}"
-        return f"{chunk}, which is not a document of the release{like}: leave the chunk out"
+        return f"{chunk}, which is not a document of the release{like}: leave this chunk out"
     return ""
 
 

@@ -99,7 +99,7 @@ KINDS = {
     kind.name: kind
     for kind in (
         MeasureKind("ndcg_exp", False, "depth?", "nDCG, gain 2^grade − 1"),
-        MeasureKind("ndcg", False, "depth?", "nDCG, gain is the grade, as in trec_eval"),
+        MeasureKind("ndcg", False, "depth?", "nDCG; the gain is the grade, as in trec_eval"),
         MeasureKind("err", False, "depth?", "expected reciprocal rank of a satisfied reader", "documents"),
         MeasureKind("mrr", True, "depth?", "1 / rank of the first relevant document"),
         MeasureKind("map", True, "depth?", "average precision"),
@@ -109,19 +109,25 @@ KINDS = {
         MeasureKind("recall", True, "depth", "share of the relevant documents that are found"),
         MeasureKind("success", True, "depth", "whether a relevant document is found (hit rate)"),
         MeasureKind("precision", True, "depth", "share of the first k places that are relevant (P@k)"),
-        MeasureKind("rprec", True, "", "precision at the number of relevant documents"),
-        MeasureKind("bpref", True, "", "relevant documents above judged irrelevant ones"),
+        MeasureKind("rprec", True, "", "precision at rank R, where R is the number of relevant documents"),
+        MeasureKind("bpref", True, "", "how far relevant documents rank above judged irrelevant documents"),
         MeasureKind("iprec", True, "recall", "best precision at the level of recall or above"),
         MeasureKind("rbp", True, "persistence", "rank-biased precision", "documents"),
-        MeasureKind("rbp_graded", False, "persistence", "rank-biased precision, gain by grade", "documents"),
+        MeasureKind(
+            "rbp_graded",
+            False,
+            "persistence",
+            "rank-biased precision; the gain depends on the grade",
+            "documents",
+        ),
         MeasureKind("set_precision", True, "", "share of the list that is relevant", "documents"),
         MeasureKind("set_recall", True, "", "share of the relevant documents in the list", "documents"),
         MeasureKind("set_f1", True, "", "harmonic mean of set_precision and set_recall", "documents"),
         MeasureKind("judged", False, "depth", "share of the documents that are judged", "documents"),
-        MeasureKind("num_ret", True, "", "total of returned documents", "documents", "total"),
-        MeasureKind("num_rel", True, "", "total of relevant documents", "documents", "total"),
+        MeasureKind("num_ret", True, "", "number of returned documents", "documents", "total"),
+        MeasureKind("num_rel", True, "", "number of relevant documents", "documents", "total"),
         MeasureKind(
-            "num_rel_ret", True, "", "total of relevant documents that were returned", "documents", "total"
+            "num_rel_ret", True, "", "number of relevant documents that were returned", "documents", "total"
         ),
         *(
             MeasureKind(name, name != "evidence_ndcg", "depth", about, "chunks")
@@ -132,8 +138,8 @@ KINDS = {
                 "evidence_iou": "intersection over union of evidence and chunks",
                 "evidence_hit": "whether a chunk holds evidence",
                 "evidence_mrr": "1 / rank of the first chunk with evidence",
-                "evidence_ndcg": "nDCG, gain is the grade × share of the document's evidence",
-                CONTEXT: "words of the chunks, which a language model has to read",
+                "evidence_ndcg": "nDCG; the gain is the grade × the share of the document's evidence",
+                CONTEXT: "words in the chunks, which a language model must read",
             }.items()
         ),
     )
@@ -209,7 +215,7 @@ def parse_measures(names: Iterable[str]) -> tuple[Measure, ...]:
         else:
             measures[measure] = None
     if not measures and not problems:
-        problems = ["no measure was named: expected at least one, such as ndcg_exp@10,recall@100"]
+        problems = ["name at least one measure, such as ndcg_exp@10,recall@100"]
     refuse_problems(problems, way_out=f"Measures: {', '.join(map(_name_pattern, KINDS.values()))}.")
     return tuple(measures)
 
@@ -238,13 +244,12 @@ def choose_measures(
     exponential = [measure.name for measure in chosen if measure.kind in EXPONENTIAL and highest > MAX_GAIN]
     refuse_problems(
         [f"{name} has the gain 2^grade − 1, and the scale goes up to {highest}" for name in exponential],
-        way_out=f"This gain can be computed for grades up to {MAX_GAIN}; take ndcg@k, whose gain is the "
-        "grade.",
+        way_out=f"This gain works for grades up to {MAX_GAIN}; use ndcg@k, whose gain is the grade.",
     )
     if chosen[0].summary == "total":
         raise InputError(
-            f"{chosen[0].name} is the first measure, and it is a total: charts and tables by kind of query "
-            "show the first measure, and expect a mean.",
+            f"{chosen[0].name} is the first measure, but it is a total. Charts and tables by kind of query "
+            "show the first measure, so it must be a mean.",
             command="Name a measure with a mean first, such as ndcg_exp@10.",
         )
     return chosen
@@ -281,7 +286,7 @@ def _parse_measure(name: str) -> Measure | str:
 def _parse_persistence(name: str, kind: str, persistence: str | None, depth: str | None) -> Measure | str:
     value = PERSISTENCE if persistence is None else _parse_number(persistence)
     if depth is not None:
-        return f"{name!r}: {kind} has no depth; the persistence sets how far down the list the measure looks"
+        return f"{name!r}: {kind} takes no depth; its persistence sets how far down the list it looks"
     if value is None or not 0 < value < 1:
         return f"{name!r}: expected a persistence between 0 and 1, such as {kind}(0.8)"
     return Measure(kind, persistence=value)

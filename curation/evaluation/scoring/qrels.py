@@ -100,7 +100,7 @@ def make_qrels(
     """
     graded_rows = sorted(row for row in rows if row[2] >= 0)
     if not graded_rows:
-        raise InputError("There are no grades to score runs against.")
+        raise InputError("There are no grades to score runs with.")
     queries, documents, grades = zip(*graded_rows, strict=True)
     ids = sorted({*queries, *query_ids})
     full_scale = sorted({*grades, *scale})
@@ -130,7 +130,7 @@ def require_evidence(measure: Measure, qrels: Qrels) -> EvidenceRanges:
     """
     if qrels.evidence is None:
         raise InputError(
-            f"{measure.name} needs evidence, the places in documents that people marked, and the release has "
+            f"{measure.name} needs evidence (passages that people marked in documents), and the release has "
             "none for these queries.",
             command="Ask for evidence in the guide and freeze a new release, or choose measures of "
             "documents, such as recall@10.",

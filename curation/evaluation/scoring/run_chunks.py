@@ -26,10 +26,10 @@ from curation.ingest.readers.problems import Problems
 from curation.ingest.readers.values import parse_whole_number
 
 CHUNK_ID = re.compile(r"(.+)#(\d{1,12})-(\d{1,12})", re.DOTALL)
-MAP_AGAIN = "make, or map, the chunks of other versions again for this release"
+MAP_AGAIN = "cut or map the chunks again from the documents of this release"
 NO_OFFSET = -OPEN
 """Stands for the offset of a line whose offset is not a number."""
-WAY_OUT = "The columns start and end, in the run or in the mapped index, would give exact places."
+WAY_OUT = "Add the columns start and end to the run or the mapped index for exact places."
 
 
 class ChunkLocation(NamedTuple):
@@ -75,9 +75,9 @@ class ChunkCounts(NamedTuple):
             sentences.append(f"{lacking} a text that is not in the document, first in line {line}.")
         if self.twice:
             sentences.append(
-                f"{pluralize(self.twice, 'chunk has', 'chunks have')} a text that the document has several "
-                f"times, first in line {self.first_twice}. A copy takes the first free place: in a list by "
-                "rank, in an index behind the chunk before it."
+                f"{pluralize(self.twice, 'chunk has', 'chunks have')} a text that the document has "
+                f"several times, first in line {self.first_twice}. Each copy is placed at the next free "
+                "occurrence: in a list by rank, in an index behind the chunk before it."
             )
         return sentences
 
@@ -174,7 +174,7 @@ def warn_of_unsure_ranges(by_text: Mapping[str, bool]) -> str:
         return ""
     return (
         f"{', '.join(names)}: chunks are given by texts that occur several times in their documents. "
-        f"Differences from the other systems may come only from the uncertain places. {WAY_OUT}"
+        f"Differences from other systems may be due only to these uncertain places. {WAY_OUT}"
     )
 
 

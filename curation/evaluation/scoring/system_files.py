@@ -49,7 +49,7 @@ def parse_run_files(arguments: Sequence[str]) -> list[SystemFile]:
     files = _parse_system_files(arguments, "--run")
     paths = Counter(file.path.resolve() for file in files)
     repeated = {path: count for path, count in paths.items() if count > 1}
-    problems = [f"--run {path}: the file is named {count} times" for path, count in repeated.items()]
+    problems = [f"--run {path}: the same file is given {count} times" for path, count in repeated.items()]
     unnamed = [not _split_argument(argument)[0] for argument in arguments]
     default_names = Counter(file.name for file in compress(files, unnamed))
     problems += [

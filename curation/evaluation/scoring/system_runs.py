@@ -48,9 +48,9 @@ from curation.people.seal_access import list_sealed_parts
 
 OTHER_PART = "query of another part"
 REPEATED = "a document again for the same query"
-ONCE = "A document has one place in a list: correct the file, or keep the best place (--skip-repeated)."
-CHUNK_ONCE = "A chunk has one place in a list: correct the file, or keep the best place (--skip-repeated)."
-ADD_TOPICS = "add a table of id and text that says which query each id is"
+ONCE = "A document may be in a list only once: correct the file, or keep the best place (--skip-repeated)."
+CHUNK_ONCE = "A chunk may be in a list only once: correct the file, or keep the best place (--skip-repeated)."
+ADD_TOPICS = "add a table with the id and text of each query"
 
 
 class ReadingOptions(NamedTuple):

@@ -37,13 +37,16 @@ from curation.store import COMMAND_LINE, Cursor, Store, get_setting, record_even
 from curation.store.documents import documents_by_hash
 
 REVIEWERS = ("reviewer", "lead")
-BUSY = "Other reviewers decided pairs while the file was read. No decision of the file was stored; try again."
-UNJUDGED = "nobody has judged the pair"
+BUSY = "Other reviewers decided pairs while the file was read. No decision of the file was stored. Try again."
+UNJUDGED = "nobody has judged this pair"
 UNDISPUTED = "not disputed"
 DECIDED = "decided already"
 NO_GRADE = "no grade in the file"
 REPEATED = "the same decision again"
-UNMARKED = "annotators' marks differ, and the guide requires evidence: decide this pair on screen, with marks"
+UNMARKED = (
+    "annotators marked different evidence, and the guide requires evidence: decide this pair in the app "
+    "and mark the passage"
+)
 
 
 class OvertakenError(RefusedError):
@@ -70,7 +73,7 @@ class DecisionImport:
     @property
     def outcome(self) -> ImportOutcome:
         """Return the imported decisions as sentences."""
-        sentence = self.sentences[0] if self.decided else "Nothing changed: the file holds no new decisions."
+        sentence = self.sentences[0] if self.decided else "Nothing changed: the file has no new decisions."
         figures = {"pairs": self.decided, "lines": self.decided + sum(self.left_out.values())}
         remarks = [describe_fields(self.fields)]
         return ImportOutcome(bool(self.decided), sentence, "lines", figures, self.left_out, remarks)
@@ -132,7 +135,7 @@ def decide_pair(
             raise decisions.unjudged_error(*pair)
         needed = "" if evidence else guide.describe_evidence_problem(grade, has_evidence=False)
         if needed and any(case.dispute.marks_apart for case in read_cases(cursor, [pair])):
-            way_out = "Annotators gave the same grade, and their marks have no common character."
+            way_out = "Annotators gave the same grade but marked different passages."
             raise InputError(needed, way_out=way_out)
     with store.transaction(appends=True) as cursor:
         version_read = content_hash or decisions.read_judged_versions(cursor, [pair]).get(pair)

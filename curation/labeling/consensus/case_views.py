@@ -178,7 +178,7 @@ def _read_case(store: Store, reviewer: str, pair: Pair) -> tuple[Case, Guide]:
     with store.reading() as cursor:
         require_author(cursor, reviewer, *REVIEWERS)
         if pair in read_withheld_pairs(cursor, reviewer):
-            raise RefusedError("This pair is in your queue as an annotator: first judge your own open items.")
+            raise RefusedError("You are an annotator of this pair. Judge your own open items first.")
         cases = read_cases(cursor, [pair])
         guide = current_guide(cursor)
     if not cases:

@@ -69,7 +69,7 @@ def add_comment(store: Store, query_id: str, document_id: str, text: str, author
         require_author(cursor, author, "reviewer", "lead")
         if not is_judged(cursor, pair) or pair in read_withheld_pairs(cursor, author):
             raise RefusedError(
-                "Nobody has judged this pair, or the pair is in your queue and you still have items to judge."
+                "You cannot see this pair yet: nobody has judged it, or it is among your own open items."
             )
         if cursor.execute("SELECT 1 FROM dispute_comments WHERE client_key = ?", [key]).fetchone():
             return

@@ -145,7 +145,7 @@ def build_error_section(annotator_errors: AnnotatorErrors) -> Section:
             rows.append((*annotator_cells, value, *row_shares))
             annotator_cells = ("", "", "", "")
     scale = (f"Says {value}" for value in annotator_errors.values)
-    columns = ("Annotator", "Grades", "Right", "Bias in grades", "Where true is", *scale)
+    columns = ("Annotator", "Grades", "Right", "Bias in grades", "If the true grade is", *scale)
     table = Table("Annotators' errors, estimated by this rule", columns, tuple(rows))
     warning = (
         f"The estimate did not converge in {pluralize(annotator_errors.iterations, 'step')}; interpret "

@@ -132,12 +132,12 @@ class Dispute:
         """Return sentences for the reviewer about the marks and the judged versions of the pair."""
         sentences = []
         if self.is_about_marks:
-            sentences.append("The grades agree, but the marks have no common character: mark the evidence.")
+            sentences.append("The grades agree, but annotators marked different passages. Mark the evidence.")
         if self.changed:
-            sentences.append("The corpus now has a newer text of this document, which nobody has judged.")
+            sentences.append("This document has a newer text that nobody has judged yet.")
         if self.older:
             older = f"{self.older:,}"
-            sentences.append(f"Judgments of an older text, which are not shown and do not count: {older}.")
+            sentences.append(f"Judgments of an older text, which do not count and are hidden: {older}.")
         return sentences
 
 
@@ -265,7 +265,7 @@ def _build_row(dispute: Dispute) -> tuple[object, ...]:
         decision = "unjudgeable" if dispute.decision.grade is None else dispute.decision.grade
     if dispute.decision_outdated:
         decision = f"{decision} (older text)"
-    grades = " ".join(map(str, dispute.grades)) + (", marks apart" if dispute.marks_apart else "")
+    grades = " ".join(map(str, dispute.grades)) + (", different evidence" if dispute.marks_apart else "")
     pair = (dispute.query, dispute.query_id, dispute.title, dispute.document_id)
     return *pair, grades, dispute.cannot_tell, decision
 

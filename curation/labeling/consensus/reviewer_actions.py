@@ -70,7 +70,7 @@ def _submit_action(store: Store, reviewer: str, action: ReviewerAction) -> Outco
     except OvertakenError as error:
         unseal_for_reviewer(store, reviewer, [action.query_id])  # the message shows the other decision
         if error.decision.reviewer == reviewer:
-            message = "You decided that pair in another tab or window; the decision made there counts."
+            message = "You already decided this pair in another tab or window, and that decision counts."
             return Outcome(action.client_key, "stale", message)
         return Outcome(action.client_key, "stale", error.found)
     except (InputError, NotFoundError, RefusedError) as error:

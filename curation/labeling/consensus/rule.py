@@ -22,10 +22,10 @@ RULES = (MAJORITY, MEDIAN, DAWID_SKENE)
 REMOVED_RULE = "ordinal-dawid-skene"
 """Name of a rule that earlier versions had; `DAWID_SKENE` replaces that rule."""
 DESCRIPTIONS = {
-    MAJORITY: "A pair has the grade that more than half of the votes name.",
-    MEDIAN: "A pair has the middle vote as its grade. If the two middle votes differ, the pair has no grade.",
-    DAWID_SKENE: "A pair has the most probable grade, from how often each person confuses which grades "
-    "(Dawid and Skene).",
+    MAJORITY: "A pair gets the grade that more than half of the votes give.",
+    MEDIAN: "A pair gets the middle vote as its grade, or no grade if the two middle votes differ.",
+    DAWID_SKENE: "A pair gets the most probable grade, estimated from how often each person confuses "
+    "which grades (Dawid and Skene).",
 }
 """Rule → a description for people, in a sentence or two."""
 NAMES = {MAJORITY: "Majority", MEDIAN: "Median", DAWID_SKENE: "Dawid and Skene"}

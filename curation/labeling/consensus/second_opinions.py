@@ -74,7 +74,7 @@ def ask_opinion(
         if awaited is not None:
             return awaited
         if cursor.execute(_DECIDED, list(pair)).fetchall():
-            raise RefusedError("This pair is decided, and later judgments do not change a decision.")
+            raise RefusedError("This pair is already decided, and later judgments do not change a decision.")
         (round_id, name), version = _find_open_round(cursor, pair), read_judged_versions(cursor, [pair])[pair]
         annotator = _choose_judge(cursor, round_id, name, pair, version, reviewer)
         asked_at = utc_now()
@@ -104,12 +104,12 @@ def _find_open_round(cursor: Cursor, pair: Pair) -> tuple[str, str]:
     closed = [name for _, name, _, is_closed, _ in rounds if is_closed]
     if closed:
         raise RefusedError(
-            f"{closed[0]} is closed, so nobody would see the pair. Decide the pair, or let the lead "
+            f"{closed[0]} is closed, so nobody would see the pair. Decide the pair, or ask the lead to "
             "reopen the round."
         )
     raise RefusedError(
-        "The judgments of this pair were imported, so no round of this project shows the pair. "
-        "Decide the pair, or let the lead open a round with the pair."
+        "The judgments of this pair were imported, so it is in no round. Decide the pair, or "
+        "ask the lead to open a round with it."
     )
 
 

@@ -109,7 +109,10 @@ def draw_document(
         return DrawnDocument(drawn_title, passage, not whole, document.url, document.published, None)
     facts = _draw_facts(layout, values, stems, addresses)
     if tree is None and markup in MARKUPS:
-        reason = f"This document is too long, or has too much markup, to be drawn as {MARKUPS[markup]}."
+        reason = (
+            "This document is shown as plain text, because it is too long or has too much markup for "
+            f"{MARKUPS[markup]}."
+        )
         facts.append(Fact("Plain text", [Segment(reason, False)]))
     return DrawnDocument(drawn_title, passage, not whole, None, None, facts)
 

@@ -17,7 +17,7 @@ from curation.ingest.importers.queries import read_active_queries
 from curation.store import Cursor, fetch
 from curation.store.documents import VERSION, current_snapshot
 
-OUTSIDE_FILTER = "the document is outside the filter of its query"
+OUTSIDE_FILTER = "the document does not match the query's filter"
 _CANDIDATES = f"""
 SELECT c.query_id, c.document_id, s.content_hash,
        EXISTS (
@@ -118,7 +118,7 @@ def choose_candidates(rows: Sequence[CandidateRow], active: set[str], again: boo
         elif row.shown and not again:
             left_out["already in a round or judged"] += 1
         elif representatives[row.query_id, row.text_hash or row.document_id] != row.document_id:
-            left_out["an identical document is shown instead"] += 1
+            left_out["a document with the same text is shown instead"] += 1
         else:
             chosen.append(Candidate(row.query_id, row.document_id, row.content_hash))
     return Selection(chosen, {"again": again}, dict(left_out))

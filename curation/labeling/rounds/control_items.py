@@ -26,8 +26,8 @@ MAX_PER_QUERY = 5
 """Maximum control items of a query for an annotator."""
 MIN_ANSWERED = 10
 """Smallest number of answered control items for which the report shows an annotator's share."""
-TOO_FEW = "control items: too few decided pairs that the annotator has not yet seen"
-SINGLE_DOCUMENT = "control items have no further document of their query next to them"
+TOO_FEW = "control items are missing: the annotator has already seen nearly all decided pairs"
+SINGLE_DOCUMENT = "control items come alone: no other document of their query is shown"
 _DECIDED = """
 SELECT a.query_id, a.document_id, a.grade, a.reason, s.content_hash,
        s.content_hash IS NOT NULL AND coalesce(a.content_hash = s.content_hash, EXISTS (

@@ -257,7 +257,9 @@ def _plan_practice(
         rows.extend(make_presentations(round_id, annotator, slots))
     left_out = dict(pool.left_out)
     if missing_queries:
-        left_out["practice queries: fewer queries with known grades than requested"] = missing_queries
+        left_out["practice queries are missing: fewer queries have known grades than requested"] = (
+            missing_queries
+        )
     opened = OpenedPractice(
         round=name,
         round_id=round_id,

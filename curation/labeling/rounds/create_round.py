@@ -24,9 +24,11 @@ from curation.store import COMMAND_LINE, Cursor, Store, append_rows, get_setting
 from curation.store.documents import current_snapshot, snapshot_versions
 from curation.store.planned_writes import write_if_unchanged
 
-BUSY = "Other commands changed the project while the round was planned. Try again."
+BUSY = "The project changed while the round was being planned. Try again."
 NO_CANDIDATES = "There are no candidates to judge yet. Build a pool."
-PRACTISED_BEFORE = "assigned to people who know the expected grade from practice, as nobody else is free"
+PRACTISED_BEFORE = (
+    "items went to people who know the expected grade from practice, because nobody else was available"
+)
 Inputs = TypeVar("Inputs")
 _Project = tuple[str, control_items.ControlItemPool | None, set[control_items.AnnotatorPair]]
 """The current guide, the pairs that can be control items, and the pairs whose grade practice has shown."""
@@ -311,6 +313,6 @@ def _no_candidates_error(left_out: Mapping[str, int]) -> RefusedError:
         return RefusedError(NO_CANDIDATES, command="`goldgrade pool --systems bm25 --depth 10` builds one.")
     reasons = "; ".join(f"{count:,} {reason}" for reason, count in left_out.items())
     return RefusedError(
-        f"No candidates are left to judge ({reasons}). Deepen the pool, or show the candidates again.",
+        f"No candidates are left to judge ({reasons}). Build a deeper pool, or show candidates again.",
         command="--again shows candidates again.",
     )

@@ -161,10 +161,10 @@ def _explain_nothing_to_add(inputs: TransferInputs, joined: Sequence[str]) -> st
     round_name = inputs.state.round
     if joined:
         return (
-            f"No items of {round_name} can move to {', '.join(joined)}: open items were touched or come up "
-            "next, loads are even, or the new people practised on the items."
+            f"No items of {round_name} can move to {', '.join(joined)}: open items were started or come up "
+            "next, everyone has the same number, or the new people saw the items in practice."
         )
     reasons = (f"{count:,} {reason}" for reason, count in inputs.new_candidates.left_out.items())
     reason_text = "; ".join(reasons) or "none is new"
-    advice = "Deepen the pool first, or add annotators to the round."
+    advice = "Build a deeper pool first, or add annotators to the round."
     return f"No candidates can be added to {round_name} ({reason_text}). {advice}"

@@ -42,9 +42,12 @@ def read_pace(cursor: Cursor) -> GradingPace:
     answers, median = cursor.execute(_TIMES, [MIN_SECONDS * 1000]).fetchall()[0]
     if answers < MIN_ANSWERS:
         return GradingPace(
-            DEFAULT_SECONDS, f"Assumes {DEFAULT_SECONDS:g} s a grade until {MIN_ANSWERS} grades are timed."
+            DEFAULT_SECONDS,
+            f"Assumes {DEFAULT_SECONDS:g} s for each grade, until {MIN_ANSWERS} grades have been timed.",
         )
-    return GradingPace(median, f"Based on the median of {answers:,} grades here: {median:.1f} s.")
+    return GradingPace(
+        median, f"Based on the median time of {answers:,} grades in this project: {median:.1f} s."
+    )
 
 
 def forecast_sample_cost(cursor: Cursor, queries: int) -> str:

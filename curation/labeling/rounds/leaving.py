@@ -64,7 +64,7 @@ def deactivate_annotator(
     if not was_active and not any(work.moved for work in returned_work):
         open_count = sum(work.open for work in returned_work)
         remark = f" {open_count:,} open items still wait: add an annotator to the round to take the items."
-        raise RefusedError(f"{name} is deactivated already.{remark if open_count else ''}")
+        raise RefusedError(f"{name} is already deactivated.{remark if open_count else ''}")
     with store.reading() as cursor:
         return require_annotators(cursor, [name])[0], returned_work
 

@@ -21,7 +21,7 @@ def move_work(store: Store, request: MoveRequest, author: str = COMMAND_LINE) ->
     extends = bool(request.join or request.new)
     if (request.from_ is not None) == extends:
         raise InputError(
-            "Name the annotator whose items move, or annotators who join or new candidates to add, not both.",
+            "Either name the annotator whose items move, or add annotators or candidates, but not both.",
             command="--from names whose items move, --join names new annotators, --new adds candidates.",
         )
     if request.from_ is not None:

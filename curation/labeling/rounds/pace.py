@@ -125,14 +125,14 @@ def forecast_end(work: Sequence[AnnotatorWork], now: datetime | None = None) -> 
     now = now or utc_now()
     active = [person for person in work if person.open]
     if not active:
-        return None, "Nothing is open."
+        return None, "No items are open."
     reasons = [f"{person.annotator} {why}" for person in active if (why := _explain_no_forecast(person, now))]
     if reasons:
         return None, f"No forecast: {'; '.join(reasons)}."
     days_left, slowest = max((_compute_days_left(person, now), person.annotator) for person in active)
     explanation = (
         f"Open items divided by each person's answers a day in the last {WINDOW.days} days, nights and "
-        f"weekends included; {slowest} is the slowest."
+        f"weekends included; {slowest} finishes last."
     )
     return now + timedelta(days=min(days_left, MAX_DAYS)), explanation
 

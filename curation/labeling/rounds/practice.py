@@ -233,7 +233,7 @@ def waive_practice(
     NotFoundError, RefusedError: as for `practise_again`.
     """
     if not reason.strip():
-        raise InputError("Letting somebody pass needs a reason.", command="`--reason` gives it.")
+        raise InputError("Give a reason for letting this person pass.", command="`--reason` gives it.")
     with store.transaction() as cursor:
         old_status = _read_status_to_change(cursor, name, annotator, author)
         detail = {"practice": "pass", "annotator": annotator, "reason": reason.strip()}
@@ -254,7 +254,7 @@ def _read_status_to_change(cursor: Cursor, name: str, annotator: str, author: st
     if not statuses:
         raise RefusedError(f"{annotator} has no practice items in {name}.")
     if statuses[0].state.passed:
-        raise RefusedError(f"{annotator} has passed {name} already.")
+        raise RefusedError(f"{annotator} has already passed {name}.")
     return statuses[0]
 
 

@@ -19,9 +19,9 @@ from curation.labeling.rounds.items import RoundItem
 from curation.labeling.rounds.transfer import ItemGroup, TransferBuilder, TransferInputs, TransferPlan
 from curation.store import COMMAND_LINE, Cursor, Store
 
-SEEN = "items that stay, because the annotator skipped them or undid the answer, and so has seen them"
-SEEN_BY_ALL = "items that stay, because every other annotator already has the pair"
-PRACTISED = "the item stays, because all annotators without the pair know its grade from practice"
+SEEN = "items stay, because the annotator has seen them (skipped, or answer undone)"
+SEEN_BY_ALL = "items stay, because every other annotator already has the pair"
+PRACTISED = "items stay, because all other annotators know their grade from practice"
 
 
 def reassign(

@@ -29,7 +29,7 @@ from curation.labeling.rounds.round_states import RoundState, read_round_state, 
 from curation.people.annotators import list_eligible_annotators, require_annotators, require_author
 from curation.store import Cursor, Store, append_rows, record_event, write_if_unchanged
 
-DROPPED_DUPLICATES = "blind duplicates dropped with moved items, and not planned again"
+DROPPED_DUPLICATES = "blind duplicates were dropped, because their items moved"
 RECORDED_COUNTS = ("moved", "kept", "candidates", "withdrawn", "presentations")
 ItemGroup = list[RoundItem]
 """The items of one annotator and one query."""

@@ -111,12 +111,12 @@ class GuideEffects:
             "guide version; releases list every guide that was used."
         )
         if self.same_grades:
-            sentences.append("No grade changes its meaning: labels under the current guide stay fresh.")
+            sentences.append("No grade changes its meaning, so labels under the current guide stay valid.")
         if self.stale_pairs:
             pairs = pluralize(self.stale_pairs, "judged pair has", "judged pairs have")
             sentences.append(
-                f"{pairs} a grade or a vote whose words change. These pairs are then due to be judged "
-                "again; Re-label plans the judgments."
+                f"{pairs} a grade or a vote whose definition changes. These pairs then become due to be "
+                "judged again under Re-label."
             )
         sentences.append("New rounds use the new guide.")
         return sentences
@@ -147,13 +147,14 @@ class GuideEffects:
         if self.off_scale:
             grades = ", ".join(f"grade {grade} ({n:,} times)" for grade, n in self.off_scale.items())
             sentences.append(
-                f"Some judgments have grades that are not on the new scale: {grades}. Agreement over "
-                "all rounds, the gate and freezing refuse two scales until these pairs are judged again."
+                f"Some judgments have grades that are not on the new scale: {grades}. Agreement over all "
+                "rounds, the gate and a freeze do not work with two scales, until these pairs are judged "
+                "again."
             )
         if self.off_scale_decisions:
             sentences.append(
                 f"{self.off_scale_decisions:,} decisions of reviewers have grades that are not on the "
-                "new scale. The decided pairs can no longer be control items."
+                "new scale. These pairs can no longer be control items."
             )
         return sentences
 
@@ -194,11 +195,13 @@ def use_guide(
         old_guide = current_guide(cursor)
         if instead_of not in (None, old_guide.guide_hash, guide_hash):
             raise RefusedError(
-                f"A different guide was published meanwhile: “{old_guide.title}”, "
-                f"{old_guide.guide_hash[:8]}. Compare your guide with the published guide first."
+                f"Another guide was published in the meantime: “{old_guide.title}”, "
+                f"{old_guide.guide_hash[:8]}. Compare it with yours first."
             )
         if same_grades and old_guide.values != guide.values:
-            raise InputError("A different scale changes the meaning of grades: labels become outdated.")
+            raise InputError(
+                "A different scale changes what grades mean, so existing labels become outdated."
+            )
         affected = _find_affected_rounds(cursor, guide)
         _refuse_choice(cursor, affected, guide, open_rounds)
         store_guide(cursor, guide)
@@ -253,14 +256,14 @@ def _refuse_choice(cursor: Cursor, rounds: Sequence[RoundState], guide: Guide, c
     if rounds and choice is None:
         open_work = ", ".join(f"{state.round} ({state.open_items:,} open items)" for state in rounds)
         raise RefusedError(
-            f"Rounds are open under a different guide: {open_work}. Choose whether these rounds keep "
+            f"These rounds are open under another guide: {open_work}. Choose whether these rounds keep "
             "their guide or switch. Each judgment keeps the version under which it was given.",
             command="--open-rounds keep leaves these rounds with their guide, --open-rounds switch gives "
             "them the new guide.",
         )
     if choice == SWITCH and (problems := _find_scale_problems(cursor, rounds, guide)):
         raise RefusedError(
-            f"{' '.join(problems.values())} A round cannot hold grades of two scales: keep the round's "
+            f"{' '.join(problems.values())} A round cannot have grades of two scales: keep the round's "
             "guide, or close the round and open a new round.",
             command="`--open-rounds keep` leaves rounds with their guide.",
         )

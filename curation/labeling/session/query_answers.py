@@ -48,7 +48,11 @@ def _check_answer(cursor: Cursor, annotator: str, item_id: str, answer: str, key
     stored = cursor.execute(_USED_KEY, [key]).fetchall()
     if stored:
         is_same = stored[0] == (round_id, annotator, query_id)
-        return ("repeated", "") if is_same else ("refused", "the client key of this action is already in use")
+        return (
+            ("repeated", "")
+            if is_same
+            else ("refused", "this action's key was already used for another action; load the page again")
+        )
     if answer not in ANSWERS:
         return "refused", f"unknown answer {answer!r}; expected one of {', '.join(ANSWERS)}"
     if not 8 <= len(key) <= 128:

@@ -177,14 +177,17 @@ def _explain_empty_queue(work: UpcomingWork, practice: PracticeStatus | None, is
     if practice is not None and not practice.paused:
         state = practice.state
         return (
-            f"You gave the expected grade {state.right} times of {state.total}; to pass, "
+            f"You gave the expected grade {state.right} of {state.total} times; to pass, "
             f"{percent(state.pass_mark)} is needed. Read the guide once more. The lead decides whether "
-            "you practise again or continue; then new items appear here."
+            "you practise again or go on. Then new items appear here."
         )
     if is_over:
-        return f"The lead has closed your round; your answers are kept. {_NEW_ROUND}"
+        return f"The lead has closed your round. Your answers are kept. {_NEW_ROUND}"
     if not work.items:
-        return f"No round has items for you yet. {_NEW_ROUND}"
+        return f"You have no items yet. {_NEW_ROUND}"
     if work.find_paused_rounds():
-        return "The lead has paused this work. Your answers are kept; new items appear here when it resumes."
+        return (
+            "The lead has paused the round. Your answers are kept, and your items come back when the "
+            "lead resumes it."
+        )
     return "You have answered all your items. Thank you! New items come with the next round."

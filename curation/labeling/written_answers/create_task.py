@@ -40,7 +40,7 @@ BUSY = "Other people changed the project while the answer task was planned. Try 
 HAS_REFERENCES = "the query has reference answers"
 IN_TASK = "the query is in a different answer task"
 OPEN_TASK = "the query is in an open answer task"
-NO_DOCUMENT = "the query has no document to show: build a pool"
+NO_DOCUMENT = "the query has no document to show; build a pool"
 NOT_DRAWN = "the query was not drawn"
 UNTAGGED = "the query does not have the tag"
 _IN_TASKS = """
@@ -158,8 +158,8 @@ def _plan_task(request: AnswerTaskRequest, inputs: DocumentInputs, reasons: Reas
     queries, left_out = _choose_queries(request, inputs, reasons, shown)
     if not queries:
         explanations = [f"{count:,}: {reason}" for reason, count in left_out.items()]
-        explanation = "; ".join(explanations) or "no query was asked for"
-        raise RefusedError(f"No query is left to write answers to ({explanation}).")
+        explanation = "; ".join(explanations) or "no query was chosen"
+        raise RefusedError(f"There are no queries to write answers for ({explanation}).")
     pairs = [Candidate(query_id, document_id="", content_hash="") for query_id in queries]
     assignment = assign_queries(pairs, request.writers, request.overlap, request.seed)
     queries_by_writer = {

@@ -180,7 +180,7 @@ def find_own_queries(cursor: Cursor, task_id: str, reviewer: str, own_query: str
     """
     query_ids = {row[0] for row in cursor.execute(_ASSIGNED_QUERIES, [task_id, reviewer]).fetchall()}
     if own_query in query_ids:
-        raise RefusedError("You were asked to answer, so a different reviewer must decide the query.")
+        raise RefusedError("You answered this query, so another reviewer must decide it.")
     return query_ids
 
 
@@ -202,7 +202,7 @@ def _find_ruling_problems(ruling: AnswerRuling, written_answers: Sequence[str]) 
         problems.append("Choose an answer, write one, or say that the corpus does not answer the query.")
     normalised = {normalise_answer(text) for text in written_answers}
     unknown_answers = [text for text in ruling.picked if normalise_answer(text) not in normalised]
-    problems += [f"nobody wrote the answer {text!r}" for text in unknown_answers]
+    problems += [f"no writer gave the answer {text!r}" for text in unknown_answers]
     if ruling.merged.strip():
         problems += find_answer_problems(" ".join(ruling.merged.split()))
     if not ruling.reason.strip():

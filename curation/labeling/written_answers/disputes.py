@@ -52,7 +52,7 @@ class AnswerDisputes:
     def sentences(self) -> list[str]:
         """Return sentences with the numbers of queries that wait for this or for another reviewer."""
         waiting = f"{pluralize(len(self.waiting), 'query waits', 'queries wait')} for a decision."
-        others = f"{self.own:,} more wait for a different reviewer: you were asked to answer these queries."
+        others = f"{self.own:,} more wait for another reviewer, because you answered them."
         return [waiting, *([others] if self.own else [])]
 
     @property

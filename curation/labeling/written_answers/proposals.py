@@ -109,7 +109,7 @@ def describe_reviews(proposals: Sequence[NuggetProposals]) -> list[str]:
         reviewed = unchanged + changed + dropped
         if reviewed:
             sentences.append(
-                f"{model} proposed {pluralize(reviewed, 'nugget')}. People took {unchanged:,} unchanged "
+                f"{model} proposed {pluralize(reviewed, 'nugget')}. People kept {unchanged:,} unchanged "
                 f"({percent(unchanged / reviewed)}), changed {changed:,} and dropped {dropped:,}. "
                 f"People also added {pluralize(added, 'nugget')}."
             )
@@ -171,7 +171,7 @@ def parse_nuggets(answer: str) -> list[Nugget]:
         text, importance = item.get("text"), item.get("importance")
         text = " ".join(text.encode(errors="ignore").decode().split()) if isinstance(text, str) else ""
         if importance not in (VITAL, OKAY):
-            raise MalformedAnswerError("an answer with a nugget that is neither vital nor okay")
+            raise MalformedAnswerError("answers with a nugget that is neither vital nor okay")
         if find_nugget_problems(text):
             raise MalformedAnswerError(
                 "an answer with a nugget that is empty, too long, personal data or control characters"

@@ -8,7 +8,7 @@ from curation.core.errors import refuse_problems
 from curation.ingest.importers.known_queries import KnownQueries
 from curation.ingest.importers.unknown_names import describe_similar_name
 
-IN_QUEUE = "an annotator still has to judge documents of the query, and would learn what is relevant"
+IN_QUEUE = "an annotator who still has to judge documents of the query would learn what is relevant"
 NOT_CURRENT = "the query is retired, or not in the current sample"
 ReasonByQuery = dict[str, str]
 """Query id → the reason to leave the query out, or '' if there is no reason."""

@@ -216,7 +216,10 @@ def write_answer(
     answer = " ".join(text.split())
     problems = find_answer_problems(answer)
     if not document_indexes:
-        problems.append("Tick the supporting documents. With no support, the query is unanswerable.")
+        problems.append(
+            "Tick the documents that support the answer. If none does, say that the corpus does not "
+            "answer the query."
+        )
     refuse_problems(problems)
     _append_event(store, writer, assignment_id, ANSWER, answer, document_indexes, seen)
 
@@ -230,8 +233,8 @@ def mark_unanswerable(store: Store, writer: str, assignment_id: str, text: str, 
     """
     if text.strip():
         raise InputError(
-            "The answer field is not empty. Send the answer, or empty the field to say that the "
-            "corpus does not answer the query."
+            "You typed an answer. Send it, or empty the field to say that the corpus does not "
+            "answer the query."
         )
     _append_event(store, writer, assignment_id, UNANSWERABLE, None, (), seen_revision)
 
@@ -259,7 +262,7 @@ def list_own_answers(store: Store, writer: str, limit: int = 20) -> list[OwnAnsw
 
 def find_answer_problems(answer: str) -> list[str]:
     """List the problems of an answer's text, one sentence each."""
-    problems = [] if tokenize_answer(answer) else ["The answer is empty: write an answer in a few words."]
+    problems = [] if tokenize_answer(answer) else ["Write an answer in a few words."]
     if len(answer) > MAX_ANSWER_LENGTH:
         problems.append(f"An answer has at most {MAX_ANSWER_LENGTH:,} characters, this has {len(answer):,}.")
     kinds = ", ".join(sorted(redact(answer).kinds))
@@ -297,11 +300,11 @@ def _append_event(
 def _refuse_late_event(assignment: _Assignment, kind: str, seen_revision: int) -> None:
     if assignment.revision != seen_revision:
         raise RefusedError(
-            "You answered this query in another tab or window meanwhile. Nothing was changed; "
-            "your last answers show the answer that counts."
+            "You already answered this query in another tab or window, and that answer counts. "
+            "See your last answers."
         )
     if assignment.closed and (assignment.written or kind == RETRACT):
-        raise RefusedError("The lead has closed this task, so its answers cannot be changed any more.")
+        raise RefusedError("The lead has closed this task, so you can no longer change its answers.")
     if kind == RETRACT and not assignment.written:
         raise RefusedError("There is no answer to undo.")
 

@@ -115,9 +115,7 @@ def test_rows_of_unknown_queries_are_counted_and_second_answers_refused(
     one = source(tmp_path, {dev: dev, "moon": "cheese"})
     assert scored(project, one).systems[0].left_out == {"unknown query": 1}
     rows = [{"query": f"best {dev}", "answer": word} for word in ("a", "b")]
-    with pytest.raises(
-        InputError, match=r"another answer to the query .*, which already has an answer in line 1"
-    ):
+    with pytest.raises(InputError, match=r"a second answer to the query .*; the first is in line 1"):
         scored(project, SystemFile("x", jsonl(tmp_path / "x.jsonl", rows)))
     with pytest.raises(InputError, match="2 files are the system 'x'"):
         parse_answer_files(["x=a.jsonl", "x=b.jsonl"])
@@ -366,4 +364,4 @@ def test_a_table_of_answers_has_its_columns_and_fields_named(project: Store, tmp
     assert isinstance(both.exception, InputError)
     assert [problem.split(" ")[0] for problem in both.exception.problems] == ["--map"]
     alone = invoke([*command[:4], "--run", str(tmp_path / "run.trec"), "--map", "answer=said"])
-    assert "--map answer applies to answers" in str(alone.exception)
+    assert "--map answer is for answers" in str(alone.exception)

@@ -73,7 +73,7 @@ def test_queries_without_a_document_count_as_refused_and_are_counted() -> None:
     assert figures.empty_unanswerable.value == 2 / 5
     assert figures.empty_answerable.value == 1 / 5
     assert figures.note.startswith(
-        "2 of the 5 unanswerable queries have no row in the file: these queries count as refused"
+        "2 of the 5 unanswerable queries have no row in the file. They count as refused"
     )
     assert figures.threshold is None  # an answerable query without a document: nothing keeps 95 %
     assert figures.kept == 1

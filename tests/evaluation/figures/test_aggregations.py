@@ -72,7 +72,7 @@ def test_what_counts_is_said() -> None:
     told = describe_summary(summary())
     assert "Strata without a query, which are unknown: 1" in told
     assert "Strata overlap: 21 queries count in 22 places" in told
-    assert "1 query is in no stratum and counts only in overall" in told
+    assert "1 query is in no stratum and counts only in the overall figures" in told
 
 
 def test_a_draw_by_hand_has_the_win_rate_of_its_queries() -> None:

@@ -118,7 +118,7 @@ def test_gmap_is_the_geometric_mean_with_the_interval_of_the_mean_logarithm() ->
 
 def test_totals_are_whole_and_have_no_interval() -> None:
     mean = figure([1, 2, 0, 4, 5, 1, 2, 1], "num_rel_ret")
-    assert (mean.value, mean.low, mean.no_interval, mean.n) == (7, None, "a total, no mean", 8)
+    assert (mean.value, mean.low, mean.no_interval, mean.n) == (7, None, "this is a total, not a mean", 8)
     assert isinstance(mean.value, int)
     assert mean.if_all == 7 * 10
 

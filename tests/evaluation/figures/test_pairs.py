@@ -162,4 +162,7 @@ def test_the_report_names_the_test_that_decides(tmp_path: Path) -> None:
         command += ["--run", str(write_run(tmp_path / f"{name}.trec", ranked(name)))]
     store.close()
     shown = " ".join(invoke([*command, "--significance-test", "t"]).stdout.split())
-    assert "map: differences; p Holm below 0.05, of Student's t test, decides" in shown
+    assert (
+        "map: differences; a difference is significant if p Holm, from Student's t test, is below 0.05"
+        in shown
+    )

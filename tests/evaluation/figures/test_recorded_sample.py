@@ -45,4 +45,4 @@ def test_estimates_with_a_judge_say_what_the_sample_left_out(
     import_judge(project, write_grades(tmp_path / "j.csv", grades), "llm")
     run = ["--run", str(source.path), "--part", "dev", "--judge", "llm"]
     done = invoke(["--project", str(project.path), "evaluate", "v1", *run])
-    assert f"count the {undrawn:,} pairs that the sample left out as not relevant" in done.stdout
+    assert f"count the {undrawn:,} pairs outside the sample as not relevant" in done.stdout

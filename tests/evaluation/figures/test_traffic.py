@@ -106,7 +106,7 @@ def test_equal_values_of_a_few_queries_leave_room_for_one_that_nobody_has_seen()
     assert (mean.value, mean.high) == (1.0, 1.0)
     assert mean.low < 0.7
     whole = estimate([1.0] * 6, drawn._replace(open_share=np.zeros(1)))
-    assert (whole.low, whole.why) == (None, "every drawn query that could vary has the same value")
+    assert (whole.low, whole.why) == (None, "all drawn queries have the same value")
 
 
 def test_a_few_queries_that_happen_to_be_alike_have_no_narrow_interval() -> None:

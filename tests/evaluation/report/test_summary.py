@@ -12,7 +12,7 @@ from tests.support.command_line import Done, invoke
 from tests.support.gold_project import TOPICS, frozen_project
 
 CONDITIONS = ["success@1 drops by 0.5", "success@1 below 0.3", "success@1 drops significantly"]
-TOO_FEW = "system|, overall: fewer than 10 queries have a value of both systems, too few for a test."
+TOO_FEW = "system|, overall: fewer than 10 queries have values of both systems, too few for a test."
 
 
 @pytest.fixture
@@ -48,7 +48,7 @@ def test_junit_has_a_test_case_for_each_condition(folder: Path) -> None:
     assert message.startswith("system|, overall: 0.250, −0.750 against baseline"), (
         "names of files that are equal"
     )
-    assert unchecked.get("message") == f"No figure could be checked, so nothing has passed: {TOO_FEW}"
+    assert unchecked.get("message") == f"Nothing could be checked, so the check did not pass: {TOO_FEW}"
 
 
 def test_markdown_says_what_came_of_the_conditions_and_the_figures_of_all_systems(folder: Path) -> None:
@@ -72,7 +72,7 @@ def test_summaries_are_written_next_to_the_report_that_is_printed(folder: Path) 
 def test_a_run_is_not_compared_with_its_own_file_by_another_path(folder: Path) -> None:
     (folder / "link.trec").symlink_to(folder / "new" / "system|.trec")
     done = evaluated(folder, *conditions("success@1 drops"), baseline="{}/link.trec")
-    assert (done.exit_code, "there is nothing to compare 'system|' with" in done.stderr) == (2, True)
+    assert (done.exit_code, "'system|' is the only system" in done.stderr) == (2, True)
 
 
 @pytest.mark.parametrize(

@@ -124,6 +124,6 @@ def test_a_release_of_engines_documents_is_not_searched_as_if_it_were_the_whole_
     with gold.transaction() as cursor:
         put_setting(cursor, HELD, get_setting(cursor, "corpus") or "")
     freeze(gold, "held")
-    with pytest.raises(RefusedError, match="bm25 would take these documents for the whole corpus"):
+    with pytest.raises(RefusedError, match="bm25 would treat these documents as the whole corpus"):
         write_baselines(gold, BaselineRequest("held", ["bm25"], tmp_path / "runs"))
     assert write_baselines(gold, BaselineRequest("v1", ["bm25"], tmp_path / "runs")).runs

@@ -173,7 +173,7 @@ def test_only_relevant_documents_count_and_a_query_without_evidence_has_no_value
 
 def test_evidence_measures_need_evidence_and_chunks() -> None:
     qrels = qrels_from({"q": {"a": 1}})
-    with pytest.raises(InputError, match="evidence_recall@5 needs evidence, the places in documents"):
+    with pytest.raises(InputError, match=r"evidence_recall@5 needs evidence \(passages that people marked"):
         qrels.find_undefined(*parse_measures(["evidence_recall@5"]))
-    with pytest.raises(InputError, match="context_words@5 is for chunks, but this list has only documents"):
+    with pytest.raises(InputError, match="context_words@5 needs chunks, but this list has only documents"):
         score_run({"q": {"a": 1.0}}, qrels, parse_measures(["context_words@5"]))

@@ -194,7 +194,9 @@ def test_scores_that_are_no_numbers_are_refused() -> None:
 
 
 def test_names_that_are_no_measures_are_refused_together() -> None:
-    with pytest.raises(InputError, match=r"(?s)no measure was named.*Measures: ndcg_exp\[@k\], ndcg\[@k\]"):
+    with pytest.raises(
+        InputError, match=r"(?s)name at least one measure.*Measures: ndcg_exp\[@k\], ndcg\[@k\]"
+    ):
         parse_measures([])
     with pytest.raises(InputError) as caught:
         parse_measures(["recall", "recal@10", "rbp(1.5)", "rprec@5", "map", "iprec@1.1", "iprec@.125"])
@@ -233,7 +235,7 @@ def test_the_names_of_trec_eval_and_ir_measures_are_understood(theirs: str, ours
 
 def test_a_total_is_no_first_measure() -> None:
     assert [one.name for one in choose_measures([0, 1], ["map", "num_rel_ret"])] == ["map", "num_rel_ret"]
-    with pytest.raises(InputError, match="num_ret is the first measure, and it is a total"):
+    with pytest.raises(InputError, match="num_ret is the first measure, but it is a total"):
         choose_measures([0, 1], ["num_ret", "map"])
 
 
@@ -303,7 +305,7 @@ def test_with_all_relevant_ndcg_may_be_lower_and_that_is_explained() -> None:
     none, every = scores.if_none.item(), scores.if_all.item()
     assert every == pytest.approx((1 + 1 / math.log2(11)) / (1 + 1 / math.log2(3)))
     assert every < none == 1
-    assert "the best list then holds" in explain_reversed_bounds([(None, None), (0.5, 0.6), (none, every)])
+    assert "the ideal list contains" in explain_reversed_bounds([(None, None), (0.5, 0.6), (none, every)])
     assert explain_reversed_bounds([(0.5, 0.6), (0.0, 0.0)]) == ""
 
 

@@ -237,7 +237,7 @@ def test_the_chunks_of_an_index_are_mapped_once(
     with pytest.raises(InputError, match=r"run\.jsonl: line 3: the map has no chunk 'c9' of a document"):
         read(release, tmp_path / "run.jsonl", *ranked, unknown, chunk_map=tmp_path / "map.csv")
     split.write_text(split.read_text().splitlines()[2])
-    with pytest.raises(InputError, match="line 1: the chunk's text is not in its document, and neither"):
+    with pytest.raises(InputError, match="line 1: no chunk's text is in its document"):
         map_chunks(store, "v1", split, tmp_path / "map.csv")
 
 
@@ -294,10 +294,10 @@ def test_all_faults_of_a_splitters_file_are_named_with_what_to_do(
     assert sorted(map(int, re.findall(r": line (\d):", said))) == [3, 4, 5, 6, 7, 8]
     for sentence in (
         "line 3: the chunk 'a' again, also in line 2: give the chunk a different id",
-        "line 4: the chunk 'b' is of 'x', which is not a document of the release: leave the chunk out",
+        "line 4: the chunk 'b' is of 'x', which is not a document of the release: leave this chunk out",
         "line 5: the chunk 5-2 of document",
         "line 6: the start of the chunk is ''; expected a whole number",
-        "line 7: the chunk has no id: give the chunk an id",
+        "line 7: the chunk has no id; give each chunk an id",
     ):
         assert sentence in said
     with pytest.raises(

@@ -17,7 +17,7 @@ def test_runs_are_named_by_name_or_file() -> None:
     ]
     with pytest.raises(InputError, match="2 files would all be the system 'run'"):
         parse_run_files(["a/run.trec", "b/run.trec"])
-    with pytest.raises(InputError, match="the file is named 2 times"):
+    with pytest.raises(InputError, match="the same file is given 2 times"):
         parse_run_files(["x=a.trec", "y=a.trec"])
     with pytest.raises(InputError) as missing:
         parse_run_files(["x=", "=a.trec", ""])

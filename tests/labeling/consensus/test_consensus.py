@@ -261,7 +261,7 @@ def test_the_command_sets_the_rule_and_shows_errors(crowded: Store) -> None:
     }
     assert printed["consensus"]["ruled"] == 40
     text = invoke(project).stdout
-    assert "Where true is" in text
+    assert "If the true grade is" in text
     assert "eve" in text
 
 

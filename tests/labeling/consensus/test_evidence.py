@@ -133,7 +133,7 @@ def test_marks_without_a_common_character_are_a_dispute_until_a_reviewer_decides
     assert "1 of these disputes are only about evidence: the grades agree" in listed
     (case,) = read_case_queue(opened, "rita").cases
     assert [one.evidence for one in case.opinions] == [((0, 3),), ((4, 8),)]
-    assert case.remarks == ["The grades agree, but the marks have no common character: mark the evidence."]
+    assert case.remarks == ["The grades agree, but annotators marked different passages. Mark the evidence."]
     sent = {"query_id": "q", "document_id": "d", "kind": "decide", "client_key": "key of rita", "grade": 3}
     sent |= {"words": "The body says it", "evidence": [[4, 6], [5, 8]]}
     (done,) = submit_actions(opened, "rita", [ReviewerAction.model_validate(sent)])
@@ -160,7 +160,7 @@ def test_a_guide_that_requires_evidence_needs_marks_where_those_of_people_are_ap
     use_guide(opened, parse_guide(GUIDE.format(ask="required")), open_rounds="switch")
     mark(opened, ada=(3, ((0, 3),)), ben=(3, ((4, 8),)))
     command = ["--project", str(opened.path)]
-    assert "marks apart" in invoke([*command, "disputes"]).stdout
+    assert "different evidence" in invoke([*command, "disputes"]).stdout
     with pytest.raises(
         InputError, match="grade 3 needs evidence: mark the passage of the document that shows it"
     ):

@@ -162,7 +162,7 @@ def test_only_judged_undecided_pairs_are_sent_back(disputed: Store) -> None:
     with pytest.raises(NotFoundError, match="Nobody has judged"):
         ask_opinion(disputed, "q1", "one", "rosa")
     decide_pair(disputed, *PAIR, 2, "why", "rosa")
-    with pytest.raises(RefusedError, match="This pair is decided"):
+    with pytest.raises(RefusedError, match="This pair is already decided"):
         ask_opinion(disputed, *PAIR, "rosa")
     assert sum(holders(disputed).values()) == 2
 
@@ -171,7 +171,7 @@ def test_imported_disputes_are_nobodys_to_be_shown(store: Store) -> None:
     add_pairs(store, {"q": ["one"]})
     rows = [ImportedJudgment("q", "one", f"rater-{grade}", grade) for grade in (0, 3)]
     add_judgments(store, rows, "two.csv")
-    with pytest.raises(RefusedError, match="imported, so no round of this project shows the pair"):
+    with pytest.raises(RefusedError, match="imported, so it is in no round"):
         ask_opinion(store, "q", "one")
 
 

@@ -119,13 +119,13 @@ def test_a_decision_about_an_older_text_counts_until_the_text_of_now_is_judged(t
 
 def test_a_dispute_shows_the_text_that_its_opinions_are_about_and_counts_the_older_ones(twice: Store) -> None:
     assert read_case(twice, *PAIR).dispute.remarks == [
-        "The corpus now has a newer text of this document, which nobody has judged."
+        "This document has a newer text that nobody has judged yet."
     ]
     judge(twice, "new", 0, 2)
     case = read_case(twice, *PAIR)
     assert (case.dispute.grades, case.dispute.older, case.dispute.changed) == ((0, 2), 2, False)
     assert case.document.body == "The second body of d."
-    assert case.dispute.remarks == ["Judgments of an older text, which are not shown and do not count: 2."]
+    assert case.dispute.remarks == ["Judgments of an older text, which do not count and are hidden: 2."]
 
 
 def test_opinions_about_several_older_texts_are_told_apart(twice: Store) -> None:

@@ -30,13 +30,13 @@ def test_the_slowest_decides_when_a_round_is_done() -> None:
     done_at, how = forecast_end([daily("ada", 30, 30), daily("ben", 60, 20)], NOW)
     assert done_at is not None
     assert (done_at - NOW) / timedelta(days=1) == pytest.approx(60 / 20, rel=0.01)
-    assert "ben is the slowest" in how
+    assert "ben finishes last" in how
 
 
 def test_who_is_done_holds_nothing_up() -> None:
     _, how = forecast_end([daily("ada", 30, 30), AnnotatorWork("ben", 0, [], [])], NOW)
-    assert "ada is the slowest" in how
-    assert forecast_end([daily("ada", 0, 30)], NOW)[1] == "Nothing is open."
+    assert "ada finishes last" in how
+    assert forecast_end([daily("ada", 0, 30)], NOW)[1] == "No items are open."
 
 
 def test_without_a_pace_there_is_no_forecast_but_a_reason() -> None:

@@ -29,7 +29,7 @@ def plan(store: Store, **options: object) -> str:
 def test_a_round_costs_grades_and_time_by_a_stated_default(project: Store) -> None:
     assert plan(project, overlap=3, duplicates=0.0) == (
         "6 queries × 5 documents × 3 people = 90 grades, about 8 min each. "
-        "Assumes 15 s a grade until 10 grades are timed."
+        "Assumes 15 s for each grade, until 10 grades have been timed."
     )
     assert "2 people = 60 grades, about 5 min for each of 3 people" in plan(project, duplicates=0.0)
 
@@ -52,7 +52,7 @@ def test_the_median_of_the_projects_own_answers_counts_without_what_nobody_can_r
         )
     with project.reading() as cursor:
         pace = read_pace(cursor)
-    assert pace.basis == "Based on the median of 40 grades here: 40.0 s."
+    assert pace.basis == "Based on the median time of 40 grades in this project: 40.0 s."
     assert pace.describe_time(180) == "about 2.0 h"
 
 

@@ -102,9 +102,9 @@ def test_what_nobody_can_take_stays_until_somebody_joins(store: Store) -> None:
     assert (returned.open, returned.moved) == (12, 0)
     assert returned.sentence == (
         "first: 12 open items stay until a new annotator joins. "
-        "12 items that stay, because every other annotator already has the pair"
+        "12 items stay, because every other annotator already has the pair"
     )
-    with pytest.raises(RefusedError, match=r"deactivated already\. 12 open items still wait"):
+    with pytest.raises(RefusedError, match=r"already deactivated\. 12 open items still wait"):
         deactivate_annotator(store, "ada")
     extend_round(store, "first", ["kay"], candidates=False)
     assert (open_items(store, "ada"), open_items(store, "kay")) == (0, 12)

@@ -55,7 +55,7 @@ def test_a_paused_round_is_in_nobodys_queue_and_says_so(opened: Store) -> None:
     assert set_round_state(opened, "first", "paused").paused
     queue = read_queue(opened, "ada")
     assert (queue.showings, queue.total) == ([], 0)
-    assert "The lead has paused this work" in queue.message
+    assert "The lead has paused the round" in queue.message
     set_round_state(opened, "first", "open")
     assert len(read_queue(opened, "ada").showings) == 5
 

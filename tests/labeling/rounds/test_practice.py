@@ -81,7 +81,7 @@ def test_practising_again_brings_other_queries_and_only_those_count(decided: Sto
 def test_the_lead_lets_somebody_pass_with_a_reason(decided: Store) -> None:
     open_practice(decided, PracticeRequest("welcome", ["ada"], queries=1))
     practise(decided, 0, 3)
-    with pytest.raises(InputError, match=r"needs a reason\. `--reason` gives it"):
+    with pytest.raises(InputError, match=r"Give a reason .* `--reason` gives it"):
         waive_practice(decided, "welcome", "ada", " ")
     assert waive_practice(decided, "welcome", "ada", "we talked it through").waived
     assert {one.kind for one in read_queue(decided, "ada").showings} == {"work"}
@@ -171,7 +171,7 @@ def test_known_pairs_come_from_a_file_with_their_explanations(decided: Store, tm
     opened = open_practice(decided, PracticeRequest("welcome", ["grace"], file=path))
     assert (opened.known, opened.left_out) == (
         1,
-        {"practice queries: fewer queries with known grades than requested": 9},
+        {"practice queries are missing: fewer queries have known grades than requested": 9},
     )
     item = read_queue(decided, "grace").showings[0].presentation_id
     grade_next(decided, "grace", 1)

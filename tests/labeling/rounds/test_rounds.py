@@ -101,9 +101,7 @@ def test_no_repeat_comes_back_without_a_new_document_beside_it(documents: int, s
 
 def test_repeats_of_queries_with_one_document_are_alone_and_are_counted(store: Store) -> None:
     opened = open_for(store, grid(60, 1), "ada", duplicates=0.1)
-    assert opened.left_out == {
-        "blind duplicates come back without further documents: their query has a single document": 6
-    }
+    assert opened.left_out == {"blind duplicates come back alone: their query has only one document": 6}
 
 
 def test_queries_of_an_abandoned_sample_are_not_judged(store: Store) -> None:

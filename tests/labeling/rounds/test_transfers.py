@@ -184,7 +184,7 @@ def test_a_pair_that_everyone_else_has_stays_and_is_counted(store: Store) -> Non
     open_for(store, grid(3, 4), "ada", "grace")
     done = reassign(store, "first", "ada")
     assert (done.moved, done.kept) == (0, 12)
-    assert done.left_out == {"items that stay, because every other annotator already has the pair": 12}
+    assert done.left_out == {"items stay, because every other annotator already has the pair": 12}
     assert read_queue(store, "ada").total == 12
 
 

@@ -135,7 +135,7 @@ def test_an_item_that_another_process_moved_away_is_refused(opened: Store) -> No
     moved = f"INSERT INTO withdrawals VALUES ('{item}', 'reassign', 'command line', now()::TIMESTAMP)"
     elsewhere(opened, moved)
     outcome = grade(opened, item, "key-00001")
-    assert (outcome.status, "this item was moved" in outcome.message) == ("refused", True)
+    assert (outcome.status, "this item is no longer yours" in outcome.message) == ("refused", True)
     assert first_id(opened) != item
 
 

@@ -184,7 +184,7 @@ def test_a_reviewer_gets_no_opinions_on_what_they_have_still_to_grade(store: Sto
     decide_pairs(store, {("query 0", "document 0.0"): 2})
     open_round(store, RoundRequest("again", ["lea"], overlap=1, duplicates=0, again=True))
     assert read_case_queue(store, "lea").cases == read_recent_cases(store, "lea") == []
-    with pytest.raises(RefusedError, match="first judge your own open items"):
+    with pytest.raises(RefusedError, match="Judge your own open items first"):
         read_case_view(store, "lea", "query 0", "document 0.0")
 
 
@@ -204,7 +204,7 @@ def test_adjudication_does_not_tell_a_reviewer_who_grades_which_pairs_come_again
            USING (presentation_id) WHERE annotator = 'rita' AND s.answered""",
     )
     for pair in graded:
-        with pytest.raises(RefusedError, match="first judge your own open items"):
+        with pytest.raises(RefusedError, match="Judge your own open items first"):
             read_case_view(store, "rita", *pair)
     assert read_case_queue(store, "rita").cases == []
     grade_next(store, "rita", 60, grade=1)

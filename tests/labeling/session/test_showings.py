@@ -384,7 +384,7 @@ def test_answers_that_make_no_sense_are_refused(opened: Store) -> None:
     outcomes = [answer_query(opened, "ada", *one) for one in tried]
     assert {one.status for one in outcomes} == {"refused"}
     assert "not assigned to you" in outcomes[0].message
-    assert "already in use" in outcomes[3].message
+    assert "already used" in outcomes[3].message
     assert rows_of(opened, "SELECT count(*) FROM query_answers") == [(1,)]
 
 
@@ -458,9 +458,9 @@ def test_audits_and_pilots_ask_like_any_other_round_and_their_answers_do_not_cou
 
 def test_an_empty_queue_says_that_the_round_was_closed(opened: Store) -> None:
     add_names(opened, "mary")
-    assert read_queue(opened, "mary").message.startswith("No round has items for you yet.")
+    assert read_queue(opened, "mary").message.startswith("You have no items yet.")
     set_round_state(opened, "first", "closed")
     queue = read_queue(opened, "ada")
-    assert queue.message.startswith("The lead has closed your round; your answers are kept")
+    assert queue.message.startswith("The lead has closed your round. Your answers are kept")
     assert (queue.done, queue.total) == (0, 0)
-    assert read_queue(opened, "mary").message.startswith("No round has items for you yet.")
+    assert read_queue(opened, "mary").message.startswith("You have no items yet.")

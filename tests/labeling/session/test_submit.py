@@ -104,7 +104,7 @@ def test_undo_of_undo_is_refused_and_changes_nothing(opened: Store) -> None:
     grade(opened, item, 2, "press-0001")
     act(opened, item, "undo", "press-0002", 1)
     again = act(opened, item, "undo", "press-0003", 2)
-    assert (again.status, again.message) == ("refused", "the item has no answer to undo")
+    assert (again.status, again.message) == ("refused", "this item has no answer to undo")
     assert len(events(opened)) == 2
 
 
@@ -115,7 +115,7 @@ def test_undo_of_undo_is_refused_and_changes_nothing(opened: Store) -> None:
         (("grade", None), "grade None is not on the guide's scale (0, 1, 2, 3)"),
         (("cannot_tell", 2), "cannot_tell takes no grade"),
         (("applause", None), "unknown kind 'applause'"),
-        (("undo", None), "the item has no answer to undo"),
+        (("undo", None), "this item has no answer to undo"),
     ],
 )
 def test_what_makes_no_sense_is_refused(opened: Store, submission: tuple[str, int | None], told: str) -> None:

@@ -123,7 +123,7 @@ def test_bad_answers_are_counted_with_their_reason_and_nothing_of_them_is_stored
     assert found["sent"]["left_out"] == {
         f"{MALFORMED}: an answer that was cut off": 1,
         f"{MALFORMED}: an empty answer": 1,
-        f"{MALFORMED}: an answer with a nugget that is neither vital nor okay": 1,
+        f"{MALFORMED}: answers with a nugget that is neither vital nor okay": 1,
         "the language model refused": 1,
         "the endpoint rejected the request (HTTP 400)": 1,
     }
@@ -180,7 +180,7 @@ def test_peoples_share_is_what_they_took_changed_dropped_and_added(
     assert taken["q-violin"] == {"unchanged": 1, "changed": 2, "dropped": 1, "added": 1}
     assert taken["q-kettle"] == {"unchanged": 0, "changed": 0, "dropped": 4, "added": 0}
     assert sentences == [
-        f"{MODEL} proposed 8 nuggets. People took 1 unchanged (12\u00a0%), changed 2 and dropped 5. "
+        f"{MODEL} proposed 8 nuggets. People kept 1 unchanged (12\u00a0%), changed 2 and dropped 5. "
         "People also added 1 nugget.",
         f"People have not reviewed the nuggets that {MODEL} proposed for 1 query.",
     ]

@@ -71,7 +71,7 @@ def test_a_writer_sees_the_relevant_documents_and_nothing_that_others_said(proje
 
 def test_a_query_in_somebodys_queue_waits_where_writers_would_see_what_is_relevant(project: Store) -> None:
     open_round(project, RoundRequest("r", ["cy"], overlap=1, duplicates=0, again=True))
-    with pytest.raises(RefusedError, match="an annotator still has to judge documents of the query"):
+    with pytest.raises(RefusedError, match="an annotator who still has to judge documents of the query"):
         opened(project)
     assert opened(project, show="pool").queries == 4
     set_round_state(project, "r", "closed")
@@ -136,7 +136,7 @@ def test_everybody_may_say_that_the_corpus_does_not_answer_it(project: Store) ->
     assert references(project) == {}
     retract_answer(project, "ben", assignment(project, "ben", WHY), 1)
     assert rows_of(project, tags) == []
-    with pytest.raises(InputError, match="The answer field is not empty"):
+    with pytest.raises(InputError, match="You typed an answer"):
         mark_unanswerable(project, "ben", assignment(project, "ben", WHY), "words", 2)
 
 
@@ -144,8 +144,8 @@ def test_an_answer_that_cannot_be_a_reference_is_refused(project: Store) -> None
     opened(project)
     mine = assignment(project, "ada", MADE)
     wrong: list[tuple[str, list[int], str]] = [
-        (" . ", [0], "The answer is empty"),
-        ("smith", [], "Tick the supporting documents"),
+        (" . ", [0], "Write an answer in a few words"),
+        ("smith", [], "Tick the documents that support the answer"),
         ("x" * 1_001, [0], "at most 1,000 characters"),
         ("ask jo@example.org", [0], "personal data"),
     ]
@@ -195,7 +195,7 @@ def test_a_decision_that_says_too_little_or_too_much_is_refused(project: Store) 
     for ruling, words in (
         (AnswerRuling(reason="why"), "Choose an answer, write one"),
         (AnswerRuling(["1912"]), "A decision needs a reason"),
-        (AnswerRuling(["never written"], reason="why"), "nobody wrote the answer 'never written'"),
+        (AnswerRuling(["never written"], reason="why"), "no writer gave the answer 'never written'"),
         (AnswerRuling(["1912"], unanswerable=True, reason="why"), "not both"),
         (AnswerRuling(merged="jo@example.org", reason="why"), "personal data"),
     ):
@@ -215,7 +215,7 @@ def test_nobody_decides_about_an_answer_of_their_own_or_before_all_are_in(projec
         lambda: read_answer_case(project, "first", WHEN, "rita"),
         lambda: decide_answers(project, "first", WHEN, AnswerRuling(["1912"], reason="why"), "rita"),
     ):
-        with pytest.raises(RefusedError, match="a different reviewer must decide the query"):
+        with pytest.raises(RefusedError, match="another reviewer must decide it"):
             ask()
     with pytest.raises(RefusedError, match="This is for the reviewer or lead"):
         find_answer_disputes(project, "ben")

@@ -87,7 +87,9 @@ def test_a_document_that_is_too_large_to_be_drawn_is_shown_as_text_and_says_so(
 ) -> None:
     found = drawn(body, kind)
     assert shown_text(found.passage).startswith(body[:300])
-    sentence = f"This document is too long, or has too much markup, to be drawn as {name}."
+    sentence = (
+        f"This document is shown as plain text, because it is too long or has too much markup for {name}."
+    )
     assert [(fact.label, outline(fact.value)) for fact in found.facts or ()] == [("Plain text", sentence)]
     assert drawn("red", kind).facts == []
 
