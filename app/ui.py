@@ -169,7 +169,8 @@ def table(
     head = ""
     for index, column in enumerate(columns):
         has_figures = bool(shown_rows) and all(is_figure(row[index]) for row in shown_rows)
-        head += f'<th scope="col"{_FIGURE_CLASS if has_figures else ""}>{escape(column)}</th>'
+        name = column if isinstance(column, Markup) else escape(column)
+        head += f'<th scope="col"{_FIGURE_CLASS if has_figures else ""}>{name}</th>'
     st.html(
         f'<div class="gs-scroll" role="group" tabindex="0" aria-label="{escape(caption)}">'
         f'<table class="{"gs-table gs-words" if words else "gs-table"}">'

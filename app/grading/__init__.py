@@ -9,9 +9,11 @@ from typing import Any
 import streamlit as st
 
 from app.annotating import read_script
+from app.app_page import LEADS
 from app.assets import read_asset
 from app.components.markdown import markdown_to_html
 from curation.guides.guide import Guide
+from curation.store import Annotator
 
 CONSISTENCY = "consistency"
 """The value of the address parameter `show` with which the page Label opens the part My consistency."""
@@ -51,6 +53,7 @@ def show_guide(guide: Guide, name: str, is_wide: bool = False) -> None:
     _panel(key=f"guide {name}", data={"guide": make_guide_json(guide), "wide": is_wide})
 
 
-def show_grading(annotator: str, project: str) -> None:
+def show_grading(annotator: Annotator, project: str) -> None:
     """Show the grading screen; the browser keeps unsaved answers for each annotator and project."""
-    _component(key="grading", data={"annotator": annotator, "project": project})
+    leads = annotator.role in LEADS
+    _component(key="grading", data={"annotator": annotator.name, "project": project, "leads": leads})

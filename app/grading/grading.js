@@ -35,7 +35,10 @@ const LOW = 3; // so few, and more are asked for
 const MOST_HOLDING = 100; // items that a request may name as held
 const REASONS = ["The query is unclear", "The document is broken", "It needs expertise that I lack", "Something else"];
 
-export default mounted((root, { annotator, project }) => new Grading(root, new Memory(`goldset:${project}:${annotator}`)));
+export default mounted((root, { annotator, project, leads }) => {
+  root.querySelector(".home").hidden = !leads;
+  return new Grading(root, new Memory(`goldset:${project}:${annotator}`));
+});
 
 class Grading extends Loop {
   nouns = { items: "Your items", answers: "answers" };

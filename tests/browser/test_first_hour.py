@@ -182,7 +182,7 @@ def grade(page: Page) -> None:
 
 
 def release(lead: Leading) -> None:
-    lead.follow("Home")
+    lead.follow("Next on Home")
     lead.follow("Split the queries")
     lead.unfold("Which queries stay together")
     lead.page.get_by_text("Paraphrases stay together", exact=True).click()

@@ -21,7 +21,7 @@ def show(annotator: Annotator) -> None:
         return
     if annotator.role in LEADS:
         _show_first_stage(annotator)
-    show_grading(annotator.name, cookie_codec().project)
+    show_grading(annotator, cookie_codec().project)
 
 
 PAGE = AppPage(20, "Label", "label", JUDGING_ROLES, show, shows_title=False, menu=JUDGE)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from html import escape
 
@@ -39,7 +40,7 @@ def show(query_documents: QueryDocuments, document_id: str) -> None:
     chosen = candidates[index]
     left, right = st.columns([6, 5], gap="large")
     with left, st.container(key="candidates"):
-        columns = ["Document", *query_documents.systems]
+        columns = ["Document", *map(_break_name, query_documents.systems)]
         rows = [_list_ranks(query_documents, candidate) for candidate in candidates]
         if not query_documents.is_sealed:
             columns = ["Grade", *columns, "Votes"]
@@ -54,6 +55,11 @@ def show(query_documents: QueryDocuments, document_id: str) -> None:
         _show_grade(chosen, names)
         _show_opinions(chosen, names)
         _show_text(query_documents, chosen)
+
+
+def _break_name(system: str) -> Markup:
+    """Return the name of a system as HTML that breaks after `_` and `:`, so that many systems fit."""
+    return Markup(re.sub(r"([_:])", r"\1<wbr>", escape(system)))  # noqa: S704  escaped
 
 
 def _list_ranks(query_documents: QueryDocuments, candidate: QueryDocument) -> tuple[object, ...]:

@@ -28,6 +28,7 @@ from curation.evaluation.report import (
 )
 from curation.evaluation.report.cells import format_figure
 from curation.evaluation.scoring.measure_names import parse_measures
+from curation.evaluation.scoring.release import MIN_QUERIES
 from curation.releases.card import say_synthetic
 from curation.releases.gate_override import mark_name, warn_of_override
 
@@ -111,23 +112,26 @@ def write_findings(evaluation: Evaluation, answers: AnswerEvaluation | None = No
 
 
 def compare_best(evaluation: Evaluation) -> list[str]:
-    """Compare the two best systems by the first measure in a sentence; none if they were not tested."""
+    """Compare the two best systems by the first measure in a sentence; none if they were not compared."""
     measure = parse_measures(evaluation.measures[:1])[0]
     figures = {run.name: run.overall[measure.name] for run in evaluation.runs}
     known = {name: figure.value for name, figure in figures.items() if figure.value is not None}
     names = sorted(known, key=lambda name: -known[name])[:2]
     for row in select_overall(evaluation.comparisons, measure.name):
-        if {row.system, row.other} != set(names) or row.difference is None:
+        if {row.system, row.other} != set(names):
             continue
+        scores = ", ".join(f"{name} {decimal(known[name])}" for name in names)
+        if row.difference is None:
+            queries = pluralize(row.n, "query has", "queries have")
+            return [f"{scores}: a test of the difference needs {MIN_QUERIES} queries; {queries} both scores."]
         difference, low, high = row.difference, row.low, row.high
         if row.system != names[0]:
             difference, low, high = -difference, high and -high, low and -low
         shares = " and ".join(percent(figures[name].judged) for name in names)
         where = f"the top {measure.depth}" if measure.depth else "the lists"
         return [
-            f"{', '.join(f'{name} {decimal(known[name])}' for name in names)}: difference "
-            f"{decimal(difference)} ({interval_text(low, high)}), p {p_text(row.p_corrected)}; "
-            f"{shares} of {where} are judged."
+            f"{scores}: difference {decimal(difference)} ({interval_text(low, high)}), "
+            f"p {p_text(row.p_corrected)}; {shares} of {where} are judged."
         ]
     return []
 

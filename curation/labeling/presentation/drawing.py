@@ -9,6 +9,7 @@ header rows.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import lru_cache
@@ -36,6 +37,8 @@ MAX_CACHED_LENGTH = 40_000
 MARKUPS = {"html": "HTML", "markdown": "Markdown"}
 """Kind of body that is parsed into a tree → name for people."""
 PLAIN_TEMPLATE = PresentationTemplate()
+_MOMENT = re.compile(r"(\d{4}-\d\d-\d\d)T(?:00:00|(\d\d:\d\d))\b.*")
+"""A pattern of a date with a time; the groups are the date, and the time after midnight."""
 Hosts = frozenset[str]
 NO_IMAGE_HOSTS: Hosts = frozenset()
 """Default hosts from which browsers may fetch images: no hosts."""
@@ -96,6 +99,7 @@ def draw_document(
     markable: give each sentence of the body its position, so that people can mark the sentence as evidence.
     """
     stems = excerpts.stem_query(query)
+    document = document._replace(published=_shorten_time(document.published))
     match = excerpts.locate_in_body(document.title, document.body, matched) if matched else None
     layout = template or PLAIN_TEMPLATE
     addresses = Addresses(document.url or "", layout.links, image_hosts)
@@ -115,6 +119,12 @@ def draw_document(
         )
         facts.append(Fact("Plain text", [Segment(reason, False)]))
     return DrawnDocument(drawn_title, passage, not whole, None, None, facts)
+
+
+def _shorten_time(published: str | None) -> str | None:
+    """Return a date and time in ISO form as `2026-05-02 10:00`, or as a date at midnight; else the text."""
+    moment = _MOMENT.fullmatch(published or "")
+    return " ".join(filter(None, moment.groups())) if moment else published
 
 
 def _find_markup(document: DocumentText) -> str:

@@ -52,6 +52,19 @@ def test_fields_are_shown_in_the_templates_order_and_only_where_the_document_has
     ]
 
 
+@pytest.mark.parametrize(
+    ("published", "drawn"),
+    [
+        ("2026-05-02T10:00:00+00:00", "2026-05-02 10:00"),
+        ("2026-05-02T00:00:00Z", "2026-05-02"),
+        ("May 2026", "May 2026"),
+    ],
+)
+def test_a_time_of_a_document_is_drawn_without_its_seconds_and_midnight(published: str, drawn: str) -> None:
+    document = DocumentText("T", "B", None, published, "{}")
+    assert draw_document(document, "red").published == drawn
+
+
 def test_a_field_of_the_template_is_the_title_where_the_document_has_it() -> None:
     template = PresentationTemplate(title="name")
     named = draw_document(DocumentText("T", "B", None, None, '{"name": "A  red\\nshoe"}'), "red", template)
