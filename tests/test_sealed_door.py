@@ -170,6 +170,7 @@ PAGES: dict[str, list[dict[str, str]]] = {
     "label": [{}, {"show": "consistency"}],
     "adjudicate": [{}],
     "agreement": [{}, {"round": "again"}, {"round": "try"}],
+    "judges": [{}],
     "write": [{"part": part} for part in ("Queries", "Answers", "Decide", "Tasks", "Questions")],
     "import": [{}],
     "queries": [{"part": part} for part in ("Sample", "All queries", "Pool", "Coverage")],

@@ -24,7 +24,7 @@ from tests.support.projects import add_names
 EVERYONE = ["Label", "Write"]
 LEAD = [
     *("Home", "Import", "Queries", "Label", "Adjudicate", "Write", "Rounds"),
-    *("Agreement", "Releases", "Evaluate", "Team", "Settings", "Query"),
+    *("Agreement", "Judges", "Releases", "Evaluate", "Team", "Settings", "Query"),
 ]
 
 
@@ -37,7 +37,7 @@ LEAD = [
     ],
 )
 def test_a_role_has_its_pages_in_order(role: str, titles: list[str]) -> None:
-    """Help is the fourteenth page, which has a server of its own."""
+    """Help is the fifteenth page, which has a server of its own."""
     assert [page.title for page in list_pages(role)] == titles
 
 

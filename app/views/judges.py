@@ -1,0 +1,105 @@
+"""Judges: the page on which a lead has language models grade, and sees how far they can be trusted."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+
+import streamlit as st
+
+from app import ui
+from app.app_page import LEADS, QUALITY, AppPage
+from app.components.forms import Form
+from app.page_context import PageContext, read_context
+from curation.core.errors import CurationError
+from curation.evaluation.llm_judges.ask_judge import plan_judge
+from curation.evaluation.llm_judges.judge_agreement import JudgeAgreement
+from curation.evaluation.llm_judges.judge_judgments import list_judges
+from curation.evaluation.llm_judges.judge_requests import JudgeRequest
+from curation.evaluation.llm_judges.measure_agreement import measure_judge_agreement
+from curation.evaluation.llm_judges.side_by_side import ComparedJudge, build_comparison_table, compare_judges
+from curation.labeling.rounds.rounds import list_rounds
+from curation.operations.jobs.figures import figures_of
+from curation.releases.release_rows import list_releases
+from curation.store import Annotator, Store
+
+JOB = "ask judge"
+FORM = "judge"
+
+
+def show(annotator: Annotator) -> None:
+    ui.purpose("Language models that grade pairs, checked as people are. Their grades never count as votes.")
+    context = read_context(annotator, (JOB,))
+    context.show_result(JOB)
+    _show_judges(context.store)
+    with st.expander("Ask a language model"):
+        _ask_model(context)
+
+
+PAGE = AppPage(34, "Judges", "judges", LEADS, show, menu=QUALITY)
+
+
+def _show_judges(store: Store) -> None:
+    """Show each judge with one sentence, the judges side by side, and the figures of one judge."""
+    figures = figures_of(store)
+    state = figures.state()
+    with store.reading() as cursor:
+        judges = list_judges(cursor)
+    if not judges:
+        st.info("The project has no judge yet. Ask a language model below, or import a judge's grades.")
+        return
+    with st.spinner("Comparing the judges with people…"):
+        compared = {judge.judge: figures.figure(state, compare_with_people, judge.judge) for judge in judges}
+        side_by_side = figures.figure(state, compare_all)
+    rows = []
+    for judge in judges:
+        agreement = compared[judge.judge]
+        verdict = agreement if isinstance(agreement, str) else agreement.verdict
+        rows.append((judge.judge, judge.judgments, judge.cannot_tell, verdict))
+    ui.table("Judges", ("Judge", "Pairs", "Cannot tell", "In one sentence"), rows, words=True)
+    if side_by_side:
+        ui.tables(build_comparison_table(side_by_side))
+    name = st.selectbox("Figures of", [*compared], width=320)
+    agreement = compared[name]
+    if not isinstance(agreement, str):
+        with st.expander(f"Figures of {ui.literal(name)}"):
+            ui.result(agreement)
+
+
+def compare_with_people(store: Store, judge: str) -> JudgeAgreement | str:
+    """Compare a judge with people, or return the reason why it cannot be compared."""
+    try:
+        return measure_judge_agreement(store, judge)
+    except CurationError as error:
+        return error.found
+
+
+def compare_all(store: Store) -> list[ComparedJudge]:
+    """Compare all judges on their common pairs."""
+    with store.reading() as cursor:
+        return compare_judges(cursor)
+
+
+def _ask_model(context: PageContext) -> None:
+    """Ask for a judge's pairs, show what would be sent, and start the job after a second click."""
+    with context.store.reading() as cursor:
+        releases = [row.name for row in list_releases(cursor)]
+        rounds = [row.name for row in list_rounds(cursor)]
+    form = Form(JudgeRequest, choices={"release": releases, "round": rounds})
+    form.ask("name", "model", "release", "round")
+    with st.expander("More options"):
+        form.ask_rest()
+    request = form.request()
+    state = context.acts.form(FORM)
+    if st.button("Show what would be sent", key=f"plan {state.key}"):
+        context.acts.do(state, partial(_plan, context.store, request))
+    ui.note("The server's environment names the endpoint. Nothing of a sealed query is sent.")
+    planned: tuple[JudgeRequest, Sequence[str]] | None = state.result
+    if planned is not None and planned[0] == request:
+        ui.sentences(*planned[1])
+        if context.button("Send", JOB, remark="The model gets these texts, and may cost money."):
+            context.request_job(JOB, request)
+
+
+def _plan(store: Store, request: JudgeRequest) -> tuple[JudgeRequest, Sequence[str]]:
+    return request, plan_judge(store, request).sentences
