@@ -30,13 +30,18 @@ def text_of(document_id: str) -> str:
     return f"document {document_id.replace('.', 'x')} of level {true_grade(document_id)} and more words"
 
 
-def build_judged_pairs(store: Store) -> Store:
-    """24 queries with three documents each; two people graded 16 of the queries, ben with some errors."""
+def build_pairs(store: Store) -> Store:
+    """24 queries with a pool of three documents each."""
     folder = store.path.parent
     texts = {document_id: text_of(document_id) for _, document_id in PAIRS}
     put_texts(store, folder, texts, {query_id: f"words {digest(query_id)[:9]}" for query_id in QUERIES})
     add_pool(store, {pair: rank % 3 + 1 for rank, pair in enumerate(PAIRS)})
-    add_names(store, "ada", "ben")
+    return store
+
+
+def build_judged_pairs(store: Store) -> Store:
+    """The same; two people graded 16 of the queries, ben with some errors."""
+    add_names(build_pairs(store), "ada", "ben")
     for name in ("ada", "ben"):
         given = []
         for number, (query_id, document_id) in enumerate(PAIRS):
