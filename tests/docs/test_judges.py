@@ -23,7 +23,7 @@ CHANGED = {
     **{"--people 200": "--people 30", "--calls 20": "--calls 7", "--rate 5": "--rate 5000"},
     "split": "split --no-paraphrase",
 }
-"""The page's numbers are for 2,000 pairs; the project of the test has 72, and no embedding model."""
+"""The page's numbers are for 2,000 pairs; the project of the test has 48, and no embedding model."""
 
 
 def test_the_commands_of_the_page_run_in_their_order(
@@ -53,7 +53,7 @@ def test_the_commands_of_the_page_run_in_their_order(
         assert done.exit_code == 0, (command, done.output)
         printed[command] = done.stdout
     asked = [command for command in printed if "judge ask" in command]
-    assert "72 pairs" in printed[asked[0]]
-    assert model.sent == 78
+    assert "48 pairs" in printed[asked[0]]
+    assert model.sent == 52
     assert "too kind" in printed["goldgrade judge gpt-5"]
     assert "people's grades of" in printed[next(name for name in printed if "evaluate" in name)]

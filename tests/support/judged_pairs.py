@@ -14,8 +14,8 @@ from tests.support.gold_project import add_pool
 from tests.support.pool_project import put_texts
 from tests.support.projects import add_names
 
-QUERIES = [f"q{number:02}" for number in range(24)]
-GRADED = QUERIES[:16]
+QUERIES = [f"q{number:02}" for number in range(16)]
+GRADED = QUERIES[:12]
 """The queries that people graded."""
 PAIRS = [(query_id, f"{query_id}.{place}") for query_id in QUERIES for place in range(3)]
 Character = Callable[[str, Any], str]
@@ -31,7 +31,7 @@ def text_of(document_id: str) -> str:
 
 
 def build_pairs(store: Store) -> Store:
-    """24 queries with a pool of three documents each."""
+    """16 queries with a pool of three documents each."""
     folder = store.path.parent
     texts = {document_id: text_of(document_id) for _, document_id in PAIRS}
     put_texts(store, folder, texts, {query_id: f"words {digest(query_id)[:9]}" for query_id in QUERIES})
@@ -40,7 +40,7 @@ def build_pairs(store: Store) -> Store:
 
 
 def build_judged_pairs(store: Store) -> Store:
-    """The same; two people graded 16 of the queries, ben with some errors."""
+    """The same; two people graded 12 of the queries, ben with some errors."""
     add_names(build_pairs(store), "ada", "ben")
     for name in ("ada", "ben"):
         given = []

@@ -91,16 +91,14 @@ class JudgeChecks(NamedTuple):
     @property
     def table(self) -> Table:
         """A table of the checks with their intervals."""
-        rows: list[tuple[object, ...]] = [("the same grade when asked twice", *self.own.consistency)]
-        rows.append(("correlation of error and document length", *self.length))
+        rows: list[tuple[object, ...]] = [("asked twice: same grade", *self.own.consistency)]
+        rows.append(("error by length", *self.length))
         if self.group:
-            rows.append((f"grades on {self.group} minus other queries", *self.group_bias))
+            rows.append((f"bias on {self.group}", *self.group_bias))
         shares = f"{percent(self.modal_share)} of its grades, {percent(self.human_share)} of people's"
-        rows.append((f"most frequent grade {self.modal}", None, None, None, None, shares))
-        rows.append(("answers that quote an instruction to the judge", self.own.instructions, *[None] * 4))
-        rows.append(
-            ("quotes that are not in the document", self.own.unfound, None, None, self.own.quotes, None)
-        )
+        rows.append((f"modal grade {self.modal}", None, None, None, None, shares))
+        rows.append(("quoted instructions", self.own.instructions, *[None] * 4))
+        rows.append(("quotes not found", self.own.unfound, None, None, self.own.quotes, None))
         return Table("Checks of the judge", ("check", "figure", "low", "high", "n", "note"), tuple(rows))
 
 

@@ -23,7 +23,9 @@ from curation.labeling.rounds.create_round import OpenedRound, open_round
 from curation.labeling.rounds.query_draw import NO_STRATUM, read_frame
 from curation.store import Cursor, Store
 
-NO_DIFFERENCES = "The judge and people differ on no pair, so there is no round of differences."
+NO_DIFFERENCES = (
+    "Outside the drawn queries, judge and people differ on no pair, so no second round is opened."
+)
 
 
 class PlannedPeople(NamedTuple):

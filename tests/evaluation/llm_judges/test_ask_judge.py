@@ -57,10 +57,10 @@ def test_each_pair_is_sent_with_guide_query_and_document_and_paid_once(
     project: Store, model: ServedModel
 ) -> None:
     model.answer = good
-    assert plan_judge(project, JudgeRequest("llm")).work.calls == 78
+    assert plan_judge(project, JudgeRequest("llm")).work.calls == 52
     assert model.sent == 0
     asked = ask(project, parallel=4)
-    assert (asked.judgments, asked.new, asked.cannot_tell, model.sent) == (72, 72, {}, 78)
+    assert (asked.judgments, asked.new, asked.cannot_tell, model.sent) == (48, 48, {}, 52)
     assert grades(project) == {pair: true_grade(pair[1]) for pair in PAIRS}
     request = model.requests[0]
     assert (request["temperature"], request["seed"], request["model"]) == (0, 0, "model-of-the-test")
@@ -70,7 +70,7 @@ def test_each_pair_is_sent_with_guide_query_and_document_and_paid_once(
     assert {"query", "document", "why", "grade"} == example.keys()
     assert {"document", "need", "query"} == json.loads(user).keys()
     again = ask(project)
-    assert (again.new, again.spent.requests, model.sent) == (0, 0, 78)
+    assert (again.new, again.spent.requests, model.sent) == (0, 0, 52)
     assert rows_of(project, "SELECT DISTINCT annotator FROM counted_judgments ORDER BY 1") == [
         ("ada",),
         ("ben",),
@@ -90,7 +90,7 @@ def test_an_answer_without_a_grade_of_the_scale_is_cannot_tell(project: Store, m
     texts = iter([*answers[:4], *answers[4:6] * 3, *answers[6:8] * 3, *answers[8:]])
     counted = iter(range(999))
     model.answer = lambda prompt, material: next(texts) if next(counted) < 18 else good(prompt, material)
-    asked = ask(project, parallel=1, **EASY)
+    asked = ask(project, calls=20, parallel=1, **EASY)
     assert sum(asked.cannot_tell.values()) == 10
     assert asked.cannot_tell[NO_GRADE] == 5
     assert asked.cannot_tell[UNCLEAR] == 1
@@ -100,7 +100,7 @@ def test_an_answer_without_a_grade_of_the_scale_is_cannot_tell(project: Store, m
 def test_a_refusal_and_an_answer_that_breaks_off_are_cannot_tell(project: Store, model: ServedModel) -> None:
     model.answer = good
     model.faults = [completion(None, refusal="I will not"), *[completion('{"gra', "length")] * 3]
-    asked = ask(project, parallel=1, **EASY)
+    asked = ask(project, calls=6, parallel=1, **EASY)
     assert sorted(asked.cannot_tell.values()) == [1, 1]
     assert asked.cannot_tell[REFUSED] == 1
     assert any("cut off" in reason for reason in notes(project))
@@ -112,10 +112,10 @@ def test_a_quota_ends_the_run_and_the_next_run_goes_on(project: Store, model: Se
     assert (first.judgments, model.sent) == (20, 20)
     model.faults = [HttpAnswer(429, {}, {"Retry-After": "3600"})]
     second = ask(project, parallel=1, **EASY)
-    assert (second.judgments, second.spent.left_out) == (20, {chat.RATE_LIMIT: 1, "not asked yet": 51})
+    assert (second.judgments, second.spent.left_out) == (20, {chat.RATE_LIMIT: 1, "not asked yet": 27})
     model.faults = [HttpAnswer(429, {}, {"Retry-After": "0.01"})]
-    assert ask(project, **EASY).judgments == 72
-    assert model.sent == 20 + 1 + 53
+    assert ask(project, **EASY).judgments == 48
+    assert model.sent == 20 + 1 + 29
     assert grades(project) == {pair: true_grade(pair[1]) for pair in PAIRS}
 
 
@@ -218,7 +218,7 @@ def test_the_command_says_what_it_would_send(project: Store, model: ServedModel)
     command = ["--project", str(project.path), "judge", "ask", "llm"]
     told = invoke(command)
     assert (
-        "llm asks model-of-the-test at 127.0.0.1: 72 pairs, 6 of them twice. 78 calls to send" in told.stdout
+        "llm asks model-of-the-test at 127.0.0.1: 48 pairs, 4 of them twice. 52 calls to send" in told.stdout
     )
     assert "Nothing was sent" in told.stdout
     assert model.sent == 0
@@ -231,27 +231,19 @@ def test_the_command_says_what_it_would_send(project: Store, model: ServedModel)
 def test_a_killed_run_pays_no_pair_twice(project: Store, model: ServedModel) -> None:
     project.close()
 
-    def kill_at_30(prompt: str, material: Any) -> str:
-        if model.sent == 30:
+    def kill_at_10(prompt: str, material: Any) -> str:
+        if model.sent == 10:
             os.kill(running.pid, signal.SIGKILL)
         return good(prompt, material)
 
-    model.answer = kill_at_30
-    command = [
-        sys.executable,
-        "-c",
-        "import curation.cli as c; c.main()",
-        "--project",
-        str(project.path),
-        "judge",
-        "ask",
-        "llm",
-    ]
-    with subprocess.Popen([*command, "--send", "--parallel", "1", "--twice", "0"]) as running:
+    model.answer = kill_at_10
+    start = [sys.executable, "-c", "import curation.cli as c; c.main()", "--project", str(project.path)]
+    with subprocess.Popen([*start, *"judge ask llm --send --parallel 1 --twice 0".split()]) as running:
         running.wait(60)
-    assert model.sent in (30, 31)
-    before = model.sent
+    assert model.sent in (10, 11)
     model.answer = good
-    assert ask(project, parallel=1, **EASY).judgments == 72
-    assert model.sent - before <= 72 - before + 2
-    assert grades(project) == {pair: true_grade(pair[1]) for pair in PAIRS}
+    before = model.sent
+    asked = ask(project, parallel=1, calls=6, **EASY)
+    assert model.sent - before == 6
+    assert asked.judgments >= 9 + 6
+    assert grades(project).items() <= {pair: true_grade(pair[1]) for pair in PAIRS}.items()

@@ -33,7 +33,7 @@ def test_the_characters_of_judges_are_told_apart(project: Store, model: ServedMo
     found: dict[str, JudgeAgreement] = {}
     for name, character in CHARACTERS.items():
         model.answer = character
-        ask_judge(project, JudgeRequest(name, model=name, again=0.3), silent, COMMAND_LINE)
+        ask_judge(project, JudgeRequest(name, model=name, again=0.25), silent, COMMAND_LINE)
         found[name] = measure_judge_agreement(project, name)
     verdicts = {name: agreement.verdict for name, agreement in found.items()}
     consistency = {name: agreement.checks.own.consistency.value for name, agreement in found.items()}
