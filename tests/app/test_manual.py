@@ -69,7 +69,7 @@ def test_where_the_site_is_not_built_a_sentence_says_how(reader: TestClient) -> 
     (manual.SITE_FOLDER / "index.html").unlink()
     answer = reader.get("/help/")
     assert answer.status_code == 404
-    assert "run `make site`" in answer.text
+    assert "Run `make site`" in answer.text
 
 
 def names(entries: Any) -> Iterator[str]:

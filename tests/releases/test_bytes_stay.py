@@ -185,7 +185,7 @@ EXPORTS = {
     "deepeval": "1f800c7607d8f5a5",
     "langsmith": "193a59dffec13d71",
 }
-EVALUATION = "94632ad8b61c18fc"
+EVALUATION = "40aa9cbd0ea5bee2"
 
 
 def test_release_ids_stay(made: Store) -> None:
