@@ -124,15 +124,17 @@ def emit_evaluation(
     optional: the evaluation of `answers` and the estimates with a `judge`; None where not requested.
     """
     from curation.evaluation.report.condition_results import make_condition_sections
-    from curation.evaluation.report.evaluation_report import list_detail_headings, write_report
-    from curation.releases.card import say_synthetic
+    from curation.evaluation.report.evaluation_report import (
+        list_detail_headings,
+        warn_of_source,
+        write_report,
+    )
 
     page = write_report(evaluation, optional["answers"], optional["judge"])
     write_files(files, evaluation, page, checks)
-    if evaluation.synthetic:  # people at a terminal read this warning before any figure
-        warning = say_synthetic(evaluation.synthetic, evaluation.queries)
-        findings = [finding for finding in page.findings if finding != warning]
-        page = replace(page, findings=(warning, *findings))
+    warnings = warn_of_source(evaluation)  # people at a terminal read them before any figure
+    findings = [finding for finding in page.findings if finding not in warnings]
+    page = replace(page, findings=(*warnings, *findings))
     additions = {name: value for name, value in optional.items() if value is not None}
     if checks:
         failed = [row for condition in checks for row in condition.failed]

@@ -73,6 +73,7 @@ def assemble_evaluation(
         coverage=release.coverage,
         summaries=_summarize_facets(scores, facets, release.sealed_queries, request),
         mark=release.mark,
+        apart=release.apart,
         context={system.name: system.context for system in systems if system.context},
         lists={system.name: system.stored_lists for system in systems if system.stored_lists},
     )

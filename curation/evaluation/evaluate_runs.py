@@ -64,7 +64,7 @@ def evaluate_runs(
     with sealed_access.log_refusals(store, sealed):
         if sealed is not None:
             sealed_access.check_access(store, sealed)
-        release = read_release(store, release_name, request.part, request.relevant)
+        release = read_release(store, release_name, request.part, request.relevant, request.synthetic)
         _refuse_choices(release, request, by_query)
         systems, evaluation = _evaluate_sources(release, runs, request, reading, progress)
         if sealed is None:

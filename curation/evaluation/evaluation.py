@@ -71,6 +71,7 @@ class Evaluation:
     coverage: the release's coverage; None without a coverage map.
     summaries: figures over the strata of each facet of the coverage map that was asked for.
     mark: the mark of a release that was frozen against the gate; None for other releases.
+    apart: the number of queries that are evaluated apart: synthetic queries, or all queries but these.
     context: system → recall of evidence against words of context, for the system's first run; empty without
         evidence, and if a sealed part was evaluated.
     lists: system → first ranks of its first run, by query; empty if a sealed part was evaluated. Ranks are no
@@ -101,6 +102,7 @@ class Evaluation:
     coverage: ReleasedCoverage | None
     summaries: tuple[StrataSummary, ...]
     mark: str | None = None
+    apart: int = 0
     context: Mapping[str, ContextCurve] = field(default_factory=dict)
     lists: Mapping[str, StoredLists] = field(default_factory=dict, compare=False, metadata=NOT_IN_JSON)
 

@@ -102,6 +102,12 @@ class EvaluateRequest:
         "another run.",
         unset="all others",
     )
+    synthetic: bool = option(
+        False,
+        "Synthetic queries only",
+        "Evaluate only the queries that a language model wrote. By default, a release with other queries is "
+        "evaluated on the others: no figure averages both.",
+    )
     test: str = option(
         RANDOMISATION,
         "Test that decides",

@@ -129,7 +129,7 @@ def evaluate_headline(
         raise InputError("Rounded figures are only for sealed parts, and this part is not sealed.")
     with sealed_access.log_refusals(store, sealed):
         sealed_access.check_access(store, sealed, all_figures=False)
-        release = read_release(store, sealed.release, request.part)
+        release = read_release(store, sealed.release, request.part, synthetic=False)
         measure, rows = score(release)
         [part] = sealed.sealed
         return HeadlineEvaluation(

@@ -17,7 +17,7 @@ import numpy as np
 from curation.core.errors import InputError, NotFoundError, RefusedError
 from curation.core.statistics.arrays import Floats
 from curation.evaluation.request import EvaluateRequest
-from curation.evaluation.scoring.release import MIN_QUERIES, EvaluatedRelease, choose_parts
+from curation.evaluation.scoring.release import MIN_QUERIES, ONLY_SYNTHETIC, EvaluatedRelease, choose_parts
 from curation.people.annotators import EVALUATING_ROLES, require_author
 from curation.people.seal_access import list_sealed_parts
 from curation.releases import sealed_log
@@ -104,6 +104,7 @@ def make_sealed_request(
     """
     release = load_release(store, release)
     evaluated = choose_parts(release, request.part)
+    evaluated = (*evaluated, ONLY_SYNTHETIC) if request.synthetic else evaluated
     sealed = tuple(part for part in evaluated if part in list_sealed_parts(release.header))
     if not sealed or release.file is not None:  # a packed release has no sealed grades
         return None

@@ -11,11 +11,13 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from curation.core.reports.tables import Table
-from curation.core.text import pluralize
+from curation.core.text import percent, pluralize
 from curation.ingest.importers.query_tags import FAILURE_MODES, read_latest_tags
 from curation.queries.coverage.writing.coverage_queries import UNANSWERABLE, CoverageQuery, list_queries
 from curation.store import Cursor, get_setting
 
+MIN_SHARE, MAX_SHARE = 0.05, 0.2
+"""Bounds of the share of unanswerable queries that a gold set should have."""
 _COUNTS = """
 WITH newest AS (
     SELECT a.annotator, a.query_id, a.answer
@@ -101,6 +103,22 @@ def build_written_table(queries: Sequence[CoverageQuery], checks: Sequence[Unans
     )
     columns = ("query", "source", "writer", "region", "document", "style", "unanswerable")
     return Table(f"{pluralize(len(queries), 'query', 'queries')} written for coverage", columns, tuple(rows))
+
+
+def is_usual_share(unanswerable: int, queries: int) -> bool:
+    """Tell whether 5 to 20 % of the queries are unanswerable."""
+    return MIN_SHARE * queries <= unanswerable <= MAX_SHARE * queries
+
+
+def describe_share(unanswerable: int, queries: int, of: str = "") -> str:
+    """Count the unanswerable queries, with advice if their share is not usual. `of` says of what they are."""
+    share = percent(unanswerable / max(1, queries))
+    counts = f"{unanswerable:,} of {pluralize(queries, 'query', 'queries')}{of} ({share})"
+    advice = (
+        f"; {percent(MIN_SHARE)} to {percent(MAX_SHARE)} would show whether systems keep silent when they "
+        "should, without hiding how well they find"
+    )
+    return f"{counts} are tagged unanswerable{'' if is_usual_share(unanswerable, queries) else advice}."
 
 
 def count_unanswerable(cursor: Cursor) -> tuple[int, int] | None:

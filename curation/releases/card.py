@@ -23,6 +23,8 @@ from jinja2 import Environment, PackageLoader, StrictUndefined, Template
 from curation.agreement.intra_annotator import IntraAgreement, pool_consistency
 from curation.core.text import pluralize
 from curation.people.seal_access import list_sealed_parts
+from curation.queries.coverage.writing.coverage_queries import UNANSWERABLE
+from curation.queries.unanswerable import describe_share
 from curation.releases.coverage import describe_grid, describe_map, read_coverage
 from curation.releases.frozen_release import FrozenRelease
 from curation.releases.gate_override import warn_of_override
@@ -130,6 +132,7 @@ def _count_queries(release: FrozenRelease) -> dict[str, Any]:
         "sources": Counter(query["source"] for query in queries),
         "models": Counter(query["written_by"]["model"] for query in queries if "written_by" in query),
         "tags": dict(tags.most_common(FEW_TAGS)),
+        "unanswerable": describe_share(tags[UNANSWERABLE], len(queries)),
         "answers": len(release.rows("answers")),
         "groups": len(groups),
         "largest": max(groups.values(), default=0),

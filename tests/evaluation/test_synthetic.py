@@ -7,16 +7,21 @@ from pathlib import Path
 
 import pytest
 
+from curation.core.errors import InputError
 from curation.evaluation.evaluate_runs import evaluate_runs
 from curation.evaluation.evaluation import Evaluation
+from curation.evaluation.leaderboard import list_runs
 from curation.evaluation.report.evaluation_report import write_report
 from curation.evaluation.request import EvaluateRequest
+from curation.evaluation.scoring.release import ONLY_SYNTHETIC
 from curation.evaluation.scoring.system_files import SystemFile
+from curation.evaluation.stored_evaluations import store_evaluation
 from curation.releases.card import write_card
 from curation.releases.frozen_release import load_release
 from curation.store import Store
 from tests.support.evaluated_project import QUERIES, evaluated_project, ranked, write_run
 from tests.support.freezing import freeze
+from tests.support.projects import add_names
 
 MODEL = "model-of-the-test"
 
@@ -49,8 +54,9 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return write_run(tmp_path_factory.mktemp("run") / "a.trec", ranked("a"))
 
 
-def scored(store: Store, run: Path, release: str) -> Evaluation:
-    return evaluate_runs(store, release, [SystemFile("a", run)], EvaluateRequest("v1", "dev"))
+def scored(store: Store, run: Path, release: str, synthetic: bool = False) -> Evaluation:
+    request = EvaluateRequest(release, "dev", synthetic=synthetic)
+    return evaluate_runs(store, release, [SystemFile("a", run)], request)
 
 
 @pytest.mark.slow
@@ -71,15 +77,34 @@ def test_the_card_counts_them_by_model_and_names_the_limit(store: Store) -> None
     assert "language model" not in older.lower()
 
 
-def test_an_evaluation_always_has_them_apart(store: Store, run: Path) -> None:
-    evaluation = scored(store, run, "v2")
-    apart = evaluation.runs[0].strata["source"]
-    assert set(apart) == {"imported", "synthetic"}
-    assert sum(one.queries for one in apart.values()) == evaluation.queries
-    assert evaluation.synthetic == apart["synthetic"].queries > 0
+def test_no_figure_averages_them_with_other_queries(store: Store, run: Path) -> None:
+    evaluation, apart = scored(store, run, "v2"), scored(store, run, "v2", synthetic=True)
+    whole = scored(store, run, "v1")
+    assert (evaluation.synthetic, evaluation.apart) == (0, apart.queries)
+    assert (apart.synthetic, apart.apart) == (apart.queries, evaluation.queries)
+    assert evaluation.queries + apart.queries == whole.queries
+    assert not {*(evaluation.query_ids or ())}.intersection(apart.query_ids or ())
+    measure = whole.measures[0]
+    means = [one.runs[0].overall[measure].value or 0 for one in (evaluation, apart, whole)]
+    weights = (evaluation.queries, apart.queries)
+    assert means[2] == pytest.approx(sum(m * n for m, n in zip(means, weights, strict=False)) / whole.queries)
     page = write_report(evaluation).html
-    assert f"{evaluation.synthetic} of {evaluation.queries} queries" in page
+    assert f"{apart.queries} synthetic queries are evaluated apart" in page
+    page = write_report(apart).html
+    assert f"{apart.queries} of {apart.queries} queries" in page
     assert "By source" in page
-    older = scored(store, run, "v1")
-    assert "source" not in older.runs[0].strata
-    assert (older.synthetic, "language model" in write_report(older).html) == (0, False)
+    assert (whole.synthetic, whole.apart, "language model" in write_report(whole).html) == (0, 0, False)
+    with pytest.raises(InputError, match="No query of these parts"):
+        scored(store, run, "v1", synthetic=True)
+
+
+def test_a_leaderboard_has_one_kind_of_queries(store: Store, run: Path) -> None:
+    add_names(store, "eva", role="evaluator")
+    for synthetic in (False, True):
+        store_evaluation(store, scored(store, run, "v2", synthetic=synthetic), None, "eva")
+    release_id = load_release(store, "v2").row.release_id
+    with store.reading() as cursor:
+        counts = [
+            len(list_runs(cursor, release_id, parts, False)) for parts in (["dev"], ["dev", ONLY_SYNTHETIC])
+        ]
+    assert counts == [1, 1]

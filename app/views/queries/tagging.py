@@ -13,9 +13,11 @@ from app.page_context import PageContext
 from curation.core.text import pluralize
 from curation.core.words import fold
 from curation.ingest.importers import query_tags
+from curation.queries.coverage.writing.coverage_queries import UNANSWERABLE
 from curation.queries.new_query import write_query
 from curation.queries.requests import TagsRequest
 from curation.queries.stored_tags import TaggedQuery, read_tagged_queries, set_tags
+from curation.queries.unanswerable import describe_share
 
 ANY, ANY_TAG, UNTAGGED = "any", "any tag", "no tag"
 NOT_DRAWN, EARLIER = "not drawn from traffic", "earlier sample"
@@ -31,6 +33,8 @@ def show(context: PageContext) -> None:
     if not queries:
         st.info("There are no queries yet. Draw a sample, import queries, or write a query below.")
     else:
+        tagged = sum(UNANSWERABLE in query.tags for query in queries)
+        ui.note(describe_share(tagged, len(queries)))
         selected = _ask_selection(context, queries, _ask_filter(queries, all_tags))
         _ask_tags(context, selected, people_tags)
     left, right = st.columns(2, gap="large")

@@ -80,7 +80,7 @@ def evaluate_answers(
     with sealed_access.log_refusals(store, sealed):
         if sealed is not None:
             sealed_access.check_access(store, sealed)
-        release = read_release(store, release_name, request.part, request.relevant)
+        release = read_release(store, release_name, request.part, request.relevant, request.synthetic)
         facets = choose_facets(release.facets, request.by)
         marked = {} if release.sealed else collect_evidence(release.qrels)
         files = _read_files(release, sources, reading, fields, marked, progress)

@@ -108,7 +108,7 @@ def estimate_with_judge(
     """
     frozen = load_release(store, release_name)
     judge = request.judge or ""
-    release = read_release(store, frozen, request.part, request.relevant)
+    release = read_release(store, frozen, request.part, request.relevant, request.synthetic)
     refuse_sealed(release)
     with store.reading() as cursor:
         query_ids, identical = release.qrels.query_ids, IdenticalTexts(())

@@ -102,13 +102,21 @@ def write_findings(evaluation: Evaluation, answers: AnswerEvaluation | None = No
     gains = explain_gains(evaluation)
     if gains:
         sentences.append(gains)
-    if evaluation.synthetic:
-        sentences.append(say_synthetic(evaluation.synthetic, evaluation.queries))
+    sentences += warn_of_source(evaluation)
     if evaluation.sealed_count:
         parts = ", ".join(evaluation.sealed)
         sentences.append(evaluation.sealed_count.sentence)
         sentences.append(f"{parts} is sealed: figures that rest on fewer than ten queries are hidden.")
     return sentences
+
+
+def warn_of_source(evaluation: Evaluation) -> list[str]:
+    """Say that a language model wrote the queries, and how many queries are evaluated apart."""
+    written = say_synthetic(evaluation.synthetic, evaluation.queries) if evaluation.synthetic else ""
+    kind = "other" if written else "synthetic"
+    left_out = pluralize(evaluation.apart, f"{kind} query is", f"{kind} queries are")
+    apart = f"{left_out} evaluated apart: no figure averages synthetic queries with other queries."
+    return [*([written] if written else []), *([apart] if evaluation.apart else [])]
 
 
 def compare_best(evaluation: Evaluation) -> list[str]:

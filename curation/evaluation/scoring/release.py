@@ -15,7 +15,7 @@ from curation.core.spans import Span
 from curation.core.statistics.arrays import Floats
 from curation.evaluation.scoring.drawn_queries import DrawnQueries, find_drawn_queries
 from curation.evaluation.scoring.evidence import EvidenceRanges, make_evidence_ranges
-from curation.evaluation.scoring.facets import Facet, make_facets
+from curation.evaluation.scoring.facets import SYNTHETIC, Facet, make_facets
 from curation.evaluation.scoring.pinned_bodies import PinnedBodies
 from curation.evaluation.scoring.pooled_pairs import PooledPairs, read_pooled_pairs
 from curation.evaluation.scoring.qrels import Qrels, make_qrels
@@ -29,6 +29,8 @@ from curation.store import Query, Store
 MIN_QUERIES = 10
 """A stratum with fewer queries has no results, and a comparison with fewer queries has no verdict."""
 
+ONLY_SYNTHETIC = "synthetic queries"
+"""The mark among the parts of an evaluation of synthetic queries, which leaderboards keep apart."""
 ALL = "all"
 """Name that stands for all parts together."""
 
@@ -49,6 +51,8 @@ class EvaluatedRelease:
     pooled: the pairs that systems proposed for these queries.
     sealed_apart: the ids of queries of sealed parts that are not evaluated.
     coverage: the release's coverage; None if the release has no coverage map.
+    apart: number of queries of these parts that are left out, because they are synthetic and the evaluated
+        queries are not, or the reverse.
     frozen: the release itself; None in tests of statistics alone.
     """
 
@@ -67,6 +71,7 @@ class EvaluatedRelease:
     coverage: ReleasedCoverage | None = None
     frozen: FrozenRelease | None = None
     bodies: PinnedBodies | None = None
+    apart: int = 0
 
     @property
     def mark(self) -> str | None:
@@ -81,7 +86,11 @@ class EvaluatedRelease:
 
 
 def read_release(
-    store: Store, name: str | FrozenRelease, split: str | None = None, relevant: int | None = None
+    store: Store,
+    name: str | FrozenRelease,
+    split: str | None = None,
+    relevant: int | None = None,
+    synthetic: bool | None = None,
 ) -> EvaluatedRelease:
     """Read the parts of a release on which runs are evaluated.
 
@@ -90,10 +99,12 @@ def read_release(
     name: the name of the release, or the release itself.
     split: a part, or `ALL`; by default all parts that are not sealed.
     relevant: the lowest grade of a relevant document; by default every grade above the scale's lowest.
+    synthetic: True for the queries that a language model wrote, False for the other queries if there are any,
+        None for all queries.
 
     Raises
     ------
-    InputError: the release lacks this part, or no document could be relevant.
+    InputError: the release lacks this part or synthetic queries, or no document could be relevant.
     NotFoundError: no release has this name.
     RefusedError: all parts are sealed and no part was named; the release is not as it was frozen, or a newer
         goldgrade froze it.
@@ -106,6 +117,7 @@ def read_release(
         _refuse_sealed_of_file(release, sorted(sealed))
     rows = release.rows("queries")
     chosen_rows = sorted((row for row in rows if row["part"] in parts), key=lambda row: str(row["query_id"]))
+    chosen_rows, apart = _choose_source(chosen_rows, synthetic)
     ids = [row["query_id"] for row in chosen_rows]
     query_ids = set(ids)
     qrel_rows = [row for row in release.rows("qrels") if row["query_id"] in query_ids]
@@ -119,7 +131,7 @@ def read_release(
     return EvaluatedRelease(
         name=release.row.name,
         release_id=release.row.release_id,
-        parts=parts,
+        parts=(*parts, ONLY_SYNTHETIC) if synthetic else parts,
         sealed=sealed,
         qrels=qrels,
         texts={row["query_id"]: row["text"] for row in chosen_rows},
@@ -134,7 +146,19 @@ def read_release(
         coverage=read_coverage(release),
         frozen=release,
         bodies=PinnedBodies(store, release),
+        apart=apart,
     )
+
+
+def _choose_source(rows: list[dict[str, Any]], synthetic: bool | None) -> tuple[list[dict[str, Any]], int]:
+    """Choose the synthetic or the other queries, which no figure averages, and count the left-out queries."""
+    of_model = [row for row in rows if row["source"] == SYNTHETIC]
+    if synthetic and not of_model:
+        raise InputError("No query of these parts was written by a language model.")
+    if synthetic is None or len(of_model) in (0, len(rows)):
+        return rows, 0
+    chosen = of_model if synthetic else [row for row in rows if row["source"] != SYNTHETIC]
+    return chosen, len(rows) - len(chosen)
 
 
 def _read_evidence(

@@ -21,13 +21,13 @@ from curation.core.digests import canonical_json, digest
 from curation.core.errors import RefusedError
 from curation.core.reports.tables import Table
 from curation.core.request import DEFAULT_MODEL
-from curation.core.text import describe_left_out, join_names, percent, pluralize
+from curation.core.text import describe_left_out, join_names, pluralize
 from curation.ingest.importers.queries import make_query_id
 from curation.queries.retired_queries import LEFT_OUT
 from curation.queries.sampling.dimensions import TAG, list_names
 from curation.queries.sampling.requests import DrawRequest
 from curation.queries.sampling.strata import Stratum, build_strata_table
-from curation.queries.unanswerable import count_unanswerable
+from curation.queries.unanswerable import count_unanswerable, describe_share, is_usual_share
 from curation.store import Cursor, Store, append_rows, get_setting, put_setting, record_event, utc_now
 from curation.store.audit_trail import COMMAND_LINE
 
@@ -37,7 +37,6 @@ QUERY_COLUMNS = ("query_id", "query", "asked", "stratum", "inclusion_probability
 """Columns of a sample's queries; `left_out` is the reason for which a query was left out, or ''."""
 MIN_FOR_FIGURES = 10
 """Fewest drawn queries of a stratum for separate results on the stratum."""
-MIN_UNANSWERABLE, MAX_UNANSWERABLE = 0.05, 0.2
 # Each drawn query is shown in its most frequent spelling, with its most frequent segment; ties by text.
 # All white space that str.split knows is folded first, because invisible differences make no new spelling.
 _SPELLINGS = r"""
@@ -222,14 +221,7 @@ def warn_of_failure_modes(cursor: Cursor) -> list[str]:
     if share is None:
         advice = "Tag queries that the corpus cannot answer."
         return [f"No query of the sample is tagged unanswerable yet. {advice}"]
-    tagged, queries = share
-    if MIN_UNANSWERABLE * queries <= tagged <= MAX_UNANSWERABLE * queries:
-        return []
-    return [
-        f"{tagged:,} of {pluralize(queries, 'query', 'queries')} of the sample ({percent(tagged / queries)}) "
-        f"are tagged unanswerable; {percent(MIN_UNANSWERABLE)} to {percent(MAX_UNANSWERABLE)} would show "
-        "whether systems keep silent when they should, without hiding how well they find."
-    ]
+    return [] if is_usual_share(*share) else [describe_share(*share, " of the sample")]
 
 
 def _read_sample(cursor: Cursor, sample_id: str) -> SampleReport:

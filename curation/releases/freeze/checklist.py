@@ -19,6 +19,7 @@ from curation.core.errors import RefusedError
 from curation.core.reports.tables import Table
 from curation.core.text import decimal, join_names, percent, pluralize
 from curation.labeling.rounds.round_states import RoundState
+from curation.queries.unanswerable import describe_share, is_usual_share
 from curation.releases.freeze.draft import ReleaseDraft
 from curation.releases.freeze.pair_selection import CHANGED
 
@@ -47,6 +48,7 @@ def checklist(draft: ReleaseDraft) -> tuple[FreezeCheck, ...]:
         _check_disputes(draft),
         _check_pace(draft.paces),
         *(_check_figure(check, draft.gate) for check in draft.gate.checks),
+        _check_unanswerable(draft),
         _check_seal(draft.sealed),
     )
 
@@ -143,6 +145,12 @@ def _check_figure(check: GateCheck, gate: Gate) -> FreezeCheck:
     if check in gate.against[:1]:
         sentence += f" {gate.advice}"
     return FreezeCheck(check.figure, STATES.get(check.state, "unknown"), sentence, decimal(check.value))
+
+
+def _check_unanswerable(draft: ReleaseDraft) -> FreezeCheck:
+    share = (draft.unanswerable, sum(draft.queries.values()))
+    state: CheckState = "ok" if is_usual_share(*share) else "warn"
+    return FreezeCheck("unanswerable", state, describe_share(*share), f"{share[0]:,}")
 
 
 def _check_seal(sealed: Sequence[str]) -> FreezeCheck:

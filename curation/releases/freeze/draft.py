@@ -38,6 +38,7 @@ from curation.ingest.filters import NO_FILTERS, Filters
 from curation.labeling.consensus.consensus import compute_consensus
 from curation.labeling.consensus.rule import MAJORITY
 from curation.labeling.rounds.round_states import RoundState
+from curation.queries.coverage.writing.coverage_queries import UNANSWERABLE
 from curation.releases.checksums import round_floats
 from curation.releases.freeze import parts
 from curation.releases.freeze.agreement_part import make_agreement_part
@@ -69,6 +70,7 @@ class ReleaseDraft:
     scale: the grades of the guide.
     gate: the agreement against the demand of the project.
     graded: the queries and relevant documents for the check of the split.
+    unanswerable: number of queries with the tag `unanswerable`.
     queries, grades: part of the split → number.
     changed: number of grades on another version of the document that are kept.
     n_older_grades: number of pairs with the grade from before a re-labeling, because the new votes disagree.
@@ -93,6 +95,7 @@ class ReleaseDraft:
     scale: Sequence[int]
     gate: Gate
     graded: GradedQueries
+    unanswerable: int
     queries: dict[str, int]
     grades: dict[str, int]
     documents: int
@@ -174,6 +177,7 @@ def make_draft(
         scale=rows.labels.scale,
         gate=gate,
         graded=collect_graded_queries(relevant, consensus),
+        unanswerable=sum(UNANSWERABLE in row["tags"] for row in tables["queries"]),
         queries=_count_by_part(split, Counter(split.parts[query_id] for query_id in selection.queries)),
         grades=_count_by_part(split, selection.grades),
         documents=rows.labels.snapshot.num_rows,

@@ -69,6 +69,8 @@ def test_grades_that_rest_on_fewer_opinions_than_planned_are_counted_before_a_fr
     assert lines["open rounds"] == ("warn", "Open rounds: first is 62\u00a0% answered.")
     assert lines["disputes"][0] == "block"
     assert lines["seal"][0] == "ok"
+    assert lines["unanswerable"][0] == "warn"
+    assert " (0\u00a0%) are tagged unanswerable; 5\u00a0% to 20\u00a0%" in lines["unanswerable"][1]
     assert lines["consistency"] == (
         "unknown",
         "Undefined: the rounds had no blind duplicates; the threshold is 0.8.",
