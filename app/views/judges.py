@@ -12,12 +12,13 @@ from app.app_page import LEADS, QUALITY, AppPage
 from app.components.forms import Form
 from app.page_context import PageContext, read_context
 from curation.core.errors import CurationError
+from curation.core.reports.tables import Table
 from curation.evaluation.llm_judges.ask_judge import plan_judge
 from curation.evaluation.llm_judges.judge_agreement import JudgeAgreement
 from curation.evaluation.llm_judges.judge_judgments import list_judges
 from curation.evaluation.llm_judges.judge_requests import JudgeRequest
 from curation.evaluation.llm_judges.measure_agreement import measure_judge_agreement
-from curation.evaluation.llm_judges.side_by_side import ComparedJudge, build_comparison_table, compare_judges
+from curation.evaluation.llm_judges.side_by_side import compare_judges
 from curation.labeling.rounds.rounds import list_rounds
 from curation.operations.jobs.figures import figures_of
 from curation.releases.release_rows import list_releases
@@ -40,7 +41,7 @@ PAGE = AppPage(34, "Judges", "judges", LEADS, show, menu=QUALITY)
 
 
 def _show_judges(store: Store) -> None:
-    """Show each judge with one sentence, the judges side by side, and the figures of one judge."""
+    """Show each judge with one sentence, the judges side by side, and the figures of each judge."""
     figures = figures_of(store)
     state = figures.state()
     with store.reading() as cursor:
@@ -51,19 +52,14 @@ def _show_judges(store: Store) -> None:
     with st.spinner("Comparing the judges with people…"):
         compared = {judge.judge: figures.figure(state, compare_with_people, judge.judge) for judge in judges}
         side_by_side = figures.figure(state, compare_all)
-    rows = []
-    for judge in judges:
-        agreement = compared[judge.judge]
-        verdict = agreement if isinstance(agreement, str) else agreement.verdict
-        rows.append((judge.judge, judge.judgments, judge.cannot_tell, verdict))
+    verdicts = {name: item if isinstance(item, str) else item.verdict for name, item in compared.items()}
+    rows = [(judge.judge, judge.judgments, judge.cannot_tell, verdicts[judge.judge]) for judge in judges]
     ui.table("Judges", ("Judge", "Pairs", "Cannot tell", "In one sentence"), rows, words=True)
-    if side_by_side:
-        ui.tables(build_comparison_table(side_by_side))
-    name = st.selectbox("Figures of", [*compared], width=320)
-    agreement = compared[name]
-    if not isinstance(agreement, str):
-        with st.expander(f"Figures of {ui.literal(name)}"):
-            ui.result(agreement)
+    ui.tables(*([side_by_side] if side_by_side else []))
+    for name, item in compared.items():
+        if not isinstance(item, str):
+            with st.expander(f"Figures of {ui.literal(name)}"):
+                ui.result(item)
 
 
 def compare_with_people(store: Store, judge: str) -> JudgeAgreement | str:
@@ -74,7 +70,7 @@ def compare_with_people(store: Store, judge: str) -> JudgeAgreement | str:
         return error.found
 
 
-def compare_all(store: Store) -> list[ComparedJudge]:
+def compare_all(store: Store) -> Table | None:
     """Compare all judges on their common pairs."""
     with store.reading() as cursor:
         return compare_judges(cursor)

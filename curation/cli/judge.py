@@ -18,8 +18,11 @@ from curation.cli.progress import progress_bar
 from curation.core.errors import InputError
 from curation.core.operation import PlainResult
 from curation.core.reports.tables import Table
-from curation.evaluation.llm_judges.judge_requests import JudgeRequest, PeopleRequest
+from curation.evaluation.llm_judges.judge_requests import JudgeRequest
+from curation.labeling.requests import RoundRequest
 
+NOT_PLANNED = ("pilot", "queries", "draw", "again", "ask_from", "control_items", "lists")
+"""Fields of a round that `judge plan` does not ask for."""
 JudgeName = Annotated[str, Argument(metavar="JUDGE", help="The name of the judge, such as gpt-5.")]
 
 
@@ -67,8 +70,8 @@ def judge_ask(
     request = replace(request, name=name, instructions=text)
     if not send:
         plan = plan_judge(project_store(), request)
-        would_send = {**plan.work._asdict(), "pairs": plan.pairs, "left_out": plan.left_out}
-        show(PlainResult(tuple(plan.sentences)), NOT_SENT, as_json={"judge": name, "would_send": would_send})
+        result = {"judge": name, "would_send": plan.work, "left_out": plan.left_out}
+        show(PlainResult(tuple(plan.sentences)), NOT_SENT, as_json=result)
         return
     with progress_bar("ask judge") as progress:
         asked = ask_judge(project_store(), request, progress, actor(), say=note)
@@ -76,21 +79,25 @@ def judge_ask(
 
 
 @judge.command("plan")
-@with_options_of(PeopleRequest, except_fields=("judge",))
+@with_options_of(RoundRequest, except_fields=NOT_PLANNED)
 def judge_plan(
-    request: PeopleRequest,
+    request: RoundRequest,
     name: JudgeName,
+    people: Annotated[int, Option(min=1, help="Number of pairs that people grade.")] = 200,
+    differences: Annotated[
+        int, Option(min=0, help="Number of further pairs, on which judge and people differ.")
+    ] = 20,
     dry_run: Annotated[
         bool, switch("--dry-run", "Show which items annotators would get. Open nothing.")
     ] = False,
 ) -> None:
     """Open the round whose grades by people correct a judge.
 
-    The round has the pools of a random sample of queries, with about --people pairs. Once all its pairs are
-    graded and frozen, `goldgrade evaluate --judge` corrects the judge's grades of all queries by them.
+    The round JUDGE-people has the pools of a random sample of queries, about --people pairs. Once all its
+    pairs are graded and frozen, `goldgrade evaluate --judge` corrects the judge's grades by them.
 
-    --differences opens a second round with pairs on which judge and people differ most. These grades do not
-    correct the judge. Annotators see nothing of the judge.
+    --differences opens a second round, JUDGE-people-differences, with pairs on which judge and people differ
+    most. These grades do not correct the judge. Annotators see nothing of the judge.
 
     \b
     Examples:
@@ -99,8 +106,12 @@ def judge_plan(
     """
     from curation.evaluation.llm_judges.plan_people import open_people_rounds
 
-    opened = open_people_rounds(project_store(), replace(request, judge=name), actor(), dry_run)
-    show(opened, "Dry run: nothing is opened." if dry_run else "Next: goldgrade app")
+    layout = replace(request, name=f"{name}-people")
+    opened = open_people_rounds(project_store(), name, people, differences, layout, actor(), dry_run)
+    sentences = tuple(sentence for item in opened for sentence in item.sentences)
+    tables = tuple(table for item in opened for table in item.tables)
+    then = "Dry run: nothing is opened." if dry_run else "Next: goldgrade app"
+    show(PlainResult(sentences, tables), then, as_json={"rounds": opened})
 
 
 def _read_instructions(path: Path) -> str:
@@ -143,7 +154,7 @@ def judge_show(
     """
     from curation.evaluation.llm_judges.judge_judgments import NO_JUDGE, list_judges
     from curation.evaluation.llm_judges.measure_agreement import measure_judge_agreement
-    from curation.evaluation.llm_judges.side_by_side import build_comparison_table, compare_judges
+    from curation.evaluation.llm_judges.side_by_side import compare_judges
 
     store = project_store()
     if name is None:
@@ -154,7 +165,7 @@ def judge_show(
             judges, compared = list_judges(cursor), compare_judges(cursor)
         columns = ("judge", "pairs", "cannot tell", "queries", "guides", "last grades (UTC)")
         tables = [Table("Judges", columns, tuple(map(tuple, judges)))]
-        tables += [build_comparison_table(compared)] if compared else []
+        tables += [compared] if compared else []
         sentences = () if judges else (f"The project has no judge. {NO_JUDGE}",)
         show(PlainResult(sentences, tuple(tables)), as_json={"judges": judges, "side_by_side": compared})
         return

@@ -13,47 +13,43 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from curation.core.characters import normalise_query
 from curation.core.digests import sort_by_seed
 from curation.core.errors import InputError, RefusedError
 from curation.core.operation import Operation
 from curation.core.progress import Progress
 from curation.core.text import describe_left_out, pluralize
-from curation.evaluation.llm_judges import judge_prompt
+from curation.evaluation.llm_judges.judge_checks import OwnAnswers, read_own_answers
 from curation.evaluation.llm_judges.judge_import import check_judge_name
 from curation.evaluation.llm_judges.judge_judgments import JudgeJudgment, read_judge_judgments
-from curation.evaluation.llm_judges.judge_prompt import JudgeAnswer
+from curation.evaluation.llm_judges.judge_prompt import (
+    check_answer,
+    make_judge_prompt,
+    make_pair_call,
+    read_judge_answer,
+)
 from curation.evaluation.llm_judges.judge_requests import JudgeRequest
 from curation.guides.guide import Guide, current_guide
-from curation.ingest.filters import NEED
 from curation.ingest.importers.external_corpus import store_linked_texts
-from curation.labeling.presentation.drawing import DocumentText
 from curation.labeling.rounds.candidates import Candidate, read_candidates
 from curation.labeling.rounds.rounds import find_round
-from curation.labeling.session.texts import ItemText, find_matched_parts
+from curation.labeling.rounds.upcoming import QueueItem
+from curation.labeling.session.texts import read_texts
 from curation.people.annotators import require_author
 from curation.people.seal_access import read_sealed_queries
-from curation.queries.coverage.language_model import chat, endpoint
+from curation.queries.coverage.language_model import call_runs, chat, endpoint
 from curation.queries.coverage.language_model.answers import MAX_TEXT_LENGTH, ModelCall, read_answers
-from curation.queries.coverage.language_model.call_runs import (
-    CallLimits,
-    ModelSpending,
-    ModelWork,
-    plan_calls,
-    send_calls,
-)
 from curation.releases.frozen_release import load_release
 from curation.store import Cursor, Store, append_rows, record_event, utc_now
-from curation.store.documents import documents_by_hash
 
 NOT_CURRENT = "the query is not in the current sample"
 SEALED = "a release seals the grades of the query"
 NOT_IN_CORPUS = "the document is not in the current corpus"
-_QUERIES = f"SELECT query_id, text, {NEED} FROM queries q WHERE query_id IN (SELECT unnest(?::TEXT[]))"  # noqa: S608
+_NORMALISED = "SELECT normalised FROM queries WHERE query_id IN (SELECT unnest(?::TEXT[]))"
 _ROUND = """
 SELECT DISTINCT query_id, document_id, content_hash FROM live_presentations
 WHERE round_id = ? ORDER BY query_id, document_id
 """
+_KNOWN = "SELECT call_id, query_id, document_id, content_hash FROM judge_answers WHERE judge = ?"
 _ANSWER_COLUMNS = (
     *("query_id", "document_id", "content_hash", "guide_hash", "call_id", "again"),
     *("grade", "quotes", "unfound", "instructions"),
@@ -81,22 +77,17 @@ class JudgePlan(NamedTuple):
     named_model: str
     guide: Guide
     calls: Sequence[PairCall]
-    work: ModelWork
+    work: call_runs.ModelWork
     cut: int
     left_out: Mapping[str, int]
 
     @property
-    def pairs(self) -> int:
-        """Number of pairs."""
-        return sum(not item.again for item in self.calls)
-
-    @property
     def sentences(self) -> list[str]:
         """Say where the pairs would be sent, how many pairs and tokens there are, and what is left out."""
-        again = len(self.calls) - self.pairs
+        again = sum(item.again for item in self.calls)
+        pairs = pluralize(len(self.calls) - again, "pair")
         sentences = [
-            f"{self.judge} asks {self.named_model}: {pluralize(self.pairs, 'pair')}, {again:,} of them "
-            f"twice. {self.work.sentence}",
+            f"{self.judge} asks {self.named_model}: {pairs}, {again:,} of them twice. {self.work.sentence}",
             *describe_left_out(self.left_out, "pairs"),
         ]
         if self.cut:
@@ -111,43 +102,28 @@ class AskedJudge:
 
     Attributes
     ----------
-    judgments: number of pairs with an answer, `cannot_tell` (reason → number) included.
-    new: number of new judgments.
-    instructions: number of answers that quote a passage which tries to influence the grade.
+    graded: number of pairs of the request with a grade, `new` of them new or changed by this run.
+    cannot_tell: reason → number of pairs without a grade.
+    own: counts of all answers of the judge.
     without: settings that the endpoint rejected.
     """
 
     judge: str
-    judgments: int
+    graded: int
     new: int
     cannot_tell: Mapping[str, int]
-    quotes: int
-    unfound: int
-    instructions: int
+    own: OwnAnswers
     without: Sequence[str]
     left_out: Mapping[str, int]
-    spent: ModelSpending
+    spent: call_runs.ModelSpending
 
     @property
     def sentences(self) -> list[str]:
         """Count the grades, the answers without a grade, and what was sent."""
-        untold = sum(self.cannot_tell.values())
-        reasons = "; ".join(f"{count:,} {reason}" for reason, count in self.cannot_tell.items())
-        sentences = [
-            f"{self.judge} graded {pluralize(self.judgments - untold, 'pair')}, {self.new:,} of them new or "
-            "changed. The grades do not count as votes.",
-            *self.spent.sentences,
-            *describe_left_out(self.left_out, "pairs"),
-        ]
-        if untold:
-            sentences.append(f"{self.judge} could not tell for {pluralize(untold, 'pair')}: {reasons}.")
-        if self.quotes:
-            sentences.append(
-                f"{self.unfound:,} of {pluralize(self.quotes, 'quote')} are not in the document."
-            )
-        if self.instructions:
-            answers = pluralize(self.instructions, "answer quotes", "answers quote")
-            sentences.append(f"{answers} a passage of the document that tries to influence the grade.")
+        graded = f"{self.judge} graded {pluralize(self.graded, 'pair')}, {self.new:,} of them new or changed."
+        sentences = [f"{graded} The grades do not count as votes.", *self.spent.sentences]
+        untold = {f"cannot tell: {reason}": count for reason, count in self.cannot_tell.items()}
+        sentences += [*describe_left_out({**self.left_out, **untold}, "pairs"), *self.own.sentences]
         if self.without:
             sentences.append(f"The endpoint rejected these settings: {', '.join(self.without)}.")
         return sentences
@@ -174,7 +150,7 @@ def plan_judge(store: Store, request: JudgeRequest) -> JudgePlan:
     with store.reading() as cursor:
         guide = current_guide(cursor)
         calls, cut = _make_calls(cursor, request, model, guide, candidates)
-    work = plan_calls(store, [item.call for item in calls], endpoint.read_prices())
+    work = call_runs.plan_calls(store, [item.call for item in calls], endpoint.read_prices())
     named_model = endpoint.name_model(environment)
     return JudgePlan(request.name, named_model, guide, calls, work, cut, left_out)
 
@@ -202,9 +178,9 @@ def ask_judge(
     found = endpoint.find_endpoint(_read_environment(request))
     plan = plan_judge(store, request)
     say(*plan.sentences)
-    limits = CallLimits(found, request.calls, request.parallel, rate=request.rate)
+    limits = call_runs.CallLimits(found, request.calls, request.parallel, rate=request.rate)
     calls = [item.call for item in plan.calls]
-    spent = send_calls(store, calls, judge_prompt.check_answer, limits, progress)
+    spent = call_runs.send_calls(store, calls, check_answer, limits, progress)
     return _store_grades(store, plan, spent, author, sorted(chat.find_rejected_settings(found)))
 
 
@@ -271,82 +247,57 @@ def _make_calls(
     cursor: Cursor, request: JudgeRequest, model: str, guide: Guide, candidates: Sequence[Candidate]
 ) -> tuple[list[PairCall], int]:
     """Make the first call about each pair, and the second calls; also count the characters left out."""
-    sealed_ids = sorted(read_sealed_queries(cursor))
-    sealed = {normalise_query(row[1]) for row in cursor.execute(_QUERIES, [sealed_ids]).fetchall()}
-    prompts = [
-        judge_prompt.make_judge_prompt(guide, sealed, request.instructions, again) for again in (False, True)
+    rows = cursor.execute(_NORMALISED, [sorted(read_sealed_queries(cursor))]).fetchall()
+    sealed = {text for (text,) in rows}
+    prompts = [make_judge_prompt(guide, sealed, request.instructions, again) for again in (False, True)]
+    items = [
+        QueueItem(str(number), "", *candidate, 0, None, 0, None, None, False)
+        for number, candidate in enumerate(candidates)
     ]
-    texts = _read_texts(cursor, candidates)
+    texts = read_texts(cursor, items, ()).values()
     ordered = sort_by_seed(candidates, request.seed, lambda row: ["judge twice", *row])
     twice = {candidate.pair for candidate in ordered[: round(request.again * len(ordered))]}
     calls, left_out = [], 0
     for candidate, text in zip(candidates, texts, strict=True):
         for again in (False, True)[: 1 + (candidate.pair in twice)]:
-            call, cut = judge_prompt.make_pair_call(prompts[again], model, text, guide, request.seed, again)
+            call, cut = make_pair_call(prompts[again], model, text, guide, request.seed, again)
             calls.append(PairCall(candidate, call, again))
             left_out += 0 if again else cut
     return calls, left_out
 
 
-def _read_texts(cursor: Cursor, candidates: Sequence[Candidate]) -> list[ItemText]:
-    query_ids = sorted({candidate.query_id for candidate in candidates})
-    queries = {
-        query_id: (text, need) for query_id, text, need in cursor.execute(_QUERIES, [query_ids]).fetchall()
-    }
-    documents = documents_by_hash(cursor, {candidate.content_hash for candidate in candidates})
-    matched = find_matched_parts(cursor, [(str(index), *row) for index, row in enumerate(candidates)])
-    texts = []
-    for index, candidate in enumerate(candidates):
-        text, need = queries[candidate.query_id]
-        document = DocumentText.of(documents[candidate.content_hash])
-        texts.append(ItemText(text, need, document, matched.get(str(index))))
-    return texts
-
-
 def _store_grades(
-    store: Store, plan: JudgePlan, spent: ModelSpending, author: str, without: Sequence[str]
+    store: Store, plan: JudgePlan, spent: call_runs.ModelSpending, author: str, without: Sequence[str]
 ) -> AskedJudge:
     """Store the grades of the answers that there are, and count them."""
-    first_answers: list[JudgeAnswer] = []
-    guide_hash, now = plan.guide.guide_hash, utc_now()
+    grades: list[int | None] = []
+    cannot_tell: Counter[str] = Counter()
+    guide_hash, model = plan.guide.guide_hash, plan.calls[0].call.model
     answer_rows, judgment_rows = [], []
     with store.transaction(appends=True) as cursor:
         stored = read_answers(cursor, [item.call for item in plan.calls])
-        sql = "SELECT call_id, query_id, document_id, content_hash FROM judge_answers WHERE judge = ?"
-        known = set(cursor.execute(sql, [plan.judge]).fetchall())
-        judged = {
-            (row.query_id, row.document_id, row.content_hash): row
-            for row in read_judge_judgments(cursor, plan.judge)
-        }
+        known = set(cursor.execute(_KNOWN, [plan.judge]).fetchall())
+        judged = {Candidate(*row[:3]): row for row in read_judge_judgments(cursor, plan.judge)}
         for candidate, call, again in plan.calls:
-            answer = judge_prompt.read_judge_answer(call, stored, plan.guide.values)
+            answer = read_judge_answer(call, stored, plan.guide.values)
             if answer is None:
                 continue
             if (call.call_id, *candidate) not in known:
-                counts = (answer.quotes, answer.unfound, answer.instructions)
-                answer_rows.append((*candidate, guide_hash, call.call_id, again, answer.grade, *counts))
+                row = (*candidate, guide_hash, call.call_id, again, answer.grade)
+                answer_rows.append((*row, answer.quotes, answer.unfound, answer.instructions))
             if again:
                 continue
-            first_answers.append(answer)
-            last = judged.get((*candidate.pair, candidate.content_hash))
+            grades.append(answer.grade)
+            cannot_tell.update([answer.reason] if answer.grade is None else [])
+            last = judged.get(candidate)
             if last is None or (last.grade, last.guide_hash) != (answer.grade, guide_hash):
                 revision = 0 if last is None else last.revision + 1
-                judgment = JudgeJudgment(*candidate, revision, answer.grade, guide_hash)
-                judgment_rows.append((*judgment, answer.reason))
+                judgment_rows.append((*candidate, revision, answer.grade, guide_hash, answer.reason))
         append_rows(cursor, "judge_answers", answer_rows, _ANSWER_COLUMNS, judge=plan.judge)
-        facts = {"judge": plan.judge, "source": _name_source(plan.calls[0].call.model)}
         columns = (*JudgeJudgment._fields, "note")
-        if append_rows(cursor, "judge_judgments", judgment_rows, columns, **facts, imported_at=now):
+        facts = {"judge": plan.judge, "source": _name_source(model)}
+        if append_rows(cursor, "judge_judgments", judgment_rows, columns, **facts, imported_at=utc_now()):
             record_event(cursor, "ask judge", {**facts, "judgments": len(judgment_rows)}, author)
-    return AskedJudge(
-        judge=plan.judge,
-        judgments=len(first_answers),
-        new=len(judgment_rows),
-        cannot_tell=dict(Counter(answer.reason for answer in first_answers if answer.grade is None)),
-        quotes=sum(answer.quotes for answer in first_answers),
-        unfound=sum(answer.unfound for answer in first_answers),
-        instructions=sum(answer.instructions for answer in first_answers),
-        without=without,
-        left_out=plan.left_out,
-        spent=spent,
-    )
+        own = read_own_answers(cursor, plan.judge)
+    counts = (len(grades) - cannot_tell.total(), len(judgment_rows), dict(cannot_tell))
+    return AskedJudge(plan.judge, *counts, own, without, plan.left_out, spent)

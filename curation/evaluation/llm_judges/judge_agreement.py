@@ -83,7 +83,7 @@ class JudgeAgreement:
     def sentences(self) -> list[str]:
         """Describe the difference of grades, the compared pairs, and the pairs that were left out."""
         counts = self.coverage
-        lines = [self.verdict]
+        lines = [self.verdict, *self.checks.own.sentences]
         mean, low, high = _show_figure(self.difference)
         if mean is not None and low is not None:
             interval = f"(95 % interval {low:+.3f} to {high:+.3f})"
@@ -123,17 +123,15 @@ class JudgeAgreement:
             elif alpha.low >= human.value - CLOSE_ALPHA:
                 reliable = "as reliable as"
             words = f"{self.judge} is {reliable} your people {figures}"
-        if excludes_zero(self.difference):
-            words += f", {describe_bias(self.difference, 'too kind', 'too strict')}"
-        if self.checks.group:
-            words += (
-                f", {describe_bias(self.checks.group_bias, 'kinder', 'stricter')} on {self.checks.group} "
-            )
-            words += "than on other queries"
-        if excludes_zero(self.checks.length):
-            words += (
-                f", and {'kinder' if (self.checks.length.value or 0) > 0 else 'stricter'} on longer documents"
-            )
+        where = f" on {self.checks.group} than on other queries"
+        biases = [("too kind", "too strict", "", self.difference)]
+        biases.append(("kinder", "stricter", where, self.checks.group_bias))
+        for kind, strict, where, bias in biases:
+            if bias.value is not None and excludes_zero(bias):
+                words += f", {decimal(abs(bias.value), 2)} grades {kind if bias.value > 0 else strict}{where}"
+        length = self.checks.length
+        if length.value is not None and excludes_zero(length):
+            words += f", and {'kinder' if length.value > 0 else 'stricter'} on longer documents"
         return f"{words}."
 
     @property
@@ -167,12 +165,6 @@ class JudgeAgreement:
 def excludes_zero(estimate: Estimate) -> bool:
     """Tell whether the interval of an estimate does not contain 0."""
     return estimate.low is not None and estimate.high is not None and not estimate.low <= 0 <= estimate.high
-
-
-def describe_bias(estimate: Estimate, above: str, below: str) -> str:
-    """Say a bias in grades, such as "0.48 grades too kind"."""
-    value = estimate.value or 0.0
-    return f"{decimal(abs(value), 2)} grades {above if value > 0 else below}"
 
 
 def _show_figure(estimate: Estimate) -> tuple[float | None, float | None, float | None]:

@@ -19,7 +19,7 @@ from curation.core.statistics.arrays import Floats, Ints, ratio
 from curation.core.statistics.bootstrap import RESAMPLES, Sums, resample_figures
 from curation.core.statistics.estimate import Estimate
 from curation.core.statistics.intervals import MINIMUM_QUERIES
-from curation.core.text import percent
+from curation.core.text import percent, pluralize
 from curation.evaluation.scoring.evidence import Pair
 from curation.store import Cursor
 from curation.store.documents import VERSION
@@ -36,10 +36,9 @@ _LENGTHS = f"""
 SELECT content_hash, length(d.title) + length(d.body)
 FROM (SELECT DISTINCT unnest(?::TEXT[]) AS content_hash) JOIN {VERSION}
 """  # noqa: S608
-_CHECKS = f"""{_NEWEST}
-SELECT count(*) FILTER (NOT again), coalesce(sum(quotes) FILTER (NOT again), 0)::BIGINT,
-       coalesce(sum(unfound) FILTER (NOT again), 0)::BIGINT, count(*) FILTER (NOT again AND instructions)
-FROM newest
+_COUNTS = f"""{_NEWEST}
+SELECT coalesce(sum(quotes), 0)::BIGINT, coalesce(sum(unfound), 0)::BIGINT, count(*) FILTER (instructions)
+FROM newest WHERE NOT again
 """  # noqa: S608
 _TWICE = f"""{_NEWEST}
 SELECT count(*), count(*) FILTER (one.grade = two.grade)
@@ -59,11 +58,22 @@ class OwnAnswers(NamedTuple):
     instructions: number of answers that quote a passage which tries to influence the grade.
     """
 
-    answers: int
     quotes: int
     unfound: int
     instructions: int
     consistency: Estimate
+
+    @property
+    def sentences(self) -> list[str]:
+        """Count the quotes that are not in the document, and the answers that quote an instruction."""
+        sentences = []
+        if self.quotes:
+            quotes = pluralize(self.quotes, "quote")
+            sentences.append(f"{self.unfound:,} of {quotes} are not in the document.")
+        if self.instructions:
+            answers = pluralize(self.instructions, "answer quotes", "answers quote")
+            sentences.append(f"{answers} a passage of the document that tries to influence the grade.")
+        return sentences
 
 
 class JudgeChecks(NamedTuple):
@@ -91,28 +101,26 @@ class JudgeChecks(NamedTuple):
     @property
     def table(self) -> Table:
         """A table of the checks with their intervals."""
-        rows: list[tuple[object, ...]] = [("asked twice: same grade", *self.own.consistency)]
-        rows.append(("error by length", *self.length))
-        if self.group:
-            rows.append((f"bias on {self.group}", *self.group_bias))
         shares = f"{percent(self.modal_share)} of its grades, {percent(self.human_share)} of people's"
-        rows.append((f"modal grade {self.modal}", None, None, None, None, shares))
-        rows.append(("quoted instructions", self.own.instructions, *[None] * 4))
-        rows.append(("quotes not found", self.own.unfound, None, None, self.own.quotes, None))
+        rows: list[tuple[object, ...]] = [
+            ("asked twice: same grade", *self.own.consistency),
+            ("error by length", *self.length),
+            (f"modal grade {self.modal}", None, None, None, None, shares),
+        ]
+        rows += [(f"bias on {self.group}", *self.group_bias)] if self.group else []
         return Table("Checks of the judge", ("check", "figure", "low", "high", "n", "note"), tuple(rows))
 
 
 def read_own_answers(cursor: Cursor, judge: str) -> OwnAnswers:
     """Read the newest answers of a judge, and estimate its consistency."""
-    [(answers, quotes, unfound, instructions)] = cursor.execute(_CHECKS, [judge]).fetchall()
     rows = cursor.execute(_TWICE, [judge]).fetchall()
-    score = score_repeats(
-        Repeats(judge, len(rows), [row[0] for row in rows], [row[1] for row in rows], 0, None)
-    )
+    repeats = Repeats(judge, len(rows), [row[0] for row in rows], [row[1] for row in rows], 0, None)
+    score = score_repeats(repeats)
     consistency = Estimate(n=score.n, why=NEVER_TWICE)
     if score.n >= MINIMUM_REPEATS:
         consistency = Estimate(score.identical, score.low, score.high, score.n)
-    return OwnAnswers(answers, quotes, unfound, instructions, consistency)
+    [counts] = cursor.execute(_COUNTS, [judge]).fetchall()
+    return OwnAnswers._make((*counts, consistency))
 
 
 def read_lengths(cursor: Cursor, content_hashes: Sequence[str]) -> dict[str, int]:

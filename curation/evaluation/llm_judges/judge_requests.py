@@ -1,8 +1,7 @@
-"""The requests by which a lead has a language model grade pairs, and people correct the model."""
+"""The request by which a lead has a language model grade pairs."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 from curation.core.request import Seed, option
@@ -43,31 +42,3 @@ class JudgeRequest:
     )
     seed: Seed = 0
     instructions: str = ""
-
-
-@dataclass(frozen=True)
-class PeopleRequest:
-    """A request for the round in which people grade the pairs that correct a judge.
-
-    Attributes
-    ----------
-    people: number of pairs that people grade, in whole queries, so that the number is met roughly.
-    differences: number of further pairs, on which the judge and people differ most. Their round is separate.
-    """
-
-    judge: str = ""
-    round: str | None = option(None, "Name of the round", "Name of the round.", unset="JUDGE-people")
-    people: int = option(200, "Pairs for people", "Number of pairs that people grade.", minimum=1)
-    differences: int = option(
-        20,
-        "Pairs on which judge and people differ",
-        "Number of further pairs, on which judge and people differ.",
-        minimum=0,
-    )
-    annotators: Sequence[str] = option(
-        (), "Annotators", "Names of the annotators, separated by commas.", is_comma_separated=True
-    )
-    overlap: int = option(
-        2, "Annotators for each candidate", "How many annotators judge each candidate.", minimum=1
-    )
-    seed: Seed = 0

@@ -81,7 +81,7 @@ def measure_judge_agreement(
         current_guides = _find_current_guides(cursor)
         if release is None:
             people = human_grades.read_live_grades(cursor)
-    judge_grades, coverage = _match_pairs(people, judgments, current_guides)
+    judge_grades, coverage = match_pairs(people, judgments, current_guides)
     with store.reading() as cursor:
         own = read_own_answers(cursor, judge)
         lengths = read_lengths(cursor, [people.versions[pair] for pair in judge_grades])
@@ -143,7 +143,7 @@ def _compare_with_people(
     )
 
 
-def _match_pairs(
+def match_pairs(
     people: HumanGrades, judgments: Sequence[JudgeJudgment], current_guides: Collection[str]
 ) -> tuple[dict[Pair, int | None], dict[str, int]]:
     """Map each pair to the judge's grade of the version that people judged, and count the pairs of each case.

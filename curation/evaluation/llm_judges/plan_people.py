@@ -1,4 +1,4 @@
-"""The round in which people grade the pairs that correct a judge.
+"""The rounds in which people grade pairs because of a judge.
 
 People grade the pools of a stratified random sample of queries (`labeling.rounds.query_draw`), because the
 difference estimate needs queries with known probabilities. Pairs on which the judge and people differ most
@@ -9,56 +9,30 @@ see nothing of the judge in either round.
 from __future__ import annotations
 
 from collections import Counter
-from typing import NamedTuple
+from collections.abc import Mapping
+from dataclasses import replace
 
 from curation.core.digests import sort_by_seed
-from curation.core.operation import get_tables
-from curation.core.reports.tables import Table
 from curation.evaluation.llm_judges.human_grades import read_live_grades
 from curation.evaluation.llm_judges.judge_judgments import read_judge_judgments, require_judge
-from curation.evaluation.llm_judges.judge_requests import PeopleRequest
+from curation.evaluation.llm_judges.measure_agreement import match_pairs
+from curation.evaluation.scoring.evidence import Pair
 from curation.labeling.requests import RoundRequest
 from curation.labeling.rounds.candidates import read_candidates
 from curation.labeling.rounds.create_round import OpenedRound, open_round
 from curation.labeling.rounds.query_draw import NO_STRATUM, read_frame
 from curation.store import Cursor, Store
 
-NO_DIFFERENCES = (
-    "Outside the drawn queries, judge and people differ on no pair, so no second round is opened."
-)
-
-
-class PlannedPeople(NamedTuple):
-    """The round that corrects a judge, and the round of pairs on which judge and people differ, if any."""
-
-    opened: OpenedRound
-    differences: OpenedRound | None
-    asked_differences: int
-
-    @property
-    def sentences(self) -> list[str]:
-        """Describe both rounds."""
-        sentences = [*self.opened.sentences]
-        if self.differences is not None:
-            sentences += self.differences.sentences
-            sentences.append(
-                f"Grades of {self.differences.round} do not correct the judge: chance did not "
-                "choose its pairs."
-            )
-        elif self.asked_differences:
-            sentences.append(NO_DIFFERENCES)
-        return sentences
-
-    @property
-    def tables(self) -> list[Table]:
-        """Show the draw by stratum, and the work of each annotator."""
-        return [*get_tables(self.opened), *(get_tables(self.differences) if self.differences else ())]
-
 
 def open_people_rounds(
-    store: Store, request: PeopleRequest, author: str, dry_run: bool = False
-) -> PlannedPeople:
-    """Open the rounds of a request.
+    store: Store, judge: str, pairs: int, differences: int, layout: RoundRequest, author: str, dry_run: bool
+) -> list[OpenedRound]:
+    """Open the round that corrects a judge, and the round of differences if there are any.
+
+    Parameters
+    ----------
+    pairs: number of pairs that people grade, in whole queries, so that the number is met roughly.
+    differences: largest number of pairs on which the judge and people differ.
 
     Raises
     ------
@@ -66,19 +40,17 @@ def open_people_rounds(
     InputError, RefusedError: see `open_round`.
     """
     with store.reading() as cursor:
-        require_judge(cursor, request.judge)
-        draw = _count_queries(cursor, request.people)
-        pairs = _find_differences(cursor, request)
-    name = request.round or f"{request.judge}-people"
-    layout = RoundRequest(name, request.annotators, request.overlap, draw=draw, seed=request.seed)
-    opened = open_round(store, layout, author, dry_run=dry_run)
-    drawn = opened.draw.drawn if opened.draw else frozenset()
-    chosen = [pair for pair in pairs if pair[0] not in drawn][: request.differences]
-    differences = None
+        require_judge(cursor, judge)
+        count = _count_queries(cursor, pairs)
+        gaps = _find_gaps(cursor, judge) if differences else {}
+    opened = [open_round(store, replace(layout, draw=count), author, dry_run=dry_run)]
+    drawn = opened[0].draw.drawn if opened[0].draw else frozenset()
+    differing = sort_by_seed((pair for pair in gaps if pair[0] not in drawn), layout.seed, list)
+    chosen = sorted(differing, key=lambda pair: -gaps[pair])[:differences]
     if chosen:
-        layout = RoundRequest(f"{name}-differences", request.annotators, request.overlap, 0.0, again=True)
-        differences = open_round(store, layout, author, dict.fromkeys(chosen, ""), dry_run)
-    return PlannedPeople(opened, differences, request.differences)
+        again = replace(layout, name=f"{layout.name}-differences", duplicates=0.0, again=True)
+        opened.append(open_round(store, again, author, dict.fromkeys(chosen, ""), dry_run))
+    return opened
 
 
 def _count_queries(cursor: Cursor, pairs: int) -> int:
@@ -90,20 +62,13 @@ def _count_queries(cursor: Cursor, pairs: int) -> int:
     return max(len(strata), 1, round(pairs * len(sizes) / max(1, sizes.total())))
 
 
-def _find_differences(cursor: Cursor, request: PeopleRequest) -> list[tuple[str, str]]:
-    """Find the pairs on which judge and people differ, the largest differences first."""
-    if not request.differences:
-        return []
+def _find_gaps(cursor: Cursor, judge: str) -> Mapping[Pair, int]:
+    """Find the pairs on which judge and people differ, with the size of the difference."""
     people = read_live_grades(cursor)
-    gaps: dict[tuple[str, str], int] = {}
-    for row in read_judge_judgments(cursor, request.judge):
-        pair = (row.query_id, row.document_id)
-        human_grade = people.consensus.get(pair)
-        if (
-            human_grade is not None
-            and row.grade is not None
-            and people.versions.get(pair) == row.content_hash
-        ):
-            gaps[pair] = abs(row.grade - human_grade)
-    differing = sort_by_seed([pair for pair, gap in gaps.items() if gap], request.seed, list)
-    return sorted(differing, key=lambda pair: -gaps[pair])
+    grades, _ = match_pairs(people, read_judge_judgments(cursor, judge), ())
+    gaps = {
+        pair: abs(grade - human)
+        for pair, grade in grades.items()
+        if grade is not None and (human := people.consensus[pair]) is not None
+    }
+    return {pair: gap for pair, gap in gaps.items() if gap}

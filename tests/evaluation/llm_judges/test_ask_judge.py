@@ -60,7 +60,7 @@ def test_each_pair_is_sent_with_guide_query_and_document_and_paid_once(
     assert plan_judge(project, JudgeRequest("llm")).work.calls == 52
     assert model.sent == 0
     asked = ask(project, parallel=4)
-    assert (asked.judgments, asked.new, asked.cannot_tell, model.sent) == (48, 48, {}, 52)
+    assert (asked.graded, asked.new, asked.cannot_tell, model.sent) == (48, 48, {}, 52)
     assert grades(project) == {pair: true_grade(pair[1]) for pair in PAIRS}
     request = model.requests[0]
     assert (request["temperature"], request["seed"], request["model"]) == (0, 0, "model-of-the-test")
@@ -109,12 +109,12 @@ def test_a_refusal_and_an_answer_that_breaks_off_are_cannot_tell(project: Store,
 def test_a_quota_ends_the_run_and_the_next_run_goes_on(project: Store, model: ServedModel) -> None:
     model.answer = good
     first = ask(project, calls=20, parallel=1, **EASY)
-    assert (first.judgments, model.sent) == (20, 20)
+    assert (first.graded, model.sent) == (20, 20)
     model.faults = [HttpAnswer(429, {}, {"Retry-After": "3600"})]
     second = ask(project, parallel=1, **EASY)
-    assert (second.judgments, second.spent.left_out) == (20, {chat.RATE_LIMIT: 1, "not asked yet": 27})
+    assert (second.graded, second.spent.left_out) == (20, {chat.RATE_LIMIT: 1, "not asked yet": 27})
     model.faults = [HttpAnswer(429, {}, {"Retry-After": "0.01"})]
-    assert ask(project, **EASY).judgments == 48
+    assert ask(project, **EASY).graded == 48
     assert model.sent == 20 + 1 + 29
     assert grades(project) == {pair: true_grade(pair[1]) for pair in PAIRS}
 
@@ -123,7 +123,7 @@ def test_an_endpoint_without_structured_output_is_asked_without(project: Store, 
     model.answer = good
     model.faults = [HttpAnswer(400, {"error": {"message": "unknown field response_format"}})]
     asked = ask(project, parallel=1, calls=3, **EASY)
-    assert (asked.judgments, asked.without) == (2, ["response_format"])
+    assert (asked.graded, asked.without) == (2, ["response_format"])
     assert [("response_format" in request, request["temperature"]) for request in model.requests] == [
         (True, 0),
         (False, 0),
@@ -134,7 +134,7 @@ def test_an_endpoint_without_structured_output_is_asked_without(project: Store, 
 def test_the_pace_is_kept(project: Store, model: ServedModel) -> None:
     model.answer = good
     begun = time.monotonic()
-    assert ask(project, calls=5, rate=40, parallel=4, **EASY).judgments == 5
+    assert ask(project, calls=5, rate=40, parallel=4, **EASY).graded == 5
     assert time.monotonic() - begun >= 4 / 40
 
 
@@ -176,7 +176,7 @@ def test_thirty_hostile_documents_change_no_grade(project: Store, model: ServedM
     model.answer = stubborn
     asked = ask(project, **EASY)
     assert grades(project) == {pair: true_grade(pair[1]) for pair in PAIRS}
-    assert asked.instructions == 30
+    assert asked.own.instructions == 30
     assert any("30 answers quote a passage" in sentence for sentence in asked.sentences)
     [[system]] = {tuple(m["content"] for m in request["messages"][:1]) for request in model.requests}
     assert not any(text in system for text in HOSTILE)
@@ -185,7 +185,7 @@ def test_thirty_hostile_documents_change_no_grade(project: Store, model: ServedM
 def test_quotes_that_the_document_lacks_are_counted(project: Store, model: ServedModel) -> None:
     model.answer = lambda prompt, material: says(1, quotes=["of LEVEL", "not there"])
     asked = ask(project, calls=4, **EASY)
-    assert (asked.quotes, asked.unfound) == (8, 4)
+    assert (asked.own.quotes, asked.own.unfound) == (8, 4)
 
 
 def test_nothing_of_a_sealed_query_is_sent(tmp_path: Path, model: ServedModel) -> None:
@@ -224,7 +224,7 @@ def test_the_command_says_what_it_would_send(project: Store, model: ServedModel)
     assert model.sent == 0
     model.answer = good
     done = json.loads(invoke([*command, "--send", "--calls", "5", "--json"]).stdout)
-    assert (done["judgments"] > 0, done["spent"]["requests"]) == (True, 5)
+    assert (done["graded"] > 0, done["spent"]["requests"]) == (True, 5)
     assert "llm" in invoke(["--project", str(project.path), "judge"]).stdout
 
 
@@ -245,5 +245,5 @@ def test_a_killed_run_pays_no_pair_twice(project: Store, model: ServedModel) -> 
     before = model.sent
     asked = ask(project, parallel=1, calls=6, **EASY)
     assert model.sent - before == 6
-    assert asked.judgments >= 9 + 6
+    assert asked.graded >= 9 + 6
     assert grades(project).items() <= {pair: true_grade(pair[1]) for pair in PAIRS}.items()

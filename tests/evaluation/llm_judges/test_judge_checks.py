@@ -21,7 +21,7 @@ pytestmark = pytest.mark.slow
 
 __all__ = ["model"]
 
-NOTHING = OwnAnswers(0, 0, 0, 0, Estimate())
+NOTHING = OwnAnswers(0, 0, 0, Estimate())
 
 
 @built_once

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
@@ -10,7 +9,6 @@ import pytest
 from curation.core.errors import NotFoundError
 from curation.evaluation.llm_judges.estimates import estimate_with_judge
 from curation.evaluation.llm_judges.judge_import import import_judge
-from curation.evaluation.llm_judges.judge_requests import PeopleRequest
 from curation.evaluation.llm_judges.plan_people import open_people_rounds
 from curation.evaluation.llm_judges.side_by_side import compare_judges
 from curation.evaluation.report.estimate_sections import make_judge_sections
@@ -20,6 +18,7 @@ from curation.ingest.importers.imported_judgment import ImportedJudgment
 from curation.labeling.consensus.adjudication import decide_pair
 from curation.labeling.consensus.consensus import read_consensus
 from curation.labeling.imported import add_judgments
+from curation.labeling.requests import RoundRequest
 from curation.splits.request import SplitRequest
 from curation.splits.split import make_split
 from curation.store import COMMAND_LINE, Store
@@ -59,18 +58,17 @@ def pairs_of(store: Store, round_name: str) -> set[tuple[str, str]]:
 
 
 def test_people_get_a_sample_and_the_differences_apart(project: Store) -> None:
+    layout = RoundRequest("llm-people", PEOPLE, seed=1)
     with pytest.raises(NotFoundError):
-        open_people_rounds(project, PeopleRequest("none", annotators=PEOPLE), COMMAND_LINE)
-    request = PeopleRequest("llm", people=24, differences=5, annotators=PEOPLE, seed=1)
-    planned = open_people_rounds(project, request, COMMAND_LINE)
-    assert planned.opened.draw is not None
-    drawn = planned.opened.draw.drawn
+        open_people_rounds(project, "none", 24, 5, layout, COMMAND_LINE, False)
+    opened, _ = open_people_rounds(project, "llm", 24, 5, layout, COMMAND_LINE, False)
+    assert opened.draw is not None
+    drawn = opened.draw.drawn
     assert len(drawn) == 8
-    assert planned.opened.draw.strata.keys() == {*QUERIES}
+    assert opened.draw.strata.keys() == {*QUERIES}
     assert pairs_of(project, "llm-people") == {pair for pair in PAIRS if pair[0] in drawn - {*GRADED}}
     differing = pairs_of(project, "llm-people-differences")
     assert differing == {pair for pair in OFF if pair[0] in GRADED and pair[0] not in drawn}
-    assert "do not correct the judge" in planned.sentences[-1]
     people_grade(project, sorted(drawn))
     run = project.path.parent / "run.trec"
     run.write_text(
@@ -98,15 +96,15 @@ def people_grade(store: Store, queries: list[str]) -> None:
 
 def test_judges_stand_side_by_side_on_the_same_pairs(project: Store) -> None:
     with project.reading() as cursor:
-        first, second = compare_judges(cursor)
-    assert (first.judge, second.judge) == ("llm", "kind")
-    assert first.same.n == second.same.n
-    assert second.difference.value == pytest.approx((second.same.value or 0) - (first.same.value or 0))
-    assert second.difference.high is not None
-    assert second.difference.high < 0 < (second.bias.low or 0)
+        compared = compare_judges(cursor)
+    assert compared is not None
+    first, second = compared.rows
+    assert (first[0], second[0], first[4]) == ("llm", "kind", None)
+    assert second[4] == pytest.approx(float(str(second[1])) - float(str(first[1])))
+    assert float(str(second[6])) < 0
     project.close()
-    shown = json.loads(invoke(["--project", str(project.path), "judge", "--json"]).stdout)
-    assert [row["judge"] for row in shown["side_by_side"]] == ["llm", "kind"]
+    shown = invoke(["--project", str(project.path), "judge"]).stdout
+    assert "pairs that people graded" in shown
 
 
 def test_the_command_plans_without_writing(project: Store, tmp_path: Path) -> None:
