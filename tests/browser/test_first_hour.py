@@ -197,7 +197,9 @@ def release(lead: Leading) -> None:
 def evaluate(lead: Leading, folder: Path) -> None:
     """BM25, and the table of a search whose columns only people understand."""
     page = lead.page
-    lead.to("Release", "Evaluate")
+    lead.follow("Score systems on it")
+    expect(page).to_have_title("Evaluate · goldgrade")
+    settled(page)
     lead.pick("Systems of the project", "bm25")
     page.keyboard.press("Escape")
     rows = []

@@ -62,7 +62,7 @@ def show(
     with store.reading() as cursor:
         report = read_report(cursor, evaluation.evaluation_id, annotator)
         figures_json = read_result(cursor, evaluation.evaluation_id, annotator)
-    ui.sentences(*(line for line in (report.lead, *report.findings) if line not in page_warnings))
+    ui.sentences(*(line for line in (*report.findings, report.lead) if line not in page_warnings))
     by_query.show(store, annotator, evaluation, peers)
     ui.folded((section for section in report.sections if section.heading != QUERY_BY_QUERY), words=True)
     ui.note(report.remark)

@@ -76,7 +76,7 @@ def _make_tiles(state: WorkflowState) -> list[_Tile]:
     found += [pluralize(queries, "query", "queries")] if queries else []
     nothing = "The pages, products or articles that people search: a folder, a zip or a table."
     no_queries = "What people search for: a log of searches, a list of queries, or queries that you write."
-    alone = "Optional: you can grade the first documents alone."
+    alone = "You can grade the first documents alone."
     has_people = people.state == "done"
     return [
         _Tile(

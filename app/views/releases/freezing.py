@@ -29,6 +29,7 @@ from curation.releases.requests import FreezeRequest
 from curation.splits.certificate import read_visible_certificate
 
 FREEZE_JOB = "freeze"
+_SCORE = Action("Score systems on it", "evaluate", "")
 STEP_STATES: Mapping[str, State] = {"ok": "done", "unknown": "not begun"}
 """State of a check → the state of a workflow step with the same look; other states need attention."""
 
@@ -73,12 +74,13 @@ def show(context: PageContext) -> None:
 
 
 def _show_result(context: PageContext) -> None:
-    """Show the result of the last freeze, with a button that opens the new release."""
+    """Show the result of the last freeze, with the ways to the new release and to its evaluation."""
     context.show_result(FREEZE_JOB)
     job = context.jobs.get(FREEZE_JOB)
     if job is not None and job.outcome == "done" and not context.is_running(job):
         name = job.parameters["name"]
         st.button(f"Open {ui.literal(name)}", on_click=_open, args=(name,), icon=":material/arrow_forward:")
+        show_action_link(_SCORE)
 
 
 def _open(name: str) -> None:
