@@ -10,6 +10,8 @@
     release.qrels("dev")                                     # {"q1": {"d7": 3, "d9": 0}, …}
     release.evaluate({"mine": {"q1": {"d7": 12.5}}})         # figures with their intervals
 
+    goldgrade.evaluate("qrels.txt", {"mine": "mine.trec"})   # the same, without a project
+
 Each method calls the function of the command with the same name, and returns the result of this function.
 A path can be a string or a `Path`. Every failure raises an `Error` whose message says what to do. Grades of
 sealed parts are given only with a reason, which is logged. The modules of a method are imported when the
@@ -18,20 +20,25 @@ method is called.
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from curation.core.errors import CurationError as Error
+    from goldgrade.evaluations import Results, ResultTable
+    from goldgrade.inputs import Source
     from goldgrade.projects import Project
     from goldgrade.releases import Release
 
-__all__ = ["Error", "Project", "Release", "create", "open", "release"]
+__all__ = ["Error", "Project", "Release", "ResultTable", "Results", "create", "evaluate", "open", "release"]
 _LAZY_IMPORTS = {
     "Error": "curation.core.errors:CurationError",
     "Project": "goldgrade.projects:Project",
     "Release": "goldgrade.releases:Release",
+    "ResultTable": "goldgrade.evaluations:ResultTable",
+    "Results": "goldgrade.evaluations:Results",
 }
 """The classes that are imported when they are first used: name → module and name in the module."""
 
@@ -42,6 +49,37 @@ def create(path: str | Path, guide: str | Path | None = None) -> Project:
     from goldgrade.projects import Project
 
     return Project(init_project(Path(path), None if guide is None else Path(guide)))
+
+
+def evaluate(
+    qrels: Source,
+    runs: Mapping[str, Source],
+    measures: str | Sequence[str] | None = None,
+    *,
+    topics: Source | None = None,
+    by: str | Sequence[str] = ("stratum",),
+    relevant: int | None = None,
+    baseline: str | None = None,
+    test: str = "randomisation",
+    seed: int = 0,
+) -> Results:
+    """Evaluate systems on qrels without a project, as `goldgrade evaluate QRELS` does.
+
+    Parameters
+    ----------
+    qrels: {query id: {document id: grade}}, a table of pandas, polars or Arrow, or a file.
+    runs: the run of each system, in the same forms.
+    measures: names of measures, such as ["ndcg_exp@10", "recall@100"], or a single name.
+    topics: a table or a file with the id of each query, and optionally its text, stratum, segment and tags.
+    by: strata, tags or columns of the topics for which figures are reported separately.
+    relevant: the lowest grade of a relevant document; by default every grade above 0.
+    baseline: the run with which all others are compared; by default each pair of runs is compared.
+    test: the test that decides: "randomisation", "t" or "wilcoxon".
+    """
+    from goldgrade.evaluations import evaluate_on_qrels, make_request
+
+    request = make_request(measures, by, relevant=relevant, baseline=baseline, test=test, seed=seed)
+    return evaluate_on_qrels(qrels, runs, topics, request)
 
 
 def open(path: str | Path | None = None) -> Project:

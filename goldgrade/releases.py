@@ -2,29 +2,23 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
-from curation.core.errors import InputError
 from curation.evaluation.scoring.release import choose_parts
 from curation.people.seal_access import list_sealed_parts
 from curation.releases.frozen_release import FrozenRelease, load_release
 from curation.releases.seal import open_sealed
 from curation.releases.verify import Verified, verify
 from curation.store import Document, Store
+from goldgrade.inputs import Source
 
 if TYPE_CHECKING:
-    from curation.evaluation.evaluation import Evaluation
     from curation.evaluation.scoring.baselines import BaselineRuns
     from curation.releases.export.export import Exported
-
-Run = Mapping[str, Mapping[str, float]]
-"""Query id → document id → score."""
+    from goldgrade.evaluations import Results
 
 
 class Release:
@@ -83,7 +77,7 @@ class Release:
 
     def evaluate(
         self,
-        runs: Mapping[str, Run | str | Path],
+        runs: Mapping[str, Source],
         part: str | None = None,
         *,
         measures: str | Sequence[str] | None = None,
@@ -91,28 +85,23 @@ class Release:
         relevant: int | None = None,
         seed: int = 0,
         reason: str | None = None,
-    ) -> Evaluation:
+    ) -> Results:
         """Compute the figures of systems with their intervals, and compare the systems in pairs.
 
         Parameters
         ----------
-        runs: the run of each system: {query id: {document id: score}}, or a file that `goldgrade evaluate`
-            reads.
+        runs: the run of each system: {query id: {document id: score}}, a table of pandas, polars or Arrow,
+            or a file that `goldgrade evaluate` reads.
         measures: names of measures, such as ["ndcg_exp@10", "recall@100"], or a single name.
         by: strata, tags or fields for which figures are reported separately.
         relevant: the lowest grade of a relevant document.
         """
-        from curation.evaluation.evaluate_runs import evaluate_runs
-        from curation.evaluation.request import EvaluateRequest
-        from curation.evaluation.scoring.system_files import SystemFile
+        from goldgrade.evaluations import evaluate_sources, make_request
 
-        names = None if measures is None else _list_names(measures)
-        request = EvaluateRequest(
-            self.name, part, names, _list_names(by), reason=reason, relevant=relevant, seed=seed
+        request = make_request(
+            measures, by, release=self.name, part=part, reason=reason, relevant=relevant, seed=seed
         )
-        with _write_run_files(runs) as files:
-            sources = [SystemFile(name, path) for name, path in files.items()]
-            return evaluate_runs(self._store, self._release, sources, request)
+        return evaluate_sources(self._store, self._release, runs, request)
 
     def run(self, out: str | Path, systems: Sequence[str] = ("bm25",), *, depth: int = 1000) -> BaselineRuns:
         """Search the release's documents with baselines, and write the runs into the folder `out`."""
@@ -138,34 +127,3 @@ class Release:
     @cached_property
     def _release(self) -> FrozenRelease:
         return load_release(self._store, self.name)
-
-
-def _list_names(names: str | Sequence[str]) -> Sequence[str]:
-    """Return names as a sequence, also for a single name."""
-    return [names] if isinstance(names, str) else names
-
-
-@contextmanager
-def _write_run_files(runs: Mapping[str, Run | str | Path]) -> Iterator[dict[str, Path]]:
-    """Yield a file for each run (a temporary file for a run in memory); errors name the run, not the file."""
-    with TemporaryDirectory() as folder:
-        files = {
-            name: _find_run_file(run, Path(folder) / f"{index}.json")
-            for index, (name, run) in enumerate(runs.items())
-        }
-        try:
-            yield files
-        except InputError as error:
-            for name, path in files.items():
-                if error.path == path and path.parent == Path(folder):
-                    run_name = Path(f"the run {name!r}")
-                    raise InputError(error.problems, path=run_name, way_out=error.way_out) from None
-            raise
-
-
-def _find_run_file(run: Run | str | Path, path: Path) -> Path:
-    """Return the file of a run; a run in memory is written to `path`."""
-    if not isinstance(run, Mapping):
-        return Path(run)
-    path.write_text(json.dumps({query: dict(scores) for query, scores in run.items()}), encoding="utf-8")
-    return path

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from curation.evaluation.fail_conditions import FailCondition
     from curation.evaluation.prepare_evaluation import PreparedEvaluation
     from curation.evaluation.scoring.system_files import SystemFile
+    from curation.releases.frozen_release import FrozenRelease
     from curation.store import Store
 
 NOT_CHECKED = 2
@@ -151,8 +152,9 @@ def evaluate(
     systems = list(dict.fromkeys(system for system, _ in request.runs))
     evaluate_output.refuse_unwritable(files, systems, _list_inputs(store, request))
     columns = _read_columns(map, request)
+    release = _read_qrels(request)
     with progress_bar() as progress, _map_chunks(store, request, progress) as request:
-        prepared = _prepare(store, request, files, conditions, columns, progress)
+        prepared = _prepare(store, request, files, conditions, columns, progress, release)
         outcome = evaluate_files(prepared)
     if outcome.headlines:
         evaluate_output.emit_headlines(outcome.headlines)
@@ -215,11 +217,24 @@ def _read_graded(texts: Sequence[str]) -> dict[str, Any]:
     return projects
 
 
+def _read_qrels(request: EvaluateRequest) -> FrozenRelease | None:
+    """Read the qrels if the request names a file of qrels; None for a release."""
+    from curation.evaluation.prepare_evaluation import refuse_project_options
+    from curation.evaluation.scoring.qrels_file import is_qrels_file, read_qrels_release
+
+    if not is_qrels_file(request.release):
+        return None
+    refuse_project_options(request, lambda option: option.spelling)
+    return read_qrels_release(Path(request.release), request.topics)
+
+
 def _list_inputs(store: Store, request: EvaluateRequest) -> list[Path]:
     """List the project, and the files of the release and of runs that the evaluation reads."""
+    from curation.evaluation.scoring.qrels_file import is_qrels_file
     from curation.releases.packed import is_file
 
-    release = [Path(request.release)] if is_file(request.release) else []
+    names_file = is_file(request.release) or is_qrels_file(request.release)
+    release = [Path(request.release)] if names_file else []
     tables = [path for path in (request.topics, request.chunk_map) if path is not None]
     return [store.path, *release, *(Path(path) for _, path in request.runs), *tables]
 
@@ -261,6 +276,7 @@ def _prepare(
     conditions: Sequence[FailCondition],
     columns: Mapping[str, str | None],
     progress: Progress,
+    release: FrozenRelease | None,
 ) -> PreparedEvaluation:
     """Check the request of an evaluation together with the other options of the command."""
     from curation.evaluation.fail_conditions import list_needed_facets
@@ -276,7 +292,7 @@ def _prepare(
         about_runs.insert(0, "--fail-if")
     prepared = prepare_evaluation(
         store,
-        request,
+        request if release is None else replace(request, topics=None),  # the qrels have the topics
         actor(),
         ReadingOptions(ChunkFields(*(columns[field] for field in RUN_FIELDS))),
         name_option=lambda option: option.spelling,
@@ -284,6 +300,7 @@ def _prepare(
         about_answers=[f"--map {field}" for field in ANSWER_FIELDS if columns[field] is not None],
         about_both=[f"{OUT} {path}" for path in pages],
         facets=list_needed_facets(conditions),
+        release=release,
     )
     return prepared._replace(
         answer_fields=AnswerFields(query_column, *(columns[field] for field in ANSWER_FIELDS)),

@@ -19,6 +19,7 @@ from curation.evaluation.figures.ranks import LeaderboardRow
 from curation.evaluation.llm_judges.estimates import JudgedEvaluation
 from curation.evaluation.run_facts import RunFacts
 from curation.evaluation.scoring.facets import SOURCE, SYNTHETIC
+from curation.evaluation.scoring.release import ALL
 from curation.releases.coverage import ReleasedCoverage
 from curation.releases.sealed_log import SealedCount
 
@@ -105,6 +106,11 @@ class Evaluation:
     apart: int = 0
     context: Mapping[str, ContextCurve] = field(default_factory=dict)
     lists: Mapping[str, StoredLists] = field(default_factory=dict, compare=False, metadata=NOT_IN_JSON)
+
+    @property
+    def has_only_qrels(self) -> bool:
+        """Return whether systems were evaluated on a file of qrels, and not on a release."""
+        return self.parts == (ALL,)
 
     @property
     def synthetic(self) -> int:

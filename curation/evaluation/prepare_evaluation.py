@@ -23,6 +23,8 @@ from curation.store import Store
 
 FILE_OPTIONS = ("part", "reason", "systems", "skip_repeated", "topics", "chunk_map")
 """Options of a request that choose no results: the part, the reason, the systems, how files are read."""
+NEEDS_PROJECT = ("part", "judge", "to_pool", "hard_negatives", "chunk_map", *ABOUT_ANSWERS)
+"""Options of a request that need more than qrels: parts, documents, or the tables of a project."""
 NameOption = Callable[[Option], str]
 """A function that names a request's option for the person who makes the request."""
 get_label: NameOption = attrgetter("label")
@@ -86,6 +88,7 @@ def prepare_evaluation(
     about_answers: Sequence[str] = (),
     about_both: Sequence[str] = (),
     facets: Sequence[str] = (),
+    release: FrozenRelease | None = None,
 ) -> PreparedEvaluation:
     """Check a request before any sealed grade is read, and open its release.
 
@@ -94,13 +97,14 @@ def prepare_evaluation(
     about_runs, about_answers, about_both: names of choices outside the request that need runs, need answers,
         or need either.
     facets: facets that conditions need, besides the facets of the request.
+    release: the release that the request names, if it was already read.
 
     Raises
     ------
     InputError, NotFoundError, RefusedError: options do not fit together; the release cannot be used; the
         author may not make candidates.
     """
-    release = load_release(store, request.release)
+    release = load_release(store, request.release) if release is None else release
     systems = [name for name, _ in (*request.runs, *request.answers)]
     sealed = make_sealed_request(store, release, request, systems, author, of_answers=not request.runs)
     with log_refusals(store, sealed):
@@ -138,6 +142,21 @@ def _refuse_all_figures(
             f"{sealed.parts} is sealed, and evaluators get one rounded figure of each system there: "
             f"{', '.join(choices)} cannot be used. Leave it out. Only leads see full results."
         )
+
+
+def refuse_project_options(request: EvaluateRequest, name_option: NameOption = get_label) -> None:
+    """Refuse the options of a request on qrels that need a release of a project.
+
+    Raises
+    ------
+    InputError: such an option was given.
+    """
+    chosen = list_chosen_options(request, name_option, NEEDS_PROJECT)
+    chosen += ["--answers"] if request.answers else []
+    problems = [
+        f"{choice} needs a release of a project, and {request.release} has only qrels" for choice in chosen
+    ]
+    refuse_problems(problems, way_out="Leave this option out, or name a release.")
 
 
 def check_pooling(store: Store, depth: int, author: str) -> None:

@@ -38,6 +38,11 @@ class FrozenRelease:
     file: PackedRelease | None = None
 
     @property
+    def has_documents(self) -> bool:
+        """Return whether the release has a corpus; qrels without a project have none."""
+        return "documents" in self.texts
+
+    @property
     def closed_queries(self) -> set[str]:
         """Return the queries of split parts whose grades are missing from the file."""
         if self.file is None:

@@ -88,7 +88,7 @@ def list_detail_headings(evaluation: Evaluation) -> list[str]:
 def write_findings(evaluation: Evaluation, answers: AnswerEvaluation | None = None) -> list[str]:
     """Write the most important results in sentences."""
     headline = choose_headlines(evaluation)
-    sentences = warn_of_override(evaluation.release, evaluation.mark)
+    sentences = [*explain_other_means(evaluation), *warn_of_override(evaluation.release, evaluation.mark)]
     if answers is not None:
         sentences += answer_sections.write_triple_findings(evaluation, answers)
     else:
@@ -117,6 +117,23 @@ def warn_of_source(evaluation: Evaluation) -> list[str]:
     left_out = pluralize(evaluation.apart, f"{kind} query is", f"{kind} queries are")
     apart = f"{left_out} evaluated apart: no figure averages synthetic queries with other queries."
     return [*([written] if written else []), *([apart] if evaluation.apart else [])]
+
+
+def explain_other_means(evaluation: Evaluation) -> list[str]:
+    """Give the means over all queries of qrels, which tools report that count undefined values as 0."""
+    measure = parse_measures(evaluation.measures[:1])[0]
+    figures = {run.name: run.overall[measure.name] for run in evaluation.runs[:5]}
+    n, queries = next(iter(figures.values())).n, evaluation.queries
+    if not evaluation.has_only_qrels or n in (0, queries) or measure.summary != "mean":
+        return []
+    means = {name: figure.value or 0.0 for name, figure in figures.items()}
+    ours = ", ".join(f"{name} {decimal(mean, 4)}" for name, mean in means.items())
+    theirs = ", ".join(f"{name} {decimal(mean * n / queries, 4)}" for name, mean in means.items())
+    have = pluralize(queries - n, "query has", "queries have")
+    return [
+        f"{have} no relevant document and no value of {measure.name}. Over the other {n:,}: {ours}. Over all "
+        f"{queries:,}, with 0 for these queries as in ir_measures: {theirs}."
+    ]
 
 
 def compare_best(evaluation: Evaluation) -> list[str]:

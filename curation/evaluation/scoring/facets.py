@@ -8,6 +8,7 @@
     source, part
     cluster, grid
               regions of the corpus and the 3 × 3 grid, where the release has a coverage map
+    any other column of the topics of a qrels file
 
 `type` is short for stratum and tag, as in agreement by type. Where a language model wrote some of the
 queries, figures are always also given by source.
@@ -22,6 +23,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -95,6 +97,8 @@ def make_sample_facets(rows: Sequence[Row], dimensions: Sequence[str]) -> dict[s
         "part": lambda row: [str(row["part"])],
         "tag": lambda row: row.get("tags") or [NO_TAG],
     }
+    for column in rows[0].get("columns", ()) if rows else ():
+        values.setdefault(column, partial(_read_column, column))
     return {name: Facet(name, _masks_by_value(rows, masks_of)) for name, masks_of in values.items()}
 
 
@@ -125,6 +129,11 @@ def _masks_by_value(rows: Sequence[Row], values: Callable[[Row], Iterable[str]])
         for value in values(row):
             masks.setdefault(value, np.zeros(len(rows), bool))[index] = True
     return dict(sorted(masks.items()))
+
+
+def _read_column(name: str, row: Row) -> list[str]:
+    """Read the value of a query in a column of the topics of a qrels file."""
+    return [row["columns"][name]]
 
 
 def _make_dimension_reader(index: int, count: int) -> Callable[[Row], list[str]]:

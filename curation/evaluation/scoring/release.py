@@ -47,7 +47,7 @@ class EvaluatedRelease:
     texts: query id → text.
     facets: the facets of these queries by name; see `evaluation.scoring.facets`.
     known: the queries of all parts, which run files may name.
-    documents: the ids of the release's corpus.
+    documents: the ids of the release's corpus; None for qrels without a corpus.
     pooled: the pairs that systems proposed for these queries.
     sealed_apart: the ids of queries of sealed parts that are not evaluated.
     coverage: the release's coverage; None if the release has no coverage map.
@@ -65,7 +65,7 @@ class EvaluatedRelease:
     facets: Mapping[str, Facet]
     drawn: DrawnQueries
     known: KnownQueries
-    documents: frozenset[str]
+    documents: frozenset[str] | None
     pooled: PooledPairs
     sealed_apart: frozenset[str] = frozenset()
     coverage: ReleasedCoverage | None = None
@@ -134,18 +134,18 @@ def read_release(
         parts=(*parts, ONLY_SYNTHETIC) if synthetic else parts,
         sealed=sealed,
         qrels=qrels,
-        texts={row["query_id"]: row["text"] for row in chosen_rows},
+        texts={row["query_id"]: row["text"] or row["query_id"] for row in chosen_rows},
         facets=make_facets(chosen_rows, release.rows),
         drawn=_find_drawn_queries(chosen_rows, release),
         known=KnownQueries([make_query(row) for row in rows], {}),
-        documents=frozenset(row["document_id"] for row in release.rows("documents")),
+        documents=frozenset(release.versions) if release.has_documents else None,
         pooled=read_pooled_pairs(release.rows("candidates"), release.rows("pool_sample"), query_ids),
         sealed_apart=frozenset(
             row["query_id"] for row in rows if row["part"] in all_sealed and row["part"] not in parts
         ),
         coverage=read_coverage(release),
         frozen=release,
-        bodies=PinnedBodies(store, release),
+        bodies=PinnedBodies(store, release) if release.has_documents else None,
         apart=apart,
     )
 

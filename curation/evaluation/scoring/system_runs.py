@@ -167,8 +167,10 @@ class _SystemRunReader:
         self._skip_repeated = options.skip_repeated
         self._left_out: Counter[str] = Counter()
         self._unknown_queries: dict[str, int] = {}
-        self._find_similar_documents = partial(find_lookalikes, known=release.documents)
-        documents = KnownIds(release.documents.intersection, self._find_similar_documents)
+        self._has_corpus = release.documents is not None
+        self._known_documents = release.documents or frozenset(release.qrels.documents.to_pylist())
+        self._find_similar_documents = partial(find_lookalikes, known=self._known_documents)
+        documents = KnownIds(self._known_documents.intersection, self._find_similar_documents)
         self._lines = RunLines(file, release.known, documents, self._note_unknown_query)
         self._query_indexes = {query: index for index, query in enumerate(release.qrels.query_ids)}
 
@@ -298,10 +300,10 @@ class _SystemRunReader:
 
     def _count_unknown_documents(self, documents: pa.DictionaryArray, lines: Ints) -> int:
         """Count the lines whose documents the corpus lacks; refuse misspelled ids, and a run without any
-        known document.
+        known document. Without a corpus, the judged documents are known, and no line is counted.
         """
         names = documents.dictionary.to_pylist()
-        is_known = np.fromiter(map(self._release.documents.__contains__, names), bool, len(names))
+        is_known = np.fromiter(map(self._known_documents.__contains__, names), bool, len(names))
         unknown = np.flatnonzero(~is_known[to_ints(documents.indices)])
         first_lines = {documents[row].as_py(): int(lines[row]) for row in unknown[::-1].tolist()}
         unknown_names.refuse_similar_names(
@@ -309,13 +311,14 @@ class _SystemRunReader:
         )
         self._problems.check()
         if len(unknown) == len(documents):
+            corpus = "in the release's corpus, which has" if self._has_corpus else "in the qrels, which have"
             self._problems.stop(
-                f"no document of the run, such as {documents[0].as_py()!r}, is in the release's corpus, "
-                f"which has {min(self._release.documents, default='none')!r}",
+                f"no document of the run, such as {documents[0].as_py()!r}, is {corpus} "
+                f"{min(self._known_documents, default='none')!r}",
                 "Name the field with the documents' ids with --map document=COLUMN, or evaluate a run over "
                 "this corpus.",
             )
-        return len(unknown)
+        return len(unknown) if self._has_corpus else 0
 
     def _note_unknown_query(self, kind: str, name: str, line: int) -> None:
         if kind == UNKNOWN_QUERY:
@@ -333,6 +336,11 @@ class _SystemRunReader:
         parts = ", ".join(self._release.parts)
         names = ", ".join(map(repr, sorted(self._unknown_queries)[:3]))
         known_id = self._release.qrels.query_ids[0]
+        if not self._has_corpus:
+            return (
+                f"the qrels have no query of the file: {reasons}, such as {names}, not {known_id!r}",
+                "Name the field with the queries (--map query=COLUMN), or evaluate a run of these queries.",
+            )
         examples = f" such as {names}, where the release has {known_id!r}" if names else ""
         return (
             f"the file has no query of {parts} of the release {self._release.name!r}: {reasons}{examples}",

@@ -33,7 +33,7 @@ def add_topic_ids(known: KnownQueries, path: Path | None, progress: Progress = s
     """
     if path is None:
         return known
-    records = _open_topics(path, progress)
+    records = open_topics(path, progress)
     used = records.resolve(QueryFields(), except_fields=("information_need", "reference", "filter"))
     if used.id is None:
         records.refuse_columns("no column is known to hold the topics' ids: call the column id")
@@ -58,7 +58,7 @@ def add_topic_ids(known: KnownQueries, path: Path | None, progress: Progress = s
     return known.with_other_ids(other_ids)
 
 
-def _open_topics(path: Path, progress: Progress) -> Records:
+def open_topics(path: Path, progress: Progress = silent) -> Records:
     """Return the rows of a table of topics; a table of two columns needs no header."""
     records = Records(path, None, progress)
     text = next(field for field in file_fields(QueryFields) if field.name == "text")

@@ -46,6 +46,8 @@ class FileLayout(NamedTuple):
 def find_format(path: Path, layout: FileLayout, problems: Problems) -> str:
     """Return the requested format of a file, or the format that its name or beginning shows."""
     by_name = {**SUFFIXES, ".qrels": "qrels"}.get(find_suffix(path))
+    if by_name == "tsv" and layout.header and look_like_qrels(read_first_lines(path, layout.encoding)):
+        by_name = "qrels"  # as in MS MARCO's qrels.tsv, which has no header
     return choose_format(layout.format, FORMATS, lambda: by_name or _detect_format(path, layout), problems)
 
 
