@@ -11,13 +11,13 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Annotated, Any, ParamSpec
 
-from typer import Exit, Option
+from typer import Argument, Exit, Option
 
 from curation.cli import evaluate_output
 from curation.cli.evaluate_output import OUT, select_by_ending
 from curation.cli.file_options import get_columns, map_option
 from curation.cli.invocation import actor, release_store
-from curation.cli.options import AnyRelease, with_options_of
+from curation.cli.options import with_options_of
 from curation.cli.output import note
 from curation.cli.program import app
 from curation.cli.progress import progress_bar
@@ -46,6 +46,13 @@ BASELINE = "baseline"
 Parameters = ParamSpec("Parameters")
 
 
+Evaluated = Annotated[
+    str,
+    Argument(
+        metavar="RELEASE",
+        help="A release's name, id or the start of its id, a packed file, or a file of qrels.",
+    ),
+]
 RunFiles = Annotated[
     list[str] | None,
     Option(
@@ -113,7 +120,7 @@ def _with_exit_codes(command: Callable[Parameters, None]) -> Callable[Parameters
 @with_options_of(EvaluateRequest, except_fields=WITHOUT_OPTION)
 def evaluate(
     request: EvaluateRequest,
-    name: AnyRelease,
+    name: Evaluated,
     run: RunFiles = None,
     answers: AnswerFiles = None,
     fail_if: FailConditions = None,
@@ -121,12 +128,14 @@ def evaluate(
     graded: GradedAnswers = None,
     map: ColumnMap = None,
 ) -> None:
-    """Evaluate systems on a release, with intervals.
+    """Evaluate systems on a release or on qrels, with intervals.
 
     Lists are ordered by score as in trec_eval 10. A query that a run misses counts 0; a query without
     relevant documents is left out. A run may rank chunks: with columns start and end, with ids such as
     doc#0-120, or with the texts of the chunks. Several systems are compared in pairs; systems that share a
     letter on the leaderboard cannot be distinguished.
+
+    A file of qrels needs no project. --topics can give its queries texts, strata and other columns.
 
     A sealed part needs a reason, which is logged. Leads see all figures of a sealed part. Evaluators see one
     rounded figure of each system, and may ask a limited number of times a month.
@@ -134,6 +143,7 @@ def evaluate(
     \b
     Examples:
       goldgrade evaluate v1 --run bm25=bm25.trec --run dense=dense.tsv --part dev --breakdown type,segment
+      goldgrade evaluate qrels.txt --run a.trec --run b.trec
       goldgrade evaluate v1 --run new=seed1.trec --run new=seed2.trec --out report.html --out systems.tex
       goldgrade evaluate v1 --run index.trec --splitter index.jsonl
       goldgrade evaluate v1 --run new.trec --part test --reason "Candidate of May"

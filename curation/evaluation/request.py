@@ -91,7 +91,8 @@ class EvaluateRequest:
     topics: Path | None = option(
         None,
         "Topics: a table of id and text",
-        "Table of id and text for runs with other query ids. CSV, TSV, JSON lines or TREC's topics.",
+        "Table of id and text for runs with other query ids. CSV, TSV, JSON lines or TREC's topics. With "
+        "qrels: the queries' texts, strata and other columns.",
         unset="the runs have the release's ids or texts",
     )
     seed: Seed = 0

@@ -61,8 +61,8 @@ def test_the_means_are_those_of_ir_measures_and_the_first_line_has_both_where_th
     good, bad = (run.overall["ndcg@10"].value or 0 for run in result.runs)
     assert done.stdout.splitlines()[2] == (
         "2 queries have no relevant document and no value of ndcg@10. Over the other 12: "
-        f"good {good:.4f}, bad {bad:.4f}. Over all 14, with 0 for these queries as in ir_measures: good {good * 12 / 14:.4f}, bad "
-        f"{bad * 12 / 14:.4f}."
+        f"good {good:.4f}, bad {bad:.4f}. Over all 14, with 0 for these queries as in ir_measures: "
+        f"good {good * 12 / 14:.4f}, bad {bad * 12 / 14:.4f}."
     )
     assert not (folder / "data").exists()
 
@@ -76,7 +76,19 @@ def test_queries_with_a_relevant_document_alone_have_one_figure(folder: Path) ->
 
 def test_json_and_files_are_those_of_a_release_and_columns_of_topics_break_figures_down(folder: Path) -> None:
     command = ["--json", "evaluate", "web.qrels", "--run", "good.json", "--run", "bad.json"]
-    done = invoke([*command, "--topics", "topics.csv", "--breakdown", "stratum,digit", "--out", "table.tex"])
+    done = invoke(
+        [
+            *command,
+            "--topics",
+            "topics.csv",
+            "--breakdown",
+            "stratum,digit",
+            "--measures",
+            "map",
+            "--out",
+            "table.tex",
+        ]
+    )
     result = json.loads(done.stdout)
     strata = result["runs"][0]["strata"]
     assert strata["stratum"].keys() == {"head", "tail", "not in the topics"}
