@@ -15,8 +15,8 @@ from starlette.routing import Route
 from app.context import image_hosts, project_store
 from app.json_routes import KeyedMessage, StrictMessage, json_route, log_refusals, validate_messages
 from curation.labeling.consensus import case_views, queue
-from curation.labeling.consensus.adjudication import REVIEWERS
 from curation.labeling.consensus.reviewer_actions import ReviewerAction, submit_actions
+from curation.people.annotators import REVIEWERS
 
 MAX_CASES = 10
 MAX_HELD_PAIRS = 500

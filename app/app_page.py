@@ -7,7 +7,6 @@ from typing import NamedTuple
 
 from curation.store import Annotator
 
-REVIEWERS = ("reviewer", "lead")
 LEADS = ("lead",)
 DATA, JUDGE, QUALITY, RELEASE = "Data", "Judge", "Quality", "Release"
 SETTINGS = ":material/settings: Settings"

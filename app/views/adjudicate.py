@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from app.app_page import JUDGE, REVIEWERS, AppPage
+from app.app_page import JUDGE, AppPage
 from app.context import project_store
 from app.deciding import show_deciding
 from app.next_stage import show_missing_stage
@@ -10,6 +10,7 @@ from app.signin.cookies import cookie_codec
 from curation.labeling.consensus.queue import count_open_pairs
 from curation.labeling.rounds.rounds import list_rounds
 from curation.operations.jobs.figures import figures_of
+from curation.people.annotators import REVIEWERS
 from curation.store import Annotator
 
 

@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from importlib import import_module
 from types import FrameType
 
+from curation import GC_THRESHOLDS
 from curation.cli import invocation, program
 from curation.core.characters import show_controls
 from curation.core.default_paths import describe_former_variables
@@ -30,10 +31,6 @@ MODULES = {
 
 STOPPED = "Stopped. Nothing is half-written."
 """The sentence after Ctrl+C; a sentence on the finished parts of the work follows."""
-
-GC_THRESHOLDS = (50_000, 5, 5)
-"""Thresholds of the garbage collector, see gc.set_threshold; the default of 700 costs a sixth of the time
-of imports."""
 
 
 def main() -> None:

@@ -22,13 +22,12 @@ from curation.core.digests import canonical_json, file_digest
 from curation.core.errors import InputError, RefusedError, StoreError
 from curation.operations.whole_file import Rows, read_whole_file
 from curation.store import COMMAND_LINE, Store, note_event, utc_now
+from curation.store.database import OWNER_ONLY
 from curation.store.project_file import refuse_name
 from curation.store.staging import flush, staging_folder
 
 FORM = 1
 """The version of the format of the checksum file."""
-OWNER_ONLY = 0o600
-"""The mode of a file that only its owner can read and write."""
 
 
 @dataclass(frozen=True)

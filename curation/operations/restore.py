@@ -9,9 +9,10 @@ from pathlib import Path
 
 from curation.core.errors import InputError, RefusedError, StoreError
 from curation.core.text import pluralize
-from curation.operations.backup import OWNER_ONLY, verify_sums
+from curation.operations.backup import verify_sums
 from curation.operations.whole_file import Rows, read_whole_file
 from curation.store import COMMAND_LINE, open_store, record_event, utc_now
+from curation.store.database import OWNER_ONLY
 from curation.store.duckdb_format import log_path
 from curation.store.project_file import is_served, refuse_name
 from curation.store.staging import flush, staging_folder

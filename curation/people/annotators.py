@@ -14,6 +14,7 @@ from curation.store import COMMAND_LINE, Annotator, Cursor, fetch, utc_now
 ROLES = ("annotator", "reviewer", "lead", "evaluator")
 # roles that may see documents to grade; evaluators score systems and do not see these documents
 JUDGING_ROLES = ("annotator", "reviewer", "lead")
+REVIEWERS = ("reviewer", "lead")  # roles that decide disputed pairs
 EVALUATING_ROLES = (
     "evaluator",
     "lead",

@@ -31,6 +31,7 @@ from curation.labeling.consensus.consensus import read_consensus
 from curation.labeling.consensus.marks import read_marks, read_newer_versions
 from curation.labeling.consensus.votes import choose_decisions_view
 from curation.people.seal_access import SEALED, read_sealed_queries
+from curation.queries.sampling.strata import STRATUM_SEPARATOR
 from curation.relabeling.calendar import REVISIT_QUARTERS, Quarter
 from curation.store import Cursor, get_setting
 from curation.store.documents import snapshot_versions
@@ -39,8 +40,6 @@ Pair = tuple[str, str]
 
 SAME, CHANGED, GONE, UNKNOWN = "same", "changed", "gone", "unknown"
 """States of a judged document: its present version is the judged version, a new version, gone, or unknown."""
-STRATUM_SEPARATOR = " · "
-"""Separator between the dimensions in a stratum's name."""
 SCORE_WEIGHTS: Mapping[str, float] = {"document": 0.5, "guide": 0.25, "age": 0.25}
 """Weights of the parts of the staleness score; the weights sum to 1."""
 MIN_STALE_SCORE = 0.25

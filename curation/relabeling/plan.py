@@ -17,8 +17,9 @@ from curation.core.progress import Progress, silent
 from curation.core.request import describe_out_of_bounds
 from curation.core.text import pluralize
 from curation.people.annotators import require_author
+from curation.queries.sampling.strata import STRATUM_SEPARATOR
 from curation.relabeling.calendar import refuse_second_relabeling
-from curation.relabeling.judged_pairs import GONE, STRATUM_SEPARATOR, JudgedPair
+from curation.relabeling.judged_pairs import GONE, JudgedPair
 from curation.relabeling.pair_selection import RANDOM, select_pairs
 from curation.relabeling.query_changes import ADD, RETIRE, RETURNED, select_query_changes
 from curation.relabeling.request import PlanRequest

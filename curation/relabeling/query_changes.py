@@ -18,9 +18,8 @@ from curation.queries.retired_queries import retire_query, return_query
 from curation.queries.sampling import stored_sample
 from curation.queries.sampling.designs import draw_stratified
 from curation.queries.sampling.dimensions import BANDS, classify_bands
-from curation.queries.sampling.strata import Labels, Stratum
+from curation.queries.sampling.strata import STRATUM_SEPARATOR, Labels, Stratum
 from curation.relabeling.calendar import Quarter
-from curation.relabeling.judged_pairs import STRATUM_SEPARATOR
 from curation.relabeling.staleness import SetState
 from curation.relabeling.stored_plans import QueryChange, StoredPlan
 from curation.relabeling.traffic import LEFT, read_traffic

@@ -17,7 +17,8 @@ from curation.labeling.consensus.consensus import compute_consensus
 from curation.labeling.consensus.rule import read_rule
 from curation.labeling.consensus.votes import Votes
 from curation.labeling.rounds.rounds import find_round
-from curation.relabeling.judged_pairs import STRATUM_SEPARATOR, Pair, read_query_tags, read_query_types
+from curation.queries.sampling.strata import STRATUM_SEPARATOR
+from curation.relabeling.judged_pairs import Pair, read_query_tags, read_query_types
 from curation.relabeling.stored_plans import StoredPlan, read_plan_pairs
 from curation.store import Cursor
 

@@ -21,7 +21,7 @@ from curation.ingest.importers.queries import read_active_queries
 from curation.labeling.consensus.consensus import PairConsensus, compute_consensus
 from curation.labeling.consensus.votes import Votes, read_votes
 from curation.people.seal_access import read_closed_access
-from curation.queries.sampling.strata import BETWEEN
+from curation.queries.sampling.strata import STRATUM_SEPARATOR
 from curation.splits.inputs import SplitInputs
 from curation.store import Cursor, Document, Query, get_setting
 from curation.store.documents import current_snapshot, snapshot_texts
@@ -190,7 +190,7 @@ def _find_levels(queries: Mapping[str, Query], labels: SplitLabels) -> dict[str,
     for query_id, query in queries.items():
         stratum = labels.strata.get(query_id, query.source)
         levels[query_id] |= {("stratum", stratum), ("source", query.source)}
-        values = stratum.split(BETWEEN)
+        values = stratum.split(STRATUM_SEPARATOR)
         if query_id in labels.strata and 1 < len(values) == len(labels.crossed):
             levels[query_id] |= set(zip(labels.crossed, values, strict=True))
     for query_id, tag in zip(*(column.to_pylist() for column in labels.tags.columns), strict=True):

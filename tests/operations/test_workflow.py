@@ -23,7 +23,7 @@ from curation.operations.jobs.stored import store_ending, store_job
 from curation.operations.registry import OPERATIONS
 from curation.operations.workflow.judging import RoundProgress
 from curation.operations.workflow.project_workflow import read_figures, read_state
-from curation.operations.workflow.stage import Stage, find_next_stage, join_names
+from curation.operations.workflow.stage import Stage, find_next_stage
 from curation.people.invitations import invite, withdraw_invitation
 from curation.people.passwords import write_password
 from curation.queries.sampling.draw import draw_sample
@@ -259,13 +259,6 @@ def begin_as_lead(store: Store, kind: str) -> str:
 
 def test_every_kind_of_job_with_a_step_is_one() -> None:
     assert {step.stage for step in OPERATIONS.values()} <= {"", *STAGE_NAMES}
-
-
-def test_many_names_are_cut() -> None:
-    assert join_names([]) == ""
-    assert join_names(["ada"]) == "ada"
-    assert join_names(["ada", "ben"]) == "ada and ben"
-    assert join_names(["ada", "ben", "cleo", "dora", "emil"]) == "ada, ben, cleo and 2 more"
 
 
 def waiting_lines(store: Store) -> dict[str, str]:

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import streamlit as st
 
 from app import ui
-from app.app_page import LEADS, QUALITY, REVIEWERS, AppPage
+from app.app_page import LEADS, QUALITY, AppPage
 from app.context import project_store
 from app.next_stage import show_missing_stage
 from app.views.agreement import planted_items
@@ -22,6 +22,7 @@ from curation.core.reports.page import Section
 from curation.core.text import percent
 from curation.labeling.rounds.rounds import list_rounds
 from curation.operations.jobs.figures import DataState, FigureCache, figures_of
+from curation.people.annotators import REVIEWERS
 from curation.store import Annotator, Store
 
 ALL_ROUNDS = "All rounds"

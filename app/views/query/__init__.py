@@ -11,7 +11,7 @@ import streamlit as st
 
 from app import ui
 from app.acts import Acts, FormState, submit_button
-from app.app_page import REVIEWERS, AppPage
+from app.app_page import AppPage
 from app.components.links import QUERY_PAGE
 from app.context import project_store
 from app.send_documents import show_send_form
@@ -29,6 +29,7 @@ from curation.operations.query_documents import (
 )
 from curation.operations.query_facts import EditedTexts, QueryFacts, edit_texts
 from curation.operations.query_history import read_history
+from curation.people.annotators import REVIEWERS
 from curation.people.seal_access import unseal
 from curation.retrieval import RUN_PREFIX
 from curation.store import Annotator, Store

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from app import ui
 from app.acts import Acts
-from app.app_page import JUDGE, LEADS, REVIEWERS, AppPage
+from app.app_page import JUDGE, LEADS, AppPage
 from app.context import project_store
 from app.page_context import read_context
 from app.views.write import answer_tasks, answers, deciding, queries, questions
 from curation.labeling.written_answers.writing import has_answer_tasks
-from curation.people.annotators import JUDGING_ROLES
+from curation.people.annotators import JUDGING_ROLES, REVIEWERS
 from curation.queries.coverage.writing.writing_queue import has_writing_tasks
 from curation.store import Annotator
 

@@ -30,7 +30,7 @@ import numpy as np
 
 from curation.core.errors import InputError
 from curation.core.statistics.arrays import Mask
-from curation.queries.sampling.strata import BETWEEN
+from curation.queries.sampling.strata import STRATUM_SEPARATOR
 
 NO_SEGMENT = "no segment"
 NO_TAG = "no tag"
@@ -142,7 +142,7 @@ def _make_dimension_reader(index: int, count: int) -> Callable[[Row], list[str]]
     def read_value(row: Row) -> list[str]:
         if row.get("inclusion_probability") is None:
             return [NOT_SAMPLED]
-        parts = str(row["stratum"]).split(BETWEEN)
+        parts = str(row["stratum"]).split(STRATUM_SEPARATOR)
         return [parts[index] if len(parts) == count else str(row["stratum"])]
 
     return read_value

@@ -32,11 +32,10 @@ from curation.labeling.consensus.decisions import Pair, ReviewerDecision, Ruling
 from curation.labeling.consensus.disputes import read_cases
 from curation.labeling.consensus.marks import ProjectMarks, read_marks
 from curation.labeling.consensus.votes import Votes, read_votes
-from curation.people.annotators import require_author
+from curation.people.annotators import REVIEWERS, require_author
 from curation.store import COMMAND_LINE, Cursor, Store, get_setting, record_event, write_if_unchanged
 from curation.store.documents import documents_by_hash
 
-REVIEWERS = ("reviewer", "lead")
 BUSY = "Other reviewers decided pairs while the file was read. No decision of the file was stored. Try again."
 UNJUDGED = "nobody has judged this pair"
 UNDISPUTED = "not disputed"

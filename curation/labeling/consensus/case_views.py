@@ -13,7 +13,6 @@ from curation.core.digests import digest
 from curation.core.errors import RefusedError
 from curation.core.spans import Spans
 from curation.guides.guide import Guide, current_guide
-from curation.labeling.consensus.adjudication import REVIEWERS
 from curation.labeling.consensus.comments import Comment, list_comments
 from curation.labeling.consensus.decisions import Pair, unjudged_error
 from curation.labeling.consensus.disputes import Case, Opinion, read_cases
@@ -21,7 +20,7 @@ from curation.labeling.presentation.drawing import NO_IMAGE_HOSTS, Hosts, draw_b
 from curation.labeling.presentation.excerpts import Segment
 from curation.labeling.presentation.markup import Fact, Node
 from curation.labeling.rounds.withheld_answers import read_withheld_pairs
-from curation.people.annotators import require_author
+from curation.people.annotators import REVIEWERS, require_author
 from curation.people.seal_access import unseal_for_reviewer
 from curation.store import Store, fetch
 from curation.store.documents import title_last_shown

@@ -11,7 +11,6 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from curation.guides.guide import current_guide
-from curation.labeling.consensus.adjudication import REVIEWERS
 from curation.labeling.consensus.case_views import CaseView, draw_case, make_pair_id
 from curation.labeling.consensus.claims import claim_pairs, find_claimed_pairs
 from curation.labeling.consensus.decisions import Pair, read_recent_decisions
@@ -19,7 +18,7 @@ from curation.labeling.consensus.disputes import Dispute, build_case, find_dispu
 from curation.labeling.consensus.second_opinions import read_awaited_opinions
 from curation.labeling.presentation.drawing import NO_IMAGE_HOSTS, Hosts
 from curation.labeling.rounds.withheld_answers import read_withheld_pairs
-from curation.people.annotators import require_author
+from curation.people.annotators import REVIEWERS, require_author
 from curation.people.seal_access import unseal_for_reviewer
 from curation.store import Store
 

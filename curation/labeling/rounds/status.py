@@ -25,8 +25,7 @@ from curation.store import Cursor, Store, fetch
 _PROGRESS = """
 SELECT p.annotator, count(*), count(*) FILTER (s.answered),
        count(*) FILTER (s.kind = 'cannot_tell'), count(*) FILTER (s.kind = 'later'),
-       count(*) FILTER (s.flagged), count(p.duplicate_of),
-       count(*) FILTER (p.duplicate_of IS NOT NULL AND s.answered), max(s.submitted_at)
+       count(*) FILTER (s.flagged), count(p.duplicate_of), max(s.submitted_at)
 FROM live_presentations p LEFT JOIN presentation_states s USING (presentation_id)
 WHERE p.round_id = ?
 GROUP BY p.annotator ORDER BY p.annotator
@@ -75,7 +74,6 @@ class AnnotatorProgress(NamedTuple):
     later: int
     flagged: int
     duplicates: int
-    duplicates_answered: int
     last_at: datetime | None
 
 

@@ -18,10 +18,9 @@ from curation.labeling.answer_matching import normalise_answer
 from curation.labeling.written_answers.outcomes import update_references
 from curation.labeling.written_answers.tasks import find_answer_task
 from curation.labeling.written_answers.writing import find_answer_problems
-from curation.people.annotators import require_author
+from curation.people.annotators import REVIEWERS, require_author
 from curation.store import COMMAND_LINE, Cursor, Store, fetch, record_event, utc_now
 
-REVIEWERS = ("reviewer", "lead")
 _INSERT = "INSERT INTO answer_decisions VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
 _ASSIGNED_QUERIES = "SELECT query_id FROM answer_assignments WHERE task_id = ? AND writer = ?"
 _ANSWER_COUNTS = """

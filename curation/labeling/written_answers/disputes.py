@@ -20,7 +20,7 @@ from curation.labeling.written_answers import decisions
 from curation.labeling.written_answers.outcomes import compute_outcomes
 from curation.labeling.written_answers.shown_documents import read_query_text, read_shown_documents
 from curation.labeling.written_answers.tasks import find_answer_task, list_answer_tasks
-from curation.people.annotators import require_author
+from curation.people.annotators import REVIEWERS, require_author
 from curation.people.seal_access import SealAccess, resolve_access
 from curation.store import COMMAND_LINE, Store
 
@@ -137,7 +137,7 @@ def find_answer_disputes(store: Store, reviewer: str = COMMAND_LINE) -> AnswerDi
     disputed = []
     own_queries = 0
     with store.reading() as cursor:
-        require_author(cursor, reviewer, *decisions.REVIEWERS)
+        require_author(cursor, reviewer, *REVIEWERS)
         for task in list_answer_tasks(cursor):
             assigned_queries = decisions.find_own_queries(cursor, task.task_id, reviewer)
             for query_id, outcome in compute_outcomes(cursor, task.task_id).items():
@@ -163,7 +163,7 @@ def read_answer_case(
     RefusedError: the person is not a reviewer, or was asked to answer the query, or the query is sealed.
     """
     with store.reading() as cursor:
-        require_author(cursor, reviewer, *decisions.REVIEWERS)
+        require_author(cursor, reviewer, *REVIEWERS)
         resolve_access(cursor, access).require_open(query_id)
         task = find_answer_task(cursor, task_name)
         outcome = compute_outcomes(cursor, task.task_id, [query_id]).get(query_id)

@@ -23,6 +23,7 @@ from importlib import import_module
 from pathlib import Path
 from queue import SimpleQueue
 
+from curation import GC_THRESHOLDS
 from curation.core import log
 from curation.core.arrow import hide_pandas
 from curation.core.errors import CurationError
@@ -41,9 +42,6 @@ MODULES = (
 """Modules with slow imports (200 MB), which a process imports while it waits for a job."""
 REPORT_INTERVAL = 0.1
 """The seconds between two lines about the same step."""
-GC_THRESHOLDS = (50_000, 5, 5)
-"""Thresholds of the garbage collector, see gc.set_threshold; the default of 700 costs a sixth of the time
-of imports."""
 LIMITED_KINDS = frozenset({"check file", "import", "evaluate"})
 MAX_MEMORY, MAX_CPU_SECONDS = 4 << 30, 1_800
 """The memory in bytes and the processor time in seconds of a job that reads files of people."""

@@ -8,13 +8,13 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import NamedTuple
 
-from curation.core.text import percent, pluralize
+from curation.core.text import join_names, percent, pluralize
 from curation.labeling.rounds import pace
 from curation.labeling.rounds.pace import AnnotatorWork
 from curation.labeling.rounds.practice import read_practice_statuses
 from curation.labeling.rounds.round_states import RoundState, compute_answered_share, read_round_states
 from curation.operations.workflow.preparing import Preparation
-from curation.operations.workflow.stage import Action, Stage, State, join_names
+from curation.operations.workflow.stage import Action, Stage, State
 from curation.people.annotators import list_eligible_annotators, select_default_names
 from curation.store import Cursor, Store
 

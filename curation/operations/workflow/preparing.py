@@ -5,11 +5,11 @@ from __future__ import annotations
 from datetime import datetime
 from typing import NamedTuple
 
-from curation.core.text import pluralize
+from curation.core.text import join_names, pluralize
 from curation.ingest.filters import find_outside_pairs
 from curation.ingest.importers.queries import read_active_queries
 from curation.ingest.stored_runs import read_stored_runs
-from curation.operations.workflow.stage import Action, Stage, State, join_names
+from curation.operations.workflow.stage import Action, Stage, State
 from curation.queries.sampling.stored_sample import SampleReport, read_current_sample
 from curation.store import Cursor, fetch, get_setting
 from curation.store.documents import count_documents, is_held

@@ -57,10 +57,3 @@ def find_next_stage(stages: Sequence[Stage]) -> Stage | None:
     attention = (stage for stage in stages if stage.state == "needs attention")
     unfinished = (stage for stage in stages if stage.state != "done")
     return next(attention, None) or next(unfinished, None)
-
-
-def join_names(names: Sequence[str], max_names: int = 3) -> str:
-    """Join people's names for a sentence, such as `ada, ben and 4 more`."""
-    if len(names) > max_names:
-        return f"{', '.join(names[:max_names])} and {len(names) - max_names:,} more"
-    return " and ".join(filter(None, [", ".join(names[:-1]), *names[-1:]]))

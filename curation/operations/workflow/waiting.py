@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from curation.core.text import pluralize
+from curation.core.text import join_names, pluralize
 from curation.guides.questions import list_questions
 from curation.operations.workflow.judging import QUESTIONS
-from curation.operations.workflow.stage import Action, Stage, join_names
+from curation.operations.workflow.stage import Action, Stage
 from curation.people.accounts import list_accounts
 from curation.people.seal_access import read_closed_access
 from curation.store import Cursor

@@ -23,7 +23,8 @@ from curation.core.text import pluralize
 
 MAX_STRATA = 1_000
 """Largest number of strata."""
-BETWEEN = " · "
+STRATUM_SEPARATOR = " · "
+"""Separator between the dimensions in a stratum's name."""
 
 
 class Labels(NamedTuple):
@@ -70,11 +71,14 @@ def cross_dimensions(dimensions: Sequence[Labels]) -> Labels:
     codes = np.zeros(len(dimensions[0].codes), np.intp)
     for dimension, size in zip(dimensions, sizes, strict=True):
         codes = codes * size + dimension.codes
-    names = [BETWEEN.join(values) for values in product(*(dimension.names for dimension in dimensions))]
+    names = [
+        STRATUM_SEPARATOR.join(values) for values in product(*(dimension.names for dimension in dimensions))
+    ]
     if len(set(names)) < len(names):
         repeated = next(name for name in names if names.count(name) > 1)
         raise InputError(
-            f"Two strata would both be called {repeated!r}: a value of the log holds {BETWEEN.strip()!r}.",
+            f"Two strata would both be called {repeated!r}: a value of the log holds "
+            f"{STRATUM_SEPARATOR.strip()!r}.",
             way_out="Name fewer dimensions, or import the log with other values.",
         )
     return Labels(codes, tuple(names))
