@@ -136,7 +136,7 @@ def people_set(
     """Change one thing of a person's account. The command changes the role, access, an address, the link or
     sign-ins.
 
-    A person who is deactivated or becomes evaluator judges no more: open items go to the other annotators of
+    Anyone who is deactivated or becomes evaluator judges no more: open items go to the other annotators of
     the round. The last lead cannot lose the role of lead. A new link ends the former link; a person may
     have several addresses.
 

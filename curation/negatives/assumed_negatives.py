@@ -101,18 +101,18 @@ def find_assumed_negatives(
     left_out: Counter[str] = Counter()
     for pair, rank in sorted(best_ranks.items()):
         if pair[1] not in corpus_ids:
-            left_out["easy negatives name a document that the corpus no longer has"] += 1
+            left_out["easy negatives are left out: their document is no longer in the corpus"] += 1
         elif filters.explain_pair(*pair):
-            left_out["pairs are outside the filter of their query"] += 1
+            left_out["pairs are left out: their document does not match the query's filter"] += 1
         elif (pair[0], identical.first(pair[1])) in judged_pairs:
-            left_out["pairs are judged, or planned in an open round"] += 1
+            left_out["pairs are left out: they are judged, or planned in an open round"] += 1
         elif pair[1] in texts.blank:
-            left_out["pairs have a document without text"] += 1
+            left_out["pairs are left out: their document has no text"] += 1
         elif pair in duplicates:
             near_duplicates.append(duplicates[pair])
         else:
             strata[_choose_stratum(rank, inputs.pool_depth)].append(pair)
-    left_out["pairs are near-duplicates of a relevant document, and no negatives"] = len(near_duplicates)
+    left_out["pairs are left out: they are near-duplicates of a relevant document"] = len(near_duplicates)
     return Population(strata, near_duplicates, {reason: count for reason, count in left_out.items() if count})
 
 
@@ -225,7 +225,9 @@ def find_population(
     )
     n_unsearched = len(set(inputs.systems) - set(systems))
     if n_unsearched:
-        reason = "systems of the pool were not searched, so documents that only they rank are not audited"
+        reason = (
+            "systems of the pool were not searched, so documents that only these systems rank are not audited"
+        )
         population = population._replace(left_out={reason: n_unsearched, **population.left_out})
     return population, systems
 
@@ -235,7 +237,7 @@ def _refuse_changed(inputs: AuditInputs, settings: Mapping[str, Any]) -> None:
     changed = [name for name, stored in inputs.systems.items() if current[name] != stored]
     if changed:
         raise RefusedError(
-            f"{', '.join(changed)}: the settings have changed since the latest pool "
+            f"{', '.join(changed)}: other settings than in the latest pool "
             f"({inputs.pool_id[:8]}). Name the pool's model with --model, choose other systems with "
             "--systems, or build the pool again with `goldgrade pool`."
         )

@@ -177,7 +177,7 @@ def _draw_candidates(
     }
     left_out = dict(population.left_out)
     if len(pairs) < request.size:
-        reason = "pairs fewer than asked for: there are no more assumed negatives"
+        reason = "pairs are missing, because there are no more assumed negatives"
         left_out[reason] = request.size - len(pairs)
     documents = inputs.corpus.part(document_id for _, document_id in pairs)
     hashes = dict(zip(documents.ids, documents.hashes.to_pylist(), strict=True))

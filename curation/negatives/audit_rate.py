@@ -116,7 +116,7 @@ class AuditReport:
         )
         other_text = sum(stratum.other_text for stratum in self.strata)
         pairs = pluralize(other_text, "pair")
-        left_out = f"left out: {pairs} judged since with another text of their document"
+        left_out = f"left out: {pairs} whose document has changed since the audit began"
         return [
             (self.rate.why or "") if self.rate.value is None else rate,
             *([left_out] if other_text else []),
@@ -249,9 +249,7 @@ def _find_audit(cursor: Cursor, name: str | None) -> Round:
     if name is not None:
         round_ = find_round(cursor, name)
         if round_.kind != "audit":
-            raise RefusedError(
-                f"The round {name!r} is of kind {round_.kind}, so the round has no random sample of an audit."
-            )
+            raise RefusedError(f"The round {name!r} is of kind {round_.kind}, so it is not an audit.")
         return round_
     audits = [round_ for round_ in list_rounds(cursor) if round_.kind == "audit"]
     if not audits:

@@ -34,9 +34,9 @@ from curation.store import Cursor, Document, Query, Store, fetch
 from curation.store.documents import current_snapshot, snapshot_texts
 
 JUDGED = "judged not relevant"
-NO_DOCUMENT = "entries of lists name a document that the corpus no longer has"
-NO_GRADE = "pairs were judged without a grade (disputed, or cannot tell): they are no negatives yet"
-OLDER_TEXT = "pairs were graded on an older text of their document: they are no negatives until judged again"
+NO_DOCUMENT = "list entries are left out: their document is no longer in the corpus"
+NO_GRADE = "pairs are not negatives yet: they were judged without a grade (disputed, or cannot tell)"
+OLDER_TEXT = "pairs are not negatives until judged again: they were graded on an older text of their document"
 _Ranks = Mapping[str, Mapping[str, RankedPair]]
 """Map from document id to the document's rank in each system."""
 _Texts = dict[str, tuple[str, Shingles]]
@@ -146,7 +146,8 @@ class HardNegatives:
             f"{self.negatives:,} hard negatives.",
             f"{pluralize(self.near_duplicates, 'document is', 'documents are')} excluded as "
             "near-duplicates of a relevant document.",
-            f"{self.suspects:,} suspects to judge first: systems rank suspects above a relevant document.",
+            f"{self.suspects:,} suspects to judge first, because systems rank them above a relevant "
+            "document.",
             f"{len(self.queries) - self.enough:,} of {pluralize(len(self.queries), 'query', 'queries')}: "
             f"fewer than {self.want} hard negatives.",
             *(f"{count:,} {reason}" for reason, count in self.left_out.items()),

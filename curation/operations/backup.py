@@ -54,7 +54,7 @@ class Backup:
     def sentences(self) -> list[str]:
         """Return sentences about the copy of the project, the number of its rows, and its checksum."""
         copied = f"Copied the project to {self.path.name} ({self.bytes / 1e6:,.1f} MB)."
-        rows = f"All of its {sum(self.rows.values()):,} rows were read."
+        rows = f"The copy was checked: all {sum(self.rows.values()):,} rows can be read."
         return [f"{copied} {rows}", f"SHA-256: {self.sha256}"]
 
 
@@ -174,8 +174,8 @@ def _read_copy(copy: Path, project: Path) -> Rows:
 
 def _existing_target_error(target: Path) -> RefusedError:
     return RefusedError(
-        f"{target} or its sums exist already. A backup never replaces a file: choose a different name, or "
-        "name a folder, and the time becomes part of the name."
+        f"{target} or its sums exist already. A backup never overwrites a file: choose another name, or "
+        "give a folder, so that the time becomes the name."
     )
 
 

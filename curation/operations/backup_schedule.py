@@ -69,7 +69,7 @@ def take_backup(store: Store, request: BackupRequest, _progress: Progress, autho
     """
     folder = Path(request.folder)
     if request.keep is None and not request.reason.strip():
-        raise InputError("A snapshot holds sealed grades: give a reason for the snapshot.")
+        raise InputError("A snapshot contains sealed grades: give a reason.")
     if not folder.is_dir():
         raise InputError(f"{folder}: there is no such folder; expected a folder for backups.")
     store.read(require_author, author, "lead")
@@ -157,7 +157,7 @@ OPERATIONS = {
         BackupRequest,
         take_backup,
         in_progress="taking a backup",
-        on_interrupt="The project is unchanged, and there is no new backup.",
+        on_interrupt="There is no new backup. The project is unchanged.",
         first_step="copying the project and reading the copy",
     )
 }

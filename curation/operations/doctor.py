@@ -43,7 +43,7 @@ class Examination:
             sentences.append(f"{LEVEL_LABELS[finding.level]}{finding.what}: {finding.sentence}{command}")
         for check, reason in self.not_checked.items():
             sentences.append(f"not checked: {check}, because {reason}")
-        conclusion = f"Problems: {self.problems:,}." if self.problems else "No finding asks for action."
+        conclusion = f"Problems: {self.problems:,}." if self.problems else "Nothing needs your attention."
         return [*sentences, conclusion]
 
     @property

@@ -70,10 +70,10 @@ def check_releases(store: Store) -> Iterator[DoctorFinding]:
             yield DoctorFinding("problem", "releases", f"{name}: {error.found}")
             continue
         if not verified.intact:
-            sentence = f"The release {name} is not as it was frozen: {verified.problems[0]}."
+            sentence = f"The release {name} differs from what was frozen: {verified.problems[0]}."
             yield DoctorFinding("problem", "releases", sentence, f"goldgrade verify {name}")
     if names:
-        yield DoctorFinding("fine", "releases", f"Releases compared with their sums: {len(names):,}.")
+        yield DoctorFinding("fine", "releases", f"Releases checked against their checksums: {len(names):,}.")
 
 
 def check_jobs(store: Store) -> Iterator[DoctorFinding]:
@@ -84,8 +84,8 @@ def check_jobs(store: Store) -> Iterator[DoctorFinding]:
         return
     for job in unended:
         started = f"{job.started_at:%Y-%m-%d %H:%M} UTC"
-        sentence = f"The job “{job.kind}” of {job.started_by} ({started}) has no end, "
-        sentence += "and no process works on it: its server was stopped. Start the job again on its page."
+        sentence = f"The job “{job.kind}” of {job.started_by} ({started}) never ended, "
+        sentence += "because its server was stopped. Start the job again on its page."
         yield DoctorFinding("note", "jobs", sentence)
 
 
@@ -112,11 +112,11 @@ def check_backups(store: Store) -> Iterator[DoctorFinding]:
         since = f"{restored_at:%Y-%m-%d %H:%M} UTC"
         sentence = f"The project was restored on {since}, and no backup was taken since."
     elif backup_at is None:
-        sentence = "No backup was ever taken with goldgrade."
+        sentence = "There is no backup of this project yet."
     else:
         sentence = f"The last backup was taken on {backup_at:%Y-%m-%d %H:%M} UTC"
         if utc_now() - backup_at > MAX_BACKUP_AGE:
-            sentence += f", over {MAX_BACKUP_AGE.days} days ago."
+            sentence += f", over {MAX_BACKUP_AGE.days} daysago."
         else:
             level, sentence = "fine", f"{sentence}."
     yield DoctorFinding(level, "backup", sentence, "" if level == "fine" else "goldgrade backup FOLDER")

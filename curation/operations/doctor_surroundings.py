@@ -50,7 +50,7 @@ def check_log(project: Path) -> Iterator[DoctorFinding]:
 
 def check_permissions(project: Path) -> Iterator[DoctorFinding]:
     """Check that only the owner can use the project file, and that the file can be written."""
-    secrets = "The project holds hashes of passwords, sealed grades and the key that signs cookies."
+    secrets = "The project contains password hashes, sealed grades and the key that signs sign-in cookies."
     log_content = "the log next to it", "The log holds new changes."
     contents = {project: ("the file", secrets), log_path(project): log_content}
     for path, (name, content) in contents.items():
@@ -59,7 +59,7 @@ def check_permissions(project: Path) -> Iterator[DoctorFinding]:
                 sentence = f"Other users of this machine can use {name} (mode {mode:o}). {content}"
                 yield DoctorFinding("problem", "permissions", sentence, f"chmod 600 {path}")
     if not (os.access(project, os.W_OK) and os.access(project.parent, os.W_OK)):
-        sentence = "You cannot write the file or its folder: only commands that read the project work."
+        sentence = "You cannot write to the file or its folder, so only commands that read the project work."
         yield DoctorFinding("problem", "permissions", sentence)
 
 
@@ -72,22 +72,22 @@ def check_disk(project: Path) -> Iterator[DoctorFinding]:
             level = "problem" if free < size else "note"
         sentence = f"The file has {format_megabytes(size)}; {format_megabytes(free)} are free on its disk."
         if level != "fine":
-            sentence += " A backup next to the file, an export or a migration needs the same space again."
+            sentence += " A backup next to the file, an export or a migration needs as much space again."
         yield DoctorFinding(level, "disk", sentence)
         folder = find_index_folder(project)
         if index := sum(path.stat().st_size for path in folder.glob("*")):
-            sentence = f"{folder.name} ({format_megabytes(index)}) holds the index of BM25. "
-            sentence += "You can delete the folder; a search makes the index again."
+            sentence = f"{folder.name} ({format_megabytes(index)}) contains the BM25 index. "
+            sentence += "You can delete the folder: the next search builds the index again."
             yield DoctorFinding("fine", "disk", sentence)
 
 
 def check_leftovers(folders: Sequence[Path], clean: bool) -> Iterator[DoctorFinding]:
     """Find the files that killed processes left, and remove them if `clean` is set."""
-    remark = "It was removed." if clean else "This leftover can hold sealed grades."
+    remark = "It was removed." if clean else "It can contain sealed grades."
     command = "" if clean else "goldgrade doctor --clean"
     for folder in dict.fromkeys(path.resolve() for path in folders):
         for path in remove_leftovers(folder) if clean else list_leftovers(folder):
-            sentence = f"A process that was killed left {path}. {remark}"
+            sentence = f"A killed process left {path} behind. {remark}"
             yield DoctorFinding("fine" if clean else "problem", "leftovers", sentence, command)
     for path in remove_old_results() if clean else list_old_results():
         origin = "older than an hour, or that a killed process left"

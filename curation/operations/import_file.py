@@ -117,8 +117,8 @@ def _set_markup(
             words = "each document in the markup of its file"
         return f"The guide shows {words}.{remark}"
     if markup is None and new_markup != text_markup:
-        doubt = f"The text looks like {MARKUPS[text_markup]}, and the guide shows it as {new_markup}."
-        return f"{doubt} Say --markup {text_markup} if that is wrong."
+        doubt = f"The text looks like {MARKUPS[text_markup]}, but the guide shows it as {new_markup}."
+        return f"{doubt} If this is wrong, use --markup {text_markup}."
     return ""
 
 

@@ -23,7 +23,7 @@ from curation.people.annotators import require_author
 from curation.store import Rehearsal, Store
 
 CHECK, IMPORT = "check file", "import"
-NOT_CHECKED = "Nothing was changed: check it again."
+NOT_CHECKED = "Nothing was changed. Check the file again."
 Parameters = Mapping[str, Any]
 
 
@@ -110,7 +110,7 @@ OPERATIONS = {
         dict[str, Any],
         _run_import,
         in_progress="importing a file",
-        on_interrupt="Nothing was imported: import it again.",
+        on_interrupt="Nothing was imported. Import the file again.",
         stage="import",
     ),
 }

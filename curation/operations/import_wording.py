@@ -54,7 +54,7 @@ class DryRun(NamedTuple):
     @property
     def sentences(self) -> list[str]:
         """Return the outcome of the dry run in one sentence."""
-        return [self.outcome.sentence if self.outcome else "The file cannot be imported as it is."]
+        return [self.outcome.sentence if self.outcome else "The file cannot be imported unchanged."]
 
 
 def describe_refusal(error: CurationError, request: ImportRequest) -> DryRun:

@@ -99,7 +99,7 @@ def read_facts(cursor: Cursor, query_id: str, reader: Annotator, *, with_answers
 def _read_all_facts(cursor: Cursor, query_id: str) -> QueryFacts:
     row = cursor.execute(_FACTS, {"query": query_id}).fetchone()
     if row is None:
-        advice = "Open the query from a table that lists the query, or copy the whole address again."
+        advice = "Open the query from a table, or copy the whole address again."
         raise NotFoundError(f"The project has no query with the id {query_id!r}. {advice}")
     text, normalised, source, need, note, noted_by, *context, tags, answers, filter_json = row
     stratum, searches, part, retired = context
@@ -153,7 +153,7 @@ def edit_texts(store: Store, query_id: str, shown: EditedTexts, texts: EditedTex
             return
         if facts.texts != shown:
             change = f"{facts.noted_by or 'An import'} has changed the need or the notes"
-            advice = "Nothing was saved. Copy your text, load the page again, then add your text."
+            advice = "Nothing was saved. Copy your text, reload the page, then add your text."
             raise RefusedError(f"{change} since you opened this page. {advice}")
         columns = {"information_need": texts.need or None, "note": texts.note, "author": author}
         append_revision(cursor, "query_notes", "query_id", query_id, **columns, written_at=utc_now())

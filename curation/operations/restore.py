@@ -40,7 +40,7 @@ class Restored:
         """Return sentences about the restored backup, and about the new name of the former project file."""
         when = f"as it was at {self.taken_at} UTC" if self.taken_at else "which has no file of sums"
         rows = pluralize(sum(self.rows.values()), "row")
-        kept = [f"The former project is kept: {self.kept}"] if self.kept else []
+        kept = [f"The previous project is kept as {self.kept}"] if self.kept else []
         return [f"{self.path} is now {self.backup.name}, {when}: {rows}.", *kept]
 
 
@@ -64,7 +64,7 @@ def restore(backup: Path, project: Path, *, replace: bool = False, actor: str = 
         command = "Add --replace to move the project aside and keep it, or name a different --project."
         raise RefusedError(f"{project} exists already, and nothing was restored.", command=command)
     if project.exists() and is_served(project):
-        problem = f"An app serves {project}: new grades would go to the file that is moved aside."
+        problem = f"An app is serving {project}, so new grades would go to the file that is moved aside."
         command = "Stop the app, then try again."
         raise RefusedError(f"{problem} Nothing was restored.", command=command)
     sums = verify_sums(backup)

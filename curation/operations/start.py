@@ -68,7 +68,7 @@ class StartReport:
         queries = pluralize(self.pool.queries, "query has", "queries have")
         sentences = [f"{queries} {pluralize(self.pool.candidates, 'document')} to grade.", *self.pool.gaps]
         if self.round is None:
-            return [*sentences, "Nobody can grade yet. Sign in to the app, and open the first round on Home."]
+            return [*sentences, "No one can grade yet. Sign in to the app, and open the first round on Home."]
         people, grades = join_names(sorted(self.round.per_annotator)), self.round.presentations
         opened = f"The round {self.round.round} is open for {people}: {pluralize(grades, 'grade')} to give."
         return [opened, *sentences]
@@ -124,7 +124,7 @@ def check_start(cursor: Cursor, request: StartRequest | None) -> None:
         )
     if not is_new(cursor):
         raise RefusedError(
-            "The project already has a round; only a new project can be started.",
+            "The project already has a round, so it cannot be started again.",
             command="`goldgrade round open NAME` opens a further round.",
         )
     if request is not None:
@@ -158,7 +158,7 @@ OPERATIONS = {
         StartRequest,
         start,
         in_progress="preparing the first round",
-        on_interrupt="Queries and documents that were drawn stay: start again.",
+        on_interrupt="The queries and documents drawn so far are kept. Start again.",
         check=check_start,
         first_step="reading the traffic",
         stage="round",

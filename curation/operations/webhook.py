@@ -73,7 +73,7 @@ def post_notice(webhook: Webhook, text: str) -> None:
     request = Request(address, json.dumps({"text": notice}).encode(), headers, method="POST")  # noqa: S310  checked
     answer = web.send(request, TIMEOUT_SECONDS, 10_000)
     if isinstance(answer, web.RequestFailure):
-        raise UnsentError("it was not reached, or gave no answer in time", can_retry=True)
+        raise UnsentError("it could not be reached, or did not answer in time", can_retry=True)
     if answer.status != 200:
         raise UnsentError(f"it answered HTTP {answer.status}", answer.is_busy)
 

@@ -74,7 +74,7 @@ def describe_damaged_blocks(find_damaged: Callable[[], list[int]]) -> str:
     if not blocks:
         return ""
     block_list = ", ".join([*(f"{block:,}" for block in blocks[:5]), *(["…"] if len(blocks) > 5 else [])])
-    damage = f"the content of {len(blocks):,} of its used blocks differs from their sums (block {block_list})"
+    damage = f"{len(blocks):,} of its blocks do not match their checksums (block {block_list})"
     return f"The file is damaged: {damage}."
 
 

@@ -142,7 +142,7 @@ def make_first_lead(store: Store, name: str, password: str, client: ClientInfo =
     password_hash = hash_password(password)
     with store.transaction() as cursor:
         if any(account.role == "lead" for account in list_usable_accounts(cursor)):
-            raise RefusedError("This project has a lead already. Sign in, or ask the lead for an invitation.")
+            raise RefusedError("This project already has a lead. Sign in, or ask the lead for an invitation.")
         insert_account(cursor, name, "lead", name)
         revision = write_password(cursor, name, password_hash)
         return str(open_sign_in(cursor, name, client, revision=revision))
@@ -204,8 +204,8 @@ def _refuse_lookalike(what: str, text: str, person_of: Mapping[str, str], name: 
     problem = f"differs from {lookalike!r} by {differs}" if differs else "is already in use as a name"
     owner = f"; that is the address of {person!r}" if person != lookalike else ""
     raise RefusedError(
-        f"The {what} {text!r} {problem}{owner}. One person has one name, to which judgments belong: use "
-        f"{person!r} for the same person. A different person needs a {what} that looks different.",
+        f"The {what} {text!r} {problem}{owner}. Judgments belong to one name for each person: use "
+        f"{person!r} for the same person. Give a different person a clearly different {what}.",
         command="`goldgrade people list` lists the people whom the project knows.",
     )
 
@@ -244,7 +244,7 @@ def activate(store: Store, name: str, author: str = COMMAND_LINE) -> Annotator:
     with store.transaction() as cursor:
         annotator = require_changeable_account(cursor, name, author)
         if annotator.active:
-            raise RefusedError(f"{name} is active already.")
+            raise RefusedError(f"{name} is already active.")
         cursor.execute("UPDATE annotators SET deactivated_at = NULL WHERE name = ?", [name])
         record_event(cursor, "activate annotator", {"name": name, "role": annotator.role}, author)
     return annotator._replace(active=True)
@@ -267,7 +267,7 @@ def set_role(store: Store, name: str, role: str, author: str = COMMAND_LINE) -> 
     with store.transaction() as cursor:
         annotator = require_changeable_account(cursor, name, author)
         if annotator.role == role:
-            raise RefusedError(f"{name} has the role {role} already.")
+            raise RefusedError(f"{name} already has the role {role}.")
         _refuse_last_lead(cursor, annotator)
         cursor.execute("UPDATE annotators SET role = ? WHERE name = ?", [role, name])
         cursor.execute("DELETE FROM invitations WHERE author = ?", [name])
@@ -291,4 +291,4 @@ def _refuse_last_lead(cursor: Cursor, annotator: Annotator) -> None:
     if annotator.role != "lead" or not annotator.active:
         return
     if sum(person.role == "lead" for person in list_eligible_annotators(cursor)) == 1:
-        raise RefusedError(f"{annotator.name} is the last lead. First give a different person the role lead.")
+        raise RefusedError(f"{annotator.name} is the last lead. First make another person lead.")

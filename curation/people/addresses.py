@@ -86,7 +86,7 @@ def sign_in_by_address(store: Store, email: str, issuer: str, subject: str, clie
             difference = describe_similar_address(cursor, email)
             if difference:
                 raise RefusedError(
-                    f"{email} differs from an address that the project knows by {difference}, so no person "
+                    f"{email} differs from an address that the project knows by {difference}, so no account "
                     "has this address. Ask the lead of the project to add exactly this address."
                 )
             return None
@@ -111,7 +111,7 @@ def insert_address(cursor: Cursor, name: str, email: str) -> dict[str, str]:
     address = normalise_address(email)
     owner = find_address_owner(cursor, email)
     if owner not in (None, name):
-        raise RefusedError(f"The address {address} is {owner}'s already.")
+        raise RefusedError(f"The address {address} already belongs to {owner}.")
     if owner is None:
         cursor.execute("INSERT INTO identities VALUES (?, ?, ?, NULL, NULL)", [address, name, utc_now()])
     return {"email": address, "annotator": name}

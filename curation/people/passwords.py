@@ -63,7 +63,7 @@ def change_password(
     new_hash = hash_password(new)
     with store.transaction() as cursor:
         if _read_password(cursor, name) != current:
-            raise RefusedError("The password was changed at the same time. Sign in with the newer password.")
+            raise RefusedError("The password was changed in another window. Sign in with the newer password.")
         record_event(cursor, "change password", {"name": name}, name)
         return open_sign_in(cursor, name, client, revision=write_password(cursor, name, new_hash))
 

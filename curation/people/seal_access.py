@@ -26,9 +26,9 @@ from curation.store.release_parts import PartText, read_parts
 # name of the part that is always sealed, even in releases that were frozen before seals existed
 TEST = "test"
 SEALED = "sealed"  # replaces the origin of a sealed grade in a list of pairs; the grade is then None
-LEAVES_OUT = "a release seals what people said of it"  # reason for leaving out sealed pairs
+LEAVES_OUT = "a release seals its judgments"  # reason for leaving out sealed pairs
 ADJUDICATION = "adjudication"
-REVIEWING = "To decide disputes on screen; this line is written once a day."
+REVIEWING = "To decide disputes in the app (logged once a day)."
 
 
 class Unsealing(NamedTuple):
@@ -77,8 +77,8 @@ class SealAccess(NamedTuple):
         """
         if not self.can_show(query_id):
             raise RefusedError(
-                f"A release seals the grades of the query {query_id}. A lead can read the "
-                "grades with a reason, which is logged with name and time.",
+                f"A release seals the grades of the query {query_id}. A lead can open the "
+                "grades with a reason. The reason is logged with name and time.",
                 command='--reason "why" gives the reason.',
             )
 
@@ -88,7 +88,7 @@ def describe_withheld_pairs(count: int, noun: str = "pair", plural: str = "") ->
     if not count:
         return ""
     verb = "is" if count == 1 else "are"
-    return f"{pluralize(count, noun, plural)} {verb} of parts that a release seals: the grades are not shown."
+    return f"{pluralize(count, noun, plural)} {verb} sealed by a release, so the grades are hidden."
 
 
 def list_sealed_parts(header: Mapping[str, Any]) -> tuple[str, ...]:

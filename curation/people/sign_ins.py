@@ -140,9 +140,7 @@ def end_sign_ins(
             require_author(cursor, author, "lead")
         ended = delete_sign_ins(cursor, name, id_prefix, except_id=except_id)
         if id_prefix and not ended:
-            raise NotFoundError(
-                f"{name} has no open sign-in {id_prefix}: the sign-in may have ended already."
-            )
+            raise NotFoundError(f"{name} has no open sign-in {id_prefix}: it may already have ended.")
         record_event(cursor, "end sign-ins", {"name": name, "number": ended}, author)
     return ended
 

@@ -108,8 +108,8 @@ class Contributions:
             lines.append(f"{self.relevant_at_random:,} of {random_pairs} are relevant.")
         lines += [self.withheld] if self.withheld else []
         lines += [
-            f"{' and '.join(systems)} proposed the same candidates: without all of these systems, "
-            f"{lost:,} relevant candidates are lost."
+            f"{' and '.join(systems)} proposed the same candidates. Without these systems, "
+            f"{lost:,} relevant candidates would be missing."
             for systems, lost in self.twins
         ]
         return [*lines, *(f"{pluralize(count, 'candidate')}: {why}" for why, count in self.left_out.items())]

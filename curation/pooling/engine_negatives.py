@@ -64,14 +64,14 @@ def draw_by_engine(store: Store, request: PoolRequest, progress: Progress) -> Ma
         if not (is_held(cursor) and count):
             if request.ids is None:
                 return None
-            raise InputError("A file of ids has no effect: all random negatives come from the corpus.")
+            raise InputError("A file of ids has no effect here: all random negatives come from the corpus.")
         engines = _find_engines_of_runs(cursor, systems)
         ranked = _read_ranked_documents(cursor, systems)
         queries = read_active_queries(cursor)
         if not engines:
             raise RefusedError(
                 "Random negatives cannot be drawn: the corpus has only documents that engines ranked, and "
-                "none of the systems is an engine's run. Name an engine, or draw no random negatives.",
+                "no engine is among the systems. Add an engine, or draw no random negatives.",
                 command="`--random-negatives 0` draws no random negatives.",
             )
         stored_orders = _read_orders(cursor, engines[0], count, seed)

@@ -49,7 +49,7 @@ OPERATIONS = {
         PoolRequest,
         build_pool,
         in_progress="building the pool",
-        on_interrupt="No pool was stored. Build the pool again; embeddings and word counts are kept.",
+        on_interrupt="No pool was stored. Build the pool again; finished embeddings are kept.",
         check=_check_pool,
         first_step="reading the corpus",
         stage="pool",

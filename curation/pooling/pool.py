@@ -42,9 +42,12 @@ from curation.store.documents import Corpus, StoredDocuments, current_corpus, cu
 QUERIES_AT_ONCE = 1_000
 """Number of queries that are searched at the same time."""
 LEXICAL = frozenset({"bm25", "hybrid"})
-NOT_IN_CORPUS = "results of imported runs name documents that the corpus does not have"
+NOT_IN_CORPUS = "results are left out: imported runs name documents that are not in the corpus"
 UNDER_OTHER_ID = "candidates are judged under the id of an identical document"
-OUTSIDE = "pooled pairs are outside the filter of their query: not relevant without a judgment"
+OUTSIDE = (
+    "pooled pairs are left out: their document does not match the query's filter: not relevant without a "
+    "judgment"
+)
 
 
 class _PoolInputs(NamedTuple):
@@ -268,7 +271,7 @@ def _select_candidates(
     reports = report_systems(results.hit_counts, no_hit_ids, within_budget, inputs.max_results)
     reasons = {
         **_count_missing_results(reports, results.hit_counts, inputs.max_results),
-        "candidates are over the budget: other candidates of their queries rank higher": over_budget,
+        "candidates are left out, because they are over the budget": over_budget,
         **results.left_out,
     }
     selected = sorted([*within_budget, *random_proposals], key=lambda proposal: proposal[:3])

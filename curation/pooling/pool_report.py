@@ -81,7 +81,7 @@ class PoolReport:
         sentence = f"The pool has {size}, {self.random_negatives:,} of them random negatives."
         change = f"{self.added:,} are new to the project."
         if self.built_before:
-            change = "The pool was built before from the same inputs; nothing was added."
+            change = "The pool exists already, from the same inputs. Nothing was added."
         return [sentence, change, *self.gaps]
 
     @property

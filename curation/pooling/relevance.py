@@ -63,6 +63,6 @@ class Relevance(NamedTuple):
         """Count the pairs without a relevance grade by reason."""
         ungraded = pairs - self.grades.keys()
         judged = len(ungraded & self.open)
-        counts = {"judged, but without a grade (disputed, or cannot tell)": judged}
+        counts = {"judged, but without a grade (disputed or cannot tell)": judged}
         counts["not judged yet"] = len(ungraded) - judged
         return {reason: count for reason, count in counts.items() if count}

@@ -40,14 +40,15 @@ class PoolRequest:
     random_negatives: int = option(
         5,
         "Random negatives for each query",
-        "Number of random documents for each query. They are outside every system's first 1,000.",
+        "Number of random documents for each query. They come from outside every system's first 1,000 "
+        "results.",
         minimum=0,
     )
     seed: Seed = 0
     budget: int | None = option(
         None,
         "Budget in pairs",
-        "Maximum number of pairs from the systems. The pairs are spread evenly over the queries.",
+        "Maximum number of pairs from the systems. Each query gets an equal share.",
         unset="no limit",
         minimum=1,
     )
@@ -56,16 +57,16 @@ class PoolRequest:
         "Embedding model of dense and hybrid",
         "Embedding model of dense and hybrid: a name or a folder.",
         needs=Needs(
-            "only dense and hybrid use a model; name dense or hybrid among the systems",
+            "only dense and hybrid use a model; add one of them to the systems",
             lambda pool: not {"dense", "hybrid"}.isdisjoint(pool["systems"] or SYSTEMS),
         ),
     )
     stemmer: str | None = option(
         None,
         "Stemmer of bm25 in this project from now on",
-        "Stemmer that bm25 uses in this project from now on. The stemmer is a language of Snowball, such "
-        "as english or german, or none.",
-        unset="as before; at first none",
+        "Stemmer that bm25 uses in this project from now on. Give a language of Snowball, such as "
+        "english or german, or none.",
+        unset="as before; none in a new project",
         metavar="LANGUAGE",
     )
     keep_words: Sequence[str] | None = option(
@@ -74,7 +75,7 @@ class PoolRequest:
         "Stop words that bm25 searches from now on, or none. Keep words such as where or which, separated "
         "by commas, if they are names in the documents. Evaluations of bm25 keep these words, too.",
         choices=(*sorted(STOP_WORDS),),
-        unset="as before; at first none",
+        unset="as before; none in a new project",
         metavar="WORDS",
         is_comma_separated=True,
     )

@@ -169,7 +169,7 @@ def find_pool(cursor: Cursor, beginning: str | None) -> PoolRow:
     sql = f"SELECT {columns} FROM pools WHERE starts_with(pool_id, ?) ORDER BY rowid DESC"  # noqa: S608
     rows = cursor.execute(sql, [beginning or ""]).fetchall()
     if not rows and beginning is None:
-        raise RefusedError("There is no pool yet. Build one.", command="`goldgrade pool` builds a pool.")
+        raise RefusedError("There is no pool yet. Build a pool.", command="`goldgrade pool` builds a pool.")
     if not rows:
         command = "`goldgrade pool` shows the id of the pool."
         raise NotFoundError(f"No pool has an id that begins with {beginning!r}.", command=command)

@@ -52,9 +52,9 @@ def sort_systems(names: Sequence[str], with_engines: bool = False) -> list[str]:
     prefixes = (ENGINE_PREFIX, RUN_PREFIX) if with_engines else (RUN_PREFIX,)
     runs = sorted({name for name in names if name.startswith(prefixes)})
     unknown_names = (name for name in dict.fromkeys(names) if name not in {*SYSTEMS, *runs})
-    problems = [f"{name!r} is no system." for name in unknown_names]
+    problems = [f"{name!r} is not a system." for name in unknown_names]
     if not names:
-        problems = ["No system was named."]
+        problems = ["Name at least one system."]
     refuse_problems(
         problems,
         way_out=f"A pool is built from one or more of {', '.join(SYSTEMS)}, {RUN_PREFIX}NAME for an imported "

@@ -37,7 +37,7 @@ def set_aside(store: Store, query_ids: Sequence[str], reason: str | None, author
     RefusedError: the author is not a lead.
     """
     if reason is not None and not reason.strip():
-        raise InputError("Leaving a query out needs a reason.")
+        raise InputError("Give a reason for leaving the query out.")
     with store.transaction() as cursor:
         require_author(cursor, author, "lead")
         for query_id in query_ids:

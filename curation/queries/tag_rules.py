@@ -73,7 +73,7 @@ class TagsFound:
         """Return sentences with the number of queries with each tag, and the tags that only people set."""
         counts = ", ".join(f"{tag} {count:,}" for tag, count in self.tags.items() if count)
         queries = pluralize(self.queries, "query", "queries")
-        persons = f"A person's statement overrides the rule for {pluralize(self.by_person, 'tag')}."
+        persons = f"People overrode the rules for {pluralize(self.by_person, 'tag')}."
         return [
             f"Tags of {queries}: {counts or 'none'}.",
             f"{pluralize(self.changed, 'tag')} changed.",
@@ -129,7 +129,7 @@ def find_tags(store: Store, author: str = COMMAND_LINE) -> TagsFound:
     ]
     with store.transaction(appends=True) as cursor:
         if read_active_queries(cursor) != queries:
-            raise RefusedError("Queries changed while the tags were looked for. Look for tags again.")
+            raise RefusedError("Queries changed while they were being tagged. Look for tags again.")
         stored = query_tags.read_latest_tags(cursor, by_person=False)
         changed = [statement for statement in statements if changes_tag(statement, stored, by_person=False)]
         query_tags.append_tags(cursor, changed, by_person=False, author=RULES_VERSION)

@@ -138,12 +138,12 @@ def refuse_second_relabeling(work: Sequence[QuarterWork], quarter: Quarter) -> N
             if row.state == UNFINISHED:
                 raise RefusedError(
                     f"The re-labeling of {quarter} is not finished: its round {row.round!r} was closed "
-                    f"with {progress} judged. Reopen the round, whose annotators and pairs come from the "
+                    f"with {progress} judged. Reopen the round: its annotators and pairs come from the "
                     "plan.",
                     command=f"`goldgrade round set {row.round} open` reopens the round.",
                 )
             raise RefusedError(
-                f"{quarter} was re-labeled already (round {row.round!r}, {progress} {row.state}). "
+                f"{quarter} was already re-labeled (round {row.round!r}, {progress} {row.state}). "
                 "Make the next plan in the next quarter."
             )
 
@@ -152,6 +152,6 @@ def make_open_error(work: QuarterWork) -> RefusedError:
     """Make the error that refuses to start a new quarter while the re-labeling `work` is open."""
     return RefusedError(
         f"The re-labeling of {work.quarter} is still open: {work.whole:,} of {pluralize(work.pairs, 'pair')} "
-        f"are done. Two quarters are never open at once. Finish or close the round {work.round!r}.",
+        f"are done. Only one quarter can be open at a time. Finish or close the round {work.round!r}.",
         command=f"`goldgrade round set {work.round} closed` closes the round.",
     )

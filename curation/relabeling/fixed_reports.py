@@ -116,4 +116,4 @@ def _describe_fixed_report(inputs: ReportInputs) -> str:
     remark = (
         f", with {' and '.join(open_pairs)}: reopen the round to count later answers" if open_pairs else ""
     )
-    return f"The report of {inputs.result.name} is fixed{remark}."
+    return f"The report of {inputs.result.name} is final{remark}."

@@ -33,8 +33,8 @@ from curation.relabeling.stored_plans import StoredPlan, find_plan, read_plan
 from curation.store import COMMAND_LINE, Cursor, Store
 from curation.store.staging import rehearsal_folder
 
-CANDIDATE_GONE = "the document has left the corpus, or the query the set, since the plan was made"
-NO_DOCUMENT = "new queries without a document to judge: name systems that find some"
+CANDIDATE_GONE = "since the plan was made, the document left the corpus or the query left the set"
+NO_DOCUMENT = "new queries have no document to judge: name systems that find documents"
 """Reasons why the round leaves out a pair of the plan, or a query that joins the set."""
 _POOL_PAIRS = "SELECT DISTINCT query_id, document_id FROM candidate_sources WHERE pool_id = ?"
 
@@ -239,12 +239,12 @@ def _refuse_outdated(cursor: Cursor, plan: StoredPlan) -> None:
     """Refuse an open plan, a plan while another quarter is open, and a plan whose pairs have changed."""
     current = find_plan(cursor, plan.plan_id)
     if current.round is not None:
-        raise RefusedError(f"The plan of {current.quarter} is open already, as the round {current.round!r}.")
+        raise RefusedError(f"The plan of {current.quarter} is already open, as the round {current.round!r}.")
     for work in read_work(cursor):
         if work.state == OPEN:
             raise make_open_error(work)
         if work.quarter == current.quarter and work.round is not None:
-            raise RefusedError(f"{current.quarter} was re-labeled already, in the round {work.round!r}.")
+            raise RefusedError(f"{current.quarter} was already re-labeled, in the round {work.round!r}.")
     present = {pair.pair: (pair.grade, pair.read_hash, pair.decisions) for pair in read_pairs(cursor)}
     changed_count = 0
     for pair in plan.pairs:

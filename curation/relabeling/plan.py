@@ -27,7 +27,7 @@ from curation.relabeling.staleness import SetState, read_set_state
 from curation.relabeling.stored_plans import PAIR_COLUMNS, PlanPair, QueryChange
 from curation.store import COMMAND_LINE, Store, append_rows, record_event, utc_now
 
-DOCUMENT_GONE = "the document is not in the corpus any more: it cannot be judged again"
+DOCUMENT_GONE = "the document is no longer in the corpus, so it cannot be judged again"
 """Reason for which a re-labeling plan leaves out a pair."""
 
 
@@ -108,7 +108,7 @@ def make_plan(
     pairs = select_pairs(judgeable, request.fraction, request.seed)
     if not pairs:
         raise RefusedError(
-            "There is nothing to judge again: the project has no judged pair whose document is in the "
+            "There is nothing to judge again: the project has no judged pair with a document in the "
             "corpus. Judge pairs first.",
             command="`goldgrade round open NAME` opens a round.",
         )

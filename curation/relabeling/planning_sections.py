@@ -16,7 +16,7 @@ from curation.relabeling.staleness import RelabelingCalendar, SetStaleness
 from curation.relabeling.stored_plans import StoredPlan
 
 REASON_OF_PART = {
-    "random": "random: for the estimate of wrong labels",
+    "random": "random: to estimate the share of wrong labels",
     "due": "due: to stay within two years, in plans of earlier versions",
     "stale": "stale: the highest scores",
     "control": "control: undisputed and unchanged, in plans of earlier versions",
@@ -48,7 +48,7 @@ def list_due(calendar: RelabelingCalendar) -> list[str]:
     if work is not None and work.state == UNFINISHED:
         lines.append(
             f"The round {work.round!r} was closed with {work.whole:,} of "
-            f"{pluralize(work.pairs, 'pair')} judged. The unjudged pairs stay due: reopen the round."
+            f"{pluralize(work.pairs, 'pair')} judged. The other pairs stay due: reopen the round."
         )
     if not calendar.is_due:
         return lines if calendar.stale else [*lines, f"No re-labeling is due in {calendar.quarter}."]
@@ -105,7 +105,7 @@ def describe_due(set_staleness: SetStaleness, limit: int = MAX_ROWS) -> PlainRes
     calendar = set_staleness.calendar
     remarks = []
     if not set_staleness.has_new_traffic:
-        remarks.append("No log was imported since the sample was drawn, so the present traffic is unknown.")
+        remarks.append("No log was imported since the sample was drawn, so the current traffic is unknown.")
     if calendar.renewed_share is not None:
         renewed = f"{pluralize(calendar.renewed, 'pair')} ({percent(calendar.renewed_share, 1)})"
         remarks.append(f"Judged again in the last four quarters: {renewed}.")
@@ -135,7 +135,7 @@ def describe_plan(plan: RelabelingPlan, dry_run: bool = False) -> PlainResult:
             f"Plan {plan.plan_id[:8]} of {plan.quarter}: {plan.pairs:,} of {set_pairs} "
             f"({percent(plan.fraction_of_pairs, 1)} of the pairs that can be judged).",
             *list_plan_facts(report),
-            f"Each pair had a probability of {plan.inclusion_probability:.3f} to be in the random part.",
+            f"Each pair had a probability of {plan.inclusion_probability:.3f} of being drawn at random.",
             "Nothing was stored." if dry_run else f"Next: {following}",
         ),
         tuple(make_plan_tables(report)),

@@ -27,7 +27,7 @@ from curation.store import Cursor, Store
 
 RETIRE, ADD = "retire", "add"
 """Kinds of changes; a query that returns or joins has the kind `ADD`."""
-RETURNED = "it was retired, and is asked again"
+RETURNED = "the query was retired, but people ask it again"
 """Reason of the change of a retired query that returns to the set."""
 # The queries of the sample and the returned queries, each with the stratum and probability of its last draw.
 _LAST_DRAWS = """
@@ -56,7 +56,7 @@ def select_query_changes(state: SetState, seed: int) -> tuple[list[QueryChange],
         text = state.queries[query_id].normalised
         traffic = state.traffic.find_traffic(query_id, text)
         if traffic.trend == LEFT:
-            reason = f"the traffic has left it: asked {traffic.then or 0:,} times at sampling, 0 since"
+            reason = f"people no longer ask the query: {traffic.then or 0:,} times at sampling, 0 since"
             leaving.append(QueryChange(text, RETIRE, reason))
     counts = state.traffic.counts
     returning = [QueryChange(text, ADD, RETURNED) for text in state.retired if counts.get(text, (0,))[-1]]

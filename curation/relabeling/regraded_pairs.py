@@ -23,12 +23,12 @@ from curation.relabeling.stored_plans import StoredPlan, read_plan_pairs
 from curation.store import Cursor
 
 DOCUMENT, GUIDE = "document changed", "words of its grade changed"
-NOT_ASKED = "not asked: its document or its query had left when the round was opened"
+NOT_ASKED = "not judged: its document or query had left when the round was opened"
 NOT_WHOLE = "not judged by everyone asked"
-NO_GRADE_BEFORE = "newly graded: no grade before, disputed or unjudgeable"
-NO_GRADE_NOW = "no grade now: nobody could tell"
+NO_GRADE_BEFORE = "newly graded: it had no grade before (disputed or unjudgeable)"
+NO_GRADE_NOW = "without a grade now: nobody could tell"
 DISPUTED, DISPUTED_NOW = "disputed", "disputed: its new votes disagree"
-SEALED = "a release seals it: a round of guesses would read its grade"
+SEALED = "sealed by a release"
 UNJUDGED_REASONS = (NOT_ASKED, NOT_WHOLE)
 OPEN = (NOT_WHOLE, DISPUTED_NOW, NO_GRADE_NOW)
 """Reasons why a re-labeled pair has no new grade."""

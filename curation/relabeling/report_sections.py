@@ -39,7 +39,7 @@ def list_drift_findings(report: DriftReport) -> list[str]:
         sentences += [_describe_wrong_share(report.wrong), *_list_pooled_sentences(report)]
     sentences.append(recommend_pairs(report.changes))
     if report.fixed:
-        sentences.append("The quarter is closed: its report does not change any more.")
+        sentences.append("The quarter is closed, so this report is final.")
     if report.sealed:
         sentences.append(
             f"{pluralize(report.sealed, 'of the pairs is', 'of the pairs are')} in parts that a release "
@@ -80,7 +80,7 @@ def make_drift_sections(report: DriftReport, limit: int = MAX_ROWS) -> list[Sect
         Section("By part of the plan", "", (), (_make_agreement_table("Part", report.by_part),)),
         Section(
             "What had changed",
-            "Pairs by what changed since their old grade. A pair with both changes is in both rows.",
+            "Pairs by what changed since their old grade. A pair with both changes counts in both rows.",
             (),
             (_make_change_table(report.changes),),
         ),
@@ -93,14 +93,14 @@ def make_drift_sections(report: DriftReport, limit: int = MAX_ROWS) -> list[Sect
 def recommend_pairs(rows: Sequence[ChangeRow]) -> str:
     """Return a sentence on the pairs that people should judge again first."""
     *changes, unchanged = rows
-    words = {DOCUMENT: "whose document changed", GUIDE: "whose grade has changed words in the guide"}
+    words = {DOCUMENT: "whose document changed", GUIDE: "whose grade has a changed definition in the guide"}
     clear = [row for row in changes if (row.share.low or 0.0) > (unchanged.share.high or 1.0)]
     if clear:
         first = " and ".join(f"{words[row.name]} ({_format_changed(row)} had another grade)" for row in clear)
         return f"What to do: judge pairs {first} before the other pairs ({_format_changed(unchanged)})."
     return (
-        "What to do: judge by age and at random, because neither a changed document nor changed words of the "
-        "guide are known to predict another grade."
+        "What to do: judge by age and at random, because neither changed documents nor changed grade "
+        "definitions have been shown to predict a different grade."
     )
 
 
@@ -123,7 +123,7 @@ def _describe_wrong_share(wrong: WrongLabels) -> str:
     if wrong.share is None:
         share = percent(wrong.found / wrong.population, 1)
         return (
-            f"{wrong.found:,} of {set_pairs} ({share}) had a wrong grade. The share of the whole set is "
+            f"{wrong.found:,} of {set_pairs} ({share}) had a wrong grade. The share in the whole set is "
             f"unknown: an estimate needs {MIN_RANDOM_PAIRS} random pairs with an old and a new grade, and "
             f"the plan has {wrong.drawn:,}.{_describe_bounds(wrong)}"
         )
@@ -146,7 +146,7 @@ def _describe_bounds(wrong: WrongLabels) -> str:
         return ""
     open_pairs = f" {pluralize(wrong.open, 'pair of the plan has', 'pairs of the plan have')} no new grade"
     if wrong.least is None:
-        return f"{open_pairs}, and the random pairs are too few for bounds on the share."
+        return f"{open_pairs}, and there are too few random pairs for bounds on the share."
     return (
         f"{open_pairs}: the share is {percent(wrong.least, 1)} if no such pair changed and "
         f"{percent(wrong.most, 1)} if all such pairs changed. Both intervals together reach from "

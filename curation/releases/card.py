@@ -42,7 +42,7 @@ def say_synthetic(synthetic: int, queries: int) -> str:
     """Return sentences about the queries that language models wrote, and about figures over these queries."""
     return (
         f"{synthetic:,} of {queries:,} queries ({share_text(synthetic, queries)}) were written by a language "
-        "model, not asked by anybody. Read figures on these queries apart from figures on other queries."
+        "model, not asked by anybody. Report figures on these queries separately."
     )
 
 

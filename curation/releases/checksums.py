@@ -114,4 +114,4 @@ def _describe_line(part: str, line: str) -> str:
         pair = [f"{name} {row[name]!r}" for name in ("query_id", "document_id") if name in row]
     except (ValueError, TypeError):
         pair = []
-    return ", ".join([*pair, "the rest is not shown because it may have sealed grades"])
+    return ", ".join([*pair, "the rest is hidden, because it may contain sealed grades"])

@@ -13,8 +13,11 @@ from curation.releases.diff import UNEXPLAINED, Diff
 from curation.releases.gate_override import mark_name, warn_of_override
 from curation.releases.part_rows import Rows, get_pair
 
-CHANGED = "Changes that the releases record for these grades. A change need not be the reason for a grade."
-DOCUMENTS = "Documents in both corpora, compared by content hash. Documents with most grades come first."
+CHANGED = (
+    "Changes that the releases record for these grades. A listed change is not necessarily the reason "
+    "for a new grade."
+)
+DOCUMENTS = "Documents in both corpora whose text differs. Documents with most grades come first."
 LIMIT = 50
 """Default maximum number of rows of a table."""
 
@@ -28,7 +31,7 @@ def make_title(diff: Diff) -> str:
 def list_diff_findings(diff: Diff) -> list[str]:
     """Summarize the difference: queries, grades, documents and agreement."""
     if diff.same:
-        return [f"{diff.old.name} and {diff.new.name} have the same content: nothing differs."]
+        return [f"{diff.old.name} and {diff.new.name} have the same content."]
     old, new = diff.old, diff.new
     sentences = [
         *(line for release in (old, new) for line in warn_of_override(release.name, release.mark)),
@@ -40,7 +43,7 @@ def list_diff_findings(diff: Diff) -> list[str]:
         _grades_sentence(diff),
     ]
     if diff.sealed:
-        condition = "People see sealed grades only if they give a reason, which is logged."
+        condition = "To see sealed grades, give a reason; it is logged."
         sentences.append(f"{diff.sealed:,} of the changed grades are in a sealed part. {condition}")
     if diff.not_compared:
         count = pluralize(diff.not_compared, "query", "queries")
@@ -87,7 +90,7 @@ def _sealed_remark(diff: Diff) -> str:
 
 def _queries_sentence(diff: Diff) -> str:
     if not diff.moves:
-        return "No query that both releases contain moved to another part of the split."
+        return "No query of both releases moved to another part of the split."
     return (
         f"{pluralize(len(diff.moves), 'query', 'queries')} moved to another part of the split. A system that "
         "was tuned on the old part of a query has seen the query."
@@ -101,7 +104,7 @@ def _grade_tables(diff: Diff, limit: int) -> tuple[Table, ...]:
         Table("Grades of queries in both releases, by part", columns, rows),
         _pair_table("Other grades", diff.regrades, limit),
         _pair_table("Newly graded", diff.pairs_new, limit),
-        _pair_table("No grade any more", diff.pairs_gone, limit),
+        _pair_table("No grade now", diff.pairs_gone, limit),
     )
 
 

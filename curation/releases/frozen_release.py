@@ -117,7 +117,7 @@ def load_release(store: Store, name: str | FrozenRelease) -> FrozenRelease:
     release = read_unchecked(store, name)
     if release.file is None and (problems := find_altered_parts(release.row, release.texts)):
         raise RefusedError(
-            f"The release {name!r} is not as it was frozen: {problems[0]}.",
+            f"The release {name!r} differs from what was frozen: {problems[0]}.",
             command=f"`goldgrade verify {name}` lists all problems.",
         )
     refuse_other_format(release)

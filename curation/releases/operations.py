@@ -26,7 +26,7 @@ OPERATIONS = {
         FreezeRequest,
         freeze,
         in_progress="freezing the release",
-        on_interrupt="Nothing was frozen: freeze the release again.",
+        on_interrupt="Nothing was frozen. Freeze the release again.",
         check=_check_freeze,
         first_step="reading grades and parts",
         stage="freeze",
@@ -35,7 +35,7 @@ OPERATIONS = {
         ExportRequest,
         export_zip,
         in_progress="exporting the release",
-        on_interrupt="Nothing was exported: export the release again. A request for sealed grades is logged.",
+        on_interrupt="Nothing was exported. Export the release again. The log keeps sealed requests.",
         first_step="verifying the release",
     ),
 }

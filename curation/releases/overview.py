@@ -72,7 +72,7 @@ class ShownRelease:
         if not self.sealed:
             sentences.append("No part is sealed.")
         elif not self.openings:
-            sentences.append(f"Nobody has opened the seal ({', '.join(self.sealed)}) yet.")
+            sentences.append(f"Nobody has opened sealed grades ({', '.join(self.sealed)}) yet.")
         return [*sentences, f"The release id is {self.release_id}."]
 
     @property
@@ -157,4 +157,6 @@ def make_opening_table(openings_of_seal: Sequence[Unsealing]) -> Table:
         (opening.opened_at, opening.opened_by, opening.purpose, ", ".join(opening.parts), opening.reason)
         for opening in openings_of_seal
     )
-    return Table("Openings of the seal", ("When (UTC)", "Who", "For", "Parts", "Reason"), rows, words=True)
+    return Table(
+        "Who opened sealed grades", ("When (UTC)", "Who", "For", "Parts", "Reason"), rows, words=True
+    )

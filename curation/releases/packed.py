@@ -110,7 +110,7 @@ class PackedRelease:
             self._zip = ZipFile(path)
         except BadZipFile:
             raise InputError(
-                "is no packed release, or its end is missing; expected a packed release", path=path
+                "is not a packed release, or is cut off; expected a packed release", path=path
             ) from None
         except OSError as error:
             raise InputError(f"cannot be read: {error.strerror or error}", path=path) from error
@@ -129,10 +129,10 @@ class PackedRelease:
             self.row_sums: dict[str, str] = {part: sums["here"] for part, sums in parts if "here" in sums}
             self.with_grades = tuple(content["with_grades"])
         except (KeyError, TypeError, AttributeError):
-            raise self._altered_error(f"its {MANIFEST} or {RELEASE} does not describe its content") from None
+            raise self._altered_error(f"its {MANIFEST} or {RELEASE} does not match its content") from None
         checksums = {part: sums.sha256 for part, sums in self.parts.items()}
         if compute_release_id(checksums) != self.row.release_id:
-            raise self._altered_error("the sums of its parts do not make the release id")
+            raise self._altered_error("the checksums of its parts do not match the release id")
         self.texts: dict[str, PartText] = {
             part: PackedPart(partial(self._walk_rows, part), checksum, f"{path}: the part {part}")
             for part, checksum in (checksums | self.row_sums).items()

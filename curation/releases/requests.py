@@ -18,13 +18,13 @@ class FreezeRequest:
     allow_changed: bool = option(
         False,
         "Keep grades of another version",
-        "Keep grades of another version of their document. The release marks kept grades. Without this "
-        "option, the release leaves these grades out and counts them.",
+        "Keep grades of another version of their document. The release marks these grades. Without this "
+        "option, it leaves them out and counts them.",
     )
     only_complete: bool = option(
         False,
         "Only pairs with all their votes",
-        "Leave out pairs that lack a planned judgment. A round plans one opinion of each annotator it asks.",
+        "Leave out pairs that lack a planned judgment. A round plans one judgment by each annotator it asks.",
     )
     share: str | None = option(
         None,
@@ -43,7 +43,8 @@ class FreezeRequest:
     seal: tuple[str, ...] = option(
         (),
         "Parts to seal as well",
-        "Part to seal besides test. To get sealed grades, people give a reason, which is logged. Repeatable.",
+        "Part to seal besides test. To get sealed grades, people must give a reason, which is logged. "
+        "Repeatable.",
         unset="only the part test",
     )
     reason: str | None = option(

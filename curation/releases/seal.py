@@ -90,8 +90,8 @@ def refuse_not_in_file(release: FrozenRelease, parts: Iterable[str]) -> None:
     missing = sorted(set(parts).difference(release.file.with_grades)) if release.file else []
     if missing and release.file:
         raise RefusedError(
-            f"{release.file.path} has no grades of {', '.join(missing)}: sealed grades stay in the project, "
-            "unless somebody packs them and gives a reason. Leave the part out, or ask the project's lead.",
+            f"{release.file.path} has no grades of {', '.join(missing)}: sealed grades stay in the project "
+            "unless someone packs them with a reason. Leave the part out, or ask the project's lead.",
             command=f"{_repeat_option('--without-grades', missing)} of an export leaves the part out, and so "
             f"does {_repeat_option('--part', release.file.with_grades)}. `goldgrade export NAME --out FILE "
             "--reason WHY` packs a release with sealed grades.",
@@ -103,8 +103,8 @@ def _make_reason_error(release: FrozenRelease, sealed: Collection[str]) -> Refus
     logged = "is logged with name and time" if release.file is None else "a packed release cannot log"
     log = "" if release.file else f" `goldgrade releases {name}` shows the log."
     return RefusedError(
-        f"The grades of {', '.join(sealed)} in the release {release.row.name!r} are sealed. A person who "
-        f"takes sealed grades gives a reason, which {logged}. Anybody may have an export without them.",
+        f"The grades of {', '.join(sealed)} in the release {release.row.name!r} are sealed. Anyone who "
+        f"takes sealed grades must give a reason, which {logged}. Exports without them need no reason.",
         command=f'--reason "why" states the reason.{log} `goldgrade export {name} --format leaderboard '
         "--out DIR` exports without sealed grades, and so does any other format with "
         f"{_repeat_option('--without-grades', sealed)}.",

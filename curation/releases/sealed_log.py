@@ -89,7 +89,7 @@ class SealedCount(NamedTuple):
         sentence = (
             f"With this evaluation, {parts} has {pluralize(self.evaluations, 'sealed evaluation')} and "
             f"{pluralize(self.refused, 'refused request')}, by {pluralize(self.people, 'person', 'people')}. "
-            "After many evaluations, the best system was partly lucky."
+            "After many evaluations, the best system is likely to be partly lucky."
         )
         if self.left is not None:
             sentence += f" You have {pluralize(self.left, 'sealed evaluation')} of {parts} left this month."

@@ -49,11 +49,12 @@ class Verified:
             return describe_alterations(self.name, self.problems, self.altered)
         counts = f"{pluralize(self.parts, 'part')} and {pluralize(self.documents, 'document')}"
         lacking = (
-            f"The file lacks the rows of sealed queries in {', '.join(self.lacking)}. So the release id does "
-            "not prove these parts, but their other rows agree with the checksums of the packed file."
+            f"The file lacks the rows of sealed queries in {', '.join(self.lacking)}. The release id "
+            "therefore does not verify these parts, but their other rows match the checksums of the "
+            "packed file."
         )
         return [
-            f"{self.name} is intact: {counts} agree with the frozen release.",
+            f"{self.name} is intact: {counts} match the frozen release.",
             f"release id: {self.release_id}",
             *([lacking] if self.lacking else []),
         ]

@@ -54,7 +54,7 @@ def describe_write_error(folder: Path, error: OSError) -> str:
     """Return a sentence which says that files of the index cannot be written into a folder."""
     return (
         f"The index of BM25 cannot be written into {folder}: {error.strerror or error}. A missing index "
-        "is made again: free disk space, or use the project where its folder can be written."
+        "is built again: free some disk space, or use the project where its folder can be written."
     )
 
 

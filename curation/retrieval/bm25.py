@@ -93,13 +93,13 @@ class Bm25:
     def explain_no_hits(self, query: Query) -> str:
         """See `Retriever.explain_no_hits`."""
         if not split_words(query.text):
-            return "the query holds no word"
+            return "the query has no words"
         if not content_words(query.text, self._analyzer.stop_words):
-            return "the query holds stop words only"
+            return "the query has only stop words"
         self._load_postings()
         if all(self._find_word(term) is None for term in searched_terms(query.text, self._analyzer)):
             return "no word of the query occurs in the corpus"
-        return "every word of the query that occurs is in half of the documents or more"
+        return "every word of the query that occurs at all is in half of the documents or more"
 
     def list_lost_words(self, queries: Sequence[Query]) -> list[dict[str, Any]]:
         """List the queries that lose some of their words to the stop list, the shortest query first.

@@ -31,7 +31,7 @@ from curation.retrieval.terms import Analyzer
 from curation.retrieval.word_counts import WordCounts, count_words
 
 _PREFIX_LENGTH = 8  # number of hash characters in a file name
-_ENDED = "A process that counts words ended early, perhaps because the machine has no memory left."
+_ENDED = "A process that counts words ended early, perhaps because memory ran out."
 
 
 class CountFiles(NamedTuple):

@@ -106,7 +106,7 @@ class Dense:
     def explain_no_hits(self, query: Query) -> str:
         """See `Retriever.explain_no_hits`."""
         if not split_words(query.text):
-            return "the query holds no word"
+            return "the query has no words"
         return "no document has a cosine above zero"
 
     def _find_best_hits(self, passages: _Passages, cosines: NDArray[np.float64], depth: int) -> Hits:

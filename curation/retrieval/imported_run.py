@@ -42,4 +42,4 @@ class ImportedRun:
 
     def explain_no_hits(self, query: Query) -> str:
         """See `Retriever.explain_no_hits`."""
-        return "the run has nothing for the query"
+        return "the run has no result for the query"

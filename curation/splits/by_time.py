@@ -46,7 +46,11 @@ class ByTime:
             f"By time: {begins}. {self.spanning:,} groups span a cut in time, and their earliest query "
             f"decided their part. These groups have {late} first asked after the begin of the next part.",
             *([f"{undated} no known time and went to the earliest part."] if self.undated else []),
-            *([f"{against} in the part from a release, against the cut in time."] if self.against else []),
+            *(
+                [f"{against} in the part of an earlier release, although its time does not fit."]
+                if self.against
+                else []
+            ),
         ]
 
 

@@ -119,7 +119,9 @@ def read_certificate(cursor: Cursor, release: str | None = None) -> Certificate:
     split_id = get_setting(cursor, "split")
     row = cursor.execute("SELECT report FROM splits WHERE split_id = ?", [split_id]).fetchone()
     if row is None:
-        raise RefusedError("There is no split yet. Make one first.", command="`goldgrade split` makes one.")
+        raise RefusedError(
+            "There is no split yet. Make a split first.", command="`goldgrade split` makes one."
+        )
     return parse_certificate(row[0], "The current split")
 
 
@@ -133,7 +135,7 @@ def parse_certificate(stored: str, origin: str) -> Certificate:
     try:
         return _CERTIFICATE.validate_python(json.loads(stored)["certificate"])
     except (ValueError, KeyError) as error:
-        raise RefusedError(f"{origin} holds no certificate: it was altered. Split again.") from error
+        raise RefusedError(f"{origin} has no certificate, so it was altered. Split again.") from error
 
 
 def _read_release_certificate(cursor: Cursor, release: str) -> Certificate:

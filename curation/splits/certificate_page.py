@@ -36,8 +36,8 @@ def summarize_certificate(certificate: Certificate) -> list[str]:
     if "minhash" in certificate.parameters:
         missed = pluralize(certificate.missed, "tie") if certificate.missed else "no tie"
         sentences.append(
-            f"A fast method (MinHash) searched for similar texts. The check of all pairs found {missed} that "
-            "the method missed."
+            "The split searched similar texts with a fast method (MinHash). The check of all pairs found "
+            f"{missed} that this method missed."
         )
     if "not_read" in certificate.parameters:
         sentences.append(
@@ -54,7 +54,7 @@ def summarize_certificate(certificate: Certificate) -> list[str]:
         f"{pluralize(certificate.queries, 'query forms', 'queries form')} "
         f"{pluralize(certificate.groups, 'leakage group')}, the largest of "
         f"{pluralize(certificate.largest, 'query', 'queries')}. "
-        "Each group is whole in its part.",
+        "No group is divided.",
         f"Parts: {'; '.join(sizes)}.",
     ]
 
@@ -76,7 +76,7 @@ def _describe_verdict(certificate: Certificate) -> str:
         return verdict
     documents = pluralize(shared.compared, "document is", "documents are")
     return (
-        f"{documents} relevant to queries of different parts: shared documents were not looked for. "
+        f"{documents} relevant to queries of different parts, because the split ignored shared documents. "
         + verdict.replace("Nothing", "Nothing else", 1)
     )
 
@@ -98,11 +98,11 @@ def _describe_closest(check: TieCheck, pair: ClosestPair) -> str:
 def build_sections(certificate: Certificate) -> list[Section]:
     """Make all sections of a certificate's page, in reading order."""
     texts = certificate.texts
-    residual = "Ties across the parts that somebody cut by name. The split ignored them."
+    residual = "Ties across the parts that someone cut by name, so the split ignored them."
     sections = [
         _check_section(certificate),
         _closest_section(certificate),
-        _tie_section("Leaks", "Ties that must not cross the parts, and do.", certificate.leaks, texts),
+        _tie_section("Leaks", "Ties that cross the parts and must not.", certificate.leaks, texts),
         _tie_section("Residual leakage", residual, certificate.residual, texts),
         _share_section(certificate),
         Section("Made with", "The request for the split.", (), (_parameter_table(certificate),)),
@@ -119,11 +119,11 @@ def _check_section(certificate: Certificate) -> Section:
         rows.append((check.kind, threshold_text(check), check.compared, highest, leaks, check.cut))
     return Section(
         "Checks across the parts",
-        "The check compared all queries and documents of each part with all of the other parts, by code that "
-        "the grouping does not use.",
+        "The check compared all queries and documents of each part with those in the other parts. It shares "
+        "no code with the search that formed the groups.",
         (),
         (Table("Kinds of tie", columns, tuple(rows)),),
-        "Highest: the most similar pair that is not cut by name. Leaks: for each text its closest leak.",
+        "Highest: the most similar pair that nobody cut. Leaks: the closest leak of each text.",
     )
 
 
@@ -164,11 +164,11 @@ def _share_section(certificate: Certificate) -> Section:
     distances = tuple((gap.dimension, gap.queries, gap.least) for gap in certificate.distances)
     return Section(
         "Part sizes against their targets",
-        "The number of queries of each kind in each part, next to the target.",
+        "Number of queries of each kind in each part, next to the target.",
         (),
         (Table("Distance from the ideal", distance_columns, distances), Table("Queries", columns, rows)),
         "Queries off: half the sum of the differences from the targets. Least possible: the smallest "
-        "distance that any split can have.",
+        "value that any split can reach.",
     )
 
 

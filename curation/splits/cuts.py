@@ -51,7 +51,7 @@ def resolve_cuts(cuts: Iterable[QueryPair], queries: Mapping[str, str]) -> tuple
         if len(set(resolved_ids)) == 2:
             pairs.add(ordered_pair(*resolved_ids))
         elif len(resolved_ids) == 2:
-            same = f"both name the query {resolved_ids[0]}; expected two queries"
+            same = f"both are the query {resolved_ids[0]}; expected two different queries"
             problems.append(f"Cut {'~'.join(cut)}: {same}")
     refuse_problems(problems)
     return tuple(sorted(pairs))
@@ -96,6 +96,6 @@ def describe_cuts(
     lines = [f"Cut by name: {describe_edge(edge, queries)}" for edge in cut_edges]
     for query_a, query_b, chain in remaining:
         texts = f"“{queries.get(query_a, query_a)}” and “{queries.get(query_b, query_b)}”"
-        lines.append(f"{texts} stay in one part despite the cut, by a chain of {len(chain)}:")
+        lines.append(f"{texts} stay together despite the cut, because other ties connect them:")
         lines += describe_chain(chain, queries)
     return lines

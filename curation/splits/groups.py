@@ -52,7 +52,8 @@ class LeakageGroup:
         kind, count = next(iter(self.ties.items()))
         return [
             f"{count:,} of the group's {sum(self.ties.values()):,} ties are of one kind: {kind}.",
-            f"The two most distant queries of the group are tied by a chain of {len(self.chain)}:",
+            "The two most distant queries of the group are connected by "
+            f"{pluralize(len(self.chain), 'tie')}:",
             *describe_chain(self.chain, self.queries),
         ]
 

@@ -100,7 +100,7 @@ class SplitPreview:
         """List the leakage groups with their ties, the ties that were cut, and the reason for a refusal."""
         untied = pluralize(self.sizes.get(1, 0), "query is", "queries are")
         lines = [
-            f"{untied} tied to no other query.",
+            f"{untied} no tie.",
             *describe_cuts(self.report.cut, self.report.remaining_ties, self.certificate.texts),
         ]
         for group in self.groups:

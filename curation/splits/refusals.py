@@ -23,8 +23,8 @@ MAX_SMALL_GROUP = 10
 """Number of queries up to which a leakage group is never too large."""
 GROUPS_SHOWN = 5
 CUT_FIRST = (
-    "Cut the ties that are no real leak (the certificate then reports these ties as residual leakage), "
-    "loosen the rules of ties (a higher relevant grade or similarity threshold), or"
+    "Cut ties that are no real leak (the certificate then lists them as residual leakage), loosen the "
+    "rules for ties (a higher relevant grade or similarity threshold), or"
 )
 
 
@@ -84,15 +84,15 @@ def refuse_large_groups(
     lines: list[str] = []
     for group in shown_groups:
         holds = f"One leakage group holds {len(group.queries):,} of {pluralize(queries, 'query', 'queries')}"
-        reason = f"at most {percent(max_share)} is allowed" if max_share is not None else group.spoils
+        reason = f"more than the allowed {percent(max_share)}" if max_share is not None else group.spoils
         lines += [f"{holds} ({percent(group.share)}), and {reason}.", *group.lines]
     if len(refused) > GROUPS_SHOWN:
         lines.append(f"… and {len(refused) - GROUPS_SHOWN:,} more leakage groups of a refused size")
     command = _suggest_cuts(group.chain for group in shown_groups)
     if any(next(iter(group.ties)) == SHARED_DOCUMENT for group in refused):
         command.append(
-            "--no-shared-documents lets queries with the same relevant document be in different parts, as is "
-            "usual for a corpus of few long documents."
+            "--no-shared-documents allows queries with the same relevant document in different parts, which "
+            "is usual for a corpus of few long documents."
         )
     sufficient_share = min(1.0, (int(refused[0].share * 100) + 1) / 100)
     command.append(
@@ -142,9 +142,9 @@ def refuse_empty_parts(
     ]
     if len(largest) > 1:
         chain = hide_sealed_documents(find_longest_chain(largest, edges), inputs.sealed)
-        lines += ["Chain of ties in the largest group:", *describe_chain(chain, queries)]
+        lines += ["Ties that connect the largest group:", *describe_chain(chain, queries)]
     lines.append(
-        "Judge more queries, or loosen the rules of ties: a higher relevant grade or a higher threshold of "
+        "Judge more queries, or loosen the rules for ties: a higher relevant grade or a higher threshold of "
         "query texts or documents."
     )
     options = "--relevant-grade, --query-threshold and --document-threshold set the grade and thresholds."
@@ -155,4 +155,4 @@ def _suggest_cuts(chains: Iterable[Sequence[Edge]]) -> list[str]:
     """List the command's options that would cut the weakest tie in each chain of ties."""
     weakest_edges = [min(chain, key=lambda edge: (edge.similarity, edge)) for chain in chains]
     cuts = [f'  --cut "{edge.query_a}~{edge.query_b}"' for edge in weakest_edges]
-    return ["", "These options cut the weakest tie of each chain:", *cuts]
+    return ["", "These options cut the weakest tie in each group:", *cuts]

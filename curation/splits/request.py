@@ -116,7 +116,7 @@ class SplitRequest:
         None,
         "Largest group",
         "Largest share of the queries in one leakage group.",
-        unset="any, unless a group over 0.05 spoils the sizes of parts",
+        unset="any size that keeps the sizes of the parts",
     )
     fresh: bool = option(
         False, "Released queries may change their part", "Ignore the parts of queries in earlier releases."

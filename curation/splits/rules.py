@@ -49,13 +49,13 @@ def find_rule_problems(rules: Rules) -> list[str]:
     """List the problems of the rules of ties, one sentence for each problem."""
     problems = describe_out_of_bounds(Rules, vars(rules))
     problems += [
-        f"Cut {first}~{second}: a query is not tied to itself; expected two query ids"
+        f"Cut {first}~{second}: this is one query; expected two different queries"
         for first, second in rules.cut
         if first == second
     ]
     if not any((rules.query, rules.paraphrase, rules.shared, rules.document, rules.keys)):
         problems.append(
-            "every kind of tie is switched off; expected at least one kind, or no queries are kept together"
+            "every kind of tie is switched off; keep at least one kind, or no queries stay together"
         )
     return problems
 
@@ -150,8 +150,8 @@ class Rules:
     cut: tuple[tuple[str, str], ...] = option(
         (),
         "Ties to cut",
-        "Ignore the direct ties between two queries (ids or texts). The certificate reports ignored ties as "
-        "residual leakage. Repeatable.",
+        "Ignore the ties between two queries (ids or texts). The certificate lists ignored ties as residual "
+        "leakage. Repeatable.",
         metavar="A~B",
         parse=parse_cut,
     )

@@ -11,7 +11,7 @@ from curation.splits.tie_search import FoundTies, TieKind, TieSearch
 
 SHARED_DOCUMENT = "shared document"
 SAME_KEY = "same key"
-IN_MANY_SESSIONS = f"queries were asked in more than {MAX_SESSIONS} sessions, so their sessions tie nothing"
+IN_MANY_SESSIONS = f"queries were asked in more than {MAX_SESSIONS} sessions, so sessions do not tie them"
 Holders = dict[tuple[str, ...], list[str]]
 """Map from a key in words to the queries that have the key."""
 

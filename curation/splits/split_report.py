@@ -70,7 +70,7 @@ class SplitReport:
         ]
         if self.disagreeing:
             queries = pluralize(self.disagreeing, "query", "queries")
-            lines.append(f"Releases give {queries} different parts: the newest decides.")
+            lines.append(f"Releases put {queries} into different parts: the newest release decides.")
         if self.by_time is not None:
             lines += self.by_time.sentences
         for group in self.large_groups:

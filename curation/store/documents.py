@@ -137,7 +137,7 @@ def refuse_held(cursor: Cursor, what: str) -> None:
     if is_held(cursor):
         raise RefusedError(
             "The project has only documents that search engines returned, and "
-            f"{what} would take these documents for the whole corpus. Ask the search engine instead, or "
+            f"{what} would treat these documents as the whole corpus. Ask the search engine instead, or "
             "import the whole corpus.",
             command="`--systems engine:NAME` asks the search engine.",
         )

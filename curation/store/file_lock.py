@@ -109,12 +109,12 @@ def _describe_holder(path: Path, error: duckdb.Error, patience: float) -> str:
     else:
         holder = f"process {process} ({program or 'of another user'})" if process else "another process"
     way_out = (
-        "The other process is writing much data: wait until the process is done and try again."
+        "The other process is writing a lot of data. Wait until it is done, then try again."
         if "goldgrade" in program
         else "goldgrade releases the file between its steps: close the other program (a DuckDB shell or a "
         "notebook, perhaps) and try again."
     )
-    return f"{path} has been held by {holder} for over {patience:g} s. {way_out}"
+    return f"{path} has been in use by {holder} for over {patience:g} s. {way_out}"
 
 
 def _read_program(process: int) -> str:

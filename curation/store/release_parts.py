@@ -84,7 +84,7 @@ class PartText:
             lines = _split_lines(piece)
             rows = json.loads(f"[{','.join(lines)}]")  # all at once, which takes half as long as one by one
             if len(rows) != len(lines):
-                raise ValueError("a line is no JSON value, or several")
+                raise ValueError("a line is not exactly one JSON value")
             yield from rows
 
     def __str__(self) -> str:

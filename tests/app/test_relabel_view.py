@@ -74,7 +74,7 @@ def test_one_quarter_is_open_at_a_time_and_its_report_says_what_had_changed(proj
     quarter = open_quarter(project, PEOPLE).quarter
     page = opened("Plan")
     assert button(page, "Plan").disabled
-    assert "Two quarters are never open at once" in html(page)
+    assert "Only one quarter can be open at a time" in html(page)
     assert f"is open as round {quarter}" in html(page)
     page = opened("Report")
     assert "pairs are judged again: 0 comparable, 0 disputed" in page.markdown[0].value.replace("\\", "")

@@ -139,7 +139,7 @@ def test_a_lead_freezes_and_exports_with_a_reason_that_is_logged(project: Store,
     field(refused, "Reason for opening the test grades").input("evaluation of May")
     press(project, refused, "Prepare the export", "Releases")
     page = shown("Export")
-    assert "The export has the sealed grades of test, which is logged" in html(page)
+    assert "The export contains the sealed grades of test. It is logged" in html(page)
     assert "Download v1-beir.zip" in html(page)
     with project.reading() as cursor:
         taken = read_openings(cursor, find_release(cursor, "v1").release_id)

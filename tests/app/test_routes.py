@@ -644,7 +644,9 @@ def test_health_tells_everybody_whether_the_project_can_be_read_and_the_log_why_
 
 
 def test_a_stranger_is_told_neither_path_nor_process_while_the_project_is_busy() -> None:
-    error = StoreBusyError("/home/anna/project.duckdb has been held by process 7 (psql --token=x) for 10 s.")
+    error = StoreBusyError(
+        "/home/anna/project.duckdb has been in use by process 7 (psql --token=x) for 10 s."
+    )
     assert context.explain_unreadable(error) == "The project is busy. Try again in a moment."
 
 

@@ -49,7 +49,7 @@ def test_cuts_that_name_no_two_queries_are_refused_together(project: Store, gold
     with pytest.raises(InputError) as wrong:
         goldgrade("split", "--dry-run", "--no-paraphrase", "--cut", "a~Red Shoe", "--cut", "b~nothing")
     assert str(wrong.value).splitlines() == [
-        "Cut a~Red Shoe: both name the query a; expected two queries",
+        "Cut a~Red Shoe: both are the query a; expected two different queries",
         "Cut b~nothing: 'nothing' is no graded query's id or text; no query has that",
     ]
 
@@ -60,7 +60,7 @@ def test_split_says_too_where_a_cut_has_no_effect(project: Store, goldgrade: Any
         project, [ImportedJudgment("a", "dc", "rater", 3), ImportedJudgment("b", "dc", "rater", 3)], "k.csv"
     )
     shown = goldgrade("split", *options, "--cut", "a~b")
-    assert "“red shoe” and “red shoes” stay in one part despite the cut, by a chain of" in shown
+    assert "“red shoe” and “red shoes” stay together despite the cut, because other ties" in shown
     (held,) = json.loads(goldgrade("split", *options, "--cut", "a~b", "--json"))["remaining_ties"]
     assert (held[:2], len(held[2]) > 0) == (["a", "b"], True)
     assert json.loads(goldgrade("split", *options, "--cut", "c~d", "--json"))["remaining_ties"] == []

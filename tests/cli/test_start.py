@@ -16,7 +16,7 @@ def test_one_command_starts_a_project_from_a_folder_and_a_log(tmp_path: Path) ->
     done = invoke(command)
     assert done.exit_code == 0, done.output
     assert "3 queries have" in done.stdout
-    assert "Nobody can grade yet." in done.stdout
+    assert "No one can grade yet." in done.stdout
     assert "Left out: 1 file: hidden files." in done.stderr
     people = ["--project", str(project), "people", "add", "ada", "--password-stdin"]
     assert invoke(people, input="correct horse battery\n").exit_code == 0

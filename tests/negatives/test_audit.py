@@ -106,7 +106,7 @@ def audited(store: Store, name: str) -> dict[tuple[str, str], str]:
 def test_the_strata_are_what_no_round_shows_to_the_pools_depth_below_it_and_by_chance(pooled: Store) -> None:
     found = open_audit(pooled, AuditRequest(["ada"], size=60, depth=10, seed=3))
     assert [tuple(item) for item in found.strata] == [("top", 12, 12), ("below", 28, 28), ("random", 8, 8)]
-    assert found.opened.left_out == {"pairs fewer than asked for: there are no more assumed negatives": 12}
+    assert found.opened.left_out == {"pairs are missing, because there are no more assumed negatives": 12}
     assert Counter(audited(pooled, "audit-1").values()) == {
         "audit:top": 12, "audit:below": 28, "audit:random": 8,
     }  # fmt: skip
@@ -119,7 +119,7 @@ def test_what_is_judged_planned_or_decided_is_not_audited(pooled: Store, tmp_pat
     found = open_audit(pooled, AuditRequest(["ada"], size=100, depth=10))
     strata = {item.name: item.population for item in found.strata}
     assert strata == {"top": 0, "below": 27, "random": 0}
-    taken = found.opened.left_out["pairs are judged, or planned in an open round"]
+    taken = found.opened.left_out["pairs are left out: they are judged, or planned in an open round"]
     assert taken == opened.candidates + 2  # d01 and d05 of q1 are judged
     assert ("q1", "d05") not in audited(pooled, "audit-1")
 
@@ -134,7 +134,11 @@ def test_what_a_pilot_showed_or_a_closed_round_left_unjudged_is_still_assumed(po
             "FROM rounds WHERE name = 'first'"
         )
     found = open_audit(pooled, AuditRequest(["ada"], size=100, depth=10))
-    assert found.opened.left_out["pairs are judged, or planned in an open round"] == judged == 5
+    assert (
+        found.opened.left_out["pairs are left out: they are judged, or planned in an open round"]
+        == judged
+        == 5
+    )
     assert found.opened.candidates == 48 - judged
 
 
@@ -176,9 +180,9 @@ def test_near_duplicates_of_a_relevant_document_are_kept_out_and_listed(store: S
     found = open_audit(store, AuditRequest(["bo"], size=5))
     assert found.near_duplicates == [NegativeDuplicate("q1", "copy", "good", pytest.approx(8 / 9))]
     assert audited(store, "audit-1") == {("q1", "other"): "audit:below"}
-    assert found.opened.left_out["pairs are near-duplicates of a relevant document, and no negatives"] == 1
+    assert found.opened.left_out["pairs are left out: they are near-duplicates of a relevant document"] == 1
     assert (
-        found.opened.left_out["pairs are judged, or planned in an open round"] == 1
+        found.opened.left_out["pairs are left out: they are judged, or planned in an open round"] == 1
     )  # good and same are one text
 
 
@@ -309,7 +313,7 @@ def test_what_cannot_be_audited_is_a_sentence(store: Store, tmp_path: Path) -> N
         report_audit(store, "first")
     with pytest.raises(RefusedError, match="nothing to audit"):
         open_audit(store, AuditRequest(["ada"]))
-    with pytest.raises(InputError, match="'bm52' is no system"):
+    with pytest.raises(InputError, match="'bm52' is not a system"):
         open_audit(store, AuditRequest(["ada"], systems=["bm52"]))
 
 
@@ -320,11 +324,11 @@ def test_systems_that_changed_are_refused_and_those_left_out_are_counted(
     build_pool(pooled, PoolRequest(["bm25", "run:a", "run:b"], depth=3, random_negatives=0, seed=1))
     with pooled.transaction() as cursor:
         cursor.execute("""UPDATE pools SET parameters = replace(parameters::TEXT, '"k1":1.5', '"k1":1.2')""")
-    with pytest.raises(RefusedError, match=r"bm25: the settings have changed"):
+    with pytest.raises(RefusedError, match=r"bm25: other settings than in the latest pool"):
         open_audit(pooled, AuditRequest(["ada"]))
     found = open_audit(pooled, AuditRequest(["ada"], systems=["run:a"], size=5))
     assert found.opened.left_out == {
-        "systems of the pool were not searched, so documents that only they rank are not audited": 2
+        "systems of the pool were not searched, so documents that only these systems rank are not audited": 2
     }
 
 

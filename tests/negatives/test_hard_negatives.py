@@ -88,7 +88,7 @@ def test_a_grade_about_an_older_text_makes_no_negative_and_is_counted(pooled: St
     report = find_hard_negatives(pooled)
     assert [negative.document_id for negative in of(report).negatives] == ["sock"]
     assert report.left_out == {
-        "pairs were graded on an older text of their document: they are no negatives until judged again": 1
+        "pairs are not negatives until judged again: they were graded on an older text of their document": 1
     }
 
 
@@ -124,7 +124,7 @@ def test_a_system_counts_as_it_was_pooled_last(pooled: Store, tmp_path: Path) ->
         cursor.execute("UPDATE pools SET built_at = TIMESTAMP '2001-01-01' WHERE rowid = 1")
     report = find_hard_negatives(pooled)
     assert [(negative.rank, negative.margin) for negative in of(report).negatives] == [(3, 2)]
-    assert report.left_out == {"entries of lists name a document that the corpus no longer has": 2}
+    assert report.left_out == {"list entries are left out: their document is no longer in the corpus": 2}
 
 
 def test_numbers_out_of_bounds_and_missing_pools_are_sentences(store: Store, tmp_path: Path) -> None:

@@ -167,7 +167,7 @@ def test_a_name_that_ends_like_a_folder_is_one(store: Store, tmp_path: Path) -> 
 
 def test_a_backup_replaces_nothing(store: Store, tmp_path: Path) -> None:
     (tmp_path / "b.duckdb").write_text("mine")
-    with pytest.raises(RefusedError, match="A backup never replaces a file"):
+    with pytest.raises(RefusedError, match="A backup never overwrites a file"):
         back_up(store, tmp_path / "b.duckdb")
     with pytest.raises(InputError, match="its folder does not exist"):
         back_up(store, tmp_path / "none" / "b.duckdb")
@@ -220,7 +220,7 @@ def test_a_project_that_an_app_serves_is_not_replaced(store: Store, tmp_path: Pa
     store.close()
     assert lock_for_serving(store.path)
     assert not lock_for_serving(store.path)  # a second app is told so
-    with pytest.raises(RefusedError, match="An app serves"):
+    with pytest.raises(RefusedError, match="An app is serving"):
         restore(tmp_path / "b.duckdb", store.path, replace=True)
     assert list(tmp_path.glob("*.before-restore-*")) == []
 
@@ -273,6 +273,6 @@ def test_a_backup_of_a_newer_goldgrade_is_refused_before_anything_is_moved(
 def test_the_commands_write_and_restore_a_backup(store: Store, tmp_path: Path) -> None:
     project = ["--project", str(store.path)]
     written = invoke([*project, "backup", str(tmp_path / "b.duckdb")])
-    assert "rows were read." in written.stdout
+    assert "rows can be read." in written.stdout
     restored = invoke([*project, "restore", str(tmp_path / "b.duckdb"), "--replace"])
-    assert "The former project is kept" in restored.stdout
+    assert "The previous project is kept" in restored.stdout

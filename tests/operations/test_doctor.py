@@ -58,7 +58,7 @@ def test_the_index_next_to_the_project_is_named_with_its_size(store: Store) -> N
     find_index_folder(store.path).mkdir()
     (find_index_folder(store.path) / "one.counts").write_bytes(b"0" * 3_000_000)
     disk = said(examine(store.path), "disk", "fine")
-    assert "project.duckdb.bm25 (3.0 MB) holds the index of BM25. You can delete the folder" in disk
+    assert "project.duckdb.bm25 (3.0 MB) contains the BM25 index. You can delete the folder" in disk
 
 
 def test_a_file_that_others_can_read_is_a_problem(store: Store) -> None:
@@ -137,7 +137,7 @@ def test_a_job_whose_server_was_stopped_is_named(store: Store) -> None:
 
 
 def test_backups_that_are_missing_or_old_are_named(store: Store, tmp_path: Path) -> None:
-    assert "No backup was ever taken" in said(examine(store.path), "backup", "note")
+    assert "There is no backup of this project" in said(examine(store.path), "backup", "note")
     back_up(store, tmp_path / "b.duckdb")
     with store.transaction() as cursor:
         before = utc_now() - timedelta(days=9)
@@ -189,7 +189,7 @@ def test_files_of_a_left_corpus_that_changed_or_are_gone_are_named(store: Store,
 
 def test_the_command_ends_with_1_where_somebody_must_act(store: Store) -> None:
     project = ["--project", str(store.path)]
-    assert "No finding asks for action." in invoke([*project, "doctor"]).stdout
+    assert "Nothing needs your attention." in invoke([*project, "doctor"]).stdout
     store.path.chmod(0o640)
     done = invoke([*project, "doctor", "--json"])
     assert done.exit_code == 1

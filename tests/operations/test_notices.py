@@ -169,7 +169,7 @@ def test_a_test_says_why_it_was_not_sent(webhook: Webhook) -> None:
     assert send_test(webhook.environment) == "it answered HTTP 500"
     assert send_test(webhook.environment) == ""
     nobody = {"GOLDGRADE_WEBHOOK": "http://127.0.0.1:1/"}
-    assert send_test(nobody) == "it was not reached, or gave no answer in time"
+    assert send_test(nobody) == "it could not be reached, or did not answer in time"
     assert send_test({}) is None
 
 

@@ -67,7 +67,7 @@ def test_a_start_before_anybody_can_grade_ends_with_the_pool_and_goes_on_later(
     log(shop, write)
     report = start(shop, StartRequest(depth=4))
     assert report.round is None
-    assert report.sentences[-1].startswith("Nobody can grade yet.")
+    assert report.sentences[-1].startswith("No one can grade yet.")
     add_annotator(shop, "lee", "lead", "correct horse battery")
     later = start(shop, StartRequest(depth=4), author="lee")
     assert later.round is not None

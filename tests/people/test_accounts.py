@@ -40,9 +40,7 @@ def test_the_last_lead_is_neither_deactivated_nor_demoted(project: Store) -> Non
     add_names(project, "mia", role="lead")
     deactivate(project, "mia")
     for change in (lambda: deactivate(project, "lee"), lambda: set_role(project, "lee", "reviewer")):
-        with pytest.raises(
-            RefusedError, match=r"lee is the last lead\. First give a different person the role lead\."
-        ):
+        with pytest.raises(RefusedError, match=r"lee is the last lead\. First make another person lead\."):
             change()
     activate(project, "mia")
     set_role(project, "lee", "reviewer", "mia")

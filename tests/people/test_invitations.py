@@ -139,5 +139,5 @@ def test_the_first_lead_is_made_while_none_can_sign_in(store: Store) -> None:
     assert make_first_lead(store, "ada", PASSWORD)
     with store.reading() as cursor:
         assert [account.name for account in list_usable_accounts(cursor)] == ["ada"]
-    with pytest.raises(RefusedError, match="has a lead already"):
+    with pytest.raises(RefusedError, match="already has a lead"):
         make_first_lead(store, "eve", PASSWORD)

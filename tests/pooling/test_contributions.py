@@ -66,7 +66,7 @@ def test_a_disputed_pair_has_no_grade_and_is_counted_as_such(pooled: Store, tmp_
     report = compute_contributions(pooled, read_relevance(pooled))
     assert report.graded == 0
     assert report.left_out == {
-        "judged, but without a grade (disputed, or cannot tell)": 1,
+        "judged, but without a grade (disputed or cannot tell)": 1,
         "not judged yet": 5,
     }
 

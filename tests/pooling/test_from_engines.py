@@ -111,11 +111,11 @@ def test_they_are_refused_where_nothing_can_give_them(
 def test_what_needs_the_whole_corpus_is_refused_on_a_held_one(project: Store) -> None:
     pool(project, negatives=0)
     for system in ("bm25", "dense", "hybrid"):
-        with pytest.raises(RefusedError, match=f"{system} would take these documents for the whole corpus"):
+        with pytest.raises(RefusedError, match=f"{system} would treat these documents as the whole corpus"):
             build_pool(project, PoolRequest([system], 10, 0, 1))
     with project.reading() as cursor, pytest.raises(RefusedError, match="whole corpus"):
         OPERATIONS["pool"].check(cursor, PoolRequest())
-    with pytest.raises(RefusedError, match="coverage would take these documents"):
+    with pytest.raises(RefusedError, match="coverage would treat these documents"):
         find_coverage(project, CoverageRequest())
 
 

@@ -51,7 +51,7 @@ def test_an_imported_run_is_pooled_beside_our_own_systems(project: Store, tmp_pa
         ("bm25", 2, 1, 2),
         ("run:shop", 3, 2, 3),
     ]
-    assert report.systems[1].no_hit == {"the run has nothing for the query": 1}
+    assert report.systems[1].no_hit == {"the run has no result for the query": 1}
     assert (
         report.left_out["results are missing: an imported run is shorter than the depth for some queries"]
         == 1
@@ -81,7 +81,9 @@ def test_documents_that_left_the_corpus_are_counted_and_the_places_below_move_up
     )
     report = build_pool(project, PoolRequest(["run:shop"], depth=2, random_negatives=0, seed=1))
     assert sources(project, report.pool_id) == {("q1", "run:shop"): [("d1", 1)]}
-    assert report.left_out["results of imported runs name documents that the corpus does not have"] == 1
+    assert (
+        report.left_out["results are left out: imported runs name documents that are not in the corpus"] == 1
+    )
 
 
 def test_a_pool_with_another_run_is_another_pool(project: Store, tmp_path: Path) -> None:
@@ -107,9 +109,7 @@ def test_what_is_over_the_budget_is_counted(project: Store, tmp_path: Path) -> N
         project, PoolRequest(["run:a", "run:b"], depth=4, random_negatives=1, seed=1, budget=6)
     )
     assert report.candidates == 6 + 3
-    assert (
-        report.left_out["candidates are over the budget: other candidates of their queries rank higher"] == 3
-    )
+    assert report.left_out["candidates are left out, because they are over the budget"] == 3
     assert report.systems[0].top == 8  # places, pooled or not
 
 

@@ -255,7 +255,8 @@ def test_a_corpus_too_small_for_the_negatives_gives_a_counted_reason(store: Stor
     report = build_pool(store, PoolRequest(["bm25"], depth=2, random_negatives=5, seed=0))
     assert report.random_negatives == 3
     assert (
-        report.left_out["random negatives are missing: no more documents lie outside the systems' reach"] == 2
+        report.left_out["random negatives are missing: no more documents are outside the systems' results"]
+        == 2
     )
 
 
@@ -288,7 +289,9 @@ def test_what_is_missing_or_unknown_gives_a_sentence_and_no_pool(store: Store, t
                 store, PoolRequest(systems, **{"depth": 3, "random_negatives": 1, "seed": 0} | numbers)
             )
 
-    refused(InputError, r"(?s)'bm52' is no system.*'run' is no system.*one or more of bm25", "bm52", "run")
+    refused(
+        InputError, r"(?s)'bm52' is not a system.*'run' is not a system.*one or more of bm25", "bm52", "run"
+    )
     refused(
         InputError,
         r"(?s)“Depth”: 0 is out of range.*“Random negatives for each query”: -1 is out of range",
@@ -368,7 +371,9 @@ def test_the_reach_shrinks_only_as_far_as_it_must() -> None:
     assert left_out == {}
     assert {p.document_id for p in proposals if p.query_id == "q0"} == {f"d{n}" for n in range(1000, 1100)}
     proposals, left_out = negatives(found, [query(0), query(1)], documents, 101)
-    assert left_out == {"queries have random negatives from outside the first 500 only, not 1,000": 1}
+    assert left_out == {
+        "queries have random negatives from outside the first 500 results, instead of 1,000": 1
+    }
     assert min(p.document_id for p in proposals if p.query_id == "q0") >= "d0500"
 
 

@@ -329,7 +329,7 @@ def test_the_report_of_a_closed_quarter_never_changes(relabeled: Store, tmp_path
         "later answers."
     )
     first = shown(relabeled)
-    assert "The quarter is closed: its report does not change any more." in first[1]
+    assert "The quarter is closed, so this report is final." in first[1]
     decide_pairs(relabeled, dict.fromkeys(apart, 3))
     with relabeled.transaction() as cursor:
         for number in range(10):

@@ -268,7 +268,7 @@ def _repeat(path: Path) -> None:
 
 
 DAMAGES = {
-    _cut: "its end is missing",
+    _cut: "is cut off",
     _flip: "is damaged",
     _swell: "more.json unpacks to 1,000,000 bytes",
     _newer: r"packed by a different version of goldgrade \(format 9; this version reads format 1\)",

@@ -77,7 +77,7 @@ def sealed_pairs(store: Store) -> list[tuple[str, str]]:
 def test_what_is_sealed_leaves_by_no_other_split_without_a_logged_reason(gold: Store) -> None:
     make_split(gold, SplitRequest((("dev", 1.0),), 1, Rules(paraphrase=None), fresh=True))
     with pytest.raises(
-        RefusedError, match=r"dev would be open to all, although a release seals .* --seal dev"
+        RefusedError, match=r"dev would be open to everyone, although a release seals .* --seal dev"
     ):
         freeze(gold, "v2", override="A draft.")
     assert log(gold) == []
@@ -99,7 +99,7 @@ def test_grades_of_the_test_part_need_a_reason_in_every_format(
 
 @pytest.mark.parametrize("reason", ["", " \n"])
 def test_an_empty_reason_is_none(gold: Store, tmp_path: Path, reason: str) -> None:
-    with pytest.raises(RefusedError, match="A person who takes sealed grades gives a reason"):
+    with pytest.raises(RefusedError, match="Anyone who takes sealed grades must give a reason"):
         export(gold, "v1", "csv", tmp_path / "out", reason=reason)
 
 
@@ -187,7 +187,7 @@ def test_the_log_is_written_before_the_first_file(
 
     monkeypatch.setitem(FORMATS, "csv", replace(FORMATS["csv"], write=writer))
     with pytest.raises(
-        InputError, match=r"no file was left: No space.*The opening of the seal stays in the log"
+        InputError, match=r"no file was left: No space.*The log keeps the entry that you opened the seal"
     ):
         export(gold, "v1", "csv", tmp_path / "out", reason="the May report")
     assert seen == [["the May report"]]
@@ -264,5 +264,5 @@ def test_the_command_shows_who_opened_the_seal(gold: Store) -> None:
     assert "Nobody has opened the seal (test) yet." in invoke(command).stdout
     open_sealed(gold, "v1", "evaluate", "the May report")
     shown = invoke(command).stdout
-    assert "Openings of the seal" in shown
+    assert "Who opened sealed grades" in shown
     assert "the May report" in shown

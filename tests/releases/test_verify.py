@@ -63,7 +63,7 @@ def test_an_altered_line_that_holds_grades_is_named_and_not_shown(
     alter_text(frozen, part, lambda text: text.replace(known, other))
     (problem,) = verify(frozen, "v1").problems
     assert f"the part {part!r} was altered: line 1 is the first line that differs" in problem
-    assert problem.endswith("the rest is not shown because it may have sealed grades")
+    assert problem.endswith("the rest is hidden, because it may contain sealed grades")
     assert '"' not in problem
     assert ("query_id 'q-" in problem) is (part != "split")
 
@@ -148,7 +148,7 @@ def test_an_altered_release_is_not_exported(
     frozen: Store, alter: Callable[..., None], tmp_path: Path
 ) -> None:
     alter("UPDATE documents SET title = 'x' WHERE document_id = 'kettle-1'")
-    with pytest.raises(RefusedError, match="will not be exported: the document 'kettle-1'"):
+    with pytest.raises(RefusedError, match="it is not exported: the document 'kettle-1'"):
         export(frozen, "v1", "csv", tmp_path / "out")
     assert list(tmp_path.iterdir()) == []
 

@@ -74,11 +74,11 @@ def test_nothing_is_found_where_nothing_matches() -> None:
     corpus = documents("red shoes", "blue shoes", "green hat", "")
     engine = Bm25(corpus)
     reasons = {
-        "": "the query holds no word",
-        "?!": "the query holds no word",
-        "where is the": "the query holds stop words only",
+        "": "the query has no words",
+        "?!": "the query has no words",
+        "where is the": "the query has only stop words",
         "the bicycle": "no word of the query occurs in the corpus",
-        "shoes": "every word of the query that occurs is in half of the documents or more",
+        "shoes": "every word of the query that occurs at all is in half of the documents or more",
     }
     for text, reason in reasons.items():
         assert engine.search([query(text)], 5) == [[]], text

@@ -111,7 +111,7 @@ def test_meaning_finds_what_words_do_not(store: Store) -> None:
     assert hits[0].score == hits[1].score > 0.3
     assert "none" not in [hit.document_id for hit in hits]
     assert nothing == []
-    assert engine.explain_no_hits(query("?!")) == "the query holds no word"
+    assert engine.explain_no_hits(query("?!")) == "the query has no words"
     assert engine.search([query("a kitten")], 1) == [hits[:1]]
     assert count(store) == 4  # two texts, one query, the probe
     with store.transaction() as cursor:

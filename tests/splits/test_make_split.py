@@ -176,12 +176,12 @@ def test_a_group_over_the_share_is_refused_with_its_chain_and_what_to_cut(
         "One leakage group holds 12 of 60 queries (20\u00a0%), and at most 5\u00a0% is allowed." in sentence
     )
     kind = "11 of the group's 11 ties are of one kind: shared document."
-    chain = "tied by a chain of 11:"
+    chain = "connected by 11 ties:"
     assert sentence.index(kind) < sentence.index(chain)
     assert "“{}” – “{}”: shared document 1.00".format(*sorted(names[:2])) in sentence
     assert sentence.count("--cut") == 1
     assert any(f'--cut "{"~".join(sorted(pair))}"' in sentence for pair in pairwise(names[:12]))
-    assert "--no-shared-documents lets" in sentence
+    assert "--no-shared-documents allows" in sentence
     assert "--largest-group 0.21" in sentence
     assert parts_of(store) == {}
 
@@ -291,8 +291,8 @@ def test_documents_on_both_sides_are_counted_where_they_were_not_looked_for(
     judge(store, tmp_path, {(query, "amber"): 3 for query in NAMES} | own())
     report = make_split(store, SplitRequest(rules=replace(LEXICAL, shared=False, document=None)))
     assert summarize_certificate(report.certificate)[0] == (
-        "1 document is relevant to queries of different parts: shared documents were not looked for. "
-        "Nothing else crosses the parts."
+        "1 document is relevant to queries of different parts, because the split ignored shared "
+        "documents. Nothing else crosses the parts."
     )
 
 

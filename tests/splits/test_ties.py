@@ -135,7 +135,7 @@ def test_a_query_of_many_sessions_is_tied_by_none_of_them_and_the_report_says_so
     inputs = replace(texts("head", "two", "three"), keys=keys)
     found = find_edges(inputs, replace(NONE, keys=("session",)))
     assert [edge[:2] for edge in found.edges] == [("q1", "q2")]
-    assert found.left_out == {"queries were asked in more than 3 sessions, so their sessions tie nothing": 1}
+    assert found.left_out == {"queries were asked in more than 3 sessions, so sessions do not tie them": 1}
 
 
 def test_rules_that_cannot_be_are_named_all_together() -> None:
@@ -144,10 +144,10 @@ def test_rules_that_cannot_be_are_named_all_together() -> None:
         "“Similarity of query texts from”: 1.5 is out of range",
         "“Similarity of paraphrases from”: 0.1 is out of range",
         "“Similarity of documents from”: 0 is out of range",
-        "Cut a~a: a query is not tied to itself",
+        "Cut a~a: this is one query",
     ]
     assert find_rule_problems(NONE) == [
-        "every kind of tie is switched off; expected at least one kind, or no queries are kept together"
+        "every kind of tie is switched off; keep at least one kind, or no queries stay together"
     ]
     assert find_rule_problems(Rules()) == []
 

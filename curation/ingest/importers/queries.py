@@ -219,7 +219,7 @@ def add_query(
 def find_personal_data(what: str, text: str) -> list[str]:
     """Return a list with a sentence about personal data in a person's text; [] without such data."""
     kinds = ", ".join(sorted(redact(text).kinds))
-    sentence = f"The {what} holds personal data ({kinds}), which goldgrade does not store. Write it without."
+    sentence = f"The {what} contains personal data ({kinds}), which goldgrade does not store. Remove it."
     return [sentence] if kinds else []
 
 

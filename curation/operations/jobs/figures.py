@@ -46,9 +46,9 @@ SELECT (SELECT count(*) FROM events), (SELECT count(*) FROM job_endings),
         WHERE name IN (SELECT name FROM annotators WHERE role = 'lead'))
 """
 _NOT_COMPUTED = (
-    "The figures could not be computed: their process was ended, or its copy of the project ({:,} MB) could "
-    "not be written. Perhaps there is too little memory, or room on the disk. Grading goes on. Open the page "
-    "again to try once more."
+    "The figures could not be computed: the process was ended, or its copy of the project ({:,} MB) could "
+    "not be written. Perhaps memory or disk space is short. People can keep grading. Open the page again to "
+    "retry."
 )
 
 

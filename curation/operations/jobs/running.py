@@ -168,7 +168,7 @@ class Jobs:
             return None
         job = (clashing_jobs or running_jobs)[0]
         if not can_stop(job, annotator):
-            return "Another job is at work: try again in a few minutes."
+            return "Another job is running. Try again in a few minutes."
         limit = f"At most {MAX_RUNNING} jobs run at the same time"
         if clashing_jobs:
             limit = "Your job needs the same data"
@@ -183,7 +183,7 @@ class Jobs:
                 process = self._start_process()
                 _send_id(process, job.job_id)
         except OSError as error:
-            message = f"The process of the job could not be started: {error}."
+            message = f"The job could not be started: {error}."
             stored.store_ending(self._store, job.job_id, "failed", message)
         else:
             self._running.append(_RunningJob(self._store, job, process))
@@ -254,7 +254,7 @@ class _RunningJob:
             return "stopped", f"Stopped by {self.stopped_by}. {kept}"
         code = self.process.returncode
         cause = f"by {signal.Signals(-code).name}" if code < 0 else f"with the exit status {code}"
-        message = f"The process of the job was ended {cause} before its end; perhaps memory ran out."
+        message = f"The job's process ended early {cause}; perhaps memory ran out."
         return "failed", f"{message} {kept}"
 
 

@@ -66,8 +66,8 @@ def store_job(
             if is_repeated and is_same_request(last, kind, parameters, started_by):
                 return last, False
             if not can_stop(last, requester):
-                raise RefusedError("Another job was started meanwhile: try again.")
-            meanwhile = f"{last.started_by} started another job ({last.kind}) meanwhile."
+                raise RefusedError("Another job was started in the meantime. Try again.")
+            meanwhile = f"{last.started_by} started another job ({last.kind}) in the meantime."
             raise RefusedError(f"{meanwhile} Look at the result of this job, then start your job.")
         check(cursor)
         job = Job(_next_job_id(seen_job_id), kind, dict(parameters), started_by, utc_now())

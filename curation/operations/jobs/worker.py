@@ -88,7 +88,10 @@ def _run_job(store: Store, job: Job, progress: Progress) -> tuple[str, str]:
     except CurationError as error:
         return "refused", error.found
     except MemoryError:
-        return "refused", f"The files need more than {MAX_MEMORY >> 30} GB of memory to be read. Split them."
+        return (
+            "refused",
+            f"Reading the files needs more than {MAX_MEMORY >> 30} GB of memory. Split the files.",
+        )
     except Exception as error:
         log.write(logging.ERROR, "A job failed", error=error, job=job.job_id[:8], kind=job.kind)
         return "failed", "This is a bug in goldgrade. The server's log has the details."

@@ -22,10 +22,10 @@ from curation.queries.coverage.stored_map import find_map
 from curation.queries.requests import CoverageRequest
 from curation.store import Store
 
-NO_ENTITY = "queries that are about no entity of the corpus"
+NO_ENTITY = "queries that mention no topic of the corpus"
 BY_RULE = "queries that the language model has not read: the rule without a model decides their clusters"
-SCATTERED = "queries that are about no cluster: too few matched entities are in the same cluster"
-UNCOUNTED_TRAFFIC = "searches for texts other than the {:,} most asked texts, which are counted"
+SCATTERED = "queries without a cluster: too few of their topics are in the same cluster"
+UNCOUNTED_TRAFFIC = "searches not counted: only the {:,} most frequent texts are counted"
 
 
 @dataclass(frozen=True)
@@ -91,12 +91,12 @@ class CoverageReport:
         lines = [
             f"{pluralize(self.documents, 'document')}, {self.entities:,} entities ({self.isolated:,} "
             f"isolated), {pluralize(self.queries, 'query', 'queries')}, {self.synthetic:,} of them "
-            f"synthetic. A region is a cluster with {pluralize(self.least_documents, 'document')} or more. "
+            f"synthetic. A region is a group of {pluralize(self.least_documents, 'document')} or more. "
             f"The seed is {self.seed}.",
             *ISOLATES.sub("", reliability).splitlines(),
         ]
         if self.traffic_counted is not None:
-            lines.append(f"The counted texts make up {percent(self.traffic_counted, 1)} of the searches.")
+            lines.append(f"The counted texts cover {percent(self.traffic_counted, 1)} of the searches.")
         return [*lines, *describe_left_out(self.left_out)]
 
     @property

@@ -74,7 +74,7 @@ def write_map(cursor: Cursor, coverage_map: CoverageMap) -> None:
     RefusedError: the corpus has changed since the map was made.
     """
     if current_snapshot(cursor) != coverage_map.snapshot_id:
-        raise RefusedError("The corpus changed while its map was made. Make the map again.")
+        raise RefusedError("The corpus changed while the map was being made. Make the map again.")
     if get_setting(cursor, CURRENT_MAP) != coverage_map.map_id:
         put_setting(cursor, CURRENT_MAP, coverage_map.map_id)
         counts = {"clusters": len(coverage_map.clusters), "regions": len(coverage_map.regions)}
@@ -105,7 +105,7 @@ def read_current_map_id(cursor: Cursor) -> str:
     [(map_snapshot,)] = cursor.execute(sql, [map_id]).fetchall()
     if map_snapshot != snapshot:
         raise RefusedError(
-            "The coverage map is of an older corpus. Make a map of the current corpus.", command=command
+            "The coverage map belongs to an older corpus. Make a map of the current corpus.", command=command
         )
     return map_id
 
@@ -202,7 +202,7 @@ def _check_name(name: str, cluster_of_name: Mapping[str, int]) -> None:
         length = pluralize(len(name), "character")
         raise InputError(f"The name has {length}; expected {MAX_NAME_LENGTH} or fewer.")
     if redact(name).kinds:
-        raise InputError("The name holds personal data, which goldgrade does not store. Remove the data.")
+        raise InputError("The name contains personal data, which goldgrade does not store. Remove it.")
     if name in cluster_of_name:
         cluster = cluster_of_name[name]
         raise InputError(f"Cluster {cluster} is called {name!r} already; expected another name.")

@@ -106,8 +106,8 @@ def check_design(request: DrawRequest) -> None:
         problems.append(f"The design {request.design!r} is unknown; expected one of {', '.join(DESIGNS)}.")
     if request.design == "pps" and (request.allocation or request.quotas):
         problems.append(
-            "The design pps draws in proportion to traffic, and takes no allocation or quota. Leave "
-            "both out, or draw with the design stratified."
+            "The design pps draws in proportion to traffic, so it takes no allocation or quota. "
+            "Leave both out, or use the design stratified."
         )
     refuse_problems(problems)
 
@@ -149,13 +149,13 @@ def _size_refusal(size: int, population: int, reasons: Mapping[str, int]) -> Ref
     rows = "; ".join(f"{pluralize(count, 'row')} {reason}" for reason, count in reasons.items())
     if not population and not reasons:
         return RefusedError(
-            "There is no traffic to sample from. Import a log of what people searched for.",
+            "There is no traffic to sample from. Import a log of searches.",
             command="`goldgrade import traffic PATH` imports a log.",
         )
     if not population:
         return RefusedError(f"No query of the traffic can be drawn. Left out were {rows}.")
     left_out = f" Left out were {rows}." if rows else ""
     return RefusedError(
-        f"The traffic holds {population:,} distinct queries and {size:,} were asked for.{left_out} "
-        f"Ask for at most {population:,}, or import more traffic."
+        f"You asked for {size:,} queries, but the traffic has only {population:,} distinct "
+        f"queries.{left_out} Ask for at most {population:,}, or import more traffic."
     )

@@ -184,7 +184,7 @@ def _add_flag(cursor: Cursor, table: Any, name: str, query_ids: Sequence[str], e
 def _refuse_newer_releases(cursor: Cursor, released: ReleasedQueries) -> None:
     """Refuse a draw if the project has a release that is not in `released`."""
     if cursor.execute(_RELEASES).fetchall()[0][0] != len(released):
-        raise RefusedError("A release was added while the sample was drawn. Draw the sample again.")
+        raise RefusedError("A release was added while the sample was being drawn. Draw the sample again.")
 
 
 def _refuse_unknown_fields(cursor: Cursor, table: Any) -> None:
@@ -202,7 +202,7 @@ def _refuse_unknown_fields(cursor: Cursor, table: Any) -> None:
     problems = [f"the traffic has no field {field!r}; {expected}" for field in unknown]
     refuse_problems(
         problems,
-        way_out="An import of a log keeps the further fields that it names.",
+        way_out="An import of a log keeps only the extra fields that you name.",
         command="`goldgrade import traffic … --map metadata=COLUMN` names a field.",
     )
 
@@ -225,8 +225,8 @@ def _find_drawable(
         "no known time": without_time,
         "outside the time window": outside_window,
         f"of {int(is_rare.sum()):,} queries asked fewer than {min_count:,} times": int(rows[is_rare].sum()),
-        f"of {int(is_judged.sum()):,} queries judged already": int(rows[is_judged].sum()),
-        f"of {int(is_released.sum()):,} queries in a release already": int(rows[is_released].sum()),
+        f"of {int(is_judged.sum()):,} queries that are already judged": int(rows[is_judged].sum()),
+        f"of {int(is_released.sum()):,} queries that are already in a release": int(rows[is_released].sum()),
     }
     is_drawable = ~(is_rare | is_judged | is_released)
     return is_drawable, {reason: count for reason, count in reasons.items() if count}

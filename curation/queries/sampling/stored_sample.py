@@ -91,7 +91,7 @@ class SampleReport:
         """Return sentences with the numbers of drawn queries and left-out rows, without the warnings."""
         lines = [f"Drew {pluralize(self.size, 'query', 'queries')}; {self.added:,} new to the project."]
         if self.drawn_before:
-            lines = ["The same sample was drawn before. The sample is current again, and nothing was added."]
+            lines = ["This sample was drawn before. It is now the current sample again; nothing was added."]
         if self.grouped:
             forms = ("rarer spelling counts as its", "rarer spellings count as their")
             grouped = pluralize(self.grouped, *forms)

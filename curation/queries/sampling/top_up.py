@@ -72,8 +72,8 @@ def check_top_up(cursor: Cursor, request: TopUpRequest | None) -> None:
 def _refuse_without_goal(request: TopUpRequest) -> None:
     """Refuse a top-up request without a size and without quotas."""
     if not request.quotas and request.size is None:
-        goals = "a size of the whole sample, or quotas such as tail=40"
-        raise InputError(f"The top-up has no goal; expected {goals}.")
+        goals = "the size of the whole sample, or quotas such as tail=40"
+        raise InputError(f"The top-up has no target; give {goals}.")
 
 
 def _read_extensible_sample(cursor: Cursor) -> SampleReport:
@@ -87,7 +87,7 @@ def _read_extensible_sample(cursor: Cursor) -> SampleReport:
     earlier = read_current_sample(cursor)
     if earlier is None:
         raise RefusedError(
-            "There is no sample to top up yet. Draw one first.",
+            "There is no sample to top up yet. Draw a sample first.",
             command="`goldgrade sample --size N --seed S` draws a sample.",
         )
     design = earlier.parameters["design"]
@@ -108,8 +108,8 @@ def _read_extensible_sample(cursor: Cursor) -> SampleReport:
 def _refuse_smaller_size(min_size: int, size: int | None) -> None:
     if size is not None and size < min_size:
         raise InputError(
-            f"The sample and its quotas make {pluralize(min_size, 'query', 'queries')}, and a size of "
-            f"{size:,} was asked for. A top-up removes no query. Ask for a larger size."
+            f"The sample and its quotas already make {pluralize(min_size, 'query', 'queries')}, more than "
+            f"the size of {size:,}. A top-up removes no query, so ask for a larger size."
         )
 
 

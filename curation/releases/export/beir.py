@@ -76,5 +76,5 @@ LEADERBOARD = ExportFormat(
     note="beir without sealed grades",
     sealed_by_default=False,
     never_sealed=True,
-    readers="Anybody: as beir, without the grades of sealed parts",
+    readers="Public use: like beir, but without the grades of sealed parts",
 )

@@ -83,9 +83,13 @@ class Exported:
             remarks.append(f"The export lacks the grades of {', '.join(self.without_grades)}.")
         if self.opening is not None:
             parts = ", ".join(self.opening.parts)
-            remarks.append(f"The export has the sealed grades of {parts}, which is logged with your reason.")
+            remarks.append(
+                f"The export contains the sealed grades of {parts}. It is logged with your reason."
+            )
         if self.ids.get("query_prefix"):
-            remarks.append("Some query and document ids are equal, so all have a prefix (see manifest.json).")
+            remarks.append(
+                "Some queries and documents share an id, so all ids have a prefix (see manifest.json)."
+            )
         if self.ids.get("mapped"):
             remarks.append(f"{self.ids['mapped']:,} ids contained white space and were encoded: see ids.tsv.")
         remarks += [f"{file}: {pluralize(rows, 'row')}." for file, rows in self.rows.items()]
@@ -140,7 +144,7 @@ def export(
     out = out.resolve()
     verified, release = verify_and_load(store, request.name, progress)
     if not verified.intact:
-        problem = f"The release {request.name!r} is not as it was frozen and will not be exported"
+        problem = f"The release {request.name!r} differs from what was frozen, so it is not exported"
         command = f"`goldgrade verify {request.name}` lists all problems."
         raise RefusedError(f"{problem}: {verified.problems[0]}.", command=command)
     parts = choose_parts(request, release.header)
@@ -162,7 +166,7 @@ def _check_request(request: ExportRequest) -> None:
         problems.append(f"the format {format!r}: expected one of {', '.join(FORMATS)}")
     elif request.unjudged and not FORMATS[format].takes_unjudged:
         others = ", ".join(other.name for other in FORMATS.values() if other.takes_unjudged)
-        problems.append(f"the format {format} has no place for pairs without a grade; choose {others}")
+        problems.append(f"the format {format} cannot contain pairs without a grade; choose {others}")
     if not request.licence.strip() or not request.licence.isprintable():
         problems.append(f"The licence {request.licence!r}: expected its name on one line")
     refuse_problems(problems)
@@ -184,7 +188,7 @@ def _write_export(source: ExportSource, out: Path, opening: Unsealing | None) ->
             replace_folder(folder, out)
     except OSError as error:
         reason = error.strerror or str(error)
-        logged = " The opening of the seal stays in the log." if opening else ""
+        logged = " The log keeps the entry that you opened the seal." if opening else ""
         raise InputError(
             f"the export could not be written, and no file was left: {reason}.{logged}", path=out
         ) from error

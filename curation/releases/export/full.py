@@ -102,5 +102,6 @@ FULL = ExportFormat(
     write_full,
     sealed_by_default=False,
     reading=READING,
-    readers="All that was frozen, as Parquet: votes, probabilities, traffic, tags, answers, pools, documents",
+    readers="Everything that was frozen, as Parquet: votes, probabilities, traffic, tags, answers, pools, "
+    "documents",
 )

@@ -44,7 +44,7 @@ class PackedFile(NamedTuple):
             lines.append(f"The file lacks judgments of sealed parts: {', '.join(exported.without_grades)}.")
         if exported.opening is not None:
             parts = ", ".join(exported.opening.parts)
-            lines.append(f"The file has the sealed grades of {parts}, which is logged.")
+            lines.append(f"The file contains the sealed grades of {parts}. The export is logged.")
         return [*lines, f"sha256: {self.sha256}", f"release id: {exported.release_id}"]
 
 

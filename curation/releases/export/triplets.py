@@ -33,11 +33,11 @@ if TYPE_CHECKING:
     from curation.releases.export.export_source import ExportSource
     from curation.store import Document
 
-OTHER_VERSION = "grade that was given on another version of its document"
-UNRANKED = "document graded below relevant that no system ranked"
-NEAR_DUPLICATE_NEGATIVE = "document graded below relevant that has nearly the text of a relevant document"
-REPEATED_NEGATIVE = "document graded below relevant whose text is there under another id"
-REPEATED_POSITIVE = "relevant document whose text is there under another id"
+OTHER_VERSION = "grade of another version of the document"
+UNRANKED = "document graded not relevant that no system ranked"
+NEAR_DUPLICATE_NEGATIVE = "document graded not relevant, but nearly identical to a relevant document"
+REPEATED_NEGATIVE = "document graded not relevant, with the same text as another document"
+REPEATED_POSITIVE = "relevant document with the same text as another document"
 NO_POSITIVE = "query without a relevant document"
 NO_NEGATIVE = "query without a hard negative"
 
@@ -78,8 +78,8 @@ def write_triplets(folder: Path, source: ExportSource) -> Written:
     if not rows:
         reasons = "; ".join(f"{count:,} × {reason}" for reason, count in counts.items())
         raise RefusedError(
-            f"The grades of {', '.join(source.parts) or 'no part'} give no row of the export: "
-            f"{reasons or 'there is no grade'}. Negatives are documents that people graded below relevant, "
+            f"The grades of {', '.join(source.parts) or 'no part'} give no row for the export: "
+            f"{reasons or 'there is no grade'}. Negatives are documents that people graded not relevant, "
             "and that a pool ranked or an import brought."
         )
     splits = {split: name for split, name in map_files(source, ".jsonl").items() if name in rows}

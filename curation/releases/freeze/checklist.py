@@ -25,7 +25,7 @@ from curation.releases.freeze.pair_selection import CHANGED
 
 CheckState = Literal["ok", "warn", "block", "unknown"]
 STATES: Mapping[str, CheckState] = {"met": "ok", "missed": "block", "not asked for": "ok"}
-WORDS = {"ok": "ok", "warn": "to look at", "block": "in the way", "unknown": "not known"}
+WORDS = {"ok": "ok", "warn": "to look at", "block": "blocks the freeze", "unknown": "not known"}
 
 
 class FreezeCheck(NamedTuple):
@@ -98,7 +98,7 @@ def _check_opinions(opinions: Counter[tuple[int, int]]) -> FreezeCheck:
         for count, (given, planned) in lacking
     ]
     complete = percent(1 - sum(count for count, _ in lacking) / grades)
-    sentence = f"{'; '.join(counts) or 'All grades have all planned opinions'}."
+    sentence = f"{'; '.join(counts) or 'All grades have every planned opinion'}."
     return FreezeCheck("opinions", "warn" if lacking else "ok", sentence, complete)
 
 
@@ -120,7 +120,7 @@ def _check_disputes(draft: ReleaseDraft) -> FreezeCheck:
         sentences.append("No pair of this release is disputed.")
     if n_older_grades:
         older = pluralize(n_older_grades, "disputed pair has", "disputed pairs have")
-        sentences.append(f"{older} the grade from before the re-labeling whose votes disagree.")
+        sentences.append(f"{older} the old grade, because the votes of the re-labeling disagree.")
     if other_disputes:
         left_out = pluralize(other_disputes, "other disputed pair is", "other disputed pairs are")
         sentences.append(f"{left_out} left out in any case.")
@@ -136,7 +136,7 @@ def _check_pace(paces: Sequence[AnswerPace]) -> FreezeCheck:
         return FreezeCheck("pace", "warn", " ".join(too_fast), f"{len(too_fast):,}")
     if not any(pace.enough for pace in paces):
         return FreezeCheck("pace", "unknown", f"Nobody has {MIN_AT_FLOOR} timed answers.", "–")
-    return FreezeCheck("pace", "ok", "Nobody answered faster than people read.", "0")
+    return FreezeCheck("pace", "ok", "Nobody answered faster than people can read.", "0")
 
 
 def _check_figure(check: GateCheck, gate: Gate) -> FreezeCheck:
@@ -155,6 +155,8 @@ def _check_unanswerable(draft: ReleaseDraft) -> FreezeCheck:
 
 def _check_seal(sealed: Sequence[str]) -> FreezeCheck:
     if sealed:
-        sentence = f"To see grades of {join_names(sealed)}, people must give a reason, which is logged."
+        sentence = f"{join_names(sealed)}: to see grades, people must give a reason, which is logged."
         return FreezeCheck("seal", "ok", sentence, ", ".join(sealed))
-    return FreezeCheck("seal", "warn", "No part is sealed, so teams can tune systems on every grade.", "–")
+    return FreezeCheck(
+        "seal", "warn", "No part is sealed, so teams can tune their systems on every grade.", "–"
+    )

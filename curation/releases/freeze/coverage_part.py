@@ -69,8 +69,8 @@ def _match_queries(
         matches = match_new_texts(store, coverage_map, set(texts.values()), model, progress)
     except (NotFoundError, RefusedError) as error:
         raise RefusedError(
-            "Queries of the release are not matched with the coverage map yet, and only its model "
-            f"{model} can match them: {error} Nothing was frozen. Measure coverage on a machine that has the "
+            "Some queries of the release are not in the coverage map yet, and only its model "
+            f"{model} can add them: {error} Nothing was frozen. Measure coverage on a machine that has the "
             "model.",
             command="`goldgrade coverage` measures coverage.",
         ) from error

@@ -92,7 +92,7 @@ class Frozen:
     @property
     def sentences(self) -> list[str]:
         """Return sentences on the frozen, kept and left-out grades."""
-        outcome = "Froze" if self.created else "Nothing changed. The project has this content already as"
+        outcome = "Froze" if self.created else "Nothing changed. The project already has this content as"
         queries = sum(self.queries.values())
         lacking = sum(self.without_relevant.values())
         lines = {"nuggets": "nugget", "evidence": "evidence mark"}
@@ -105,7 +105,7 @@ class Frozen:
         remarks = [f"{outcome} {self.name}: {', '.join(counts)}."]
         if lacking:
             parts = ", ".join(f"{count:,} of {part}" for part, count in self.without_relevant.items())
-            warning = " So no system can be evaluated on this release." if lacking == queries else ""
+            warning = " No system can be evaluated on this release." if lacking == queries else ""
             queries_lacking = pluralize(lacking, "query has", "queries have")
             remarks.append(f"{queries_lacking} no relevant document ({parts}).{warning}")
         if self.changed:
@@ -114,8 +114,8 @@ class Frozen:
         if self.sharing is not None:
             remarks.append(
                 f"Grades shared between identical documents: {self.sharing['grades']:,}. "
-                f"{self.sharing['conflicts']:,} texts have different grades under different ids, so the "
-                "documents with these texts share no grade."
+                f"{self.sharing['conflicts']:,} texts have different grades under different ids, so "
+                "documents with these texts do not share grades."
             )
         if self.override is not None:
             reason = self.override.reason
@@ -254,7 +254,7 @@ def _refuse_opening_sealed(store: Store, draft: ReleaseDraft, actor: str) -> Non
         queries = pluralize(len(closed), "query", "queries")
         parts = ", ".join(sorted({part_of[query_id] for query_id in closed}))
         raise RefusedError(
-            f"{queries} of {parts} would be open to all, although a release seals these queries. Split "
+            f"{queries} of {parts} would be open to everyone, although a release seals these queries. Split "
             "again so that released queries keep their parts, or seal the part.",
             command=f'--seal {parts.partition(",")[0]} seals the part. --reason "why" opens the queries, '
             "and is logged with your name and the time.",
@@ -273,8 +273,8 @@ def _check_gate(gate: Gate, actor: str, reason: str | None) -> Override | None:
     figures = "\n".join(f"  {check.sentence}" for check in gate.against)
     raise RefusedError(
         f"The agreement of the labels is below the threshold of this project:\n{figures}\n"
-        "Nothing was frozen. To freeze the labels nevertheless, give a reason, which the release keeps.",
-        command='`goldgrade gate` changes the threshold. --override "why" freezes the labels nevertheless.',
+        "Nothing was frozen. To freeze anyway, give a reason; the release stores it.",
+        command='`goldgrade gate` changes the threshold. --override "why" freezes anyway.',
     )
 
 

@@ -15,8 +15,8 @@ from curation.releases.part_rows import Rows
 from curation.releases.requests import FreezeRequest
 
 DISPUTED = "disputed pair"
-UNJUDGEABLE = "pair that has no grade because nobody could tell"
-DECIDED = "pair that has no grade because the reviewer decided so"
+UNJUDGEABLE = "pair without a grade: nobody could tell"
+DECIDED = "pair without a grade: a reviewer decided so"
 CHANGED = "pair graded on another version of the document"
 NO_DOCUMENT = "judged pair whose document is not in the current corpus"
 NO_QUERY = "judged pair whose query is not in the current sample"
@@ -24,9 +24,9 @@ RETIRED = "judged pair whose query was retired"
 INCOMPLETE = "pair without every opinion that was planned"
 NO_PART = "graded pair whose query is in no part of the split"
 NO_GRADE = "query without a grade"
-APART = "evidence of a pair on which people marked different places"
-LOST = "evidence of a pair whose document no longer has its words"
-UNDECIDED = "evidence of a pair whose grade is from before a dispute"
+APART = "evidence of a pair for which people marked different passages"
+LOST = "evidence whose words are no longer in the document"
+UNDECIDED = "evidence of a pair that was disputed later"
 Pair = tuple[str, str]
 
 

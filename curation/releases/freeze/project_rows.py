@@ -29,7 +29,7 @@ from curation.store.query_ranges import MAX_PRESENTATIONS, WITHIN, read_by_range
 NOT_COUNTED = ("pilot", "practice")
 """Kinds of rounds whose judgments never count."""
 
-NO_SPLIT = "There is no split yet. Make one first."
+NO_SPLIT = "There is no split yet. Make a split first."
 HOW_TO_SPLIT = "`goldgrade split` does."
 _ASSIGNED = "SELECT query_id, part, group_id FROM split_assignments WHERE split_id = ? ORDER BY query_id"
 _EDGES = """

@@ -33,7 +33,7 @@ from curation.retrieval.engines.template import Engine, EngineRequest, WebCall
 MAX_ANSWER_BYTES = 64_000_000
 """Largest size of an answer, in bytes."""
 PATIENCE = RetryPolicy(seconds=30.0)
-INCOMPLETE = "queries without a whole answer ({})"
+INCOMPLETE = "queries without a complete answer ({})"
 _MIN_REMOVED_KEY_LENGTH = 8
 """Fewest letters of a key that is removed from answers: a shorter key could be a part of many words."""
 
@@ -217,8 +217,8 @@ class EngineClient:
             if document_id in rank_of:
                 raise InputError(
                     f"{self._label} has {document_id!r} twice for {about}, at the ranks "
-                    f"{rank_of[document_id]} and {rank}. A document has one rank in a list: ask the engine "
-                    "for documents, not for parts of documents."
+                    f"{rank_of[document_id]} and {rank}. A document may be in a list only once: ask the "
+                    "engine for whole documents, not for parts."
                 )
             rank_of[document_id] = rank
 
@@ -254,11 +254,11 @@ class EngineClient:
                 f"{self._label} rejected a request (HTTP {response.status}{self._quote(response)})."
             )
         if len(response.body) > MAX_ANSWER_BYTES:
-            raise RefusedError(f"{self._label} answered over 64 MB. Ask for fewer fields or documents.")
+            raise RefusedError(f"{self._label} answered with over 64 MB. Ask for fewer fields or documents.")
         try:
             return json.loads(self._remove_key(response.body))
         except (ValueError, RecursionError):
-            raise RefusedError(f"{self._label} gave no JSON as an answer. Check {self.url_name}.") from None
+            raise RefusedError(f"{self._label} did not answer with JSON. Check {self.url_name}.") from None
 
     def _send_once(self, call: WebCall) -> WebAnswer | RequestFailure:
         self._pace.wait()

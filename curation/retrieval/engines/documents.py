@@ -136,7 +136,7 @@ def fetch_missing_documents(
             documents, batch_left_out = fetch_documents(client, batch_ids, progress, n_fetched > 0)
         except CurationError as error:
             raise RefusedError(
-                f"{error.found} Earlier documents are kept, and the next attempt fetches the other documents."
+                f"{error.found} Documents fetched so far are kept. The next attempt fetches the rest."
             ) from error
         left_out.update(batch_left_out)
         n_fetched += len(documents)

@@ -38,7 +38,8 @@ def add_engine(
     """
     if not _ENGINE_NAME.fullmatch(name):
         raise InputError(
-            f"{name!r} cannot name an engine: the name is a part of the variable GOLDGRADE_ENGINE_NAME_URL.",
+            f"{name!r} cannot name an engine, because the name becomes part of the variable "
+            "GOLDGRADE_ENGINE_NAME_URL.",
             way_out="Use lower-case letters, digits and underscores, such as shop.",
         )
     template = read_template(kind, path)

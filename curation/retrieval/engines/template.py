@@ -180,7 +180,7 @@ def read_template(kind: str, path: Path) -> EngineTemplate:
     except (yaml.YAMLError, ValueError, RecursionError) as error:
         raise InputError(f"is not YAML: {' '.join(str(error).split())}", path=path) from None
     if sections is not None and not isinstance(sections, dict):
-        raise InputError("is no mapping; expected names such as values, search and fields", path=path)
+        raise InputError("is not a mapping; expected names such as values, search and fields", path=path)
     try:
         template = EngineTemplate.model_validate(_merge_sections(_read_shipped(kind), sections or {}))
     except ValidationError as error:

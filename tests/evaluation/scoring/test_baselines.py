@@ -178,7 +178,7 @@ def test_why_a_query_finds_no_chunk_is_said_of_chunks() -> None:
     ]
     searched = ChunkedSystem(Bm25(texts), "sentence", {})
     assert searched.explain_no_hits(Query("q", "shoes", "shoes", "written")) == (
-        "every word of the query that occurs is in half of the chunks or more"
+        "every word of the query that occurs at all is in half of the chunks or more"
     )
 
 

@@ -97,7 +97,8 @@ def test_rare_queries_can_be_left_out_and_bands_stay_those_of_all_traffic(store:
     }
     assert report.left_out == {"of 4 queries asked fewer than 2 times": 4}
     with pytest.raises(
-        RefusedError, match=r"2 distinct queries and 3 were asked for\. Left out were 4 rows of"
+        RefusedError,
+        match=r"asked for 3 queries, but the traffic has only 2 distinct queries\. Left out were 4 rows of",
     ):
         draw_sample(store, DrawRequest(3, seed=0, min_count=2))
 
@@ -124,11 +125,14 @@ def test_queries_that_a_round_shows_or_a_release_holds_can_be_left_out(store: St
     released = read_released_queries(store)
     report = draw_sample(store, DrawRequest(2, seed=0, exclude_judged=True), released=released)
     assert set(drawn(store)) == {"sampled", "new"}
-    assert report.left_out == {"of 2 queries judged already": 3}
+    assert report.left_out == {"of 2 queries that are already judged": 3}
     limits = {"exclude_judged": True, "min_count": 4}
     report = draw_sample(store, DrawRequest(1, seed=0, **limits), released=released)
     assert set(drawn(store)) == {"new"}
-    assert report.left_out == {"of 2 queries asked fewer than 4 times": 2, "of 1 queries judged already": 2}
+    assert report.left_out == {
+        "of 2 queries asked fewer than 4 times": 2,
+        "of 1 queries that are already judged": 2,
+    }
 
 
 @pytest.mark.slow
@@ -140,7 +144,9 @@ def test_a_log_of_nothing_and_of_one_query(store: Store) -> None:
     for plan in ({}, EVERY, {"design": "pps"}):
         draw_sample(store, DrawRequest(1, seed=0, **plan))
         assert drawn(store)["only"][1:] == (3, 1.0)
-        with pytest.raises(RefusedError, match="1 distinct queries and 2 were asked for"):
+        with pytest.raises(
+            RefusedError, match="asked for 2 queries, but the traffic has only 1 distinct queries"
+        ):
             draw_sample(store, DrawRequest(2, seed=0, **plan))
     with pytest.raises(
         RefusedError, match=r"No query of the traffic can be drawn\. Left out were 1 row of 1"
@@ -158,7 +164,7 @@ def test_plans_that_make_no_sense_are_told_together(store: Store) -> None:
     with pytest.raises(InputError) as refused:
         draw_sample(store, DrawRequest(5, seed=0, strata=("tag", "band", "band")))
     assert [problem.split(";")[0] for problem in refused.value.problems] == [
-        "'tag' is no dimension of strata", "strata by 'band' were asked for twice",
+        "'tag' is not a dimension of strata", "strata by 'band' were asked for twice",
     ]  # fmt: skip
     with pytest.raises(InputError, match="no strata were named"):
         draw_sample(store, DrawRequest(5, seed=0, strata=()))
@@ -237,7 +243,7 @@ def test_a_quota_is_a_number_or_a_share_of_the_size() -> None:
         (["--quota", "head=130%"], "the quota 'head=130%' is no STRATUM=N or STRATUM=N%"),
         (["--quota", "head=2", "--quota", "head=3"], "'head' has two quotas"),
         (["--since", "last week"], "--since 'last week' is not a time"),
-        (["--strata", "tag:"], "'tag:' is no dimension of strata"),
+        (["--strata", "tag:"], "'tag:' is not a dimension of strata"),
         (["--top-up", "--strata", "band", "--exclude-judged"], "--exclude-judged has no effect here"),
     ],
 )

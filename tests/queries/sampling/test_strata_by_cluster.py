@@ -89,5 +89,5 @@ def test_without_a_map_of_the_corpus_there_are_no_clusters(store: Store) -> None
     log(store, [("green tea", 3)])
     with pytest.raises(RefusedError, match="no coverage map yet"):
         draw_sample(store, DrawRequest(1, 0, BY_CLUSTER))
-    with pytest.raises(InputError, match="'clusters' is no dimension of strata"):
+    with pytest.raises(InputError, match="'clusters' is not a dimension of strata"):
         draw_sample(store, DrawRequest(1, 0, ("clusters",)))

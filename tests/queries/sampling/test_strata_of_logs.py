@@ -86,7 +86,7 @@ def test_a_log_without_further_fields_says_so(store: Store) -> None:
     log(store, [Asked("a")])
     with pytest.raises(InputError, match="it has no further fields"):
         draw_sample(store, DrawRequest(1, seed=0, strata=("field:lang", "band")))
-    with pytest.raises(InputError, match="'field:' is no dimension of strata"):
+    with pytest.raises(InputError, match="'field:' is not a dimension of strata"):
         draw_sample(store, DrawRequest(1, seed=0, strata=("field:",)))
 
 
@@ -174,9 +174,9 @@ def test_queries_of_releases_can_be_left_out(store: Store) -> None:
     release(store, "v2", ["second", "both"])
 
     request = DrawRequest(1, seed=0, exclude_released=True)
-    with pytest.raises(RefusedError, match="A release was added while the sample was drawn"):
+    with pytest.raises(RefusedError, match="A release was added while the sample was being drawn"):
         draw_sample(store, request)
     report = draw_sample(store, request, released=read_released_queries(store))
     assert set(strata_of(store)) == {"neither"}
-    assert report.left_out == {"of 3 queries in a release already": 3}
+    assert report.left_out == {"of 3 queries that are already in a release": 3}
     assert report.parameters["exclude_released"] is True

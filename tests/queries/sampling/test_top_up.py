@@ -135,7 +135,7 @@ def test_top_ups_that_make_no_sense_are_told(store: Store) -> None:
         top_up(store, TopUpRequest(size=3))
     log(store, ZIPF)
     draw_sample(store, DrawRequest(12, seed=2))
-    with pytest.raises(InputError, match="The top-up has no goal"):
+    with pytest.raises(InputError, match="The top-up has no target"):
         top_up(store, TopUpRequest())
     with pytest.raises(InputError, match="removes no query"):
         top_up(store, TopUpRequest(size=3))

@@ -48,7 +48,7 @@ def test_unjudged_pairs_of_a_part_without_grades_stay_out(gold: Store, tmp_path:
 
 
 def test_only_trec_has_a_place_for_unjudged_pairs(gold: Store, tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"the format csv has no place.*\n.*[Tt]he licence"):
+    with pytest.raises(InputError, match=r"the format csv cannot contain.*\n.*[Tt]he licence"):
         export(gold, "v1", "csv", tmp_path / "out", unjudged=True, licence="a\nb")
 
 

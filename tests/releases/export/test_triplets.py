@@ -97,10 +97,10 @@ def test_negatives_are_judged_ranked_and_in_the_order_of_rank(gold: Store, tmp_p
     ]
     assert sum(exported.rows.values()) == 7
     assert exported.left_out == {
-        "document graded below relevant that has nearly the text of a relevant document": 2,
-        "document graded below relevant that no system ranked": 1,
-        "document graded below relevant whose text is there under another id": 1,
-        "relevant document whose text is there under another id": 1,
+        "document graded not relevant, but nearly identical to a relevant document": 2,
+        "document graded not relevant that no system ranked": 1,
+        "document graded not relevant, with the same text as another document": 1,
+        "relevant document with the same text as another document": 1,
     }
     manifest = json.loads((tmp_path / "out" / "manifest.json").read_text())
     assert (manifest["left_out"], manifest["rows"]) == (exported.left_out, exported.rows)
@@ -117,7 +117,7 @@ def test_a_triplet_export_takes_at_most_as_many_negatives_as_are_wanted(gold: St
 
 def test_without_a_row_nothing_is_written_and_the_reasons_are_told(gold: Store, tmp_path: Path) -> None:
     with pytest.raises(
-        RefusedError, match=r"The grades of no part give no row of the export: there is no grade"
+        RefusedError, match=r"The grades of no part give no row for the export: there is no grade"
     ):
         export(gold, "v1", "triplets", tmp_path / "out", without_grades=["dev", "train"])
     assert list(tmp_path.iterdir()) == []
@@ -141,4 +141,4 @@ def test_a_grade_of_another_version_of_its_document_makes_no_row(tmp_path: Path)
     freeze(store, "v1", allow_changed=True, override="one judge is enough here")
     exported = export(store, "v1", "triplets", tmp_path / "out")
     assert {row["negative"] for row in of_lake(tmp_path / "out")} == {TEXTS["shop"], TEXTS["loose"]}
-    assert exported.left_out["grade that was given on another version of its document"] == 1
+    assert exported.left_out["grade of another version of the document"] == 1

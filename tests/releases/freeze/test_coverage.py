@@ -111,7 +111,7 @@ def test_queries_that_were_not_matched_need_the_model_of_the_map(
         cursor.execute("DELETE FROM embeddings WHERE text_hash IN (SELECT max(text_hash) FROM embeddings)")
     make_split(store, SplitRequest((("dev", 1.0),), 1, FEW_TIES))
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
-    with pytest.raises(RefusedError, match=r"its model all-MiniLM-L6-v2 can match them: Dense retrieval"):
+    with pytest.raises(RefusedError, match=r"its model all-MiniLM-L6-v2 can add them: Dense retrieval"):
         freeze(store, "v1")
 
 

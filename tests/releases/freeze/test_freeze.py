@@ -272,8 +272,8 @@ def test_what_nobody_could_tell_is_told_from_what_the_reviewer_decided(tmp_path:
     decide_pair(store, *DISPUTE, grade=None, reason="no text to judge by")
     add_judgments(store, [ImportedJudgment("q-violin", "router-2", "zoe.miller", None)], "late.csv")
     assert freeze(store, "v1").left_out == {
-        "pair that has no grade because nobody could tell": 1,
-        "pair that has no grade because the reviewer decided so": 1,
+        "pair without a grade: nobody could tell": 1,
+        "pair without a grade: a reviewer decided so": 1,
     }
 
 
@@ -294,7 +294,7 @@ def test_queries_without_a_relevant_document_are_counted_and_the_card_says_so(tm
         decide_pair(store, f"q-{topic}", f"{topic}-1", grade=0, reason="nothing in it")
     decide_pair(store, *DISPUTE, grade=0, reason="nothing in it")
     make_split(store, SplitRequest(tuple(PARTS.items()), 1, LEXICAL))
-    assert freeze(store, "v3").sentences[1].endswith("So no system can be evaluated on this release.")
+    assert freeze(store, "v3").sentences[1].endswith("No system can be evaluated on this release.")
     assert "No query has a relevant document (grade 1 or more)" in write_card(load_release(store, "v3"))
 
 
@@ -326,7 +326,7 @@ def test_what_cannot_be_frozen_is_counted_with_its_reason(tmp_path: Path) -> Non
     assert frozen.left_out == {
         "graded pair whose query is in no part of the split": 1,
         "judged pair whose document is not in the current corpus": 1,
-        "pair that has no grade because nobody could tell": 1,
+        "pair without a grade: nobody could tell": 1,
         "query without a grade": 1,
     }
     header = rows(store, frozen.release_id, "release")[0]

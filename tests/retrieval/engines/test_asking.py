@@ -96,7 +96,7 @@ def test_queries_without_a_whole_answer_are_left_out_and_counted(
 ) -> None:
     engine.faults = [HttpAnswer(body={"partial": True, "results": [{"id": "c", "score": 1}]})] * 4
     found = ask(project)
-    assert found.left_out == {"queries without a whole answer (partial is true)": 1}
+    assert found.left_out == {"queries without a complete answer (partial is true)": 1}
     assert {entry[0] for entry in entries(project)} == {"q2", "q3"}
     assert not ask(project).is_new
 
@@ -210,7 +210,7 @@ def test_a_query_that_is_rejected_again_does_not_keep_a_run_from_being_stored(
 ) -> None:
     rejected = HttpAnswer(400, "syntax")
     engine.faults = [rejected, None, None, HttpAnswer(401)]
-    with pytest.raises(RefusedError, match=r"HTTP 401 .* the next attempt fetches the other documents"):
+    with pytest.raises(RefusedError, match=r"HTTP 401 .* The next attempt fetches the rest"):
         ask(project)
     engine.faults = [rejected]
     assert ask(project).left_out == {"queries that the engine rejected": 1}

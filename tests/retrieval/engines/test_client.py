@@ -83,7 +83,7 @@ def test_documents_one_at_a_time_are_gone_where_the_answer_is_404(
         (HttpAnswer(400, "bad syntax"), 1, "rejected a request (HTTP 400: bad syntax)"),
         (HttpAnswer(503, "down"), 2, "gave no answer: it answered HTTP 503: down (2 requests)"),
         (HttpAnswer(429, "", {"Retry-After": "9"}), 1, "it answered HTTP 429 (1 request)"),
-        (HttpAnswer(body="<html>"), 1, "gave no JSON as an answer"),
+        (HttpAnswer(body="<html>"), 1, "did not answer with JSON"),
         (
             HttpAnswer(body={"result": {"list": []}, "took": 1}),
             1,
@@ -158,7 +158,7 @@ def test_an_answer_that_is_not_whole_is_asked_again_and_then_no_list(
     assert client.search("red shoes", 5).ids == ["a", "b"]
     engine.faults = [HttpAnswer(body=part)] * 2
     found = client.search("red shoes", 5)
-    assert found == EngineList([], None, found.seconds, "queries without a whole answer (partial is true)")
+    assert found == EngineList([], None, found.seconds, "queries without a complete answer (partial is true)")
 
 
 def test_requests_keep_to_their_rate(client: EngineClient, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -202,7 +202,7 @@ def test_an_engine_is_stored_without_address_and_key_and_replaced_by_another_tem
     [
         ("lucene", "", "'lucene' is not a kind of engine"),
         ("http", "a: [", "is not YAML"),
-        ("http", "- a", "is no mapping"),
+        ("http", "- a", "is not a mapping"),
         ("http", "", "search: field required"),
         ("solr", "", "{collection} has no value; give it under `values`"),
         ("http", TEMPLATE.replace("{query}", "x"), "search: the placeholder {query} is missing"),

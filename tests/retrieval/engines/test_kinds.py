@@ -158,7 +158,7 @@ def test_a_list_of_opensearch_with_failed_shards_or_a_timeout_is_none(
     engine.faults = [HttpAnswer(body=whole | part), HttpAnswer(body=whole)]
     assert client.search("red", 2).ids == ["a"]
     engine.faults = [HttpAnswer(body=whole | part)] * 4
-    assert client.search("red", 2).left_out.startswith("queries without a whole answer")
+    assert client.search("red", 2).left_out.startswith("queries without a complete answer")
 
 
 def test_vespa_is_asked_and_read_as_its_documentation_has_it(

@@ -87,7 +87,7 @@ class SyntheticQueries:
     def sentences(self) -> list[str]:
         """Return sentences with the numbers of gaps, judged queries and refused candidate queries."""
         gaps = f"Regions without enough queries: {self.gaps:,} before, {self.gaps_left:,} now."
-        ended = f"The run ended early: {self.ended}. Run the same command again to go on."
+        ended = f"The run ended early: {self.ended}. Run the same command again to continue."
         following = "Next: build a pool with goldgrade pool, and open a round with goldgrade round open."
         return [
             gaps,

@@ -153,7 +153,7 @@ def check_request(request: WritingRequest) -> None:
     """Refuse a number of queries, or a share of judged queries, that is out of bounds."""
     if request.queries < 1:
         asked = pluralize(request.queries, "query was", "queries were")
-        raise InputError(f"{asked} asked for; expected 1 or more.")
+        raise InputError(f"{asked} were requested; expected 1 or more.")
     check_share(request.share)
 
 

@@ -31,11 +31,13 @@ from curation.queries.coverage.writing.styles import draw_styles
 from curation.store import COMMAND_LINE, Cursor, Store, append_rows, record_event, utc_now, write_if_unchanged
 from curation.store.documents import snapshot_versions
 
-BUSY = "Coverage kept changing, and no task was opened. Try again."
+BUSY = "No task was opened, because coverage kept changing. Try again."
 MAX_AT_ONCE = 1_000
 """Largest number of queries in a batch."""
-NO_DOCUMENT = "queries for which every document of the regions has a task already"
-FILLED = f"queries that no region needs to have {MIN_FOR_SCC} queries, or has a document for"
+NO_DOCUMENT = "queries are missing: every document of the regions already has a task"
+FILLED = (
+    f"queries are not needed: no region needs them to reach {MIN_FOR_SCC} queries, or has a document for them"
+)
 
 
 class _BatchInputs(NamedTuple):
@@ -210,21 +212,21 @@ def _choose_documents(
     if state.unmatched and region is None:
         raise RefusedError(
             f"{pluralize(len(state.unmatched), 'query was', 'queries were')} added since coverage was "
-            "measured. Measure coverage again first, so that no task is for a region that has a query now."
+            "measured. Measure coverage again first, because these queries may already fill a region."
         )
     if fill:
         planned = dict(list(_fill_regions(inputs, seed).items())[:queries])
     else:
         regions = _order_regions(state, kind) if region is None else [region]
         if not regions:
-            raise RefusedError("Every region of the corpus has a query: there is no gap to write for.")
+            raise RefusedError("Every region already has a query, so there is no gap to write for.")
         unused = {
             number: list_unused(state.map.clusters[number].documents, inputs.taken, number, seed, kind)
             for number in regions
         }
         planned = distribute_tasks(unused, inputs.asked, queries)
     if not planned:
-        raise RefusedError("Every document of these regions has a task already.")
+        raise RefusedError("Every document of these regions already has a task.")
     return planned
 
 
@@ -232,7 +234,7 @@ def _fill_regions(inputs: _BatchInputs, seed: int) -> dict[str, int]:
     """Choose documents for regions with few queries, as many as each region lacks besides its open tasks."""
     gaps = list_gaps(inputs.state.map, inputs.state.clusters, fill=True)
     if not gaps:
-        raise RefusedError(f"No region has 1 to {MIN_FOR_SCC - 1} queries, so there is no region to fill.")
+        raise RefusedError(f"No region has 1 to {MIN_FOR_SCC - 1} queries, so there is no region to fill up.")
     region_of: dict[str, int] = {}
     for gap in gaps:
         unused = list_unused(gap.documents, [*inputs.taken, *region_of], gap.number, seed, GAP)
