@@ -45,7 +45,7 @@ export class Evidence {
 
   open() {
     if (!this.asked || !this.isOn()) return;
-    if (!this.#places.length) return this.status.announce("This document has no sentence that can be marked.");
+    if (!this.#places.length) return this.status.announce("This document has no sentence to mark.");
     this.isOpen = true;
     this.#to(Math.max(0, this.#places.findIndex((place) => this.#isMarked(place))));
   }
@@ -95,7 +95,7 @@ export class Evidence {
 
   #done(give) {
     const { pending } = this;
-    if (pending !== undefined && !this.ranges.length) return this.status.notice("Mark at least one sentence first: the space bar marks.");
+    if (pending !== undefined && !this.ranges.length) return this.status.notice("Mark at least one sentence first. Press the space bar to mark.");
     this.leave();
     if (pending !== undefined) give(pending);
   }
@@ -114,7 +114,7 @@ export class Evidence {
       ? this.ranges.flatMap(([first, last]) => [[first, Math.min(last, start)], [Math.max(first, end), last]].filter(([a, b]) => a < b))
       : [...this.ranges, [start, end]].sort(([a], [b]) => a - b);
     this.#show();
-    this.status.announce(marked ? "Mark taken away." : "Marked.");
+    this.status.announce(marked ? "Mark removed." : "Marked.");
     this.changed();
   }
 

@@ -99,7 +99,7 @@ export class Item {
       this.status.announce("The whole document is shown.");
     } catch (error) {
       this.whole = false;
-      this.status.notice(`The whole document cannot be fetched just now. ${error.message}`);
+      this.status.notice(`The whole document cannot be loaded now. ${error.message}`);
     }
   }
 
@@ -108,7 +108,7 @@ export class Item {
     const marks = [...this.root.querySelectorAll(".found mark")];
     const at = marks.findIndex((mark) => mark.hasAttribute("data-here"));
     marks[at]?.removeAttribute("data-here");
-    if (!marks.length) return this.status.announce("No word is marked here.");
+    if (!marks.length) return this.status.announce("No word is highlighted here.");
     const next = marks[(at + 1) % marks.length];
     next.setAttribute("data-here", "");
     next.scrollIntoView({ block: "nearest" });

@@ -71,7 +71,7 @@ export class Loop {
       take(queue);
     } catch (error) {
       this.unreachable += 1;
-      this.status.unreachable(`${this.nouns.items} cannot be fetched just now. ${error.message} Trying again…`);
+      this.status.unreachable(`${this.nouns.items} cannot be loaded now. ${error.message} Trying again…`);
       clearTimeout(this.looking);
       this.looking = setTimeout(() => this.fetch(), pause(this.unreachable, error));
     } finally {
@@ -143,10 +143,10 @@ export class Loop {
     this.undoing = true;
     try {
       const last = await ask(path);
-      if (!last) this.status.notice("There is nothing to take back.");
+      if (!last) this.status.notice("There is nothing to undo.");
       return last;
     } catch (error) {
-      this.status.notice(`Your last answer cannot be fetched just now. ${error.message}`);
+      this.status.notice(`Your last answer cannot be loaded now. ${error.message}`);
       return undefined;
     } finally {
       this.undoing = false;
@@ -160,14 +160,14 @@ export class Loop {
     const { answers } = this.nouns;
     if (this.outbox.waiting.length) return this.history.wait(`Waiting until your last ${answers} are saved…`);
     const filling = this.filling = {}; // what is asked for later replaces it
-    if (focus || !this.listed) this.history.wait(`Fetching your ${answers}…`);
+    if (focus || !this.listed) this.history.wait(`Loading your ${answers}…`);
     try {
       const [lines, none] = await this.readHistory(filling);
       if (this.filling !== filling || !this.on("history")) return;
       this.history.show(lines, none);
       if (focus) this.history.focus();
     } catch (error) {
-      if (this.filling === filling) this.history.wait(`Your ${answers} cannot be fetched just now. ${error.message} Esc goes back.`);
+      if (this.filling === filling) this.history.wait(`Your ${answers} cannot be loaded now. ${error.message} Press Esc to go back.`);
     } finally {
       if (this.filling === filling) this.filling = undefined;
     }
@@ -204,7 +204,7 @@ export class Loop {
     try {
       await this.readGuide(hash);
     } catch (error) {
-      this.status.notice(`The guide cannot be fetched just now. ${error.message} Trying again…`);
+      this.status.notice(`The guide cannot be loaded now. ${error.message} Trying again…`);
       await new Promise((after) => { setTimeout(after, pause(4, error)); });
     } finally {
       this.loadingGuide = false;

@@ -127,7 +127,7 @@ function final(answer, batch) {
   const sent = new Set(batch.map(({ client_key }) => client_key));
   const found = Array.isArray(answer?.outcomes) ? answer.outcomes : [];
   const outcomes = found.filter((one) => sent.has(one?.client_key) && FINAL.includes(one.status));
-  if (!outcomes.length) throw new Failure("A server other than goldgrade answered; perhaps your network asks you to sign in", { status: 200 });
+  if (!outcomes.length) throw new Failure("Something other than goldgrade answered. Your network may ask you to sign in", { status: 200 });
   return { ...answer, outcomes };
 }
 

@@ -59,7 +59,7 @@ async function read(response) {
   }
   const said = typeof found?.message === "string" && found.message.trim().slice(0, 300);
   const known = status >= 500 && typeof found?.request === "string" ? ` The server's log lists this error as ${found.request.slice(0, 20)}.` : "";
-  const other = ok ? "A server other than goldgrade answered; perhaps your network asks you to sign in" : `The answer was an error (${status})`;
+  const other = ok ? "Something other than goldgrade answered. Your network may ask you to sign in" : `The server answered with an error (${status})`;
   throw new Failure(`${said || other}${known && !/[.!?…]$/.test(said || other) ? "." : ""}${known}`, { status, wait: askedWait(response) });
 }
 

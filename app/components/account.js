@@ -38,7 +38,7 @@ function leave(event) {
 
 // Of an upload that failed Streamlit has an error of its program, which only screen readers read out. Both they
 // and the style sheet (`--gs-why`) get a sentence: the server's where it refused the file.
-const BROKEN = "This file did not arrive whole: the connection broke off, or it is too large. Choose it again.";
+const BROKEN = "The upload failed: the connection broke, or the file is too large. Choose the file again.";
 let refusals = {}; // by status
 
 const broken = new MutationObserver(() => {

@@ -69,7 +69,7 @@ export class Palette {
       option.append(name, kind);
       return option;
     }));
-    this.said.textContent = entries.length ? "" : "Nothing has these words.";
+    this.said.textContent = entries.length ? "" : "No matches.";
     this.#mark(Math.min(place, Math.max(0, entries.length - 1)));
   }
 

@@ -91,7 +91,7 @@ class Picker {
     this.all.checked = here > 0 && here === boxes.length;
     this.all.indeterminate = here > 0 && here < boxes.length;
     const aside = hidden ? `, ${hidden} of them not shown by the filter` : "";
-    this.root.querySelector(".count").textContent = this.chosen.size ? `${this.chosen.size} chosen${aside}.` : "None is chosen.";
+    this.root.querySelector(".count").textContent = this.chosen.size ? `${this.chosen.size} chosen${aside}.` : "None chosen.";
     this.root.querySelector("button").hidden = !this.chosen.size;
   }
 

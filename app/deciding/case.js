@@ -53,7 +53,7 @@ export class Case extends Item {
     return node("li", {},
       node("span", { className: "who", ariaHidden: true }, letter(index)),
       node("div", {}, saidBy(this.guide, grade, "Cannot tell"),
-        ...(other ? [node("p", { className: "aside" }, "About a different text of the document")] : []),
+        ...(other ? [node("p", { className: "aside" }, "For another text of the document")] : []),
         ...(words ? [node("p", { className: "words", dir: "auto" }, words)] : [])));
   }
 
@@ -67,7 +67,7 @@ export class Case extends Item {
       node("h3", {}, "Decided by ", node("bdi", {}, reviewer)),
       earlier ? node("span", { className: "chip" }, grade === null ? NO_GRADE : String(grade)) : saidBy(this.guide, grade, NO_GRADE),
       ...(earlier ? [node("p", { className: "aside" }, "Under an earlier guide")] : []),
-      ...(outdated ? [node("p", { className: "aside" }, "On an older text of the document, so it does not count")] : []),
+      ...(outdated ? [node("p", { className: "aside" }, "For an older text of the document, so it does not count")] : []),
       node("p", { className: "words", dir: "auto" }, reason));
   }
 }

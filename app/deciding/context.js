@@ -56,7 +56,7 @@ export class Context {
     await this.fetched?.catch(() => {});
     const anchor = this.anchors[at];
     if (!anchor) {
-      if (!this.anchors.length) this.status.notice("No other document of this query is decided yet.");
+      if (!this.anchors.length) this.status.notice("No other document of this query has a decision yet.");
       return this.close();
     }
     this.at = at;
@@ -65,7 +65,7 @@ export class Context {
       if (this.pair !== pair || this.at !== at) return undefined;
       this.#open(found, anchor);
     } catch (error) {
-      this.status.notice(`The document cannot be fetched just now. ${error.message}`);
+      this.status.notice(`The document cannot be loaded now. ${error.message}`);
     }
     return undefined;
   }
@@ -86,7 +86,7 @@ export class Context {
     box.scrollTop = 0;
     this.root.setAttribute("data-comparing", "");
     this.#mark();
-    this.status.announce(`The document beside it was decided as ${this.guide.grade(grade).name}.`);
+    this.status.announce(`The document on the side was decided as ${this.guide.grade(grade).name}.`);
   }
 
   #draw({ anchors, comments }) {

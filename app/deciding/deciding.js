@@ -138,7 +138,7 @@ class Deciding extends Loop {
   // It comes back after the pair that is on screen now, with what was written.
   #refused(item, message) {
     const showing = this.#forgetPast(item);
-    this.status.notice(`Not taken: ${sentence(message)}`);
+    this.status.notice(`Not saved: ${sentence(message)}`);
     if (item.kind === "comment") this.context.giveBack(item);
     if (item.kind === "unclear" || !showing) return;
     const draft = item.kind === "decide" ? { note: item.words, flagged: false, picked: item.grade, active: 0 } : undefined;
@@ -172,7 +172,7 @@ class Deciding extends Loop {
   #bringOn(showing) {
     const said = this.item.paint(showing);
     this.#unclear(false);
-    const changing = showing.changing ? "You decided this pair. Your decision remains until you decide again." : "";
+    const changing = showing.changing ? "You already decided this pair. Your decision counts until you decide again." : "";
     put(this.root.querySelector(".changing span"), changing);
     this.root.querySelector(".changing").hidden = !changing;
     this.root.querySelector('[data-do="opinion"]').disabled = Boolean(showing.decision);
@@ -188,7 +188,7 @@ class Deciding extends Loop {
   showNothing() {
     const { claimed, waiting } = this.counts;
     const parts = [
-      claimed ? `Pairs that another reviewer is deciding now: ${thousands(claimed)}.` : "",
+      claimed ? `Pairs that other reviewers are deciding now: ${thousands(claimed)}.` : "",
       waiting ? `Pairs sent back for one more opinion: ${thousands(waiting)}.` : "",
     ].filter(Boolean);
     this.root.querySelector(".nothing h1").textContent = parts.length ? "No pair waits for you" : "No pair is disputed";
@@ -214,11 +214,11 @@ class Deciding extends Loop {
     if (!this.ready) return picked !== undefined && note && this.#notYet();
     if (picked === undefined) {
       this.item.closeNote(); // so that the next key chooses
-      return this.status.notice("Choose a grade first, or press x if no grade can be given. Then Enter decides.");
+      return this.status.notice("Choose a grade, or press x if the pair gets no grade. Then press Enter.");
     }
     if (!note) {
       this.item.field.focus();
-      return this.status.notice("A decision needs a reason: one sentence, kept with the decision.");
+      return this.status.notice("Enter a reason: one sentence, stored with the decision.");
     }
     if (this.item.evidence.holds(picked)) return this.toKeys();
     const [showing] = this.queue;
@@ -229,7 +229,7 @@ class Deciding extends Loop {
 
   // A slow network or a slow machine: without a word, a reviewer would wait for a pair that waits for them.
   #notYet() {
-    const wait = this.outbox.paused ? "Your last decisions are still being saved." : "This pair has only just appeared.";
+    const wait = this.outbox.paused ? "Your last decisions are still being saved." : "This pair has just appeared.";
     this.status.notice(`${wait} Press Enter again to decide this pair.`);
   }
 
@@ -264,7 +264,7 @@ class Deciding extends Loop {
     this.later = [...this.later.filter((id) => id !== showing.pair_id), showing.pair_id];
     this.remember({ showing, kind: "later" });
     this.dry = false;
-    this.trace.show({ words: "Skipped; the pair returns after all others", about: plain(showing.title) });
+    this.trace.show({ words: "Skipped. The pair comes back after the others", about: plain(showing.title) });
     this.toKeys();
     this.next();
   }
@@ -306,7 +306,7 @@ class Deciding extends Loop {
       this.#dismiss();
       this.#bring({ ...showing, was: showing.decision?.grade ?? undefined, changing: true });
     } catch (error) {
-      this.status.notice(`That pair cannot be fetched just now. ${error.message}`);
+      this.status.notice(`That pair cannot be loaded now. ${error.message}`);
     }
   }
 

@@ -104,7 +104,7 @@ export class Asking {
       this.toggle();
       put(this.box.querySelector(".sent"), SENT);
     } catch (error) {
-      put(this.box.querySelector(".sent"), `Not sent yet; your words are kept. ${error.message}`);
+      put(this.box.querySelector(".sent"), `Not sent yet. Your text is kept. ${error.message}`);
     } finally {
       this.sending = false;
     }

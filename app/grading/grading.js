@@ -211,8 +211,8 @@ class Grading extends Loop {
     const refused = failed.find(({ status }) => status === "refused");
     const known = refused?.request ? ` The server's log lists this error as ${refused.request}.` : "";
     this.status.notice(refused
-      ? `An answer was not taken: ${refused.message}.${known}`
-      : "You answered this item in another tab or window; that answer counts.");
+      ? `An answer was not saved: ${refused.message}.${known}`
+      : "You answered this item in another tab or window. That answer counts.");
     if (to !== "judgments") return;
     for (const answer of answers) this.item.keep(answer, answer);
     this.list.forget(ids);
@@ -309,7 +309,7 @@ class Grading extends Loop {
     const failed = practice?.passed === false;
     this.root.querySelector(".nothing h1").textContent =
       failed ? "Practice is over" : paused || done < total ? "Nothing to grade just now" : total || this.memory.get("begun") ? "Nothing left to grade" : "Nothing to grade yet";
-    this.root.querySelector(".nothing .why").textContent = message || "Nothing is open for you just now.";
+    this.root.querySelector(".nothing .why").textContent = message || "You have no open items now.";
     this.root.querySelector(".nothing .back").hidden = !(done || paused) || failed;
     this.phase("nothing");
     if (!this.guide.hash) this.readGuide("current").catch(() => {}); // it is tried again with the next look
@@ -528,7 +528,7 @@ class Grading extends Loop {
     const title = answers ? "My answers" : "Skipped items";
     this.root.querySelector(".history h1").textContent = title;
     this.root.querySelector(".history").setAttribute("aria-label", title);
-    this.root.querySelector(".history .hint").replaceChildren(answers ? "Newest first. " : "Skipped items come back after all others, in this order. ",
+    this.root.querySelector(".history .hint").replaceChildren(answers ? "Newest first. " : "Skipped items come back after the others, in this order. ",
       node("span", { className: "by-key" }, ...["↑", "↓", "Enter"].flatMap((key, place) => [["", " ", " and "][place], node("kbd", {}, key)]),
         `, or a click, ${answers ? "bring an item back to be changed." : "take one up now."}`),
       node("span", { className: "by-touch" }, answers ? "Touch an item to change it." : "Touch an item to grade it now."));
@@ -549,13 +549,13 @@ class Grading extends Loop {
     if (this.filling === filling) this.search.show(found);
     const grades = new Map(found.grades.map((one) => [`${one.guide_hash} ${one.value}`, one]));
     const answers = found.answers.map((one) => ({ ...one, given: grades.get(`${one.guide_hash} ${one.grade}`) }));
-    return [answers, this.search.filtered ? "None of your answers matches this search." : undefined];
+    return [answers, this.search.filtered ? "No answers match." : undefined];
   }
 
   async #readSkipped() {
     const found = await ask("/api/skipped");
     if (found.length && !this.guide.hash) await this.readGuide(found[0].guide_hash);
-    return [found.map((showing) => ({ showing, kind: "later", otherwise: "Later" })), "No item is skipped."];
+    return [found.map((showing) => ({ showing, kind: "later", otherwise: "Later" })), "You have skipped no items."];
   }
 
   // Bring an item that was skipped on screen now. Which item is the last of its query may be another then.

@@ -55,15 +55,15 @@ export class Keymap {
   // The sentences about chosen keys that this guide has given to its grades, or ''.
   get displaced() {
     const moved = this.entries.filter(([name, , key]) => name in this.own && this.own[name] !== key);
-    return moved.map(([name, words, key]) => `This guide uses the key “${this.own[name]}”, so your key for ${words} is “${key}”.`).join(" ");
+    return moved.map(([name, words, key]) => `This guide uses the key “${this.own[name]}” for a grade, so your key for ${words} is now “${key}”.`).join(" ");
   }
 
   // Give something a key; the sentence that refuses it, or ''.
   choose(name, pressed) {
     const key = pressed.toLowerCase();
-    if (key.length !== 1 || key === " ") return "Expected one letter, digit or sign. Press another key.";
+    if (key.length !== 1 || key === " ") return "Press a single letter, digit or sign.";
     const other = this.entries.find(([of, , its]) => its === key && of !== name)?.[1] ?? FIXED[key];
-    if (other) return `“${key}” is the key of ${other}. Press another key, or give that one another key first.`;
+    if (other) return `“${key}” is already the key of ${other}. Press another key, or change that one first.`;
     this.own[name] = key;
     this.memory.set("keys", this.own);
     return "";

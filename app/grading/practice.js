@@ -10,7 +10,7 @@ export class Practice {
   // The line above a practice item, and above what was expected once it is answered.
   banner(state, answered) {
     const place = Math.min(state.answered + (answered ? 0 : 1), state.total);
-    return `Practice ${place} of ${state.total}. These answers are not judgments; you see at once what was expected.`;
+    return `Practice ${place} of ${state.total}. Practice answers do not count. You see the expected grade at once.`;
   }
 
   waiting() {
@@ -37,7 +37,7 @@ export class Practice {
     const needed = Math.ceil(mark * total - 1e-9);
     const enough = right >= needed ? `${needed} ${needed === 1 ? "was" : "were"} needed` : "the lead lets you go on";
     this.root.querySelector(".result .why").textContent =
-      `You gave the expected grade in ${right} of ${total} items; ${enough}. From here on your answers count.`;
+      `You gave the expected grade in ${right} of ${total} items; ${enough}. From now on your answers count.`;
   }
 
   #write(title, parts, explanation) {

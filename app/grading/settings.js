@@ -18,7 +18,7 @@ export class Settings {
     this.dialog.addEventListener("click", (event) => event.target === this.dialog && this.dialog.close(), { signal });
     this.dialog.querySelector(".usual").addEventListener("click", () => {
       keymap.reset();
-      this.#changed("The usual keys are back.");
+      this.#changed("The default keys are back.");
     }, { signal });
   }
 

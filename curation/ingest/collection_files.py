@@ -122,9 +122,9 @@ def _list_files(path: Path) -> list[Path]:
         raise InputError(
             f"is a folder of more than {MAX_FILES:,} files; expected a collection of at most {MAX_FILES:,}",
             path=path,
-            way_out="Put the files of the collection into a separate folder. Text files in TREC's or "
-            "SMART's format can be joined first, if all or none of the files are packed: cat FOLDER/* > "
-            "documents. Parquet files and tables cannot be joined.",
+            way_out="Put the files of the collection into a folder of their own. You can join text files in "
+            "TREC's or SMART's format into one file, if all or none of them are packed: cat FOLDER/* "
+            "> documents. Parquet files and tables cannot be joined.",
         )
     return sorted(paths)
 
@@ -138,7 +138,7 @@ def _select_style(
         examples = [next(file for file in files if file.style == style) for style in styles]
         examples_text = "; ".join(f"{_format_name(file.path, path)} is {file.found}" for file in examples)
         raise InputError(
-            f"holds files of several formats of test collections: {examples_text}",
+            f"contains files of several collection formats: {examples_text}",
             path=path,
             way_out="Choose one format.",
             command=f"--format {' or --format '.join(styles)} chooses a format.",
@@ -150,7 +150,7 @@ def _select_style(
 
 def _recognize_file(path: Path, root: Path, table_style: str, encoding: str) -> CollectionFile:
     if _README_NAME.fullmatch(path.name):
-        return CollectionFile(path, "a description of the collection, as the file's name shows")
+        return CollectionFile(path, "a description of the collection, by its name")
     table_file = _recognize_table(path, root, table_style, encoding)
     if table_file is not None:
         return table_file
@@ -169,8 +169,8 @@ def _recognize_smart_file(path: Path, root: Path, layout: FileLayout) -> Collect
     kind = _KIND_BY_SMART_SUFFIX.get(find_suffix(path)) or _find_kind_by_name(path, root)
     if kind not in (DOCUMENTS, QUERIES):
         raise InputError(
-            f"{_format_name(path, root)} is in SMART's format, and its name does not say whether it holds "
-            "documents or queries",
+            f"{_format_name(path, root)} is in SMART's format, but its name does not show whether it "
+            "contains documents or queries",
             way_out="Use SMART's usual endings: .ALL for documents, .QRY for queries, .REL for grades.",
         )
     return CollectionFile(path, f"SMART {kind}", "smart", kind, layout._replace(format="smart"))
@@ -235,8 +235,9 @@ def _find_kind_by_name(path: Path, root: Path) -> str | None:
             return JUDGMENTS  # as in qrels.queries.tsv
         if len(kinds) > 1:
             raise InputError(
-                f"{_format_name(path, root)}: the name says that it holds {' and '.join(sorted(kinds))}",
-                way_out="Rename the file, or use the command for its kind (goldgrade import queries).",
+                f"{_format_name(path, root)}: the name fits {' and '.join(sorted(kinds))}",
+                way_out="Rename the file, or import it with the command for its kind, such as goldgrade "
+                "import queries.",
             )
         if kinds:
             return kinds.pop()

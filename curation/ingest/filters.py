@@ -33,8 +33,8 @@ OUTDATED = "outdated but similar"
 """Name for a document outside the filter whose text is nearly the same as the text of a relevant document."""
 WAY_OUT = (
     'Write a filter as {"product": "x", "version": ["1", "2"], "at": "2025-03-01"}: for each field of the '
-    "documents' metadata a value or a list of values, and under at a date or a time. Rename a column that "
-    "holds anything but filters, or leave the column out."
+    "documents' metadata a value or a list of values, and under at a date or a time. Rename the column if "
+    "it does not contain filters, or leave it out."
 )
 _DATE = re.compile(r"\d{4}-\d\d-\d\d|\d{8}")
 _LAST = timedelta(days=1) - timedelta(microseconds=1)

@@ -64,7 +64,7 @@ def describe_replaced(counts: Mapping[str, int]) -> list[str]:
 def describe_withdrawals(items: int) -> list[str]:
     """Return the sentence about items that an import withdrew from rounds; '' if no item was withdrawn."""
     subject = pluralize(items, "item of a round is", "items of rounds are")
-    sentence = f"{subject} outside the filter of the query now, and were withdrawn from the annotators."
+    sentence = f"{subject} now outside the filter of their query, so annotators no longer get them."
     return [sentence] if items else []
 
 
@@ -76,5 +76,5 @@ def describe_personal_data(counts: Mapping[str, int], unit: str, what: str) -> l
 
 def describe_judgment_columns(fields: Any, unread: Mapping[str, int]) -> list[str]:
     """Return sentences about the columns of judgments, and about values that could not be read."""
-    remarks = [f"Taken without it: {count:,} × {what}." for what, count in unread.items()]
+    remarks = [f"Imported without it: {count:,} × {what}." for what, count in unread.items()]
     return [describe_fields(fields), *remarks]

@@ -24,7 +24,7 @@ SkipUnknown = Annotated[
     bool,
     Option(
         "Leave out lines with unknown queries or documents",
-        "Leave out lines with unknown queries or documents. By default the command refuses such a file.",
+        "Leave out lines with unknown queries or documents. By default, the command refuses such a file.",
     ),
 ]
 GradeMap = Annotated[

@@ -124,18 +124,18 @@ class CorpusRequest(ImportRequest):
     add: bool = option(
         False,
         "Add to the current corpus",
-        "Add the documents to the current corpus. By default the file replaces all documents of the corpus.",
+        "Add the documents to the current corpus. By default, the file replaces the whole corpus.",
     )
     titles_only: bool = option(
         False,
         "Judge documents by their title alone",
-        "Import documents without text. Annotators judge these documents by title.",
+        "Import documents that have no text. People judge them by title.",
     )
     markup: str | None = option(
         None,
         "Format of the text",
-        "Markup of the text: plain, html, markdown, code or file. Annotators see documents in this markup. "
-        "With the value file, each document has the markup of its file.",
+        "Markup of the text: plain, html, markdown, code or file. Documents are shown in this markup. With "
+        "file, each document has the markup of its own file.",
         choices=tuple(MARKUPS),
         words=MARKUPS,
         unset="found from the first rows, if the guide does not set the markup",
@@ -143,8 +143,8 @@ class CorpusRequest(ImportRequest):
     in_place: bool = option(
         False,
         "Leave the texts in the file",
-        "Leave the texts in their Parquet or JSON files. The path may also be a folder. The project keeps "
-        "ids and checksums, and stores the texts of pooled and judged documents. Do not edit these files.",
+        "Leave the texts in their Parquet or JSON files. The path may also be a folder. The project stores "
+        "ids, checksums, and only the texts of pooled and judged documents. Do not edit these files.",
     )
 
 
@@ -209,8 +209,8 @@ class JudgmentsRequest(ImportRequest):
     annotator_map: str | None = option(
         None,
         "Annotators of the names in the file",
-        "Names in the file and their annotators: 'ann lee=Ann Lee'. If a new person's name only looks "
-        "like a known name, map the name to itself.",
+        "Names in the file and their annotators: 'ann lee=Ann Lee'. If a new name only looks like a "
+        "known name, map it to itself.",
     )
     annotator: str | None = option(
         None,
@@ -237,17 +237,17 @@ class JudgmentsRequest(ImportRequest):
     about: str | None = option(
         None,
         "Text that the file is about",
-        "Text of a changed document: current or earlier. The current text is in the corpus. The earlier "
-        "text is the text that the annotator judged before; choose earlier for corrections.",
+        "Judged text of a changed document: current or earlier. The current text is in the corpus. "
+        "The earlier text is what the annotator judged before; choose it for corrections.",
         choices=(CURRENT, EARLIER),
-        unset="the current text in a further pass, else refused",
+        unset="the current text in a second pass, otherwise refused",
         needs=Needs("a judge read the text of the corpus", lambda values: values["judge"] is None),
     )
     round: str | None = option(
         None,
-        "Name of a further pass by the same people",
-        "Round of a further pass by the same people. Grades of this round correct no earlier grades.",
-        needs=Needs("a judge's grades are in no round", lambda values: values["judge"] is None),
+        "Name of a second pass by the same people",
+        "Round for a second pass by the same people. Its grades do not replace earlier grades.",
+        needs=Needs("a judge's grades belong to no round", lambda values: values["judge"] is None),
     )
 
 
@@ -263,12 +263,12 @@ class DecisionsRequest(ImportRequest):
     reason: str = option(
         "",
         "Reason of decisions without a reason",
-        "Reason for decisions whose line has no reason. The reason is one sentence.",
+        "Reason for decisions that have none in the file. One sentence.",
     )
     every_pair: bool = option(
         False,
         "Decide every judged pair of the file, disputed or not",
-        "Decide every judged pair of the file, disputed or not.",
+        "Decide all judged pairs of the file, disputed or not.",
     )
 
 

@@ -19,7 +19,7 @@ from curation.ingest.requests import ImportRequest
 MAX_PROBLEMS = 1_000
 """The number of problems that a dry run keeps."""
 _LOCATION = re.compile(r"((?:line|row|entry) [\d,]+): (.*)", re.DOTALL)
-_VERBS = ("Is ", "Are ", "Holds ", "Cannot ")
+_VERBS = ("Is ", "Are ", "Has ", "Holds ", "Contains ", "Cannot ")
 _REPLACEMENTS = {
     "First write one object on each line: jq -c '.[]' FILE": "Save the file with one object on each line.",
     "A folder of BEIR may stay packed for `goldgrade import collection`.": "",

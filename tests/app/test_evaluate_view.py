@@ -450,7 +450,7 @@ def test_baseline_threshold_and_repeated_documents_are_asked_for_on_the_page(
     assert {(pair["system"], pair["other"]) for pair in found["comparisons"]} == {("a", "b"), ("c", "b")}
     assert {pair["test"] for pair in found["comparisons"]} == {"wilcoxon"}
     assert found["relevant_grade"] == 2
-    assert found["runs"][0]["files"][0]["left_out"]["a document again for the same query"] == 1
+    assert found["runs"][0]["files"][0]["left_out"]["repeated document of a query"] == 1
 
 
 ROUNDED = "evaluators get one rounded figure"

@@ -167,7 +167,7 @@ def test_a_corpus_without_text_is_imported_only_where_the_lead_says_so(project: 
     shown = press(
         field(shown, "Judge documents by their title alone").set_value(True).run(), "Check the file"
     )
-    assert "2 documents have no text: judged by title alone." in html(shown)
+    assert "2 documents have no text, so people judge by title alone." in html(shown)
     assert not button(shown, "Import").disabled
 
 
@@ -218,7 +218,7 @@ def test_judgments_of_a_wide_table_are_mapped_by_picking(project: Store) -> None
     shown = sent(page(kind="judgments"), "ratings.csv", text)
     assert field(shown, "Columns with grades").value == ["rater_1", "rater_2"]
     assert "Choose the column" not in html(shown), "grades are in the columns of the people"
-    shown = field(shown, "Name of a further pass by the same people").set_value("second").run()
+    shown = field(shown, "Name of a second pass by the same people").set_value("second").run()
     shown = press(shown, "Check the file")
     assert "<b>3</b>" in html(shown)
     assert "1 judgments" not in html(shown)

@@ -383,7 +383,7 @@ def test_the_palette_of_an_annotator_has_only_their_pages_and_leaves_labels_keys
     page.keyboard.press("Control+k")
     page.keyboard.type("1 lee gulls")
     expect(page.get_by_role("option")).to_have_count(0)
-    expect(page.get_by_text("Nothing has these words.")).to_be_visible()
+    expect(page.get_by_text("No matches.")).to_be_visible()
     page.keyboard.press("Escape")
     expect(page.get_by_role("dialog", name="Search")).to_have_count(0)
     assert label.text == before, "a digit in the palette grades nothing"

@@ -53,7 +53,7 @@ def refuses_a_broken_upload_in_a_sentence(page: Page) -> None:
     file = {"name": "broken.csv", "mimeType": "text/csv", "buffer": b"a"}
     page.locator("input[type=file]").first.set_input_files(files=[file])
     alert = page.get_by_test_id("stFileUploader").first.get_by_role("alert")
-    expect(alert).to_have_text(re.compile(r"^This file did not arrive whole: .* Choose it again\.$"))
+    expect(alert).to_have_text(re.compile(r"^The upload failed: .* Choose the file again\.$"))
     page.get_by_role("button", name="Remove broken.csv").click()
     expect(alert).to_have_count(0)
     page.route(uploads, lambda route: route.fulfill(status=503, body=SERVER_LIMIT))

@@ -28,7 +28,7 @@ def test_whatever_a_proxy_answers_the_grades_are_stored_once_and_the_page_says_s
         context.route("**/api/judgments", proxy(code))
         pressed.append((tara.press(key), key))
         expect(tara.trouble()).to_contain_text("Not saved yet: 1 waiting, kept in this browser.")
-        expect(tara.trouble()).to_contain_text(f"The answer was an error ({code}).")
+        expect(tara.trouble()).to_contain_text(f"The server answered with an error ({code}).")
         expect(tara.root.locator(".saved")).to_have_text("Not saved yet")
         context.unroute("**/api/judgments")
         tara.saved()
@@ -62,7 +62,7 @@ def test_a_note_survives_a_reload_and_a_refusal_of_its_answer(browser: Browser, 
 
     context.route("**/api/judgments", refuse)
     assert tara.press("2") == shown
-    expect(tara.trouble()).to_contain_text("An answer was not taken: look at it again.")
+    expect(tara.trouble()).to_contain_text("An answer was not saved: look at it again.")
     context.unroute("**/api/judgments")
     expect(tara.root).to_have_attribute("data-presentation", shown)
     expect(note).to_have_value("the scale leaves this open")

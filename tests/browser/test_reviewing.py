@@ -188,7 +188,7 @@ def test_undo_brings_a_decision_back_and_deciding_again_is_one_more(browser: Bro
     rosa.leave_by("Enter")
     rosa.leave_by("u")
     assert rosa.shown == first
-    expect(rosa.root.locator(".changing")).to_contain_text("Your decision remains until you decide again.")
+    expect(rosa.root.locator(".changing")).to_contain_text("Your decision counts until you decide again.")
     expect(rosa.root.locator(".ruled")).to_contain_text("Names it")
     expect(rosa.reason).to_have_value("Names it")
     rosa.leave_by("Escape")
@@ -281,7 +281,7 @@ def test_a_reason_typed_before_the_pair_counts_as_seen_is_a_reason_and_no_keys(
     rosa.press("Enter")
     expect(rosa.reason).to_have_value("A later part")
     expect(rosa.root.locator(".trouble")).to_have_text(
-        "This pair has only just appeared. Press Enter again to decide this pair."
+        "This pair has just appeared. Press Enter again to decide this pair."
     )
     expect(rosa.root).to_have_attribute("data-pair", shown)
     rosa.saved()
@@ -305,7 +305,7 @@ def test_a_queue_that_cannot_be_fetched_is_asked_for_after_a_pause_though_few_pa
 
     page.route("**/api/disputes/next*", answer)
     rosa = Reviewing(page, fresh)
-    expect(rosa.root.locator(".trouble")).to_contain_text("cannot be fetched just now. Busy. Trying again")
+    expect(rosa.root.locator(".trouble")).to_contain_text("cannot be loaded now. Busy. Trying again")
     rosa.press("1")
     rosa.page.keyboard.type("A part")
     rosa.leave_by("Enter")
@@ -320,7 +320,7 @@ def test_enter_without_a_grade_or_a_reason_decides_nothing_and_says_what_is_miss
     rosa.press("n")
     rosa.page.keyboard.type("A reason first")
     rosa.press("Enter")
-    expect(rosa.root.locator(".trouble")).to_contain_text("Choose a grade first")
+    expect(rosa.root.locator(".trouble")).to_contain_text("Choose a grade, or press x")
     rosa.press("1")
     expect(rosa.reason).to_be_focused()
     expect(rosa.reason).to_have_value("A reason first")

@@ -69,7 +69,7 @@ def test_settings_are_kept_and_the_hint_at_a_break_waits_for_a_whole_item(
     wim.root.locator(".own").filter(has_text="Later").click()
     keys.press("x")
     expect(said).to_have_text(
-        "“x” is the key of Cannot tell. Press another key, or give that one another key first."
+        "“x” is already the key of Cannot tell. Press another key, or change that one first."
     )
     keys.press("Escape")
     expect(said).to_have_text("")  # and the panel is still open
@@ -110,7 +110,9 @@ def test_settings_are_kept_and_the_hint_at_a_break_waits_for_a_whole_item(
     wim.root.locator('.settings input[value="Dark"]').dispatch_event("click")
     expect(wim.page.locator("html")).to_have_css("color-scheme", "dark")
     wim.wait_for_item()
-    expect(wim.trouble()).to_have_text("This guide uses the key “2”, so your key for Later is “l”.")
+    expect(wim.trouble()).to_have_text(
+        "This guide uses the key “2” for a grade, so your key for Later is now “l”."
+    )
     expect(wim.root.locator(".tools [data-do=later]")).to_have_text("l Later")
     keys.press("s")
     expect(wim.root.locator('.settings input[value="Dark"]')).to_be_checked()

@@ -180,7 +180,7 @@ def test_what_was_put_off_is_counted_and_taken_up_and_the_history_is_filtered_by
     expect(lines).to_have_count(3)
     keys.press("/")
     keys.type("no such words")
-    expect(vera.root.locator(".history .why")).to_have_text("None of your answers matches this search.")
+    expect(vera.root.locator(".history .why")).to_have_text("No answers match.")
     for _ in "no such words":
         keys.press("Backspace")
     expect(lines).to_have_count(3)

@@ -32,13 +32,13 @@ def test_people_are_told_what_was_counted_left_out_and_used(goldgrade: Any, writ
     documents = write("c.jsonl", [{"id": "a", "title": "A\0", "text": "x"}, {"title": "lost"}])
     told = goldgrade("import", "corpus", documents)
     assert "The corpus now has 1 document." in told
-    assert "Fields used: id id, title title, body text; all other columns are metadata." in told
+    assert "Fields used: id id, title title, body text; the other columns are kept as metadata." in told
     assert "Left out: 1 document: no id." in told
     assert "Replaced: 1 × NUL character, by U+FFFD." in told
     assert "Nothing changed: the project has the same 1 document." in goldgrade("import", "corpus", documents)
     log = write("t.csv", "query,time,n\nshoes,2024-01-01,2\n,,1\nhat,soon,1\n")
     told = goldgrade("import", "traffic", log)
-    assert "1 row has no time that could be read, such as 'soon' on line 4." in told
+    assert "1 row has no readable time, such as 'soon' on line 4." in told
     assert "Left out: 1 row: empty query." in told
     assert "1 earlier import of a file of this name counts as well." in goldgrade(
         "import", "traffic", log, "--map", "count=n"

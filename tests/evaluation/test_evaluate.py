@@ -135,7 +135,7 @@ def test_a_repeated_document_is_refused_or_keeps_its_best_place(store: Store, tm
     ):
         score(store, run)
     facts = score(store, run, reading=ReadingOptions(skip_repeated=True)).runs[0].files[0]
-    assert (facts.places, facts.left_out) == (2, {"a document again for the same query": 1})
+    assert (facts.places, facts.left_out) == (2, {"repeated document of a query": 1})
 
 
 def test_unknown_parts_and_facets_are_refused_with_what_there_is(store: Store, tmp_path: Path) -> None:
@@ -151,7 +151,7 @@ def test_a_table_without_a_header_is_told_how_to_name_its_columns(store: Store, 
     path.write_text("".join(f"q-{topic}\t{topic}-1\t1\n" for topic in TOPICS), encoding="utf-8")
     with pytest.raises(InputError) as found:
         score(store, path)
-    assert "the first line was read as a header with names of columns" in found.value.problems
+    assert "the first line was read as a header with column names" in found.value.problems
     assert "use --no-header --columns query,document,rank,score" in found.value.way_out
     layout = FileLayout("tsv", columns=("query", "document", "rank"), header=False)
     reading = ReadingOptions(layout=layout)

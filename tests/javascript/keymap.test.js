@@ -27,14 +27,14 @@ test("no key has two meanings, whatever a browser has kept", () => {
 
 test("a chosen key that the guide gives to a grade is named, once another guide has it", () => {
   assert.equal(keymap({ later: "k" }).displaced, "");
-  assert.match(keymap({ later: "0" }).displaced, /uses the key “0”, so your key for Later is “l”/);
+  assert.match(keymap({ later: "0" }).displaced, /uses the key “0” for a grade, so your key for Later is now “l”/);
 });
 
 test("a key that is taken, or is none, is refused and nothing is kept", () => {
   const keys = keymap();
   assert.match(keys.choose("later", "N"), /“n” is the key of Note/);
   assert.match(keys.choose("later", "/"), /search of the history/);
-  assert.match(keys.choose("later", "Enter"), /Expected one letter/);
+  assert.match(keys.choose("later", "Enter"), /Press a single letter/);
   assert.equal(keys.of("later"), "l");
   assert.equal(keys.choose("later", "P"), "");
   assert.equal(keys.command("p"), "later");

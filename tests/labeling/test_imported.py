@@ -108,7 +108,7 @@ def test_one_bad_row_refuses_the_whole_import(
 def test_a_repeated_row_is_counted_not_doubled(store: Store) -> None:
     add_pairs(store, grid(1, 2))
     result = add_judgments(store, judged((A, "ada", 3), (A, "ada", 3)), "old.csv")
-    assert (result.judgments, result.left_out) == (1, {"the same judgment again": 1})
+    assert (result.judgments, result.left_out) == (1, {"repeated judgment": 1})
 
 
 @pytest.mark.slow

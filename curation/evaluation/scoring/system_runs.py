@@ -47,7 +47,7 @@ from curation.ingest.readers.run_files import RunFile, RunRow
 from curation.people.seal_access import list_sealed_parts
 
 OTHER_PART = "query of another part"
-REPEATED = "a document again for the same query"
+REPEATED = "repeated document of a query"
 ONCE = "A document may be in a list only once: correct the file, or keep the best place (--skip-repeated)."
 CHUNK_ONCE = "A chunk may be in a list only once: correct the file, or keep the best place (--skip-repeated)."
 ADD_TOPICS = "add a table with the id and text of each query"

@@ -35,7 +35,7 @@ from curation.store import Cursor, Document, Store
 from curation.store.audit_trail import COMMAND_LINE, record_event
 
 _BATCH = 5_000
-NO_TEXT = "no column holds text: documents would be judged by their title alone"
+NO_TEXT = "no column contains text, so people would judge documents by the title alone"
 
 
 @dataclass(frozen=True)
@@ -81,15 +81,17 @@ class CorpusImport:
         """Return the outcome of the import."""
         sentence = f"The corpus now has {pluralize(self.documents, 'document')}."
         if not self.is_new:
-            sentence = f"Nothing changed: the project has the same {pluralize(self.documents, 'document')}."
+            sentence = (
+                f"Nothing changed: the project already has these {pluralize(self.documents, 'document')}."
+            )
         names = ("documents", "added", "changed", "removed", "unchanged")
         figures = {name: getattr(self, name) for name in names}
         remarks = [f"The stored version of the corpus is {self.snapshot}."]
         if self.unit == "documents":  # files of a folder have no columns
-            remarks.append(describe_fields(self.fields, "all other columns are metadata"))
+            remarks.append(describe_fields(self.fields, "the other columns are kept as metadata"))
         if self.without_text:
             have = pluralize(self.without_text, "document has", "documents have")
-            remarks.append(f"{have} no text: judged by title alone.")
+            remarks.append(f"{have} no text, so people judge by title alone.")
         remarks += [*filter(None, [self.shown]), *describe_withdrawals(self.withdrawn)]
         remarks += [*describe_replaced(self.replaced), *self.warnings]
         return ImportOutcome(self.is_new, sentence, self.unit, figures, self.left_out, remarks)
@@ -205,7 +207,7 @@ def record_import(cursor: Cursor, detail: dict[str, Any], result: CorpusImport, 
 def _choose_columns(records: Records, requested: CorpusFields) -> CorpusFields:
     used = records.resolve(requested)
     if used.title is None and not used.body:
-        problem = "no column is known to hold text: name it with --map title=COLUMN or --map body=COLUMN"
+        problem = "no column was recognized as text: name it with --map title=COLUMN or --map body=COLUMN"
         records.refuse_columns(problem)
     elif not used.body and not requested.titles_only:
         longest_column = records.find_longest_text(set(used.used.values()))
@@ -251,14 +253,14 @@ def _add_version(document: Document, line: int, builder: CorpusBuilder, records:
     if first is entry:  # a file can hold several documents on one line
         return True
     if version == document.content_hash:
-        builder.left_out["the same document again"] += 1
+        builder.left_out["repeated document"] += 1
     else:
         where = builder.problems[file_index].place(first_line)
         where += f" of {builder.paths[file_index]}" if file_index != entry[1] else ""
         records.problems.add(
             line,
-            f"document {document.document_id!r} has different content on {where}",
-            "Each document id has one text: remove one of the two documents, or give it a different id.",
+            f"document {document.document_id!r} has another text on {where}",
+            "A document id can have only one text: remove one of the two documents, or change its id.",
         )
     return False
 

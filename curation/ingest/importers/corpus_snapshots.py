@@ -60,7 +60,7 @@ def write_corpus(
     RefusedError: another process changed the corpus during the import.
     """
     if get_setting(cursor, "corpus") != before.snapshot or count_versions(cursor) != len(before.hashes):
-        raise RefusedError("Another import changed the corpus; nothing was written. Run this import again.")
+        raise RefusedError("Another import changed the corpus, so nothing was imported. Import again.")
     for batch in batches:
         append(cursor, "documents", dict(zip(batch.column_names, batch.columns, strict=True)))
     snapshot = compute_snapshot_id(versions)

@@ -34,15 +34,17 @@ def find_corpus_warnings(
     with_front_matter = sum(starts_with_front_matter(document.body) for document in documents)
     if with_front_matter >= MIN_SHARE * len(documents):
         yield (
-            "The texts begin with front matter, which is searched and shown as text. Import the folder of "
-            "the files instead: the fields of the front matter then become fields of the documents."
+            "The texts begin with front matter, which would be searched and shown as text. Import the "
+            "folder with the files instead, so that front matter becomes fields of the documents."
         )
     if fields.title is None:
-        yield "No column holds titles: documents are shown without one. Name it with --map title=COLUMN."
+        yield (
+            "No column was recognized as title, so documents have no title. Name it with --map title=COLUMN."
+        )
     longest = records.find_longest_text(set(fields.used.values()))
     if longest and fields.body:
         columns = " ".join(f"--map body={name}" for name in (*fields.body, longest))
-        yield f"The column {longest} holds long texts and is not searched. Add it with {columns}."
+        yield f"The column {longest} contains long texts but is not searched. To search it, add {columns}."
     unlikely = [
         document.document_id for document in documents if _UNLIKELY_ID.fullmatch(document.document_id)
     ]

@@ -29,8 +29,8 @@ PART_NAMES = {
 FORM = 'expected a list such as [{"start": 27, "end": 60, "quote": "…"}], or of quotes'
 
 WAY_OUT = (
-    "Offsets count characters (Unicode code points) of the document's text, without its title: import the "
-    "text that was marked. A quote that occurs once needs no offsets."
+    "Offsets count characters (Unicode code points) of the document's text, without the title, so import "
+    "exactly the text that was marked. A quote that occurs once needs no offsets."
 )
 
 

@@ -40,7 +40,7 @@ from curation.store.release_parts import batched
 if TYPE_CHECKING:
     import pyarrow as pa
 
-_CHANGED = "is no longer the file that was imported, so nothing is read from the file"
+_CHANGED = "has changed since it was imported, so nothing is read from it"
 _NO_COLUMN = {"body": [""]}  # otherwise '' means that the file lacks the field
 _RESTORE = "Restore the imported file, or import the corpus again with --in-place."
 _CLOCK_PRECISION = timedelta(seconds=2)  # some file systems store whole seconds
@@ -309,7 +309,7 @@ def _list_linkable_files(location: str | Path) -> tuple[dict[str, Path], int]:
     files = {name: path for name, path in all_files.items() if path.name.lower().endswith(LINKABLE_ENDINGS)}
     if not files:
         raise InputError(
-            ["holds no files in Parquet or JSON, in which a corpus may stay"], path=Path(location).absolute()
+            ["has no Parquet or JSON files; only these can stay in place"], path=Path(location).absolute()
         )
     return files, len(all_files) - len(files)
 

@@ -99,5 +99,5 @@ def _join_judgments(
             further_ranges = [stated._replace(line=judgment.line) for stated in judgment.evidence or ()]
             merged = merged._replace(evidence=(*(merged.evidence or ()), *further_ranges))
         else:
-            left_out["the same judgment again"] += 1
+            left_out["repeated judgment"] += 1
     return merged

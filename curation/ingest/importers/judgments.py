@@ -46,17 +46,17 @@ from curation.store.documents import current_versions, ids_alike
 from curation.store.row_types import Query
 
 _POOLED_UNJUDGED = "-1"
-_NO_GRADE = "not a whole number, and not the name of a grade"
-_NO_MAP = "not in --grade-map, and not the name of a grade"
+_NO_GRADE = "neither a whole number nor the name of a grade"
+_NO_MAP = "neither in --grade-map nor the name of a grade"
 _REJECTED = (
-    "A rejected grade does not count: remove its row. If accept and reject are the grades, use "
+    "A rejected grade does not count, so remove its row. If accept and reject are the grades, use "
     "--map grade={column} --grade-map accept=3,{word}=0,ignore=cannot-tell"
 )
 _SKIP_UNKNOWN = "Or leave out rows with unknown names with --skip-unknown."
 _WAYS_OUT = {
-    UNKNOWN_QUERY: "The file has only ids of queries. Import the queries first (`goldgrade import queries "
+    UNKNOWN_QUERY: "The file has query ids but no texts. Import the queries first (`goldgrade import queries "
     f"PATH`), or name the column with their texts with --map query_text=COLUMN. {_SKIP_UNKNOWN}",
-    UNKNOWN_DOCUMENT: f"First import the corpus that was judged. {_SKIP_UNKNOWN}",
+    UNKNOWN_DOCUMENT: f"Import the judged corpus first. {_SKIP_UNKNOWN}",
 }
 _YES = ("true", "1", "1.0", "yes", "t", "y")
 
@@ -79,7 +79,8 @@ def _choose_columns(records: Records, requested: JudgmentFields, takes_evidence:
     is_wide = bool(requested.annotator_columns)
     if is_wide and (requested.annotator or requested.grade or requested.annotator_name):
         records.refuse_columns(
-            "--annotator-columns already names the annotators: leave out other options that name annotators"
+            "--annotator-columns already names the annotators: leave out the other options that name "
+            "annotators"
         )
     for column in requested.annotator_columns:
         records.choose_column("--annotator-columns", column)
@@ -92,7 +93,7 @@ def _choose_columns(records: Records, requested: JudgmentFields, takes_evidence:
         used = replace(used, query_text=None)
     if "annotator" not in unread and used.annotator is None:
         records.refuse_columns(
-            "no column is known to hold annotators: name one with --map annotator=COLUMN, several "
+            "no column was recognized as annotators: name one with --map annotator=COLUMN, several "
             "columns with --annotator-columns, or one person with --annotator"
         )
     if requested.annotator and requested.annotator_name:
@@ -173,7 +174,9 @@ class JudgmentFile:
         self._add_file_problems()
         self._unknown.report(self.left_out)
         if self.fields.evidence:
-            self._problems.hint("There may be more problems: evidence is compared with documents later.")
+            self._problems.hint(
+                "There may be more problems, because evidence is checked only after these are fixed."
+            )
         named = self._named.values()
         self.new_queries, self.known_as = compare_named_queries(named, self._known_queries, self._problems)
         return [

@@ -75,7 +75,7 @@ def import_nuggets(
                 for nugget in _read_nuggets_of(record, used, records, rows):
                     importance_of = nuggets_of.setdefault(query, {})
                     if importance_of.get(nugget.text, nugget.vital) is not nugget.vital:
-                        twice = f"{nugget.text[:60]!r} is both vital and okay"
+                        twice = f"{nugget.text[:60]!r} is marked both vital and okay"
                         records.problems.add(record.line, twice, "Keep one of these two nuggets.")
                     rows.left_out["repeated nugget"] += nugget.text in importance_of
                     importance_of[nugget.text] = nugget.vital
@@ -107,7 +107,9 @@ def write_nuggets(
     new_nuggets = [nugget._replace(text=" ".join(nugget.text.split())) for nugget in nuggets]
     refuse_problems([problem for nugget in new_nuggets for problem in find_nugget_problems(nugget.text)])
     counts = Counter(nugget.text for nugget in new_nuggets)
-    refuse_problems([f"{text!r} is a nugget twice; keep one" for text, count in counts.items() if count > 1])
+    refuse_problems(
+        [f"the nugget {text!r} is repeated; keep one" for text, count in counts.items() if count > 1]
+    )
     with store.transaction() as cursor:
         require_author(cursor, author, *WRITERS)
         if not cursor.execute("SELECT 1 FROM queries WHERE query_id = ?", [query_id]).fetchone():
@@ -195,7 +197,7 @@ def _read_nuggets_of(record: Record, used: NuggetFields, records: Records, rows:
         importance = to_text(values.get(column or ""))
         redacted = redact(text)
         if not text or redacted.is_empty:
-            rows.left_out["empty nugget" if not text else "nugget of nothing but personal data"] += 1
+            rows.left_out["empty nugget" if not text else "nugget that is only personal data"] += 1
         elif importance.strip().lower() not in (VITAL, OKAY):
             expected = f"importance of {text[:60]!r}: found {importance!r}, expected {VITAL} or {OKAY}"
             records.problems.add(record.line, expected, way_out)

@@ -19,8 +19,11 @@ from curation.ingest.readers.lines import clean_text
 from curation.ingest.readers.problems import Problems
 from curation.store import Cursor, Query, append_rows, fetch, get_setting
 
-ONE_TEXT = "An id belongs to one text, and judgments may refer to the id: give the query a different id."
-ONE_QUERY = "The same text would be judged twice: give these queries the project's ids, or leave them out."
+ONE_TEXT = "An id can have only one text, and judgments may refer to this id. Give the query another id."
+ONE_QUERY = (
+    "The same text would be judged twice. Give these queries the ids that they have in the project, or "
+    "leave them out."
+)
 
 
 def make_query_id(normalised: str) -> str:
@@ -202,9 +205,11 @@ def add_query(
     problems = [] if normalised else ["The query is empty; expected its text."]
     problems += find_personal_data("query", text) + find_personal_data("information need", need)
     if query_id and has_email_address(query_id):
-        problems.append("The id holds an e-mail address, which goldgrade does not store. Give another.")
+        problems.append(
+            "The id contains an e-mail address, which goldgrade does not store. Choose another id."
+        )
     problems += [
-        f"The {what} holds bytes that are not characters; expected text in UTF-8."
+        f"The {what} is not UTF-8 text."
         for what, value in (("query", text), ("information need", need), ("id", query_id or ""))
         if clean_text(value, Counter()) != value
     ]
@@ -231,14 +236,17 @@ def has_email_address(query_id: str) -> bool:
 def _refuse_known(known: KnownQueries, query: Query) -> None:
     same_text = known.find_by_text(query.normalised)
     if same_text:
-        refusal = f"The project holds this text already, as query {same_text[0].query_id!r}."
+        refusal = f"The project already has this text, as query {same_text[0].query_id!r}."
         if same_text[0].source != "traffic":
             raise RefusedError(refusal)
         raise RefusedError(
-            f"{refusal} The query came from traffic. A query that a file brings stays in every sample.",
+            f"{refusal} That query was drawn from traffic. If you import it from a file, it stays in "
+            "every sample.",
             command="`goldgrade import queries` imports the query from a file.",
         )
     same_id = known.find_by_id(query.query_id)
     if same_id is not None:
-        problem = f"The id {query.query_id!r} belongs to the query {same_id.text!r}. Give another."
-        raise RefusedError(problem, command="--id gives one.")
+        problem = (
+            f"The id {query.query_id!r} already belongs to the query {same_id.text!r}. Choose another id."
+        )
+        raise RefusedError(problem, command="--id sets the id.")

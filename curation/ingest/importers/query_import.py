@@ -67,7 +67,7 @@ from curation.ingest.readers.records import Records
 from curation.ingest.readers.values import field_to_text, to_metadata_json
 from curation.store import COMMAND_LINE, Cursor, Query, Store, record_event
 
-BARE = "nothing but personal data"
+BARE = "only personal data"
 
 
 @dataclass(frozen=True)
@@ -112,11 +112,13 @@ class QueryImport:
         """Return the outcome of the import."""
         counts = {"added": self.added, "changed": self.changed, "unchanged": self.unchanged}
         changes = bool(self.added or self.changed or self.answers or self.tags_added)
-        sentence = f"Nothing changed: the project has the same {pluralize(self.queries, 'query', 'queries')}."
+        sentence = (
+            f"Nothing changed: the project already has these {pluralize(self.queries, 'query', 'queries')}."
+        )
         if changes:
             counts_text = ", ".join(f"{count:,} {what}" for what, count in counts.items())
             sentence = f"{pluralize(self.queries, 'query', 'queries')}: {counts_text}."
-        remarks = [describe_fields(self.fields, "all other columns are metadata")]
+        remarks = [describe_fields(self.fields, "the other columns are kept as metadata")]
         if self.known_as:
             pairs = join_names([f"{theirs} is {ours}" for theirs, ours in self.known_as.items()], MAX_NAMES)
             known = pluralize(len(self.known_as), "query has", "queries have")
@@ -170,7 +172,11 @@ def import_queries(
         counts["unchanged"] = len(rows) - sum(counts.values())
         personal = dict(sorted(Counter(kind for row in rows for kind in row.personal).items()))
         if added or changed:
-            detail = {"source": records.source, **counts, "known under a different id": len(known_as)}
+            detail = {
+                "source": records.source,
+                **counts,
+                "known in the project under another id": len(known_as),
+            }
             detail |= {"personal data": personal} if personal else {}
             record_event(cursor, "import queries", detail, author)
         withdrawn = withdraw(cursor, author)
@@ -216,7 +222,7 @@ def _read_queries(
                 problem = describe_text_conflict(row.query, first.query, line)
                 records.problems.add(record.line, problem, ONE_TEXT)
             rows[first.query.query_id] = first._replace(tags=tuple(dict.fromkeys([*first.tags, *row.tags])))
-            left_out["the same query again"] += 1
+            left_out["repeated query"] += 1
     return list(rows.values())
 
 

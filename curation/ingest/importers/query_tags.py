@@ -29,10 +29,10 @@ MAX_NAME_LENGTH = 40
 MAX_OWN = 200
 """Greatest number of tags that a project may declare. A field with more values is not a category."""
 NAME_EXPECTED = (
-    f"A tag has lower-case letters, digits and hyphens, begins with a letter or digit, and has at most "
-    f"{MAX_NAME_LENGTH} characters."
+    "A tag consists of lower-case letters, digits and hyphens, begins with a letter or digit, and has at "
+    f"most {MAX_NAME_LENGTH} characters."
 )
-DECLARE = "`goldgrade tags --declare NAME` adds a tag of your own."
+DECLARE = "`goldgrade tags --declare NAME` adds your own tag."
 
 _SETTING = "own tags"
 _NAME = re.compile(rf"[^\W_](?:[^\W_]|-){{0,{MAX_NAME_LENGTH - 1}}}")

@@ -153,7 +153,7 @@ def redact_answers(value: Any, left_out: Counter[str], personal: Counter[str]) -
     for text in parse_answer_texts(value):
         redacted = redact(text)
         if not text or redacted.is_empty:
-            left_out["empty answer" if not text else "answer of nothing but personal data"] += 1
+            left_out["empty answer" if not text else "answer that is only personal data"] += 1
             continue
         personal.update(redacted.kinds.keys())
         answers.append(redacted.text)

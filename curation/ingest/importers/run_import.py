@@ -36,13 +36,13 @@ from curation.ingest.stored_runs import RunEntry, check_run_name, store_run
 from curation.store import COMMAND_LINE, Store
 from curation.store.documents import current_versions, ids_alike
 
-REPEATED = "a document again for the same query"
+REPEATED = "repeated document of a query"
 _SKIP_UNKNOWN = "Or leave out lines with unknown names with --skip-unknown."
 _WAYS_OUT = {
     UNKNOWN_QUERY: "Import the queries first (`goldgrade import queries PATH`), or name the right column "
     "with --map query=COLUMN: query_id holds ids, query_text texts, and query ids or texts. "
     f"{_SKIP_UNKNOWN}",
-    UNKNOWN_DOCUMENT: f"First import the corpus that the system searched. {_SKIP_UNKNOWN}",
+    UNKNOWN_DOCUMENT: f"Import the corpus that the system searched first. {_SKIP_UNKNOWN}",
 }
 
 
@@ -99,14 +99,14 @@ class RunImport:
         if self.gaps:
             order = "score, as in trec_eval" if self.fields.score else "rank"
             yield (
-                f"Note: for {pluralize(self.gaps, 'query', 'queries')} ranks are missing. These lists are "
-                f"ordered by {order}. Compare the number of places with the original if lines may have been "
+                f"Note: for {pluralize(self.gaps, 'query', 'queries')} ranks are missing. These lists were "
+                f"ordered by {order}. Compare the number of results with the original if lines may have been "
                 "lost."
             )
         if self.against_scores:
             yield (
                 f"Note: for {pluralize(self.against_scores, 'query', 'queries')} the scores contradict the "
-                "ranks. The lists are ordered by rank; trec_eval would order them by score."
+                "ranks. The lists were ordered by rank; trec_eval would order them by score."
             )
 
 
@@ -241,8 +241,8 @@ class _RunReader:
                     lower.line,
                     f"rank {lower.rank} is repeated for query {lower.query!r}, after {self._problems.unit} "
                     f"{upper.line}",
-                    "A rank belongs to one document of a query: write the file again, or import "
-                    "scores without ranks.",
+                    "Two documents of a query cannot have the same rank: correct the file, or "
+                    "import scores without ranks.",
                 )
 
     def _note_repeated(self, line: RunRow, first: RunRow) -> None:
@@ -253,7 +253,7 @@ class _RunReader:
                 line.line,
                 f"document {line.document!r} is repeated for query {line.query!r}, "
                 f"after {self._problems.unit} {first.line}",
-                "A document has one rank in a list: keep the best rank with --skip-repeated.",
+                "A document may be in a list only once. To keep the best rank, add --skip-repeated.",
             )
 
 

@@ -77,7 +77,7 @@ class BoundedText:
 
 def start_record_text(problems: Problems, what: str) -> BoundedText:
     """Return an empty text for one document, topic or record; `what` is the unit's name in a refusal."""
-    way_out = "Is the end of the text missing? Fetch the file again then; else divide the text."
+    way_out = "If the end of the text is missing, fetch the file again. Otherwise divide the text."
     return BoundedText(problems, what, MAX_RECORD_LENGTH, way_out)
 
 

@@ -10,7 +10,7 @@ from curation.ingest.readers.problems import Problems
 from curation.ingest.readers.record_source import Record
 from curation.ingest.readers.values import UnfitIdError, to_id, to_text
 
-IDS_AS_TEXT = "Write ids as text. In a spreadsheet, format the column of ids as text, and enter ids again."
+IDS_AS_TEXT = "Write ids as text. In a spreadsheet, format the id column as text and enter the ids again."
 _EXACT_DIGITS = 15  # of a number in a spreadsheet
 _NESTED_FORMATS = ("jsonl", "parquet")  # formats whose values may be objects
 _QUERY_OPTIONS = ("--map text", "--map query", "--map query_text")

@@ -25,7 +25,7 @@ def refuse_address(location: str | Path) -> None:
     """Refuse an address in object storage. The error message does not repeat a secret key in the address."""
     if is_address(location):
         raise InputError(
-            ["is in object storage; download it with the cloud's own tool first, then import the folder"],
+            ["is in object storage; download it first with your cloud's own tool, then import the folder"],
             path=re.sub("//.*@", "//", str(location)),
         )
 
@@ -60,7 +60,7 @@ def list_files(location: str | Path) -> dict[str, Path]:
         raise InputError([_MISSING], path=root)
     paths = [root] if root.is_file() else [*walk_files(root)]
     if not paths:
-        raise InputError(["holds no file"], path=root, way_out="Expected files of records.")
+        raise InputError(["contains no files"], path=root, way_out="Expected files of records.")
     path_by_name = {"" if path == root else path.relative_to(root).as_posix(): path for path in paths}
     return dict(sorted(path_by_name.items()))
 

@@ -34,10 +34,7 @@ _UNPACK = (
     "gzip is the only packed format that can be read",
     "Unpack it first. A folder of BEIR may stay packed for `goldgrade import collection`.",
 )
-_FETCH = (
-    _ONE_RECORD,
-    "The file may be a page that asks to sign in: fetch the file again, and first look at it in an editor.",
-)
+_FETCH = (_ONE_RECORD, "The file may be a sign-in page. Look at it in an editor, and fetch the file again.")
 _AS_CSV = (_ONE_RECORD, "Save the table as CSV.")
 _UNREAD = {
     b"pk\x03\x04": ("a zip archive", *_UNPACK),
@@ -103,7 +100,7 @@ def check_file(path: Path, problems: Problems) -> None:
     if not path.exists():
         problems.stop("there is no such file")
     if not path.is_file():
-        problems.stop("is not a regular file", "First write the content to a regular file.")
+        problems.stop("is not a regular file", "Copy the content into a regular file first.")
     try:
         with path.open("rb") as file:
             beginning = file.read(64)
@@ -131,7 +128,7 @@ def _refuse_blank(path: Path, problems: Problems) -> None:
                 return
             chunk = file.read(_BLANK_READ)
             if not chunk:
-                problems.stop(f"holds nothing but blank lines; {_ONE_RECORD}", _AGAIN)
+                problems.stop(f"has only blank lines; {_ONE_RECORD}", _AGAIN)
 
 
 def read_lines(
@@ -203,4 +200,4 @@ def detect_encoding(path: Path) -> str | None:
 def _advise_encoding(path: Path, encoding: str) -> str:
     if detect_encoding(path):
         return "The file starts like a UTF-16 file: try `--encoding utf-16`."
-    return "If the file is in Latin-1, say so with `--encoding latin-1`; else save it as UTF-8."
+    return "If the file is in Latin-1, say so with `--encoding latin-1`. Otherwise save it as UTF-8."

@@ -53,7 +53,7 @@ class Problems:
         """
         self.add_general(f"{self.place(number)}: {problem}", way_out)
         if len(self._sentences) >= self.LIMIT:
-            self._ways_out[f"Reading stopped after {self.LIMIT} problems: the file may have more."] = None
+            self._ways_out[f"Reading stopped after {self.LIMIT} problems. The file may have more."] = None
             raise self._as_error()
 
     def place(self, number: int) -> str:

@@ -87,9 +87,9 @@ class Records:
                 reasons = (
                     f"{pluralize(count, 'file')}: {why}" for why, count in self.folder.left_out.items()
                 )
-                self.problems.stop(f"holds no document ({'; '.join(reasons)})", _FOLDER_WAY_OUT)
+                self.problems.stop(f"contains no documents ({'; '.join(reasons)})", _FOLDER_WAY_OUT)
             below = " below the header" if self.format in ("csv", "tsv") and self._layout.header else ""
-            problem = f"holds no records; expected at least one{below}"
+            problem = f"has no records; expected at least one{below}"
             self.problems.stop(problem, "Export or fetch the file again.")
         self._names = dict.fromkeys(name for record in first_records for name in record.fields)
         self._names.update(dict.fromkeys(self._rows.parquet.damaged if self._rows.parquet else ()))
@@ -172,7 +172,7 @@ class Records:
             if chosen not in self._names and chosen not in self.columns:
                 self._missing[chosen] = option
         if column is None and field.required_noun:
-            problem = f"no column is known to hold {field.required_noun}: name it with {option}=COLUMN"
+            problem = f"no column was recognized as {field.required_noun}: name it with {option}=COLUMN"
             self.refuse_columns(problem + field.advice)
         if column is not None and field.ids:
             self._checker.id_columns.add(column)
@@ -199,7 +199,7 @@ class Records:
         unused = [name for name in values if name not in used]
         number_columns = [name for name in unused if None not in map(parse_whole_number, values[name])]
         offsets_hint = f" {OFFSETS}" if len(number_columns) > 1 else ""
-        return f"columns that are not read: {join_names(unused, 10)}.{offsets_hint}" if unused else ""
+        return f"columns that are not used: {join_names(unused, 10)}.{offsets_hint}" if unused else ""
 
     def find_longest_text(self, except_columns: Collection[str] = ()) -> str | None:
         """Return the column with the longest values in the first records, if it is as long as documents."""

@@ -170,10 +170,10 @@ class RunFile:
         self.unread = records.describe_unread(used.used.values())
         if used.rank is None and used.score is None:
             options = "--map rank=COLUMN or --map score=COLUMN"
-            records.refuse_columns(f"no column is known to hold ranks or scores: name one with {options}")
+            records.refuse_columns(f"no column was recognized as ranks or scores: name one with {options}")
         lacks = None in (used.query, used.document) or used.rank is used.score is None
         if lacks and format in ("tsv", "csv") and self._layout.header:
-            self.problems.add_general("the first line was read as a header with names of columns", _HEADER)
+            self.problems.add_general("the first line was read as a header with column names", _HEADER)
         return used, self._table_rows(records, used)
 
     def _table_rows(self, records: Records, used: RunFields) -> Iterator[RunRow]:

@@ -62,7 +62,7 @@ def _refuse_many_elements(count: int, problems: Problems, block_name: str) -> No
         problems.stop(
             f"{block_name} has more than {MAX_ELEMENTS:,} elements; expected the elements of one document or "
             "topic",
-            "Look at this place in the file: remove the document or topic, or its mark-up.",
+            "Check this place in the file, and remove the document or topic, or its mark-up.",
         )
 
 

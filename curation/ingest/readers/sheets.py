@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 _AS_CSV = "save the table as CSV"
 _ONE_SHEET = "Save one sheet as CSV, or remove the other sheets."
-_SHOW = "Show the sheet in the spreadsheet, or save it as CSV."
+_SHOW = "Unhide the sheet, or save it as CSV."
 _NAMES_FIRST = "Name each column in the first row, and delete the rows above the names."
 _UNMERGE = "Give each row a value: unmerge the cells, and fill in the empty cells."
 Cells = dict[int, Any]

@@ -304,7 +304,7 @@ def _make_ruling(entry: DecisionLine, guide: Guide, queries: QueryColumn) -> Rul
     numeric_grade = parse_whole_number(entry.grade)
     grade = guide.find_grade(entry.grade) if numeric_grade is None else numeric_grade
     if grade is None:
-        raise InputError(f"grade {entry.grade!r} is not a whole number, and not the name of a grade")
+        raise InputError(f"grade {entry.grade!r} is neither a whole number nor the name of a grade")
     problems = list(_find_problems(grade, entry.reason, guide))
     refuse_problems(problems)
     query = queries.find(entry.query, entry.line)

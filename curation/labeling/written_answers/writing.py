@@ -267,9 +267,11 @@ def find_answer_problems(answer: str) -> list[str]:
         problems.append(f"An answer has at most {MAX_ANSWER_LENGTH:,} characters, this has {len(answer):,}.")
     kinds = ", ".join(sorted(redact(answer).kinds))
     if kinds:
-        problems.append(f"The answer holds personal data ({kinds}), which goldgrade does not store.")
+        problems.append(
+            f"The answer contains personal data ({kinds}), which goldgrade does not store. Remove it."
+        )
     if clean_text(answer, Counter()) != answer:
-        problems.append("The answer holds bytes that are not characters.")
+        problems.append("The answer is not UTF-8 text.")
     return problems
 
 

@@ -100,7 +100,7 @@ def test_lists_without_nuggets_are_counted_and_objects_of_another_form_are_named
     assert "line 1: a nugget with 'txt', expected a nugget's text" in said
     assert "line 2: importance of 'cold': found '', expected vital or okay" in said
     assert "--map importance" not in said
-    assert "line 3: 'hot' is both vital and okay" in said
+    assert "line 3: 'hot' is marked both vital and okay" in said
     some = [*none, {"qid": "q-kettle", "nuggets": [fact, fact, {"text": " "}]}]
     left_out = import_nuggets(project, jsonl(tmp_path / "some.jsonl", some)).left_out
     assert left_out == {"empty list of nuggets": 1, "empty nugget": 1, "repeated nugget": 1}
@@ -114,7 +114,7 @@ def test_what_somebody_writes_replaces_all_nuggets_of_the_query(project: Store) 
     assert rows_of(project, sql) == [(0, 3, "rita"), (1, 1, "rita")]
     for wrong, said in (
         ([Nugget(" ", True)], "a nugget is empty"),
-        ([FACTS[0], FACTS[0]], "is a nugget twice"),
+        ([FACTS[0], FACTS[0]], "is repeated; keep one"),
         ([Nugget("call ada@example.org", True)], "has personal data"),
     ):
         with pytest.raises(InputError, match=said):

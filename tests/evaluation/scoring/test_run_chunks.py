@@ -320,7 +320,7 @@ def test_columns_that_are_not_read_are_named_and_two_of_whole_numbers_may_be_pla
     row = {"query": query, "document": names(query)[0], "rank": 1, "begin": 1, "finish": 9}
     run = read(release, tmp_path / "run.jsonl", row)
     assert run.unread == (
-        "columns that are not read: begin, finish. "
+        "columns that are not used: begin, finish. "
         "If columns hold offsets of chunks, name the columns with --map start=COLUMN and --map end=COLUMN."
     )
     fields = ChunkFields(start="begin", end="finish")

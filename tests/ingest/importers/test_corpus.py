@@ -134,7 +134,7 @@ def test_what_cannot_be_a_document_is_left_out_and_counted(store, write):
         {"id": "z", "title": " ", "text": None},
     ]
     result = import_corpus(store, write("c.jsonl", rows))
-    assert result.left_out == {"the same document again": 1, "no id": 2, "neither title nor body": 1}
+    assert result.left_out == {"repeated document": 1, "no id": 2, "neither title nor body": 1}
     assert result.documents == 2
 
 
@@ -175,7 +175,7 @@ def test_large_documents_in_csv_are_taken_whole(store, write):
             "c.jsonl",
             '{"id": "a", "text": "one"}\n{"id": "b", "text": "x"}\n{"id": "a", "text": "two"}\n',
             None,
-            ["line 3: document 'a' has different content on line 1", "give it a different id"],
+            ["line 3: document 'a' has another text on line 1", "change its id"],
         ),
     ],
 )
@@ -205,7 +205,7 @@ def test_a_corpus_changed_by_another_import_meanwhile_is_not_overwritten(store, 
 
 def test_documents_without_text_go_in_only_where_that_is_said_and_are_counted(store, write):
     titles = write("c.csv", "id,title\n1,Tea\n2,Milk\n")
-    with pytest.raises(InputError, match=r"judged by their title alone(?s:.*)--titles-only"):
+    with pytest.raises(InputError, match=r"judge documents by the title alone(?s:.*)--titles-only"):
         import_corpus(store, titles)
     assert import_corpus(store, titles, CorpusFields(titles_only=True)).without_text == 2
     assert import_corpus(store, write("d.csv", "id,title,text\n1,Tea,leaves\n2,Milk,\n")).without_text == 1

@@ -95,7 +95,7 @@ def test_quotes_of_another_text_are_left_out_and_counted_where_unknown_things_ar
     row = {"document_id": "d", "grade": 3, "marks": ["nowhere", "The", {"quote": "gone"}]}
     imported = load(corpus, row, skip_unknown=True)
     assert (imported.marks, stored(corpus)) == (1, [("d", 0, 3, "The")])
-    taken = "Taken without it: 2 × an evidence quote that is not in the text."
+    taken = "Imported without it: 2 × an evidence quote that is not in the text."
     assert taken in imported.outcome.remarks
     assert load(corpus, row, skip_unknown=True).unchanged == 1
 

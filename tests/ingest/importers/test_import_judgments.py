@@ -180,8 +180,8 @@ def test_every_problem_of_the_judgments_is_told_at_once_and_nothing_is_changed(c
         "line 6: a grade without query",
         "line 7: a grade without annotator",
         "line 2: grade 7 is not on the guide's scale (0, 1, 2, 3)",
-        "line 3: grade '2.5' is not a whole number, and not the name of a grade",
-        "line 4: grade 'good' is not a whole number, and not the name of a grade",
+        "line 3: grade '2.5' is neither a whole number nor the name of a grade",
+        "line 4: grade 'good' is neither a whole number nor the name of a grade",
         "line 5: the project has no document 'zz'",
     ]
     for part in ("j.csv: line 2", "--grade-map", "--skip-unknown"):
@@ -191,7 +191,7 @@ def test_every_problem_of_the_judgments_is_told_at_once_and_nothing_is_changed(c
 @pytest.mark.parametrize(
     ("content", "fields", "sentence"),
     [
-        ("query,document,grade\na,d1,1\n", None, "no column is known to hold annotators"),
+        ("query,document,grade\na,d1,1\n", None, "no column was recognized as annotators"),
         ("query,annotator,grade\na,x,1\n", None, "the documents' ids: name it with --map document=COLUMN"),
         (
             HEAD + "a,d1,x,1\n",
@@ -201,7 +201,7 @@ def test_every_problem_of_the_judgments_is_told_at_once_and_nothing_is_changed(c
         (
             HEAD + "a,d1,x,1\n",
             JudgmentFields(grade="grade", annotator_columns={"grade": "g"}),
-            "leave out other options",
+            "leave out the other options",
         ),
         (
             HEAD + "a,d1,x,1\n",

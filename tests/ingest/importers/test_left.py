@@ -93,7 +93,7 @@ def held(store: Store) -> int:
 def test_a_left_corpus_has_the_snapshot_and_the_documents_of_a_copied_one(store, folder, copied):
     found = link_corpus(store, folder)
     assert (found.documents, found.added, found.without_text) == (300, 300, 43)
-    assert found.left_out == {"the same document again": 1, OTHER_FILES: 1}
+    assert found.left_out == {"repeated document": 1, OTHER_FILES: 1}
     assert versions(store) == versions(copied)
     assert held(store) == 100
     hashes = list(versions(store).values())
@@ -159,7 +159,7 @@ def test_nothing_is_read_from_a_file_that_has_changed_or_is_gone(linked, folder)
     lines = "\n".join(map(json.dumps, [{**one, "title": "Hat"} for one in DOCUMENTS[200:250]]))
     (folder / "b.jsonl.gz").write_bytes(gzip.compress(lines.encode()))
     (folder / "c.json").unlink()
-    changed = "b.jsonl.gz: is no longer the file that was imported, so nothing is read from the file"
+    changed = "b.jsonl.gz: has changed since it was imported, so nothing is read from it"
     for document, found in (("d240", changed), ("d260", "c.json: there is no such path")):
         with pytest.raises(InputError, match=found):
             store_linked_texts(linked, ["d150", document])
@@ -170,9 +170,7 @@ def test_nothing_is_read_from_a_file_that_has_changed_or_is_gone(linked, folder)
 
 def test_an_id_of_two_texts_in_two_files_names_both_and_nothing_is_written(store, folder):
     (folder / "d.json").write_text(json.dumps([{**DOCUMENTS[210], "title": "Hat"}]))
-    with pytest.raises(
-        InputError, match=r"d\.json: entry 1: .* different content on line 12 of b\.jsonl\.gz"
-    ):
+    with pytest.raises(InputError, match=r"d\.json: entry 1: .* another text on line 12 of b\.jsonl\.gz"):
         link_corpus(store, folder)
     assert rows_of(store, "SELECT count(*) FROM left_documents") == [(0,)]
     assert held(store) == 0
@@ -199,7 +197,7 @@ def test_a_project_whose_corpus_is_in_object_storage_opens_and_says_what_to_do(l
         cursor.execute("UPDATE left_files SET location = 's3://shop/pages'")
         for table in ("left_files", "left_documents", "left_snapshots"):
             cursor.execute(f"UPDATE {table} SET file_id = 'of s3 ' || file_id")
-    sentence = "s3://shop/pages: is in object storage; download it with the cloud's own tool first"
+    sentence = "s3://shop/pages: is in object storage; download it first with your cloud's own tool"
     assert held(linked) == 100
     store_linked_texts(linked, ["d001"])
     with pytest.raises(InputError, match=sentence):

@@ -46,7 +46,7 @@ def test_queries_keep_their_ids_needs_and_other_fields(store, write):
 
 def test_without_an_id_the_normalised_text_makes_it(store, write):
     result = import_queries(store, write("q.csv", "query\nred shoes\nRED   shoes\nhat\n\n"))
-    assert result.left_out == {"the same query again": 1, "empty query": 1}
+    assert result.left_out == {"repeated query": 1, "empty query": 1}
     assert {query.query_id for query in _active(store)} == {make_query_id("red shoes"), make_query_id("hat")}
     assert make_query_id("red shoes").startswith("q")
     assert len(make_query_id("red shoes")) == 13
@@ -131,7 +131,7 @@ def test_texts_that_have_the_id_of_another_source_are_refused_all_at_once(store,
         "line 3: query '2' has the text 'Beta', known as '18' in the project",
         f"line 5: query '4' has the text 'Gamma' like line 4, known as {sampled!r} in the project",
     ]
-    assert "give these queries the project's ids" in str(error)
+    assert "Give these queries the ids that they have in the project" in str(error)
 
 
 def test_an_other_id_of_a_query_belongs_to_its_text(store, write):
@@ -169,9 +169,9 @@ def test_a_written_query_is_in_force_with_the_id_of_its_text(store):
     [
         (("mail ada@example.org",), "query holds personal data (email)"),
         (("shoes", None, "call +44 20 7946 0958"), "information need holds personal data (phone)"),
-        (("shoes", "ada@example.org"), "id holds an e-mail address"),
-        (("sho\udcff es",), "query holds bytes that are not characters"),
-        (("shoes", "\udcff"), "id holds bytes that are not characters"),
+        (("shoes", "ada@example.org"), "id contains an e-mail address"),
+        (("sho\udcff es",), "query is not UTF-8 text"),
+        (("shoes", "\udcff"), "id is not UTF-8 text"),
         (("  ",), "query is empty"),
     ],
 )
@@ -184,7 +184,7 @@ def test_a_written_query_that_the_project_holds_is_refused_by_its_id(store, writ
     _add_sample(store, "s", "usb hub")
     with pytest.raises(RefusedError, match=r"as query '7'\.$"):
         _add(store, "RED shoes")
-    with pytest.raises(RefusedError, match="came from traffic"):
+    with pytest.raises(RefusedError, match="drawn from traffic"):
         _add(store, "usb hub")
     with pytest.raises(RefusedError, match="'7' belongs to the query 'red shoes'"):
         _add(store, "hat", "7")

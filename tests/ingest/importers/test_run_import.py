@@ -214,7 +214,7 @@ def test_all_problems_of_a_file_are_told_together(project, write, refusal):
         ('{"1": {"d1": 1, "d1": 2}}', "entry 1: document 'd1' is repeated for query '1', after entry 2"),
         ('{"1": {"d1": null}}', "the score is missing"),
         ('{"1": ["d1"]}', "query '1' holds [\"d1\"]"),
-        ('[{"1": 2}]', "no column is known to hold the queries: name it with --map query=COLUMN"),
+        ('[{"1": 2}]', "no column was recognized as the queries: name it with --map query=COLUMN"),
         (
             '{"1":\n {',
             "line 2: broken JSON: Expecting property name enclosed in double quotes at character 3",
@@ -265,9 +265,9 @@ def test_an_import_says_what_was_read_left_out_and_put_in_order(project, write):
         "Left out: 1 line: unknown query.",
         "Read as trec. Fields used: query query, document document, rank rank, score score.",
         "1 query was not in the order of its ranks and was reordered.",
-        "Note: for 1 query ranks are missing. These lists are ordered by score, as in trec_eval. Compare the "
-        "number of places with the original if lines may have been lost.",
-        "Note: for 1 query the scores contradict the ranks. The lists are ordered by rank; trec_eval would "
+        "Note: for 1 query ranks are missing. These lists were ordered by score, as in trec_eval. "
+        "Compare the number of results with the original if lines may have been lost.",
+        "Note: for 1 query the scores contradict the ranks. The lists were ordered by rank; trec_eval would "
         "order them by score.",
     ]
 

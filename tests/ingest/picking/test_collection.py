@@ -93,7 +93,7 @@ def test_trecs_sgml_is_taken_with_its_unclosed_tags(store: Store, folder: Callab
         ["TREC documents", "TREC topics", "TREC qrels"],
     )
     assert [(file.path.name, file.found) for file in imported.passed] == [
-        ("README", "a description of the collection, as the file's name shows")
+        ("README", "a description of the collection, by its name")
     ]
     documents = rows_of(store, "SELECT document_id, title, body, metadata::TEXT FROM documents ORDER BY 1")
     assert documents[0][:3] == ("AP1", "Ships & trains", "First paragraph goes on.\nSecond one .")
@@ -142,7 +142,7 @@ def test_an_id_with_two_texts_in_two_files_is_refused(folder: Callable[..., Path
     """The second text came in the place of the first one."""
     root = folder({"a.sgml": _document("1", "x"), "b.sgml": _document("2", "y") + _document("1", "z")})
     message = str(refused(import_collection, root, dry_run=True))
-    assert f"{root / 'b.sgml'}: line 5: document '1' has different content on line 1 of {root}" in message
+    assert f"{root / 'b.sgml'}: line 5: document '1' has another text on line 1 of {root}" in message
 
 
 def test_the_copy_of_a_rehearsal_is_where_leftovers_are_looked_for(
@@ -230,11 +230,8 @@ def test_nobody_is_guessed_to_have_judged(store: Store, folder: Callable[..., Pa
 @pytest.mark.parametrize(
     ("files", "sentence"),
     [
-        ({"one.txt": ".I 1\n.W\ntext\n"}, "does not say whether it holds documents or queries"),
-        (
-            {"a.sgml": DOCS, "corpus.jsonl": '{"_id": "1", "text": "x"}\n'},
-            "several formats of test collections",
-        ),
+        ({"one.txt": ".I 1\n.W\ntext\n"}, "does not show whether it contains documents or queries"),
+        ({"a.sgml": DOCS, "corpus.jsonl": '{"_id": "1", "text": "x"}\n'}, "several collection formats"),
         ({"corpus-queries.jsonl": '{"_id": "1", "text": "x"}\n'}, "holds documents and queries"),
         ({"notes.txt": "hello\n"}, "notes.txt: not in a known format of test collections"),
         ({"r.trec": "1 Q0 d 1 2.0 t\n"}, "a run"),

@@ -86,7 +86,7 @@ BAD: dict[str, tuple[str, str, str | bytes, dict[str, Any], str]] = {
         {},
         "Line 2, character 7: the byte 0xE9 .*latin-1",
     ),
-    "blank": ("traffic", "a.csv", b"\n\n \n", {}, "a.csv holds nothing but blank lines; exp.*Export or"),
+    "blank": ("traffic", "a.csv", b"\n\n \n", {}, "a.csv has only blank lines; exp.*Export or"),
     "zip": ("corpus", "a.csv", b"PK\x03\x04rest", {}, "a.csv is a zip archive; .*\nUnpack it first"),
     "missing column": ("corpus", "a.csv", b"sku_no,words\n1,x\n", {}, "“Id”"),
     "no text": ("corpus", "a.csv", b"id,colour\n1,red\n", {}, "“Title” or “Text”"),

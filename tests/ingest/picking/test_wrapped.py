@@ -110,7 +110,7 @@ def test_other_fields_follow_the_query_that_somebody_names(store: Store, write: 
 def test_two_objects_with_queries_are_asked_about(store: Store, write: Write) -> None:
     path = write("log.jsonl", [{"doc": {"query": "tea"}, "event": {"query": "hat"}}])
     with pytest.raises(
-        InputError, match="no column is known to hold the queries: name it with --map query=COLUMN"
+        InputError, match="no column was recognized as the queries: name it with --map query=COLUMN"
     ):
         import_traffic(store, path)
 
@@ -147,5 +147,5 @@ def test_the_id_of_a_hit_is_that_of_its_document(store: Store, write: Write) -> 
 def test_the_score_of_a_hit_is_no_grade(store: Store, write: Write) -> None:
     add_pairs(store, {"tea": ["d1"]})
     path = write("dump.jsonl", hits([{"query": "tea", "doc_id": "d1", "judgment": 2}]))
-    with pytest.raises(InputError, match="no column is known to hold the grades"):
+    with pytest.raises(InputError, match="no column was recognized as the grades"):
         import_judgments(store, path, JudgmentFields(annotator_name="ann"))

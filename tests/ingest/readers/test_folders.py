@@ -28,13 +28,13 @@ def test_the_files_of_a_folder_are_those_within_it_by_name(tmp_path):
 
 
 def test_a_place_without_a_file_is_named(tmp_path):
-    assert refusal(tmp_path) == f"{tmp_path}: holds no file\nExpected files of records."
+    assert refusal(tmp_path) == f"{tmp_path}: contains no files\nExpected files of records."
     assert refusal(tmp_path / "none").startswith(f"{tmp_path / 'none'}: there is no such path; ")
 
 
 @pytest.mark.parametrize("address", ["gs://logs/a", "s3://logs/a", "s3://key:secret@logs/a"])
 def test_an_address_in_object_storage_is_refused_without_its_key(address, store):
-    sentence = "//logs/a: is in object storage; download it with the cloud's own tool first, "
+    sentence = "//logs/a: is in object storage; download it first with your cloud's own tool, "
     assert sentence in refusal(address)
     assert "secret" not in refusal(address)
     for command in (["corpus", address, "--in-place"], ["traffic", address], ["queries", address]):

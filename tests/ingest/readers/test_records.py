@@ -217,7 +217,7 @@ def test_what_is_no_readable_file_is_refused_in_a_sentence(write, tmp_path):
     assert "is a folder; expected a file" in _refusal(tmp_path)
     assert "there is no such file" in _refusal(tmp_path / "none.csv")
     assert "is empty" in _refusal(write("a.jsonl", ""))
-    assert "holds no records" in _refusal(write("a.qrels", "# a comment\n"))
+    assert "has no records" in _refusal(write("a.qrels", "# a comment\n"))
     assert "below the header" in _refusal(write("a.csv", "id,text\n"))
     assert "is a zip archive" in _refusal(write("a.csv", b"PK\x03\x04rest"))
     assert "cannot be read as Parquet" in _refusal(write("a.parquet", b"PAR1 and no more"))
@@ -232,8 +232,7 @@ def test_a_file_of_blank_lines_is_called_that_in_any_format(write, name):
     for content in (blank, b"\xef\xbb\xbf" + blank, blank.decode().encode("utf-16"), packed):
         path = write(name, content)
         assert _refusal(path, FileLayout(encoding="latin-1")) == (
-            f"{path}: holds nothing but blank lines; expected one record on each line\n"
-            "Export or fetch the file again."
+            f"{path}: has only blank lines; expected one record on each line\nExport or fetch the file again."
         )
 
 

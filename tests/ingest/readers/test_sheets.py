@@ -127,7 +127,7 @@ def test_a_hidden_sheet_that_is_the_only_one_with_rows_is_refused(sheet: Callabl
 
     sentence = refusal(sheet(HEADER, ("tea", "d1", 3), change=hide))
     assert "has no visible sheet with rows; hidden: Sheet" in sentence
-    assert "Show the sheet" in sentence
+    assert "Unhide the sheet" in sentence
 
 
 def test_a_second_sheet_with_rows_is_refused(sheet: Callable[..., Path]) -> None:

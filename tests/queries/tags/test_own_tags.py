@@ -76,7 +76,7 @@ def test_a_lead_declares_tags_once_and_it_is_in_the_audit_trail(store: Store) ->
 )
 def test_a_name_that_a_file_or_a_stratum_could_not_write_is_refused(store: Store, name: str) -> None:
     assert not is_tag_name(name)
-    with pytest.raises(InputError, match=r"a tag cannot be called .*\nA tag has lower-case letters"):
+    with pytest.raises(InputError, match=r"a tag cannot be called .*\nA tag consists of lower-case letters"):
         declare_tags(store, ["device", name])
     with store.reading() as cursor:
         assert read_own_tags(cursor) == []

@@ -98,13 +98,13 @@ class CleaningRules:
     personal_data: str = option(
         "replace",
         "Personal data",
-        "Treatment of personal data. replace: put placeholders such as [email]; drop: leave out the rows.",
+        "How to treat personal data. replace puts placeholders such as [email]; drop leaves out the rows.",
         choices=POLICIES,
     )
     known_rows: bool = option(
         False,
         "Import rows that an earlier log has",
-        "Import rows that an earlier log has. By default the import leaves these rows out.",
+        "Also import rows that are already in an earlier log. By default these rows are left out.",
     )
 
     def __post_init__(self) -> None:
@@ -118,13 +118,13 @@ class CleaningRules:
         return {
             EMPTY: "empty query",
             LONG: f"over-long query (more than {self.words} words or {self.characters} characters)",
-            BARE: "nothing but personal data",
+            BARE: "only personal data",
             DROPPED: "personal data",
         }
 
     @property
     def repeat(self) -> str:
-        return f"the same query again within {self.repeat_minutes} minutes of its session (a turned page)"
+        return f"repeated query within {self.repeat_minutes} minutes of its session (a turned page)"
 
     @property
     def without_sessions(self) -> CleaningRules:

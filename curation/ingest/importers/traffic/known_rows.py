@@ -10,7 +10,7 @@ from __future__ import annotations
 from curation.core.errors import RefusedError
 from curation.store import Cursor
 
-KNOWN = "a row that an earlier log has: the same session, time, segment, text and count"
+KNOWN = "row already in an earlier log: same session, time, segment, text and count"
 KNOWN_ROWS = """
 WITH dated AS (FROM traffic WHERE session IS NOT NULL OR time IS NOT NULL),
 added AS (
@@ -66,6 +66,6 @@ def refuse_grown_log(cursor: Cursor, imports: list[str]) -> None:
             f"This looks like the log {earlier[:8]} ({source}), exported again: it has {matching:,} of the "
             f"{total:,} different rows of that log, and not all rows can be recognized, because some have no "
             "session or time, or a changed count. Nothing was imported, because rows would count twice. "
-            "Delete the earlier log first; or take all rows, if both logs count.",
+            "Delete the earlier log first, or take all rows if both logs should count.",
             command=f"`goldgrade import traffic --delete {earlier[:8]}` deletes it; --known-rows takes all.",
         )

@@ -132,7 +132,10 @@ def import_log_folder(
             pq.write_table(table, path)
         with store.transaction(appends=True, large=True) as cursor:
             if _read_files(cursor, log_id) != import_of_file:
-                raise RefusedError("Another process imported this log; nothing changed. Import it again.")
+                raise RefusedError(
+                    "Another process imported this log at the same time. Nothing changed; import the log "
+                    "again."
+                )
             append_traffic(cursor, _read_batches(paths), counts, key)
             store_log(cursor, import_id, folder.name, 0, counts, author)
             append_rows(
@@ -187,7 +190,9 @@ def _find_new_files(
     changed = [file.name for file in new_files if versions.get(file.name, file.version) not in present]
     if changed:
         more = f", and {len(changed) - 1:,} others" if len(changed) > 1 else ""
-        problem = f"has changed since it was imported{more}. Nothing was imported: rows would count twice"
+        problem = (
+            f"has changed since it was imported{more}. Nothing was imported, because rows would count twice"
+        )
         first_import = next(iter(known.values()))
         raise InputError(
             [problem],

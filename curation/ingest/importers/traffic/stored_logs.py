@@ -89,7 +89,7 @@ def delete_log(store: Store, log: str, reason: str = "", author: str = COMMAND_L
         later_logs = [other.label for other in later_candidates if other.read_at > deleted.imported_at]
         if later_logs:
             raise RefusedError(
-                f"{join_names(later_logs, 8)} left out known rows, which may be only in {deleted.source}: "
+                f"{join_names(later_logs, 8)} left out rows that are only in {deleted.source}: "
                 "these rows would be lost. Delete the later log first, then this log, and import the later "
                 "log again."
             )

@@ -45,7 +45,9 @@ def store_session_key(cursor: Cursor, key: str) -> None:
     if stored_key is None:
         put_setting(cursor, SETTING, key)
     elif stored_key != key:
-        raise RefusedError("Another log was imported just now; nothing changed. Import this log again.")
+        raise RefusedError(
+            "Another log was imported at the same time. Nothing changed; import this log again."
+        )
 
 
 def hash_sessions(sessions: Iterable[str], key: str) -> Iterator[str]:

@@ -113,7 +113,7 @@ class TrafficImport:
     @property
     def outcome(self) -> ImportOutcome:
         """Return the outcome of the import."""
-        summary = "Imported the log." if self.is_new else "Nothing changed: the project has this log already."
+        summary = "Imported the log." if self.is_new else "Nothing changed: the project already has this log."
         figures = {"queries asked": self.traffic, "rows": self.rows, "distinct queries": self.queries}
         figures |= {"sessions": self.sessions, "segments": self.segments}
         remarks = [describe_fields(self.fields), *self._file_remarks()]
@@ -133,13 +133,13 @@ class TrafficImport:
             if self.files.same:
                 pairs = [f"{name} (the same as {first})" for name, first in self.files.same.items()]
                 names = join_names(pairs, MAX_NAMES)
-                yield f"Files not read again, because their content is known under a different name: {names}."
+                yield f"Files skipped, because files with the same content were already read: {names}."
 
     def _time_remarks(self) -> Iterator[str]:
         if self.fields.time and self.unknown_times:
             example = f", such as {self.unreadable_time}" if self.unreadable_time else ""
             rows = pluralize(self.unknown_times, "row has", "rows have")
-            yield f"{rows} no time that could be read{example}."
+            yield f"{rows} no readable time{example}."
             if self.unreadable_time and self.fields.date_order is None:
                 yield DATE_ORDER
         if self.same_source:
@@ -192,7 +192,8 @@ def import_traffic(
 def choose_columns(records: Records, requested: TrafficFields) -> TrafficFields:
     if requested.query is None and "action_name" in records.columns:
         records.problems.stop(
-            "is a log of events (it has the field action_name), which repeats a query for each click",
+            "is a log of events (it has the field action_name), which would count a query once for each "
+            "click",
             "Import the log of queries (ubi_queries) instead, or insist with --map query=COLUMN.",
         )
     used = records.resolve(requested)

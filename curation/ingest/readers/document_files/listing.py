@@ -112,7 +112,7 @@ def open_listing(path: Path, problems: Problems) -> Iterator[Listing]:
             with BoundedGzip(path) as unpacked, tarfile.open(fileobj=unpacked, mode="r:") as archive:
                 yield _sort_entries(_list_tar(archive, path))
     except OutOfBoundsError as error:
-        problems.stop(str(error), "Check that the file is right, or divide it into several folders.")
+        problems.stop(str(error), "Check that this is the right file, or divide it into several folders.")
     except (zipfile.BadZipFile, tarfile.TarError, gzip.BadGzipFile, zlib.error, EOFError) as error:
         problems.stop(f"is a damaged archive: {error}", "Make or fetch the archive again.")
 
@@ -186,7 +186,7 @@ def _reason_to_leave(entry: _ListedFile) -> str:
     path = PurePosixPath(entry.name)
     ending = path.suffix.lower()
     if entry.is_outside:
-        return "links that lead out of the folder"
+        return "links to files outside the folder"
     if any(part.startswith(".") for part in path.parts) or "__MACOSX" in path.parts:
         return "hidden files"
     if ending in _PICTURES:

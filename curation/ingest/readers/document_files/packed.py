@@ -41,7 +41,7 @@ def read_pdf(content: bytes) -> str:
 
     text = _guard(read, "damaged PDF files")
     if not text:
-        raise UnreadDocumentError("PDF files of pictures without text")
+        raise UnreadDocumentError("PDF files that contain only pictures")
     return text
 
 

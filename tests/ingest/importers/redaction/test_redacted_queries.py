@@ -46,8 +46,8 @@ def test_personal_data_in_ids_names_and_numbers_of_fields_is_replaced_and_counte
 
 def test_a_query_of_nothing_but_personal_data_is_left_out_and_counted(store, write):
     result = import_queries(store, write("q.csv", f"query\n{MAIL}\nhat\n"))
-    assert result.left_out == {"nothing but personal data": 1}
-    with pytest.raises(InputError, match="nothing but personal data"):
+    assert result.left_out == {"only personal data": 1}
+    with pytest.raises(InputError, match="only personal data"):
         import_queries(store, write("all.csv", f"query\n{MAIL}\n"))
 
 
@@ -57,6 +57,6 @@ def test_judgments_find_a_query_by_the_text_that_held_personal_data(corpus, writ
     graded = "\n".join([*lines, f"{MAIL},d3,bob,1", ""])
     result = import_judgments(corpus, write("j.csv", graded))
     assert result.judgments == 2
-    assert result.left_out == {"query is nothing but personal data": 1}
+    assert result.left_out == {"query is only personal data": 1}
     assert rows_of(corpus, TEXTS) == [("bill for [email]",), ("orders of [email]",)]
     assert MAIL not in repr(all_rows(corpus))

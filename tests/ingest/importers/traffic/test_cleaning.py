@@ -127,7 +127,7 @@ def test_personal_data_is_replaced_or_the_row_dropped():
     replaced, dropped = cleaned(log), cleaned(log, CleaningRules(personal_data="drop"))
     assert replaced[0].tolist() == [True, False, True, True]
     assert dropped[0].tolist() == [False, False, False, True]
-    assert (replaced[1], dropped[1]) == ({"nothing but personal data": 1}, {"personal data": 3})
+    assert (replaced[1], dropped[1]) == ({"only personal data": 1}, {"personal data": 3})
 
 
 def test_a_row_counts_once_for_a_kind_in_whichever_columns_it_is():

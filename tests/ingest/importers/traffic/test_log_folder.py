@@ -225,7 +225,7 @@ def test_a_log_that_left_out_rows_of_another_is_deleted_before_it(log, store, tm
     import_log_folder(store, log)
     other = import_traffic(store, write_file(tmp_path, "other.csv", lines([("cup", 9, "s9", ""), *PAGES])))
     assert other.left_out[KNOWN] == 2
-    with pytest.raises(RefusedError, match=r"other\.csv\) left out known rows"):
+    with pytest.raises(RefusedError, match=r"other\.csv\) left out rows"):
         delete_log(store, logs_of(store)[0].import_id)
     delete_log(store, other.import_id)
     assert delete_log(store, logs_of(store)[0].import_id).rows == 2

@@ -231,7 +231,7 @@ def test_a_log_that_is_known_whole_is_imported_without_a_row_and_a_deleted_one_c
     assert (nothing.rows, nothing.traffic, nothing.left_out) == (0, 0, {KNOWN: 2})
     with pytest.raises(NotFoundError, match=r"No log begins with 'x'. The project has \w{8} "):
         delete_log(store, "x")
-    with pytest.raises(RefusedError, match=r"\(u.csv\) left out known rows, which may be only in t.csv"):
+    with pytest.raises(RefusedError, match=r"\(u.csv\) left out rows that are only in t.csv"):
         delete_log(store, first.import_id)
     delete_log(store, nothing.import_id)
     assert delete_log(store, first.import_id[:10], "exported twice").rows == 2

@@ -161,14 +161,14 @@ def test_a_path_out_of_the_folder_is_never_read(tmp_path: Path) -> None:
     (folder / "in.md").symlink_to(folder / "a.md")
     documents, remarks = read(folder)
     assert sorted(documents) == ["a", "in"]
-    assert dict(remarks.left_out) == {"links that lead out of the folder": 1}
+    assert dict(remarks.left_out) == {"links to files outside the folder": 1}
     path = tmp_path / "out.zip"
     with zipfile.ZipFile(path, "w") as archive:
         archive.writestr("../secret.md", "Secret")
         archive.writestr("a.md", "A")
     documents, remarks = read(path)
     assert list(documents) == ["a"]
-    assert dict(remarks.left_out) == {"links that lead out of the folder": 1}
+    assert dict(remarks.left_out) == {"links to files outside the folder": 1}
 
 
 def test_a_damaged_archive_is_refused(tmp_path: Path) -> None:
