@@ -52,7 +52,7 @@ def test_who_saw_older_words_is_refused_and_nothing_is_saved(project: Store) -> 
 
 
 def test_personal_data_and_other_people_are_refused(project: Store) -> None:
-    with pytest.raises(InputError, match="note holds personal data"):
+    with pytest.raises(InputError, match="note contains personal data"):
         edit_texts(project, "query 0", EMPTY, EditedTexts("", "Ask jane@example.org"), "lee")
     with pytest.raises(RefusedError):
         edit_texts(project, "query 0", EMPTY, EditedTexts("", "Mine."), "ann")

@@ -66,7 +66,7 @@ def test_a_quote_alone_may_have_other_white_space_and_rows_of_a_pair_add_up(corp
     row = {"document_id": "d", "grade": 2}
     imported = load(corpus, {**row, "marks": "The\n body"}, {**row, "marks": "of"}, {**row, "marks": "of"})
     assert (imported.judgments, imported.marks) == (1, 2)
-    assert "With 2 ranges of evidence." in imported.outcome.remarks
+    assert "With 2 evidence passages." in imported.outcome.remarks
     assert stored(corpus) == [("d", 0, 8, "The body"), ("d", 9, 11, "of")]
 
 

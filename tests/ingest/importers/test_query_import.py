@@ -167,8 +167,8 @@ def test_a_written_query_is_in_force_with_the_id_of_its_text(store):
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        (("mail ada@example.org",), "query holds personal data (email)"),
-        (("shoes", None, "call +44 20 7946 0958"), "information need holds personal data (phone)"),
+        (("mail ada@example.org",), "query contains personal data (email)"),
+        (("shoes", None, "call +44 20 7946 0958"), "information need contains personal data (phone)"),
         (("shoes", "ada@example.org"), "id contains an e-mail address"),
         (("sho\udcff es",), "query is not UTF-8 text"),
         (("shoes", "\udcff"), "id is not UTF-8 text"),
@@ -186,5 +186,5 @@ def test_a_written_query_that_the_project_holds_is_refused_by_its_id(store, writ
         _add(store, "RED shoes")
     with pytest.raises(RefusedError, match="drawn from traffic"):
         _add(store, "usb hub")
-    with pytest.raises(RefusedError, match="'7' belongs to the query 'red shoes'"):
+    with pytest.raises(RefusedError, match="'7' already belongs to the query 'red shoes'"):
         _add(store, "hat", "7")

@@ -479,7 +479,7 @@ ODD: dict[str, tuple[str, str, Any, dict[str, Any], str]] = {
         "a.json",
         [DOCCANO[0] | {"label": ["Great", "Good"]}],
         BY,
-        r"grade 'Great \+ Good' is not.*--grade-map 'Great \+ Good=\?'",
+        r"grade 'Great \+ Good' is neither.*--grade-map 'Great \+ Good=\?'",
     ),
     "reference is no text": (
         "answers",

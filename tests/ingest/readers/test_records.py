@@ -189,7 +189,7 @@ NAMED = FileLayout(columns=("a", "b"))
             "a.jsonl",
             "x\n" * 99,
             None,
-            ["line 20:", "Reading stopped after 20 problems: the file may have more."],
+            ["line 20:", "Reading stopped after 20 problems. The file may have more."],
         ),
         ("a.csv", "id,n\n1,x\n2\n3,x,y\n", None, ["line 3: 1 cell, expected 2 (id, n)", "line 4: 3 cells"]),
         (
