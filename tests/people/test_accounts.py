@@ -56,7 +56,7 @@ def test_a_role_counts_at_once_and_is_in_the_audit_trail(project: Store) -> None
         project, "SELECT actor, detail->>'from', detail->>'to' FROM events WHERE action = 'change role'"
     )
     assert rows == [("lee", "annotator", "reviewer")]
-    with pytest.raises(RefusedError, match="ada has the role reviewer already"):
+    with pytest.raises(RefusedError, match="ada already has the role reviewer"):
         set_role(project, "ada", "reviewer")
     with pytest.raises(InputError, match="the role 'boss'"):
         set_role(project, "ada", "boss")

@@ -89,7 +89,7 @@ def test_addresses_differ_by_more_than_the_case_of_ascii_letters(store: Store) -
         assert find_address_owner(cursor, "kay@EXAMPLE.org") is not None
         assert find_address_owner(cursor, "\u212aay@example.org") is None
     add_annotator(store, "eve", "annotator", None, "\u212aay@example.org")
-    with pytest.raises(RefusedError, match=r"kay@example\.org is kay's already"):
+    with pytest.raises(RefusedError, match=r"kay@example\.org already belongs to kay"):
         add_address(store, "eve", "KAY@example.org")
 
 

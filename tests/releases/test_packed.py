@@ -137,7 +137,7 @@ def test_sealed_grades_are_not_in_the_file_and_who_wants_them_is_told_so(
 def test_a_file_with_sealed_grades_makes_the_id_and_has_no_log(
     project: Project, nowhere: Store, tmp_path: Path
 ) -> None:
-    with pytest.raises(RefusedError, match="gives a reason"):
+    with pytest.raises(RefusedError, match="must give a reason"):
         pack_release(project.store, "v1", tmp_path / "whole.goldgrade", reason=" ")
     assert not list(tmp_path.iterdir())
     whole = pack_release(project.store, "v1", tmp_path / "whole.goldgrade", reason="archive")
@@ -149,7 +149,7 @@ def test_a_file_with_sealed_grades_makes_the_id_and_has_no_log(
     release = goldgrade.release(whole.file, nowhere.path)
     assert release.qrels("dev")
     for taken in (lambda: release.qrels("test"), lambda: release.export("csv", tmp_path / "csv")):
-        with pytest.raises(goldgrade.Error, match="gives a reason, which a packed release cannot log"):
+        with pytest.raises(goldgrade.Error, match="must give a reason, which a packed release cannot log"):
             taken()
     assert release.qrels("test", reason="archive") == goldgrade.release("v1", project.store.path).qrels(
         "test", reason="compared with the file"

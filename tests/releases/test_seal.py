@@ -252,7 +252,7 @@ def test_a_release_from_before_seals_is_sealed_where_it_says_test() -> None:
 def test_an_altered_release_opens_for_nobody(gold: Store) -> None:
     with gold.transaction() as cursor:
         alter_part(cursor, "qrels", lambda text: f"{text} ")
-    with pytest.raises(RefusedError, match="not as it was frozen"):
+    with pytest.raises(RefusedError, match="differs from what was frozen"):
         open_sealed(gold, "v1", "evaluate", "why")
     assert not verify(gold, "v1").intact
     assert rows_of(gold, "SELECT * FROM seal_openings") == []
