@@ -12,7 +12,8 @@ from curation.core.errors import NotFoundError
 from curation.store import Cursor, fetch
 
 NO_JUDGE = (
-    "No judge has judgments yet: `goldgrade import judgments FILE --judge NAME` imports judgments of a judge."
+    "No judge has judgments yet: `goldgrade judge ask NAME` asks a language model, and `goldgrade import "
+    "judgments FILE --judge NAME` imports judgments of a judge."
 )
 _JUDGES = """
 SELECT judge, count(DISTINCT (query_id, document_id)) AS judgments,
