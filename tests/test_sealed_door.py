@@ -103,6 +103,7 @@ COMMANDS = {
     "status --notify": Call(""),
     "coverage": Call("--html $/out/map#.html", exit=1),
     "queries write": Call(""),
+    "queries check": Call("--against $/corpus.jsonl"),
     "answers open": Call("more# --annotators ada,ben --overlap 1 --queries 9"),
     "round open": Call("more# --annotators fay,ben --again"),
     "round status": Call("try"),

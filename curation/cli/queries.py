@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 from enum import StrEnum
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from typer import Argument, Context, Option
@@ -151,6 +152,30 @@ def write_command(
         from curation.queries.coverage.writing.synthetic_queries import draw_queries
 
         show(draw_queries(project_store(), share, seed, actor()))
+
+
+@queries_group.command("check")
+def check(
+    against: Annotated[
+        str, Option(help="File on which a model was trained or tuned. JSON lines, Parquet, a table or text.")
+    ],
+) -> None:
+    """Find queries that a model has seen in training.
+
+    The command compares the text of each query, its reference answers and its relevant documents with all
+    texts of the file: exactly, and nearly by MinHash and Jaccard similarity. The result is stored for each
+    query, and releases have it. `goldgrade evaluate --breakdown contamination` gives separate scores for such
+    queries. Of sealed queries only the text is compared.
+
+    \b
+    Examples:
+      goldgrade queries check --against train.jsonl
+    """
+    from curation.queries.contamination import check_contamination
+
+    with progress_bar() as progress:
+        report = check_contamination(project_store(), Path(against), actor(), progress)
+    show(report)
 
 
 def _check_options(context: Context, annotators: str | None, share: float | None, purpose: Purpose) -> None:

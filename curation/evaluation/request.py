@@ -65,7 +65,8 @@ class EvaluateRequest:
         ("stratum",),
         "Kinds of queries",
         "Figures are also broken down by facets, separated by commas. type (stratum and tag), stratum, "
-        "band, segment, tag, source, part; with a coverage map in the release also cluster, grid.",
+        "band, segment, tag, source, part; with a coverage map in the release also cluster, grid; with a "
+        "comparison with training data also contamination.",
         flag="--breakdown",
         is_comma_separated=True,
     )

@@ -18,6 +18,7 @@ from tests.support import ROOT
 SHARED = {
     "--add": ("to the current corpus", "bool"),
     "--address": ("address of the app", "str"),
+    "--against": ("file", "str"),
     "--again": ("also", "bool"),
     "--annotator": ("annotator", "str"),
     "--annotators": ("annotators", "str"),
@@ -74,11 +75,11 @@ SHARED = {
 }
 ALONE = set(
     """
-    --about --activate --against --all --allocation --allow-changed --allow-disputed --alpha
-    --annotator-columns --annotator-map --ask-from --asker-only --backup-to --baseline --bot-per-day
-    --bot-per-minute --browser --by-time --card --certificate --check-model --chunks --clean --consistency
-    --contributions --control-items --cut --deactivate --decided --declare --delete --demo --demo-files
-    --design --differences --document-threshold --draw --due --end-sign-ins --evidence --exclude-judged
+    --about --activate --all --allocation --allow-changed --allow-disputed --alpha --annotator-columns
+    --annotator-map --ask-from --asker-only --backup-to --baseline --bot-per-day --bot-per-minute --browser
+    --by-time --card --certificate --check-model --chunks --clean --consistency --contributions
+    --control-items --cut --deactivate --decided --declare --delete --demo --demo-files --design
+    --differences --document-threshold --draw --due --end-sign-ins --evidence --exclude-judged
     --exclude-released --fail-if --find --for --fresh --from --gaps --graded --group-spellings --guide
     --hard-negatives --host --id --ids --images-from --in-place --information-need --instructions --join
     --keep-words --kind --kinds --known-rows --largest-group --list --lists --log-json --markup

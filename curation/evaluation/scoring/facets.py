@@ -6,6 +6,8 @@
     segment   the segment in which the query was asked most often
     tag       each tag; a query with two tags is in both values, a query without tags in 'no tag'
     source, part
+    contamination
+              whether a text of the query occurs in training data, where somebody compared them
     cluster, grid
               regions of the corpus and the 3 × 3 grid, where the release has a coverage map
     any other column of the topics of a qrels file
@@ -99,6 +101,8 @@ def make_sample_facets(rows: Sequence[Row], dimensions: Sequence[str]) -> dict[s
     }
     for column in rows[0].get("columns", ()) if rows else ():
         values.setdefault(column, partial(_read_column, column))
+    if any("contamination" in row for row in rows):
+        values["contamination"] = _read_contamination
     return {name: Facet(name, _masks_by_value(rows, masks_of)) for name, masks_of in values.items()}
 
 
@@ -134,6 +138,14 @@ def _masks_by_value(rows: Sequence[Row], values: Callable[[Row], Iterable[str]])
 def _read_column(name: str, row: Row) -> list[str]:
     """Read the value of a query in a column of the topics of a qrels file."""
     return [row["columns"][name]]
+
+
+def _read_contamination(row: Row) -> list[str]:
+    if "contamination" not in row:
+        return ["not compared"]
+    highest = max((match["similarity"] for match in row["contamination"]), default=0.0)
+    degree = "" if highest == 1 else "nearly " if highest else "not "
+    return [f"{degree}in training data"]
 
 
 def _make_dimension_reader(index: int, count: int) -> Callable[[Row], list[str]]:

@@ -38,6 +38,7 @@ from curation.ingest.filters import NO_FILTERS, Filters
 from curation.labeling.consensus.consensus import compute_consensus
 from curation.labeling.consensus.rule import MAJORITY
 from curation.labeling.rounds.round_states import RoundState
+from curation.queries.contamination import QUERY
 from curation.queries.coverage.writing.coverage_queries import UNANSWERABLE
 from curation.releases.checksums import round_floats
 from curation.releases.freeze import parts
@@ -123,6 +124,12 @@ class ReleaseDraft:
     @property
     def disputed(self) -> int:
         return self.left_out.get(DISPUTED, 0)
+
+    def hide_sealed_matches(self) -> None:
+        """Leave out answers and documents of sealed queries in training data, which would reveal grades."""
+        for row in self.tables["queries"]:
+            if row["part"] in self.sealed and "contamination" in row:
+                row["contamination"] = [match for match in row["contamination"] if match["what"] == QUERY]
 
     def count_without_relevant(self) -> None:
         """Set the field `without_relevant`, once all grades are known."""

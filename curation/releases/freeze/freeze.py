@@ -226,6 +226,7 @@ def _finish_draft(store: Store, draft: ReleaseDraft, filters: Filters) -> None:
     """Add the grades of filters, the sealed parts, and the numbers of queries without a relevant document."""
     grade_outside_filter(store, draft, filters)
     draft.sealed = choose_seals(draft.queries, draft.request.seal)
+    draft.hide_sealed_matches()
     draft.count_without_relevant()
 
 

@@ -109,6 +109,8 @@ def make_queries(rows: ProjectRows, chosen: Collection[str], filters: Mapping[st
             written_by = {"model": facts["model"], "prompts": prompts, "share_judged": share}
             checked = {name: detail[name] for name in ("checked_by", "probability") if name in detail}
             row["written_by"] = written_by | round_floats(checked)
+        if facts["matches"] is not None:  # the query was compared with training data
+            row["contamination"] = round_floats(facts["matches"])
         if query.query_id in filters:
             row["filter"] = filters[query.query_id]
         table.append(row)

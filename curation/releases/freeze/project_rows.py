@@ -61,12 +61,18 @@ _ABOUT_QUERIES = """
     SELECT q.query_id, metadata->>'segment' AS segment, coalesce(t.tags, []) AS tags,
            coalesce(s.stratum, source) AS stratum, s.traffic, s.inclusion_probability,
            CASE WHEN source = 'synthetic' THEN writer END AS model, c.detail::TEXT AS detail,
-           (SELECT arg_max(share, revision) FROM synthetic_draws d WHERE d.query_id = q.query_id) AS share
+           (SELECT arg_max(share, revision) FROM synthetic_draws d WHERE d.query_id = q.query_id) AS share,
+           k.matches
     FROM queries q
     LEFT JOIN (SELECT query_id, list(tag ORDER BY tag) AS tags FROM current_query_tags GROUP BY query_id) t
         USING (query_id)
     LEFT JOIN (FROM sample_queries WHERE sample_id = ?) s USING (query_id)
     LEFT JOIN coverage_queries c USING (query_id)
+    LEFT JOIN (
+        SELECT query_id, list({'file': file, 'what': what, 'similarity': similarity}) AS matches
+        FROM (SELECT query_id, file, what, max(similarity) AS similarity FROM current_contamination
+              GROUP BY ALL ORDER BY ALL)
+        GROUP BY query_id) k USING (query_id)
 """
 _LOGS = """
     SELECT i.rows, i.left_out, min(t.time)::TEXT AS first, max(t.time)::TEXT AS last
