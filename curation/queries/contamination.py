@@ -80,7 +80,7 @@ class ContaminationReport(NamedTuple):
         contaminated = len({text.query_id for text, _ in self.found})
         queries = pluralize(self.queries, "query", "queries")
         sealed = pluralize(self.sealed, "sealed query", "sealed queries")
-        closed = f"Of {sealed} only the text was compared: other matches would reveal grades."
+        closed = f"The answers and documents of {sealed} were not compared: a match would reveal grades."
         return [
             f"{self.file} has texts of {contaminated:,} of {queries}, {exactly:,} exactly: {counts}.",
             *([closed] if self.sealed else []),
