@@ -182,7 +182,7 @@ def grade(page: Page) -> None:
 
 
 def release(lead: Leading) -> None:
-    lead.follow("Next on Home")
+    lead.follow("Next step on Home")
     lead.follow("Split the queries")
     lead.unfold("Which queries stay together")
     lead.page.get_by_text("Paraphrases stay together", exact=True).click()
@@ -197,7 +197,7 @@ def release(lead: Leading) -> None:
 def evaluate(lead: Leading, folder: Path) -> None:
     """BM25, and the table of a search whose columns only people understand."""
     page = lead.page
-    lead.follow("Score systems on it")
+    lead.follow("Score systems on v1")
     expect(page).to_have_title("Evaluate · goldgrade")
     settled(page)
     lead.pick("Systems of the project", "bm25")

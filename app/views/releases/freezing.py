@@ -29,7 +29,6 @@ from curation.releases.requests import FreezeRequest
 from curation.splits.certificate import read_visible_certificate
 
 FREEZE_JOB = "freeze"
-_SCORE = Action("Score systems on it", "evaluate", "")
 STEP_STATES: Mapping[str, State] = {"ok": "done", "unknown": "not begun"}
 """State of a check → the state of a workflow step with the same look; other states need attention."""
 
@@ -80,7 +79,7 @@ def _show_result(context: PageContext) -> None:
     if job is not None and job.outcome == "done" and not context.is_running(job):
         name = job.parameters["name"]
         st.button(f"Open {ui.literal(name)}", on_click=_open, args=(name,), icon=":material/arrow_forward:")
-        show_action_link(_SCORE)
+        show_action_link(Action(f"Score systems on {name}", "evaluate", ""))
 
 
 def _open(name: str) -> None:
