@@ -20,10 +20,10 @@ from hypothesis import settings
 
 from curation.people import passwords
 from curation.retrieval import embedding_model as model
-from curation.store import Store, open_store, project_file
+from curation.store import Store, database, open_store, project_file
 from tests.support import ROOT, clock, engines, in_memory, once
 from tests.support.budget import Budget
-from tests.support.projects import new_project
+from tests.support.projects import discard, new_project
 from tests.support.scheduling import longest_first, scheduler
 
 MARKED = {"chromium": "browser", "embedding_model": "dense"}
@@ -59,10 +59,19 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 def pytest_collection_finish() -> None:
-    """Let Streamlit look for components once, not at each run of an `AppTest`."""
-    scanner = sys.modules.get("streamlit.components.v2.manifest_scanner")
-    if scanner is not None:
-        scanner.scan_component_manifests = cache(scanner.scan_component_manifests)
+    """Streamlit looks for components once, not at each run of an `AppTest`, and a run's end is waited for."""
+    if "streamlit.testing.v1" in sys.modules:
+        from streamlit.components.v2 import manifest_scanner
+        from streamlit.testing.v1 import local_script_runner
+
+        manifest_scanner.scan_component_manifests = cache(manifest_scanner.scan_component_manifests)
+        ask_for_end = local_script_runner.require_widgets_deltas
+
+        def wait_for_end(runner: Any, timeout: float) -> None:
+            runner._script_thread.join(timeout)
+            ask_for_end(runner, timeout)
+
+        local_script_runner.require_widgets_deltas = wait_for_end
 
 
 @pytest.hookimpl(optionalhook=True)
@@ -119,6 +128,16 @@ def kept_engines(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(project_file, "stop_engine", engines.keep_engine)
 
 
+@pytest.fixture(autouse=True)
+def held_file(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Keep a file attached until a second passes without work: attaching again, and a checkpoint, take 15 ms.
+
+    Modules whose tests start other processes, which would wait for the file, override this.
+    """
+    monkeypatch.setattr(database, "IDLE", 1.0)
+    monkeypatch.setattr(database, "LONGEST", 600.0)
+
+
 @pytest.fixture(scope="session")
 def empty_project(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The file of a project to which nothing was added; tests copy it."""
@@ -132,7 +151,7 @@ def store(empty_project: Path, tmp_path: Path) -> Iterator[Store]:
     """A fresh project with the graded 0-3 guide."""
     project = open_store(Path(shutil.copy(empty_project, tmp_path / "project.duckdb")))
     yield project
-    project.close()
+    discard(project)
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ from app import context
 from app.signin import cookies, current_user
 from app.signin.first_lead import first_lead
 from curation.operations.jobs import jobs_of
-from curation.store import Store, database
+from curation.store import Store
 from tests.support.jobs_inside import work_inside
 
 
@@ -37,13 +37,3 @@ def served(store: Store, monkeypatch: pytest.MonkeyPatch) -> Iterator[Store]:
 def jobs_inside(monkeypatch: pytest.MonkeyPatch) -> None:
     """Do jobs on threads of the test's process. `test_jobs.py`, where the process matters, overrides this."""
     work_inside(monkeypatch)
-
-
-@pytest.fixture(autouse=True)
-def held_file(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Keep the database file between two runs of a page: to attach it again takes a sixth of a run.
-
-    Modules whose tests start other processes, which would wait for the file, override this.
-    """
-    monkeypatch.setattr(database, "IDLE", 1.0)
-    monkeypatch.setattr(database, "LONGEST", 600.0)

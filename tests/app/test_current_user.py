@@ -22,7 +22,7 @@ from curation.people.sign_ins import (
     read_sign_in_owners,
 )
 from curation.store import Annotator, Cursor, Store
-from tests.support.projects import rows_of
+from tests.support.projects import discard, rows_of
 
 
 @pytest.fixture
@@ -30,7 +30,7 @@ def served(store: Store, monkeypatch: pytest.MonkeyPatch) -> Iterator[Store]:
     add_annotator(store, "ada", "annotator", "a long password")
     monkeypatch.setitem(os.environ, context.PROJECT, str(store.path))
     yield store
-    store.close()
+    discard(store)
 
 
 @pytest.fixture

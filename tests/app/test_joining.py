@@ -24,7 +24,7 @@ from curation.people.accounts import add_annotator, list_accounts
 from curation.people.invitations import invite
 from curation.people.passwords import authenticate
 from curation.store import Store
-from tests.support.projects import add_names, new_project
+from tests.support.projects import add_names, discard, new_project
 
 PASSWORD = "correct horse battery"
 ORIGIN = {"Origin": "http://testserver"}
@@ -38,7 +38,7 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Store]:
     store = new_project(tmp_path / "shop.duckdb")
     monkeypatch.setenv(context.PROJECT, str(store.path))
     yield store
-    store.close()
+    discard(store)
 
 
 @pytest.fixture

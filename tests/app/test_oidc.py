@@ -29,7 +29,7 @@ from curation.people.accounts import list_accounts
 from curation.people.addresses import add_address, remove_address
 from curation.store import Store
 from tests.support.oidc_provider import CLIENT, SECRET, Provider, running
-from tests.support.projects import add_names, new_project
+from tests.support.projects import add_names, discard, new_project
 
 COOKIE_SECRET = "0123456789abcdef" * 4
 ADDRESS = "http://testserver"
@@ -58,7 +58,7 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Store]:
     add_address(store, "ben", UNVERIFIED)
     monkeypatch.setenv(context.PROJECT, str(store.path))
     yield store
-    store.close()
+    discard(store)
 
 
 @pytest.fixture

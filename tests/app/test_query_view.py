@@ -19,7 +19,7 @@ from curation.store.rows import utc_now
 from tests.support.freezing import freeze
 from tests.support.gold_project import DISPUTE, pooled_project
 from tests.support.page import LEE, field, html, page_at, press, run
-from tests.support.projects import add_names, rows_of
+from tests.support.projects import add_names, discard, rows_of
 
 pytestmark = pytest.mark.slow
 
@@ -34,7 +34,7 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Store]:
     add_names(store, "rosa", role="reviewer")
     monkeypatch.setenv(context.PROJECT, str(store.path))
     yield store
-    store.close()
+    discard(store)
 
 
 def opened(query_id: str, who: Annotator = LEE, **parameters: str) -> AppTest:

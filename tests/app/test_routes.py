@@ -48,7 +48,7 @@ from curation.people.sign_ins import SIGN_IN_SECONDS, list_sign_ins
 from curation.pooling.pool import build_pool
 from curation.pooling.request import PoolRequest
 from curation.store import HEALTH_CHECKED, Annotator, Store, get_setting, open_store
-from tests.support.projects import import_rows, new_project, rows_of
+from tests.support.projects import discard, import_rows, new_project, rows_of
 
 PASSWORD = "correct horse battery"
 ORIGIN = {"Origin": "http://testserver"}
@@ -75,7 +75,7 @@ def project(template: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setenv(context.PROJECT, str(store.path))
     monkeypatch.setattr(login_throttle, "_failures", {})
     yield store
-    store.close()
+    discard(store)
 
 
 async def broken(request: Request) -> Response:

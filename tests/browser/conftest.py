@@ -32,6 +32,11 @@ FLAGS = """--no-sandbox --disable-gpu --disable-quic --no-first-run --disable-ba
     --disable-component-update --disable-sync""".split()
 
 
+@pytest.fixture(autouse=True)
+def held_file() -> None:
+    """Leave the file to the served app as soon as in use."""
+
+
 @pytest.fixture
 def browser(chromium: Browser) -> Iterator[Browser]:
     """The browser of the session; what a test opened in it is closed after the test."""

@@ -38,7 +38,7 @@ from curation.queries.sampling.top_up import top_up
 from curation.queries.stored_tags import set_tags
 from curation.queries.tag_rules import find_tags
 from curation.store import Store
-from tests.support.projects import add_names, add_pairs, all_rows, grid, new_project
+from tests.support.projects import add_names, add_pairs, all_rows, discard, grid, new_project
 
 LEADS: dict[str, Callable[[Store, str], object]] = {
     "pause": lambda store, who: set_round_state(store, "both", "paused", who, "because"),
@@ -99,7 +99,7 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
     add_names(store, "rosinante", role="reviewer")
     open_round(store, RoundRequest("both", ["quixote", "dulcinea"], overlap=2, duplicates=0, seed=3))
     yield store
-    store.close()
+    discard(store)
 
 
 @pytest.mark.parametrize("deed", [*LEADS, *REVIEWERS])

@@ -23,6 +23,7 @@ from tests.support.command_line import invoke
 from tests.support.freezing import freeze
 from tests.support.gold_project import TOPICS, frozen_project
 from tests.support.http_server import HttpAnswer
+from tests.support.projects import discard
 from tests.support.search_server import KEY, SearchServer, engine, template_file
 
 TEXTS = st.text(st.sampled_from("ab .\n#`水"), max_size=60)
@@ -79,7 +80,7 @@ def gold(tmp_path: Path, engine: SearchServer) -> Iterator[Store]:
     engine.documents["new 1"] = {"title": "best violin"}
     add_engine(store, "shop", "http", template_file(tmp_path))
     yield store
-    store.close()
+    discard(store)
 
 
 @pytest.mark.slow

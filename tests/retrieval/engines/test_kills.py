@@ -19,7 +19,7 @@ from curation.retrieval.engines.stored_engines import add_engine
 from curation.store import Store
 from tests.support.command_line import invoke
 from tests.support.gold_project import frozen_project
-from tests.support.projects import rows_of
+from tests.support.projects import discard, rows_of
 from tests.support.search_server import SearchServer, engine, template_file
 
 pytestmark = pytest.mark.slow
@@ -42,7 +42,7 @@ def shop(tmp_path: Path, store: Store, engine: SearchServer) -> Iterator[Store]:
     import_queries(store, file)
     store.close()
     yield store
-    store.close()
+    discard(store)
 
 
 def goldgrade(store: Store, words: str, engine: SearchServer) -> int:

@@ -18,13 +18,12 @@ from curation.ingest.importers.traffic.known_rows import KNOWN
 from curation.ingest.importers.traffic.log_folder import import_log_folder
 from curation.ingest.importers.traffic.stored_logs import delete_log, read_stored_logs
 from curation.ingest.importers.traffic.traffic_import import import_traffic
-from curation.operations.project import init_project
 from curation.queries.sampling.draw import draw_sample
 from curation.queries.sampling.requests import DrawRequest
 from curation.store import put_setting
 from tests.support import examples
 from tests.support.command_line import invoke
-from tests.support.projects import rows_of
+from tests.support.projects import discard, new_project, rows_of
 
 RULES = CleaningRules(queries_a_minute=3, queries_a_day=4)
 HEADER = "query,time,session,segment\n"
@@ -54,7 +53,7 @@ def write_file(folder, name, some_lines):
 
 
 def new_store(path):
-    store = init_project(path)
+    store = new_project(path)
     with store.transaction() as cursor:
         put_setting(cursor, "session_key", "ab" * 32)  # the same in all, so that their rows can be compared
     return store
@@ -105,8 +104,8 @@ def test_however_a_log_is_cut_into_files_and_read_it_is_that_of_one_file(
         if readings[number] or end == len(every):
             import_log_folder(several, folder / "log", rules=RULES)
     assert state(several) == state(one)
-    one.close()
-    several.close()
+    discard(one)
+    discard(several)
 
 
 PAGES = [("tea", 0, "s1", ""), ("hat", 0, "s2", "de"), ("tea", 4, "s1", ""), ("mug", 5, "s1", "")]
@@ -189,7 +188,7 @@ def test_a_log_that_rotates_has_each_of_its_lines_once(tmp_path_factory, reading
             days = [text for (text,) in rows_of(store, "SELECT text FROM traffic ORDER BY text")]
             assert days == [f"day {number}" for number in range(day + 1)]
     assert not import_log_folder(store, log).is_new
-    store.close()
+    discard(store)
 
 
 def test_a_file_that_was_read_is_known_by_another_name_and_named(log, store):
