@@ -8,11 +8,18 @@ from urllib.parse import urlencode
 
 import streamlit as st
 
+from app.context import BY_PATH, project_store
+from curation.queries.coverage.writing.synthetic_queries import read_synthetic_ids
+from curation.store import Store
+
 OFFERED_PAGES = "offered pages"
 """The key under which a Streamlit session stores the addresses of the pages in its navigation."""
 SHOWN_PAGE = "shown page"
 """The key under which a Streamlit session stores the address of the current page."""
 QUERY_PAGE = "query"
+SYNTHETIC_MARK = ' <small class="gs-quiet">synthetic</small>'
+SECONDS_CACHED = 10.0
+"""Seconds for which the ids of the synthetic queries are kept."""
 
 
 class PageLink(NamedTuple):
@@ -35,10 +42,20 @@ def query_address(query_id: str, document_id: str = "") -> str:
 
 
 def query_link(words: str, query_id: str, document_id: str = "") -> str:
-    """Return a link to the page of a query as HTML; only its text if the person may not open the page."""
+    """Return a link to the page of a query as HTML; only its text if the person may not open the page.
+
+    The name of a query that a language model wrote is marked.
+    """
     if not (query_id and is_offered(QUERY_PAGE)):
         return escape(words)
-    return page_link(PageLink(words, query_address(query_id, document_id)))
+    is_synthetic = not document_id and query_id in _read_synthetic(project_store())
+    return page_link(PageLink(words, query_address(query_id, document_id))) + SYNTHETIC_MARK * is_synthetic
+
+
+@st.cache_data(ttl=SECONDS_CACHED, show_spinner=False, hash_funcs=BY_PATH)
+def _read_synthetic(store: Store) -> frozenset[str]:
+    with store.reading() as cursor:
+        return read_synthetic_ids(cursor)
 
 
 def page_link(link: PageLink) -> str:

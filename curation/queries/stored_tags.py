@@ -25,7 +25,8 @@ class TaggedQuery(NamedTuple):
 
     Attributes
     ----------
-    stratum: stratum of the query in the current sample; None for a query that the sample did not draw.
+    stratum: stratum of the query in the current sample; 'synthetic' for a query that a language model wrote,
+        None for other queries that the sample did not draw.
     tags: tag → whether a person set the tag, in the order of `read_known_tags`.
     of_earlier_sample: whether an earlier sample drew the query, and the current sample did not.
     """
@@ -100,7 +101,7 @@ def read_tagged_queries(store: Store, tag: str | None = None) -> list[TaggedQuer
         TaggedQuery(
             query.query_id,
             query.text,
-            stratum_of.get(query.query_id),
+            stratum_of.get(query.query_id, "synthetic" if query.source == "synthetic" else None),
             tags_of.get(query.query_id, {}),
             query.query_id in earlier_ids,
         )

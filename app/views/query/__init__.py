@@ -37,7 +37,7 @@ from curation.store import Annotator, Store
 NO_QUERY = "The address names no query. Open a query from a table on another page."
 NUGGET_TITLES = ("Nuggets, vital", "Nuggets, okay")
 RELEASES = "Releases"
-SOURCES = {"traffic": "from the log", "imported": "imported", "written": "written", "synthetic": "by a model"}
+SOURCES = {"traffic": "from the log", "imported": "imported", "written": "written", "synthetic": "synthetic"}
 SEALED = "The judgments of this query are sealed by a release: grades, votes and decisions are hidden."
 NUGGET_FIELDS = ("Facts that a good answer must have, one a line", "Facts that are good to have, one a line")
 PROPOSALS_HELP = "A model proposed these lines. Change or delete lines, then save the rest as nuggets."

@@ -128,6 +128,12 @@ def draw_queries(store: Store, share: float, seed: int, author: str = COMMAND_LI
     return JudgedShare(share, len(rows), len(rows) - len(undrawn) + len(newly_drawn), len(newly_drawn))
 
 
+def read_synthetic_ids(cursor: Cursor) -> frozenset[str]:
+    """Read the ids of the queries that language models wrote."""
+    rows = cursor.execute("SELECT query_id FROM queries WHERE source = 'synthetic'").fetchall()
+    return frozenset(query_id for (query_id,) in rows)
+
+
 def read_judged_origins(store: Store) -> list[JudgedOrigins]:
     """Count the judged and the relevant documents for which each model wrote queries."""
     with store.reading() as cursor:
