@@ -1,4 +1,4 @@
-"""Evaluation: measures of systems on a release, with sample size, interval and unjudged share.
+"""Evaluation: measures of systems on a release, with sample sizes, intervals and unjudged shares.
 
 The package reads the project's releases and run files. `scoring` turns a run into values of queries;
 `figures` computes means and comparisons from these values, and `report` shows them. No value of a single

@@ -1,4 +1,4 @@
-"""Results of an evaluation, computed from the scores of its systems.
+"""The results of an evaluation, computed from its systems' scores.
 
 The figures still have values of single queries; `protected_figures` removes these where a part is sealed.
 """
@@ -38,7 +38,8 @@ def assemble_evaluation(
     systems: Sequence[ScoredSystem],
     request: EvaluateRequest,
 ) -> Evaluation:
-    """Compute all results of evaluated systems; `protect_figures` limits what leads see on sealed parts."""
+    """Compute all results for the evaluated systems; `protect_figures` limits what leads see on sealed
+    parts."""
     qrels = release.qrels
     rows = {system.name: system.rows for system in systems}
     scores = {system.name: system.mean for system in systems}
@@ -82,7 +83,7 @@ def assemble_evaluation(
 def _evaluate_systems(
     release: EvaluatedRelease, facets: Sequence[Facet], systems: Sequence[ScoredSystem], seed: int
 ) -> tuple[EvaluatedSystem, ...]:
-    """Compute the results of each system by itself."""
+    """Compute each system's results separately."""
     scores = [system.mean for system in systems]
     stratum, sealed = release.facets["stratum"], release.sealed_queries
     is_sealed = bool(release.sealed)
@@ -110,7 +111,7 @@ def _evaluate_systems(
 def _summarize_facets(
     systems: Mapping[str, RunScores], facets: Sequence[Facet], sealed: Mask, request: EvaluateRequest
 ) -> tuple[StrataSummary, ...]:
-    """Summarize each facet of the coverage map, by the first measure that can compare systems."""
+    """Summarize each facet of the coverage map by the first measure that can compare systems."""
     comparable = [measure for measure in next(iter(systems.values())).measures if measure.compares]
     if not comparable:
         return ()
@@ -126,7 +127,7 @@ def _summarize_facets(
 
 
 def _compute_run_figures(runs: Sequence[RunScores]) -> dict[str, tuple[float | None, ...]]:
-    """Compute the value of each run of one system by each measure; nothing for a single run."""
+    """Compute each measure for every run of one system; empty if the system has a single run."""
     if len(runs) == 1:
         return {}
     return {

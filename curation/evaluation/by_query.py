@@ -30,7 +30,7 @@ EvaluatedRun = tuple[str, str]
 
 
 class ByQuery(NamedTuple):
-    """Queries for which every compared run has a value, from the largest loss to the largest gain.
+    """Queries for which every compared run has a value, ordered from the largest loss to the largest gain.
 
     Attributes
     ----------
@@ -71,7 +71,7 @@ def compare_by_query(cursor: Cursor, runs: Sequence[EvaluatedRun], annotator: An
 
 
 def read_open_result(cursor: Cursor, evaluation_id: str, annotator: Annotator) -> dict[str, Any]:
-    """Read the JSON of a runs' evaluation in which no sealed part was evaluated.
+    """Read the JSON of an evaluation of runs that covered no sealed part.
 
     Raises
     ------
@@ -108,7 +108,7 @@ def read_query_kinds(cursor: Cursor, release_id: str) -> dict[str, frozenset[str
 
 
 class EvaluatedValues(NamedTuple):
-    """Values of systems by one measure, query by query.
+    """Systems' values of one measure, query by query.
 
     Attributes
     ----------
@@ -122,7 +122,7 @@ class EvaluatedValues(NamedTuple):
 
 
 def choose_values(evaluation: Evaluation) -> EvaluatedValues:
-    """Choose the values of an evaluation by nDCG@10, or by its first measure if it lacks nDCG@10.
+    """Choose an evaluation's nDCG@10 values, or the values of its first measure if it lacks nDCG@10.
 
     Raises
     ------
@@ -153,7 +153,7 @@ def _select_measure(
     query_ids: Sequence[str] | None,
     per_query: Mapping[str, Mapping[str, Sequence[float | None]] | None],
 ) -> EvaluatedValues:
-    """Select the values by the preferred measure, or by the first measure if that measure is missing."""
+    """Select the values by the preferred measure, or by the first measure if the preferred one is missing."""
     if query_ids is None or any(values is None for values in per_query.values()):
         raise RefusedError(SEALED_MAP)
     measure = next((name for name in measures if name.replace("_exp", "") == PREFERRED_MEASURE), measures[0])

@@ -32,7 +32,7 @@ ROUNDING = 1e-12
 
 
 class CheckedFigure(NamedTuple):
-    """A value that was checked against a condition; all fields are None if no value could be checked.
+    """A value checked against a condition; all fields are None if no value could be checked.
 
     Attributes
     ----------
@@ -61,7 +61,7 @@ class CheckedFigure(NamedTuple):
 
     @property
     def sentence(self) -> str:
-        """Write the checked value and its distance from the reference as a sentence."""
+        """Write the checked value and its distance from the reference value as a sentence."""
         if self.value is None or self.reference is None or self.change is None:
             return f"Nothing could be checked, so the check did not pass: {self.why or 'there is no figure'}."
         reference = self.baseline or "the limit"
@@ -82,7 +82,8 @@ class CheckedCondition(NamedTuple):
 
     @property
     def failed(self) -> tuple[CheckedFigure, ...]:
-        """List the values that make the condition fail; if no value was checked, a row with the reason."""
+        """List the values that made the condition fail, or one row with the reason if no value was
+        checked."""
         met = tuple(figure for figure in self.figures if figure.met)
         return met if self.figures else (CheckedFigure(self.condition, why=self.why),)
 
@@ -128,7 +129,7 @@ def check_conditions(
 
 
 def _find_misfit(condition: FailCondition, evaluation: Evaluation, base: EvaluatedSystem) -> str | None:
-    """Explain why a condition does not fit this evaluation; None if it fits."""
+    """Explain why a condition does not fit this evaluation; None if the condition fits."""
     if condition.how == "drops" and len(evaluation.runs) < 2:
         return f"{base.name!r} is the only system; give a second --run to compare with"
     if condition.measure not in evaluation.measures:
@@ -152,7 +153,7 @@ def _includes_value(condition: FailCondition, value: str) -> bool:
 def _check_figures(
     condition: FailCondition, base: EvaluatedSystem, evaluation: Evaluation, skipped: str | None
 ) -> Iterator[CheckedFigure]:
-    """Check the values of all systems except the skipped system."""
+    """Check the values of every system except the one to skip."""
     drops = condition.how == "drops"
     base_figures = dict(_find_figures(base, condition))
     comparisons = _find_comparisons(base.name, condition.measure, evaluation) if drops else {}
@@ -176,7 +177,7 @@ def _check_figures(
 
 
 def _find_reason(condition: FailCondition, n: int, comparison: Comparison | None) -> str:
-    """Explain why a value from n queries is not checked; '' if it is checked."""
+    """Explain why a value from n queries is not checked; '' if it was checked."""
     if n < condition.min_queries:
         return f"{pluralize(n, 'query', 'queries')}, where n>={condition.min_queries} is asked for"
     if not condition.significant or (comparison is not None and comparison.p_corrected is not None):
@@ -192,7 +193,7 @@ def _find_reason(condition: FailCondition, n: int, comparison: Comparison | None
 
 
 def _summarize_reasons(rows: Sequence[CheckedFigure]) -> str:
-    """Explain why no value could be checked, with the reasons for the first values."""
+    """Explain why no value could be checked, giving the reasons for the first few values."""
     reasons = [f"{row.system}, {row.where}: {row.why}" for row in rows]
     remainder = [f"and {len(reasons) - MAX_NAMED_FIGURES:,} more"] if len(reasons) > MAX_NAMED_FIGURES else []
     return "; ".join([*reasons[:MAX_NAMED_FIGURES], *remainder])

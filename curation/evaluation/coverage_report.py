@@ -1,4 +1,4 @@
-"""The coverage map of the corpus, coloured by a measure of evaluated systems, as one HTML file.
+"""The coverage map of the corpus as one HTML file, coloured by a measure of the evaluated systems.
 
 The drawings link to a section on each region; the app shows the same sections.
 """
@@ -69,7 +69,8 @@ def build_map_sections(
 def build_region_sections(
     state: CoverageState, titles: dict[str, str], results: EvaluatedValues | None, anchors: dict[int, str]
 ) -> list[Section]:
-    """Show every region: entities, documents, queries with results, and the command that writes a query."""
+    """Show each region's entities, documents, queries with results, and the command that writes a query for
+    it."""
     return [_show_region(state, region, titles, results, anchors[region]) for region in state.map.regions]
 
 
@@ -96,7 +97,7 @@ def _show_region(
 
 
 def write_coverage_page(store: Store, results: EvaluatedValues | None = None) -> str:
-    """Write the HTML page of the current coverage map, with the values of systems if a run was evaluated.
+    """Write the HTML page of the current coverage map, with systems' values if a run was evaluated.
 
     Raises
     ------

@@ -38,8 +38,8 @@ class EvaluableRelease(NamedTuple):
 
 
 def read_choices(cursor: Cursor, row: ReleaseRow) -> EvaluableRelease:
-    """Read the choices for evaluating systems on a release. The release is verified in full at the
-    evaluation.
+    """Read the choices for evaluating systems on a release. The evaluation itself verifies the release in
+    full.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""The operation that evaluates the files of a request on a release."""
+"""The operation that evaluates a request's files on a release."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _OPTION_TEXT = re.compile(r"[^,]*\(-{2}map query=COLUMN\),| \(-{2}[^)]*\)")
 
 
 class EvaluationOutcome(NamedTuple):
-    """Outcome of evaluating files: rounded results for an evaluator, or all results.
+    """The outcome of evaluating files: rounded results for an evaluator, otherwise all results.
 
     Attributes
     ----------
@@ -49,14 +49,14 @@ class EvaluationOutcome(NamedTuple):
 
 
 class RunSubmission(NamedTuple):
-    """Outcome of a submitted evaluation; rounded results are not stored and have no id."""
+    """The outcome of a submitted evaluation; rounded results are not stored and have no id."""
 
     sentences: tuple[str, ...]
     evaluation_id: str | None
 
 
 def evaluate_files(prepared: PreparedEvaluation) -> EvaluationOutcome:
-    """Score the files of a request; return rounded results for an evaluator, or all results.
+    """Score a request's files; return rounded results for an evaluator, otherwise all results.
 
     Raises
     ------
@@ -89,7 +89,7 @@ def _read_grades(prepared: PreparedEvaluation) -> dict[str, AnswerGrades]:
 
 
 def submit(store: Store, request: EvaluateRequest, author: str, progress: Progress = silent) -> RunSubmission:
-    """Score uploaded runs, files of answers, or both, and store the evaluation for its author.
+    """Score uploaded runs, answer files or both, and store the evaluation for its author.
 
     Raises
     ------
@@ -117,7 +117,7 @@ def _evaluate_and_store(
 
 
 def _store_outcome(prepared: PreparedEvaluation, outcome: EvaluationOutcome) -> RunSubmission:
-    """Store all results for their author; rounded results become sentences and are not stored."""
+    """Store all results for their author; turn rounded results into sentences without storing them."""
     request = prepared.request
     if outcome.headlines:
         sentences = [sentence for headline in outcome.headlines for sentence in headline.sentences]
@@ -131,14 +131,14 @@ def _store_outcome(prepared: PreparedEvaluation, outcome: EvaluationOutcome) -> 
 
 
 def _rewrite_for_upload(error: InputError) -> InputError:
-    """Rewrite an error for the page, with the uploaded file's name and without command-line options."""
+    """Rewrite an error for the page: name the uploaded file and drop command-line options."""
     way_out = _OPTION_TEXT.sub("", error.way_out)
     path = None if error.path is None else Path(error.path).name
     return InputError(error.problems, path=path, way_out="" if "--" in way_out else way_out)
 
 
 def _make_candidates(prepared: PreparedEvaluation) -> list[str]:
-    """Make candidates, and report this in sentences; an error does not undo the stored evaluation."""
+    """Make candidates and report the outcome in sentences; an error does not undo the stored evaluation."""
     depth = prepared.request.to_pool
     if depth is None:
         return []
@@ -164,7 +164,7 @@ def _check_operation(_cursor: Cursor, request: EvaluateRequest | None) -> None:
 
 
 def _submit_upload(store: Store, request: EvaluateRequest, progress: Progress, author: str) -> RunSubmission:
-    """Evaluate uploaded files, and remove their folder even after an error."""
+    """Evaluate uploaded files, and remove their folder even if an error occurs."""
     try:
         return submit(store, request, author, progress)
     finally:

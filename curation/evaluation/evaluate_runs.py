@@ -1,4 +1,4 @@
-"""The evaluation of runs on a release, with all results or with one rounded value of each system.
+"""The evaluation of runs on a release, with all results or with one rounded value per system.
 
 On a sealed part, all results are computed before values of single queries and results from fewer than ten
 queries are dropped (`protected_figures`). No value of a single query leaves this module.
@@ -100,7 +100,7 @@ def _log_evaluation(
     systems: Sequence[ScoredSystem],
     request: SealedRequest,
 ) -> Evaluation:
-    """Log the results of each run of each system, and add the count of sealed evaluations."""
+    """Log the results of each run of each system, and add the number of sealed evaluations so far."""
     named_scores = [(system.name, scores) for system in systems for scores in system.scores]
     request = request._replace(systems=tuple(name for name, _ in named_scores))
     figures = [protect_figures(compute_means([scores])[0]) for _, scores in named_scores]
@@ -111,7 +111,7 @@ def _log_evaluation(
 def _choose_measures(
     release: EvaluatedRelease, names: Sequence[str] | None, has_chunks: bool
 ) -> tuple[Measure, ...]:
-    """Choose the requested measures, or the default measures of documents or of chunks.
+    """Choose the requested measures, or the default measures for documents or for chunks.
 
     Parameters
     ----------
@@ -123,7 +123,7 @@ def _choose_measures(
 
 
 def _refuse_choices(release: EvaluatedRelease, request: EvaluateRequest, by_query: bool) -> None:
-    """Refuse choices that the release does not allow, before any run is read."""
+    """Reject choices that the release does not allow, before any run is read."""
     measures = _choose_measures(release, request.measures, False)
     choose_facets(release.facets, request.by)
     refuse_unknown_test(request.test)

@@ -1,4 +1,4 @@
-"""The records of an evaluation of runs or of answers."""
+"""Records of an evaluation of runs or of answers."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ StoredLists = Mapping[str, Mapping[str, Any]]
 
 @dataclass(frozen=True)
 class EvaluatedSystem:
-    """Results of one system in an evaluation, by measure.
+    """One system's results in an evaluation, by measure.
 
     Attributes
     ----------
@@ -55,7 +55,7 @@ class EvaluatedSystem:
 
 @dataclass(frozen=True)
 class Evaluation:
-    """Evaluation of runs on parts of a release.
+    """An evaluation of runs on parts of a release.
 
     Attributes
     ----------
@@ -109,19 +109,19 @@ class Evaluation:
 
     @property
     def has_only_qrels(self) -> bool:
-        """Return whether systems were evaluated on a file of qrels, and not on a release."""
+        """Return whether systems were evaluated on a qrels file rather than on a release."""
         return self.parts == (ALL,)
 
     @property
     def synthetic(self) -> int:
-        """Count the evaluated queries that a language model wrote."""
+        """Count the evaluated queries that were written by a language model."""
         of_source = self.runs[0].strata.get(SOURCE, {}).get(SYNTHETIC)
         return of_source.queries if of_source else 0
 
 
 @dataclass(frozen=True)
 class AnsweringSystem:
-    """Results of one system's answers.
+    """The results of one system's answers.
 
     Attributes
     ----------
@@ -154,7 +154,7 @@ class AnsweringSystem:
 
 @dataclass(frozen=True)
 class AnswerEvaluation:
-    """Evaluation of answers on parts of a release.
+    """An evaluation of answers on parts of a release.
 
     Attributes
     ----------
@@ -184,6 +184,6 @@ class AnswerEvaluation:
 
 
 def convert_to_values(columns: Mapping[str, Floats]) -> dict[str, tuple[float | None, ...]]:
-    """Convert the values of each measure, shape (Q,), to tuples in which None replaces NaN."""
+    """Convert each measure's values, shape (Q,), to tuples in which None replaces NaN."""
     rows = {name: column.tolist() for name, column in columns.items()}
     return {name: tuple(None if isnan(value) else value for value in row) for name, row in rows.items()}

@@ -1,4 +1,4 @@
-"""The conditions of `--fail-if`, under which an evaluation fails in continuous integration.
+"""The `--fail-if` conditions, under which an evaluation fails in continuous integration.
 
     MEASURE drops [WHERE] [with n>=N]                  the figure is lower than the baseline's
     MEASURE drops significantly [WHERE] [with n>=N]    and the test that decides finds the difference
@@ -39,7 +39,7 @@ _SIZE_CLAUSE = re.compile(r"\s+with\s+n\s*>=\s*(?P<n>\d+)", re.IGNORECASE)
 
 
 class FailCondition(NamedTuple):
-    """A condition under which the evaluate command fails, such as a drop in a measure.
+    """A condition under which the `evaluate` command fails, such as a drop in a measure.
 
     Attributes
     ----------
@@ -63,7 +63,7 @@ class FailCondition(NamedTuple):
 
 
 def read_conditions(texts: Iterable[str]) -> list[FailCondition]:
-    """Read `--fail-if` conditions from texts.
+    """Read `--fail-if` conditions from their texts.
 
     Raises
     ------
@@ -82,12 +82,12 @@ def read_conditions(texts: Iterable[str]) -> list[FailCondition]:
 
 
 def list_needed_facets(conditions: Iterable[FailCondition]) -> list[str]:
-    """List the facets that conditions name."""
+    """List the facets that the conditions name."""
     return list(dict.fromkeys(condition.facet for condition in conditions if condition.facet is not None))
 
 
 def _parse_condition(text: str) -> FailCondition | str:
-    """Read one condition, or return a sentence that explains the error in the text."""
+    """Read one condition, or return a sentence that explains what is wrong with it."""
     name = text.split(maxsplit=1)[0] if text else ""
     try:
         [measure] = parse_measures([name])

@@ -1,4 +1,4 @@
-"""The leaderboard of a release's part: runs that were scored on the part, their ranks and their history.
+"""The leaderboard for a release's part: the runs scored on it, their ranks and their history.
 
 Everybody who may evaluate sees the rows: system, figure, interval and author. On a sealed part, leads see the
 evaluations of leads, from the page or from the command line, and evaluators see the rounded figures of
@@ -33,7 +33,7 @@ MAX_ROWS = 20
 
 
 class SubmittedRun(NamedTuple):
-    """A run that was scored on a part: the value of a measure, and values by query for comparisons.
+    """A run scored on a part: its value of a measure, and its values by query for comparisons.
 
     Attributes
     ----------
@@ -49,7 +49,7 @@ class SubmittedRun(NamedTuple):
 
 
 def list_runs(cursor: Cursor, release_id: str, parts: Sequence[str], sealed: bool) -> list[SubmittedRun]:
-    """List all runs that were scored on exactly these parts, in the order in which they were stored."""
+    """List all runs scored on exactly these parts, in the order in which they were stored."""
     list_part_runs = _list_sealed_runs if sealed else _list_open_runs
     return list_part_runs(cursor, release_id, parts)
 
@@ -85,13 +85,13 @@ def _list_open_runs(cursor: Cursor, release_id: str, parts: Sequence[str]) -> li
 
 
 def list_rounded_evaluations(cursor: Cursor, release_id: str, part: str) -> list[SealedEvaluation]:
-    """List the rounded results on a sealed part for evaluators, newest first."""
+    """List evaluators' rounded results on a sealed part, newest first."""
     rows = [row for row in read_sealed_evaluations(cursor, release_id) if part in row.parts]
     return [row for row in reversed(rows) if row.rounded and row.shown]
 
 
 def collect_histories(cursor: Cursor, part: str, measure: str, annotator: Annotator) -> dict[str, list[Mark]]:
-    """Collect each system's results on a part of all releases, in the order of freezing and then of storing.
+    """Collect each system's results on one part of all releases, ordered by freezing and then by storing.
 
     Marks with the same day are numbered. On a sealed part, only leads see these figures.
     """
@@ -114,7 +114,7 @@ def collect_histories(cursor: Cursor, part: str, measure: str, annotator: Annota
 
 
 def get_first_figure(figures: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
-    """Return the value of the first measure, with the measure's name under the key `measure`."""
+    """Return the value of the first measure, with its name under the key `measure`."""
     measure, figure = next(iter(figures.items()))
     return {"measure": measure, **figure}
 
@@ -122,7 +122,7 @@ def get_first_figure(figures: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]
 def rank_runs(
     runs: Sequence[SubmittedRun], measure: str
 ) -> tuple[list[tuple[LeaderboardRow, SubmittedRun]], dict[str, int]]:
-    """Rank the best runs by a measure; only tests of all pairs distinguish runs.
+    """Rank the best runs by a measure; only tests of all pairs can distinguish runs.
 
     A later run of a system with the same values is left out. Further runs of the same name are numbered. Also
     return the number of runs that are left out by reason.
@@ -158,7 +158,8 @@ def _name_runs(runs: Sequence[SubmittedRun], measure: str) -> tuple[dict[str, Su
 
 
 def warn_of_unsure_runs(rows: Sequence[tuple[LeaderboardRow, SubmittedRun]]) -> str:
-    """Warn that only some of the ranked runs have chunks at uncertain positions; '' if none or all have."""
+    """Warn that only some of the ranked runs have chunks at uncertain positions; '' if none or all of them
+    do."""
     return warn_of_unsure_ranges({row.system: run.by_text for row, run in rows})
 
 

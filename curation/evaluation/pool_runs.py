@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 class PooledRuns(NamedTuple):
-    """Outcome of pooling runs.
+    """The outcome of pooling runs.
 
     Attributes
     ----------
@@ -38,8 +38,7 @@ class PooledRuns(NamedTuple):
 
 
 def pool_runs(prepared: PreparedEvaluation, sources: Sequence[SystemFile]) -> PooledRuns:
-    """Make the first documents of runs candidates, except for queries of sealed parts that were not
-    evaluated.
+    """Make runs' first documents candidates, except for queries in sealed parts that were not evaluated.
 
     Parameters
     ----------
@@ -77,7 +76,7 @@ def pool_runs(prepared: PreparedEvaluation, sources: Sequence[SystemFile]) -> Po
 
 
 def _number_names(sources: Sequence[SystemFile]) -> list[tuple[str, SystemFile]]:
-    """Give each run a unique name, numbering the runs of one system."""
+    """Give each run a unique name, numbering a system's runs."""
     totals = Counter(source.name for source in sources)
     counts: Counter[str] = Counter()
     named_sources = []
@@ -89,7 +88,7 @@ def _number_names(sources: Sequence[SystemFile]) -> list[tuple[str, SystemFile]]
 
 
 def _find_unjudged_pairs(run: SystemRun, release: EvaluatedRelease, depth: int) -> set[tuple[str, str]]:
-    """Find the (query id, document id) pairs without a grade in a run, down to a depth."""
+    """Find the (query id, document id) pairs in a run that have no grade, down to a depth."""
     ranking = rank(run.rows, release.qrels)
     indexes = ((ranking.grade == UNJUDGED) & (ranking.rank <= depth)).nonzero()[0]
     documents = run.rows.documents.take(ranking.order[indexes])

@@ -32,7 +32,7 @@ get_label: NameOption = attrgetter("label")
 
 
 class PreparedEvaluation(NamedTuple):
-    """A checked evaluation request with its release.
+    """A checked evaluation request together with its release.
 
     Attributes
     ----------
@@ -55,7 +55,7 @@ class PreparedEvaluation(NamedTuple):
 
     @property
     def runs(self) -> list[SystemFile]:
-        """Return the sources of the runs in the request."""
+        """Return the sources of the request's runs."""
         columns = [ChunkFields(**chosen) for chosen in self.request.columns]
         return [
             SystemFile(name, Path(path), fields)
@@ -64,14 +64,15 @@ class PreparedEvaluation(NamedTuple):
 
     @property
     def answers(self) -> list[SystemFile]:
-        """Return the sources of the answers in the request."""
+        """Return the sources of the request's answers."""
         return [SystemFile(name, Path(path)) for name, path in self.request.answers]
 
 
 def list_chosen_options(
     request: EvaluateRequest, name_option: NameOption = get_label, fields: Sequence[str] | None = None
 ) -> list[str]:
-    """Name the options of a request that differ from their defaults; `fields` limits the options."""
+    """Name the options in a request that differ from their defaults; `fields` limits which options are
+    considered."""
     options = [option for option in list_options(EvaluateRequest) if fields is None or option.name in fields]
     chosen = [option for option in options if getattr(request, option.name) != option.default]
     return [name_option(option) for option in chosen]
@@ -134,7 +135,7 @@ def prepare_evaluation(
 def _refuse_all_figures(
     sealed: SealedRequest, request: EvaluateRequest, name_option: NameOption, other_choices: Sequence[str]
 ) -> None:
-    """Refuse an evaluator's request for more than rounded results on a sealed part."""
+    """Reject an evaluator's request for more than rounded results on a sealed part."""
     about_figures = replace(request, **{name: getattr(EvaluateRequest(), name) for name in FILE_OPTIONS})
     choices = [*list_chosen_options(about_figures, name_option), *other_choices]
     if choices:
@@ -145,7 +146,7 @@ def _refuse_all_figures(
 
 
 def refuse_project_options(request: EvaluateRequest, name_option: NameOption = get_label) -> None:
-    """Refuse the options of a request on qrels that need a release of a project.
+    """Reject options that need a project's release if the request evaluates on qrels.
 
     Raises
     ------
@@ -160,7 +161,7 @@ def refuse_project_options(request: EvaluateRequest, name_option: NameOption = g
 
 
 def check_pooling(store: Store, depth: int, author: str) -> None:
-    """Refuse in advance a request that `pool_runs` would refuse, before any sealed grade is read.
+    """Reject in advance a request that `pool_runs` would refuse, before any sealed grade is read.
 
     Raises
     ------
@@ -173,7 +174,7 @@ def check_pooling(store: Store, depth: int, author: str) -> None:
 
 
 def _refuse_unavailable(store: Store, request: EvaluateRequest, author: str, release: FrozenRelease) -> None:
-    """Refuse a judge or candidates on a packed release, and candidates by a person who is not a lead."""
+    """Reject a judge or candidates on a packed release, and candidates from a person who is not a lead."""
     if request.to_pool is not None:
         check_pooling(store, request.to_pool, author)
     if release.file is not None and (request.judge is not None or request.to_pool is not None):
@@ -186,7 +187,7 @@ def _refuse_unavailable(store: Store, request: EvaluateRequest, author: str, rel
 def _refuse_missing_files(
     request: EvaluateRequest, name_option: NameOption, about_runs: Sequence[str], about_answers: Sequence[str]
 ) -> None:
-    """Refuse a request without files, and choices for runs or answers whose files are missing."""
+    """Reject a request without files, and choices for runs or answers whose files are missing."""
     if not request.runs and not request.answers:
         raise InputError("Name at least one run, or one file of answers, to evaluate.")
     judges_answers = request.answers and request.support  # people's grades correct a judge of answers

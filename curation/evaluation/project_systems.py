@@ -23,7 +23,8 @@ from curation.store.documents import count_documents, is_held
 
 
 def list_project_systems(cursor: Cursor, is_lead: bool) -> list[str]:
-    """List the systems that can be evaluated, named as in a pool; only leads may send queries to engines."""
+    """List the systems that can be evaluated, named as in the pools; only leads may send queries to
+    engines."""
     names = [f"{RUN_PREFIX}{run.name}" for run in read_stored_runs(cursor)]
     if is_lead:
         names += [f"{ENGINE_PREFIX}{engine.name}" for engine in read_engines(cursor)]
@@ -35,12 +36,12 @@ def list_project_systems(cursor: Cursor, is_lead: bool) -> list[str]:
 
 
 def get_system_name(system: str) -> str:
-    """Return the name of a system without the prefix that says where its lists come from."""
+    """Return a system's name without the prefix that says where its lists come from."""
     return system.removeprefix(RUN_PREFIX).removeprefix(ENGINE_PREFIX)
 
 
 def describe_engine_requests(cursor: Cursor, systems: Sequence[str], queries: int) -> list[str]:
-    """Describe what is sent to the engines among these systems for a number of queries."""
+    """Describe what is sent to the engines among these systems for this number of queries."""
     names = [name.removeprefix(ENGINE_PREFIX) for name in systems if name.startswith(ENGINE_PREFIX)]
     return [EngineClient(find_engine(cursor, name)).describe_list_requests(queries) for name in names]
 
@@ -48,7 +49,7 @@ def describe_engine_requests(cursor: Cursor, systems: Sequence[str], queries: in
 def write_project_runs(
     store: Store, request: EvaluateRequest, folder: Path, author: str, progress: Progress
 ) -> RunFiles:
-    """Write run files of the request's systems for the evaluated part.
+    """Write run files for the request's systems for the evaluated part.
 
     Raises
     ------
@@ -76,7 +77,7 @@ def write_project_runs(
 
 
 def _write_stored_run(cursor: Cursor, name: str, folder: Path) -> Path:
-    """Write the lists of an imported run as a file, in the order of their ranks."""
+    """Write the lists of an imported run as a file, ordered by rank."""
     path = folder / f"{RUN_PREFIX[:-1]}-{name}.jsonl"
     lines = [
         json.dumps({"query_id": entry.query_id, "document_id": entry.document_id, "rank": entry.rank})

@@ -1,4 +1,4 @@
-"""Protected results: what leads see of an evaluation on sealed parts.
+"""Protected results: what leads see in an evaluation on sealed parts.
 
 Values and lists by query, medians, and the curve and threshold of a confidence are removed, because they
 reveal single queries. So are all results from fewer than ten queries. `figures.means` has already suppressed
@@ -43,7 +43,7 @@ def protect_evaluation(evaluation: Evaluation) -> Evaluation:
 def protect_comparisons(
     comparisons: Iterable[Comparison], leaderboards: Mapping[str, Sequence[LeaderboardRow]], few: set[str]
 ) -> tuple[tuple[Comparison, ...], dict[str, tuple[LeaderboardRow, ...]]]:
-    """Keep comparisons on ten queries or more, and rebuild the leaderboards from them.
+    """Keep comparisons on at least ten queries, and rebuild the leaderboards from them.
 
     Parameters
     ----------
@@ -59,7 +59,7 @@ def protect_comparisons(
 
 
 def protect_abstention(refusal: AbstentionFigures) -> AbstentionFigures:
-    """Remove the curve and threshold of refusals, which show single queries, and rates of few queries."""
+    """Remove the abstention curve and threshold, which reveal single queries, and rates from few queries."""
     refusal = replace(refusal, curve=(), threshold=None)
     if min(refusal.answerable, refusal.unanswerable) >= MIN_QUERIES:
         return refusal
@@ -105,7 +105,7 @@ def _protect_system(system: EvaluatedSystem) -> EvaluatedSystem:
 
 
 def _protect_means(means: OtherMeans, few: bool) -> OtherMeans:
-    """Remove means of few queries, and the median, which is the value of one query."""
+    """Remove means of few queries, and the median, which is one query's value."""
     means = means._replace(macro=Estimate() if few else means.macro, median=Estimate())
     is_worst_hidden = means.worst is None or means.worst.n < MIN_QUERIES
     return means._replace(worst=None, worst_stratum=None) if is_worst_hidden else means

@@ -1,4 +1,4 @@
-"""The graph of the corpus's regions, in which an edge joins two regions with documents in common."""
+"""The graph of the corpus's regions, in which an edge joins two regions with shared documents."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ RegionGraph = tuple[list[tuple[int, int, float]], list[tuple[float, float]]]
 
 
 def build_region_graph(state: CoverageState) -> RegionGraph:
-    """Find regions with documents in common, and compute a layout that depends only on the map.
+    """Find regions with shared documents, and compute a layout that depends only on the map.
 
     Raises
     ------
@@ -30,7 +30,7 @@ def build_region_graph(state: CoverageState) -> RegionGraph:
 
 
 def _find_edges(state: CoverageState, numbers: list[int]) -> list[tuple[int, int, float]]:
-    """Weight each pair of regions by their common documents, and keep the heaviest edges of each region."""
+    """Weight each pair of regions by their shared documents, and keep each region's heaviest edges."""
     index_of = {number: index for index, number in enumerate(numbers)}
     overlaps: Counter[tuple[int, int]] = Counter()
     for entities in state.map.document_entities.values():
@@ -48,7 +48,7 @@ def _find_edges(state: CoverageState, numbers: list[int]) -> list[tuple[int, int
 
 
 def _lay_out_regions(count: int, edges: list[tuple[int, int, float]]) -> list[tuple[float, float]]:
-    """Place the regions by a spring layout along the edges, scaled to the range from 0 to 1."""
+    """Place the regions with a spring layout along the edges, scaled to the range from 0 to 1."""
     try:
         import networkx
     except ImportError as error:

@@ -1,4 +1,4 @@
-"""The request for an evaluation, with the options of the command and of the page Evaluate."""
+"""The request for an evaluation, with the options of the command and the page Evaluate."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ ABOUT_ANSWERS = ("correctness", "faithfulness", "support")
 
 
 def grade_option(label: str, graded: str) -> Any:
-    """Make the option that names the project with people's grades of one property of answers."""
+    """Make the option that names the project with people's grades for one property of answers."""
     text = f"PROJECT=RELEASE in which people graded {graded}."
     return option(None, label, text, flag=" ".join(("--graded", label.lower())), unset="none")
 

@@ -1,4 +1,4 @@
-"""Stored result lists of one or two runs for a query: documents with grades, or chunks with evidence."""
+"""The stored result lists of one or two runs for a query: documents with grades, or chunks with evidence."""
 
 from __future__ import annotations
 
@@ -41,12 +41,12 @@ class ListedDocument(NamedTuple):
 
     @property
     def is_unjudged(self) -> bool:
-        """Return whether people still have to judge the document, as far as the person may know."""
+        """Return whether people still have to judge the document, as far as the viewer is allowed to know."""
         return self.grade is None and self.reason_without_grade == NOT_JUDGED
 
 
 class Passage(NamedTuple):
-    """A chunk of a result list, or evidence that no chunk of the list contains.
+    """A chunk in a result list, or evidence that no chunk in the list contains.
 
     Attributes
     ----------
@@ -71,7 +71,7 @@ class Passage(NamedTuple):
 def read_result_lists(
     cursor: Cursor, runs: Sequence[EvaluatedRun], query: QueryValues, annotator: Annotator
 ) -> list[list[ListedDocument]]:
-    """Read each run's stored list for a query; a list is empty if the run returned nothing or no list was
+    """Read each run's stored list for a query; the list is empty if the run returned nothing or none was
     stored.
 
     Raises
@@ -111,7 +111,8 @@ def read_result_lists(
 def read_chunk_lists(
     cursor: Cursor, runs: Sequence[EvaluatedRun], query: QueryValues, annotator: Annotator
 ) -> list[list[Passage] | None]:
-    """Read each run's stored chunks for a query, and the evidence in relevant documents that they lack.
+    """Read each run's stored chunks for a query, and the evidence in relevant documents that those chunks
+    miss.
 
     The result of a run is None if no evidence was measured, or if the evaluation is older than stored chunks.
 
@@ -176,7 +177,7 @@ def _make_passages(
 
 
 def _find_reasons(cursor: Cursor, query_id: str, document_ids: set[str], person: Annotator) -> dict[str, str]:
-    """Map each judged document without a grade in the release to the reason why it has none.
+    """Map each judged document without a grade in the release to the reason.
 
     Documents that the person still has to grade are left out, so that the person stays blind.
     """
@@ -191,7 +192,7 @@ def _find_reasons(cursor: Cursor, query_id: str, document_ids: set[str], person:
 
 
 def _read_ranks(cursor: Cursor, run: EvaluatedRun, query_id: str) -> dict[str, int]:
-    """Map each document id of a stored list to its rank, the first rank first."""
+    """Map each document id of a stored list to its rank, in ascending order of rank."""
     sql = """
         SELECT document_id, rank FROM evaluation_lists
         WHERE evaluation_id = ? AND system = ? AND query_id = ? ORDER BY rank

@@ -1,4 +1,4 @@
-"""Rounded results: what evaluators see of systems on a sealed part.
+"""Rounded results: what evaluators can see of systems' results on a sealed part.
 
 Evaluators see the headline measure of each system, rounded to a step: the standard error, rounded up to one
 digit, and at least the change that two queries can make. So no result shows the value of a single query.
@@ -55,7 +55,7 @@ class RoundedFigure(NamedTuple):
 
 @dataclass(frozen=True)
 class HeadlineEvaluation:
-    """Rounded results of systems on a sealed part.
+    """Systems' rounded results on a sealed part.
 
     Attributes
     ----------
@@ -73,7 +73,7 @@ class HeadlineEvaluation:
 
     @property
     def sentences(self) -> list[str]:
-        """Return all results in sentences, with the count of sealed evaluations."""
+        """Return all results in sentences, with the number of sealed evaluations."""
         figures = [f"{row.system}: {self.measure} {row.text}." for row in self.rows]
         return [*warn_of_override(self.release, self.mark), *figures, self.sealed_count.sentence]
 
@@ -83,7 +83,7 @@ ScoreSystems = Callable[[EvaluatedRelease], tuple[str, list[RoundedFigure]]]
 
 
 def round_mean(values: Floats, system: str = "", source: str = "") -> RoundedFigure:
-    """Average the queries that have a value, and round the mean.
+    """Compute and round the mean over the queries that have a value.
 
     Parameters
     ----------
@@ -100,7 +100,7 @@ def round_mean(values: Floats, system: str = "", source: str = "") -> RoundedFig
 
 
 def count_decimals(step: float) -> int:
-    """Count the decimals of a rounding step that has one digit."""
+    """Count the decimals of a one-digit rounding step."""
     return max(0, -floor(log10(step)))
 
 

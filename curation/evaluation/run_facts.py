@@ -1,4 +1,4 @@
-"""Facts about a run that a report gives besides its measures."""
+"""Facts about a run that a report shows besides its measures."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class RunFacts(NamedTuple):
 
 
 def describe_run(run: SystemRun, scores: RunScores, release: EvaluatedRelease, seed: int) -> RunFacts:
-    """Describe a run and its file, for the evaluated queries."""
+    """Describe a run and its file, as far as they concern the evaluated queries."""
     return RunFacts(
         source=run.source,
         places=run.places,
@@ -80,7 +80,7 @@ def _write_remarks(run: SystemRun, measures: Sequence[Measure]) -> Iterator[str]
 
 
 def _describe_short_lists(chunks: RunChunks, measure: Measure) -> Iterator[str]:
-    """Yield the mean number of words if lists are shorter than a measure's word budget."""
+    """Yield the mean number of words if the lists are shorter than a measure's word budget."""
     budget = measure.depth or 1
     words = np.bincount(chunks.query, count_read_words(chunks, budget))
     list_words = words[np.unique(chunks.query)]

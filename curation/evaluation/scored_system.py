@@ -27,7 +27,7 @@ STORED_RANKS = 20
 
 @dataclass(frozen=True)
 class ScoredSystem:
-    """A system with its runs and the scores of each run.
+    """A system with its runs and their scores.
 
     Attributes
     ----------
@@ -47,7 +47,7 @@ class ScoredSystem:
 
     @cached_property
     def mean(self) -> RunScores:
-        """Average the scores of the runs, query by query."""
+        """Average the runs' scores, query by query."""
         return run_scores.average_scores(self.scores)
 
 
@@ -70,7 +70,7 @@ def score_system(
 
 
 def add_whole_documents(rows: RunRows, release: EvaluatedRelease, measures: Sequence[Measure]) -> RunRows:
-    """Add whole documents as chunks if a run of documents is scored by a measure of chunks."""
+    """Add whole documents as chunks if a run of documents is scored by a chunk measure."""
     if rows.chunks or release.bodies is None or not any(measure.of_chunks for measure in measures):
         return rows
     documents = rows.documents
@@ -85,7 +85,7 @@ def add_whole_documents(rows: RunRows, release: EvaluatedRelease, measures: Sequ
 
 
 def _collect_stored_lists(rows: RunRows, ranking: Rankings, release: EvaluatedRelease) -> StoredLists:
-    """Collect the first documents and chunks of a run in order; nothing if a part is sealed."""
+    """Collect the first documents and chunks of a run in order; empty if a part is sealed."""
     if release.sealed:
         return {}
     ids = string_array(release.qrels.query_ids)
@@ -111,7 +111,8 @@ def _collect_stored_lists(rows: RunRows, ranking: Rankings, release: EvaluatedRe
 
 
 def _compute_context_curve(ranking: Rankings, release: EvaluatedRelease) -> ContextCurve:
-    """Compute recall of evidence against words of context; empty without evidence or if a part is sealed."""
+    """Compute recall of evidence against words of context; empty if there is no evidence or a part is
+    sealed."""
     if ranking.chunks is None or release.qrels.evidence is None or release.sealed:
         return ()
     last_rank = int(ranking.chunks.chunks.rank.max(initial=1))

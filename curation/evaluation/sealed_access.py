@@ -1,4 +1,4 @@
-"""Access to sealed parts for evaluations, each of which must be permitted and is logged.
+"""Access to sealed parts for evaluations; each evaluation must be permitted and is logged.
 
 A refusal must not reveal a sealed grade. The checks therefore use only the request, the person, the log of
 earlier evaluations and public facts on the release, before any grade is read. Later refusals are about the
@@ -51,13 +51,13 @@ class SealedRequest(NamedTuple):
 
     @property
     def parts(self) -> str:
-        """Return the names of the sealed parts in one text."""
+        """Return the names of the sealed parts as one string."""
         return ", ".join(self.sealed)
 
     def make_log_rows(
         self, figures: Sequence[Mapping[str, object]] | None, refused: str | None = None
     ) -> list[SealedEvaluation]:
-        """Make the rows of the log: the results of each system, or the reason for the refusal."""
+        """Make the log's rows: each system's results, or the reason for the refusal."""
         now = utc_now()
         row = self.release.row
         texts = [None for _ in self.systems] if figures is None else list(map(_figures_as_json, figures))
@@ -116,7 +116,7 @@ def make_sealed_request(
 
 
 def is_evaluator(cursor: Cursor, actor: str) -> bool:
-    """Return whether a person is an evaluator, who sees only rounded results on sealed parts."""
+    """Return whether a person is an evaluator, who can see only rounded results on sealed parts."""
     rows = cursor.execute("SELECT role FROM annotators WHERE name = ?", [actor]).fetchall()
     return actor != COMMAND_LINE and rows == [("evaluator",)]
 
@@ -135,7 +135,7 @@ def log_refusals(store: Store, request: SealedRequest | None) -> Iterator[None]:
 
 
 def check_access(store: Store, request: SealedRequest, all_figures: bool = True) -> None:
-    """Refuse a person who may not evaluate, before any grade is read.
+    """Reject a person who may not evaluate, before any grade is read.
 
     Parameters
     ----------
@@ -177,7 +177,7 @@ def check_access(store: Store, request: SealedRequest, all_figures: bool = True)
 
 
 def _require_permission(cursor: Cursor, request: SealedRequest) -> None:
-    """Refuse a request that the person's role or monthly limit does not allow."""
+    """Reject a request that the person's role or monthly limit does not allow."""
     require_author(cursor, request.actor, *EVALUATING_ROLES)
     if request.rounded:
         sealed_log.refuse_over_limit(cursor, request.actor, request.sealed, len(request.systems), utc_now())
@@ -189,7 +189,7 @@ def log_figures(
     figures: Sequence[Mapping[str, object]],
     values: Sequence[Mapping[str, float | None]] = (),
 ) -> SealedCount:
-    """Log the results of each system; call this function before anybody sees the results.
+    """Log the results of each system; call this before anybody sees the results.
 
     Raises
     ------
@@ -201,7 +201,7 @@ def log_figures(
 
 
 def select_sealed_values(release: EvaluatedRelease, values: Floats) -> dict[str, float | None]:
-    """Select the values of sealed queries from an array of shape (Q,); NaN becomes None."""
+    """Select the sealed queries' values from an array of shape (Q,); NaN becomes None."""
     ids = release.qrels.query_ids
     sealed = np.flatnonzero(release.sealed_queries).tolist()
     return {ids[query]: None if np.isnan(values[query]) else float(values[query]) for query in sealed}

@@ -16,7 +16,7 @@ from curation.store import Annotator, Cursor, Store, append, fetch, record_event
 
 
 class SubmittedEvaluation(NamedTuple):
-    """An evaluation in a list of stored evaluations."""
+    """An evaluation as listed among the stored evaluations."""
 
     evaluation_id: str
     name: str
@@ -30,7 +30,7 @@ class SubmittedEvaluation(NamedTuple):
 def store_evaluation(
     store: Store, evaluation: Evaluation | None, answered: AnswerEvaluation | None, author: str
 ) -> str:
-    """Store the evaluation of runs, of answers, or of both for its author, and return the id.
+    """Store the evaluation of runs, of answers, or of both for its author, and return its id.
 
     Parameters
     ----------
@@ -79,7 +79,8 @@ def _store_lists(cursor: Cursor, evaluation_id: str, evaluation: Evaluation) -> 
 
 
 def list_evaluations(cursor: Cursor, annotator: Annotator) -> list[SubmittedEvaluation]:
-    """List the evaluations that a person may read, newest first: for a lead all, else the person's own."""
+    """List the evaluations that a person may read, newest first: all of them for a lead, otherwise the
+    person's own."""
     require_role(annotator, *EVALUATING_ROLES)
     sql = f"""
         SELECT {", ".join(SubmittedEvaluation._fields)} FROM evaluations
@@ -99,7 +100,7 @@ def read_report(cursor: Cursor, evaluation_id: str, annotator: Annotator) -> Eva
 
 
 def read_result(cursor: Cursor, evaluation_id: str, annotator: Annotator) -> str:
-    """Read the JSON of an evaluation that a person may read: `Evaluation`, with `answers` for answers.
+    """Read the JSON of an evaluation that a person may read: an `Evaluation`, with answers under `answers`.
 
     Raises
     ------

@@ -1,4 +1,5 @@
-"""The top ten of evaluated systems: the share of its pairs with a grade, and the pairs that nobody judges."""
+"""The top ten of evaluated systems: the share of its pairs with a grade, and the pairs that nobody is
+judging."""
 
 from __future__ import annotations
 
@@ -24,7 +25,7 @@ GROUP BY query_id, document_id ORDER BY query_id, document_id
 
 
 class TopTen(NamedTuple):
-    """The (query, document) pairs in the top ten of all systems that were evaluated on a release.
+    """The (query, document) pairs in the top ten of any system evaluated on a release.
 
     Attributes
     ----------
@@ -39,12 +40,12 @@ class TopTen(NamedTuple):
 
     @property
     def is_offered(self) -> bool:
-        """Return whether so many pairs lack a grade that people should judge them."""
+        """Return whether so many pairs lack a grade that annotators should judge them."""
         return bool(self.missing) and self.judged < MIN_JUDGED_SHARE * self.pairs
 
     @property
     def sentence(self) -> str:
-        """The share of pairs with a grade, and the number of missing pairs that no round has shown."""
+        """State the share of pairs with a grade, and how many of the missing pairs no round has shown."""
         share, verb = percent(self.judged / self.pairs), "is" if len(self.missing) == 1 else "are"
         return (
             f"{share} of the {pluralize(self.pairs, 'query-document pair')} in the top ten of these systems "
@@ -53,7 +54,7 @@ class TopTen(NamedTuple):
 
 
 def read_top_ten(cursor: Cursor, release_id: str, part: str | None = None) -> TopTen:
-    """Read the top ten of all evaluations of open parts; queries that any release seals are left out.
+    """Read the top ten of all evaluations on open parts; queries that any release seals are left out.
 
     Parameters
     ----------

@@ -37,7 +37,7 @@ WAITING, UNWRITTEN, AGREED, SINGLE, UNANSWERABLE, DISPUTED, DECIDED = OUTCOMES
 
 
 class AnswerOutcome(NamedTuple):
-    """The outcome of a query in an answer task.
+    """The outcome for a query in an answer task.
 
     Attributes
     ----------
@@ -68,7 +68,7 @@ def normalise_answer(text: str) -> str:
 
 
 def tokenize_answer(text: str) -> list[str]:
-    """Split a text into tokens, in order: words, and single characters of scripts without spaces."""
+    """Split a text into tokens, in order: words, or single characters in scripts without spaces."""
     tokens = []
     for word in normalise_answer(text).split():
         if word.isascii():
@@ -93,7 +93,7 @@ def token_f1(answer: str, references: Iterable[str]) -> float:
 def decide_outcome(
     answers: Sequence[str | None], writers: int, closed: bool = False, bound: float = MIN_TOKEN_F1
 ) -> AnswerOutcome:
-    """Compute the outcome of a query from its writers' answers, without a reviewer's decision.
+    """Compute the outcome for a query from its writers' answers, without any reviewer's decision.
 
     Parameters
     ----------
@@ -122,7 +122,7 @@ def decide_outcome(
 
 
 def answers_agree(first: str, second: str, bound: float = MIN_TOKEN_F1) -> bool:
-    """Return whether two answers match exactly, or hold equal numbers and have a token F1 of at least
+    """Return whether two answers match exactly, or contain equal numbers and have a token F1 of at least
     `bound`."""
     if normalise_answer(first) == normalise_answer(second):
         return True
@@ -130,8 +130,8 @@ def answers_agree(first: str, second: str, bound: float = MIN_TOKEN_F1) -> bool:
 
 
 def find_distinct_answers(texts: Sequence[str]) -> tuple[str, ...]:
-    """Keep one spelling of each answer: the most frequent of spellings with equal normalised text, else the
-    shortest."""
+    """Keep one spelling of each answer: the most frequent of the spellings with equal normalised text, or the
+    shortest if several are most frequent."""
     spellings: dict[str, Counter[str]] = {}
     for text in texts:
         spellings.setdefault(normalise_answer(text), Counter())[text] += 1

@@ -1,4 +1,4 @@
-"""The plan of an import of judgments, in which each judgment answers one presentation.
+"""The plan for an import of judgments, in which each judgment answers one presentation.
 
 All functions are pure: they do not read or write the database.
 """
@@ -32,7 +32,7 @@ EVIDENCE_WAY_OUT = (
 
 
 class ImportInputs(NamedTuple):
-    """Stored rows that an import plan needs: annotators, pairs and documents of the file.
+    """Stored rows that an import plan needs: the file's annotators, pairs and documents.
 
     bodies: version → body of the documents with evidence.
     marks: presentation → characters that the annotator marked last.
@@ -55,7 +55,7 @@ class ImportInputs(NamedTuple):
 
 
 class _Target(NamedTuple):
-    """The stored presentation to which an imported judgment is the answer."""
+    """The stored presentation that an imported judgment answers."""
 
     presentation_id: str
     next_revision: int
@@ -74,7 +74,7 @@ _TargetsByKey = dict[JudgmentKey, list[_Target]]
 
 @dataclass
 class ImportPlan:
-    """The rows that an import of judgments writes.
+    """The rows that an import of judgments will write.
 
     Attributes
     ----------
@@ -103,7 +103,7 @@ def plan_import(
     skip_unknown: bool = False,
     is_pass: bool = False,
 ) -> ImportPlan:
-    """Plan all rows that an import writes, without database access.
+    """Plan all rows that an import will write, without database access.
 
     Parameters
     ----------
@@ -149,7 +149,7 @@ def _group_presentations(keys: Iterable[JudgmentKey], rows: Sequence[tuple[objec
 def _choose_stored_targets(
     judgments: _Judgments, stored: _TargetsByKey, inputs: ImportInputs, about: str | None
 ) -> _Targets:
-    """Choose the stored presentations of the same pass that judgments answer."""
+    """Choose the stored presentations that judgments from the same pass answer."""
     hashes, targets = dict(inputs.documents), {}
     for key, presentations in stored.items():
         candidates = [target for target in presentations if target.same_pass]
@@ -161,8 +161,8 @@ def _choose_stored_targets(
 
 
 def _choose_target(targets: Sequence[_Target], content_hash: str, about: str | None) -> _Target | None:
-    """Choose the presentation to answer: the last answered, else an open presentation; None if there is no
-    presentation."""
+    """Choose the presentation to answer: the last one answered, otherwise an open one; None if there are
+    none."""
     current = [target for target in targets if target.content_hash == content_hash]
     earlier = [target for target in targets if target.content_hash != content_hash]
     candidates = {CURRENT: current, EARLIER: earlier or current}.get(about or "", targets)
@@ -170,7 +170,7 @@ def _choose_target(targets: Sequence[_Target], content_hash: str, about: str | N
 
 
 def _choose_text(targets: Sequence[_Target], content_hash: str, about: str | None) -> str:
-    """Choose the version that a judgment without a presentation is about: a version shown before, else the
+    """Choose the version to which a judgment without a presentation refers: one shown before, otherwise the
     corpus's version."""
     target = _choose_target(targets, content_hash, about)
     return content_hash if target is None else target.content_hash
@@ -179,7 +179,8 @@ def _choose_text(targets: Sequence[_Target], content_hash: str, about: str | Non
 def _make_presentations(
     round_id: str, texts: Mapping[JudgmentKey, str], inputs: ImportInputs, stored: _TargetsByKey
 ) -> list[Presentation]:
-    """Make presentations for judgments that answer no stored presentation; `texts` are versions."""
+    """Make presentations for judgments that answer no stored presentation; `texts` holds document
+    versions."""
     stored_ids = {target.presentation_id for targets in stored.values() for target in targets}
     positions: dict[str, int] = defaultdict(int, inputs.positions)
     presentations = []
@@ -194,7 +195,7 @@ def _make_presentations(
 
 
 def _find_changed_texts(stored: _TargetsByKey, hashes: Mapping[str, str], is_pass: bool) -> set[JudgmentKey]:
-    """Find judgments whose annotators saw a different text than the corpus has.
+    """Find judgments whose annotators saw a text that differs from the corpus's text.
 
     Parameters
     ----------
@@ -216,7 +217,7 @@ def _plan_events(
     evidence: Mapping[JudgmentKey, Spans],
     unclear: Collection[JudgmentKey],
 ) -> None:
-    """Plan the judgment events; refuse a judgment among `unclear` unless the same judgment is already
+    """Plan the judgment events; reject a judgment among `unclear` unless the same judgment is already
     stored."""
     marked = [key for key, spans in evidence.items() if spans]
     context = judging.JudgingContext(
@@ -270,8 +271,8 @@ def _plan_events(
 def _locate_evidence(
     plan: ImportPlan, judgments: _Judgments, targets: _Targets, inputs: ImportInputs, skip_unknown: bool
 ) -> dict[JudgmentKey, Spans]:
-    """Locate the file's evidence in the texts, by judgment; refuse with a list of all evidence that cannot be
-    stored."""
+    """Locate the file's evidence in the texts, by judgment; raise an error that lists all evidence that
+    cannot be stored."""
     spans: dict[JudgmentKey, Spans] = {}
     problems: list[str] = []
     for key, judgment in judgments.items():
@@ -332,12 +333,12 @@ def _refuse_unclear(judgments: _Judgments, keys: Collection[JudgmentKey]) -> Non
 
 
 def _make_client_key(target: _Target, grade: int | None, *revision: int) -> str:
-    """Make the client key of an imported judgment; the key of a later answer contains the revision."""
+    """Make the client key of an imported judgment; a later answer's key contains the revision."""
     return digest("import", target.presentation_id, grade, *revision)
 
 
 def _is_imported(target: _Target, last_keys: Mapping[tuple[str, int], str]) -> bool:
-    """Return whether the last answer came from a file, not from the screen."""
+    """Return whether the last answer came from a file rather than from the screen."""
     revision = target.next_revision
     keys = (_make_client_key(target, target.grade), _make_client_key(target, target.grade, revision - 1))
     return target.answered and last_keys.get((target.presentation_id, revision)) in keys

@@ -80,7 +80,7 @@ _POSITIONS = "SELECT annotator, count(*) FROM presentations WHERE round_id = ? G
 
 @dataclass(frozen=True)
 class JudgmentImport:
-    """The result of an import of judgments.
+    """The result of importing judgments.
 
     Attributes
     ----------
@@ -161,7 +161,7 @@ def import_judgments(
     progress: Progress = silent,
     author: str = COMMAND_LINE,
 ) -> JudgmentImport:
-    """Import the judgments of a file, in one transaction.
+    """Import a file's judgments in one transaction.
 
     Parameters
     ----------
@@ -202,7 +202,7 @@ def add_judgments(
     round_name: str | None = None,
     skip_unknown: bool = False,
 ) -> JudgmentImport:
-    """Store imported judgments, in one transaction.
+    """Store imported judgments in one transaction.
 
     Parameters
     ----------
@@ -302,7 +302,7 @@ def _read_inputs(
 
 
 def _read_bodies(cursor: Cursor, versions: Iterable[tuple[str, str]], ids: Collection[str]) -> dict[str, str]:
-    """Read the bodies of all versions of the given documents, by version."""
+    """Read the bodies of all versions of the given documents, keyed by version."""
     stored = documents_by_hash(cursor, {version for name, version in versions if name in ids})
     return {version: document.body for version, document in stored.items()}
 

@@ -1,4 +1,4 @@
-"""Annotator names in a file of judgments that resemble a name in the project or in the file.
+"""Annotator names in a file of judgments that resemble another name in the project or in the file.
 
 Judgments under a misspelled name would count as the judgments of a further person, so such names are refused.
 """
@@ -20,7 +20,7 @@ _OTHER_NAME = "Give a different person a clearly different name."
 
 
 def refuse_alike_names(store: Store, judgments: Sequence[ImportedJudgment], fields: JudgmentFields) -> None:
-    """Refuse new annotator names that resemble a name in the project or the file.
+    """Reject new annotator names that resemble another name in the project or the file.
 
     Names from `fields.annotator_map` are not checked.
 

@@ -1,4 +1,4 @@
-"""Judgment events: submissions of annotators are checked and appended, each as a new revision.
+"""Judgment events: annotators' submissions are checked and appended, each as a new revision.
 
 Each event of a presentation has a revision, which can be written only once. A client sends the revision that
 was on screen. So if two tabs, or a held key, submit at the same time, only one event is written, and the
@@ -116,13 +116,13 @@ class PresentationState(NamedTuple):
     guide_hashes: Sequence[str] = ()
 
     def choose_guide_hash(self, guide_hash: str | None) -> str:
-        """Return an answer's guide hash: the guide that was read, if the round has had it, else the current
-        guide."""
+        """Return an answer's guide hash: the guide that the annotator read if the round has used it,
+        otherwise the current guide."""
         return guide_hash if guide_hash is not None and guide_hash in self.guide_hashes else self.guide_hash
 
 
 class JudgingContext(NamedTuple):
-    """Data for judging submissions: states by presentation, client keys in use, guides by hash.
+    """Data for checking submissions: states by presentation, client keys in use, guides by hash.
 
     bodies: presentation → document body on screen, for presentations with evidence.
     """
@@ -162,7 +162,7 @@ VALUES ({", ".join("?" * len(JudgmentEvent._fields))})
 def judge_submissions(
     annotator: str, submissions: Sequence[Submission], context: JudgingContext
 ) -> tuple[list[Outcome], list[JudgmentEvent], list[EvidenceMark]]:
-    """Judge submissions: return the outcome of each, and the events and marks to append.
+    """Check submissions: return each outcome, and the events and marks to append.
 
     Every judgment from the app or from files goes through this function. `context` is updated as if the
     events were appended.
@@ -275,7 +275,8 @@ def _find_round_problem(submission: Submission, state: PresentationState) -> str
 
 
 def _clip_active_time(active_ms: int | None) -> int | None:
-    """Clip an implausible time on screen, so that a wrong browser clock never leads to a refused grade."""
+    """Clip an implausible time on screen, so that a wrong browser clock never causes a grade to be
+    rejected."""
     return None if active_ms is None or active_ms < 0 else min(active_ms, MAX_ACTIVE_MS)
 
 

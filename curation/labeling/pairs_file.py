@@ -1,4 +1,4 @@
-"""The file of pairs that people judge outside the app.
+"""A file of pairs to be judged outside the app.
 
 The file holds the pairs that a new round would show: unjudged candidates of the current queries that are in
 no round. Like the grading screen, the file is blind: it has no rank, score, system or mark of a random
@@ -32,7 +32,7 @@ TEXTS = ("whole", "excerpt")
 
 
 class WrittenPairs(NamedTuple):
-    """The path of a written file of pairs, with its numbers of queries and pairs.
+    """The path of a written pairs file, with its numbers of queries and pairs.
 
     Attributes
     ----------
@@ -48,7 +48,8 @@ class WrittenPairs(NamedTuple):
 def export_pairs(
     store: Store, path: Path, seed: int = 0, text: str = "whole", author: str = COMMAND_LINE
 ) -> WrittenPairs:
-    """Write the pairs to a new file with the columns `COLUMNS`, as CSV or JSON lines by its ending.
+    """Write the pairs to a new file with the columns `COLUMNS`, as CSV or JSON lines depending on its
+    extension.
 
     Parameters
     ----------
@@ -86,7 +87,7 @@ def export_pairs(
 
 
 def check_output(path: Path, text: str) -> None:
-    """Refuse an output file that cannot be written, and an unknown kind of text.
+    """Reject an output file that cannot be written, and an unknown kind of text.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""The requests by which a lead gives work to annotators and writers."""
+"""The requests with which a lead gives work to annotators and writers."""
 
 from __future__ import annotations
 
@@ -108,7 +108,7 @@ class RoundRequest:
     kind: str = "labeling"
 
     def checked(self) -> RoundRequest:
-        """Return the request without repeated annotators; in a pilot everyone judges all pairs.
+        """Return the request without repeated annotators; in a pilot, everyone judges all pairs.
 
         Raises
         ------
@@ -179,7 +179,7 @@ class PracticeRequest:
 
 @dataclass(frozen=True)
 class MoveRequest:
-    """A request to move an annotator's untouched items, or shares of items to new members."""
+    """A request to move an annotator's untouched items, or to give shares of items to new members."""
 
     round: str = ""
     from_: str | None = option(
@@ -211,7 +211,7 @@ class MoveRequest:
 
 @dataclass(frozen=True)
 class AnswerTaskRequest:
-    """A request for an answer task; by default its queries are all queries without reference answers."""
+    """A request for an answer task; by default it covers all queries without reference answers."""
 
     name: str = option("", "Name of the task", "Name of the task, such as faq.")
     writers: Sequence[str] = option(
@@ -264,7 +264,7 @@ class AnswerTaskRequest:
     seed: Seed = 0
 
     def checked(self) -> AnswerTaskRequest:
-        """Return the request without repeated writers and queries.
+        """Return the request without repeated writers or queries.
 
         Raises
         ------

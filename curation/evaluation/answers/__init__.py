@@ -1,1 +1,1 @@
-"""The evaluation of systems' answers to queries."""
+"""Evaluation of systems' answers to queries."""

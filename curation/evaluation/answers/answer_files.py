@@ -1,4 +1,4 @@
-"""The file of a system's answers to queries, with their contexts and citations.
+"""A file with one system's answers to queries, including their contexts and citations.
 
 Each row names a query by id or by text, and each query has one answer. Two answers to one query are an error
 in the file, even if both answers are equal. An empty answer counts as an answer: the system declined to
@@ -34,7 +34,7 @@ CONTEXT_FIELDS = ("contexts", "context", "retrieved_contexts", "passages", "docu
 
 
 class SystemAnswer(NamedTuple):
-    """A system's answer to a query, and the contexts that the system was given."""
+    """A system's answer to a query, with the contexts that the system was given."""
 
     query_id: str
     answer: str
@@ -42,13 +42,13 @@ class SystemAnswer(NamedTuple):
 
     @property
     def answer_id(self) -> str:
-        """Return the id of the answer in people's grades; equal answers of two systems have the same id."""
+        """Return the id of the answer in people's grades; equal answers from two systems share one id."""
         return f"a{digest('answer', self.query_id, self.answer, list(self.contexts))[:16]}"
 
 
 @dataclass(frozen=True)
 class SystemAnswers:
-    """A system's answers that were read from one file.
+    """A system's answers as read from one file.
 
     Attributes
     ----------
@@ -65,7 +65,7 @@ class SystemAnswers:
     cited: CitedChunks | None = None
 
     def map_answer_ids(self, query_ids: Iterable[str]) -> dict[str, str | None]:
-        """Map each query id to the id of its answer, or to None for a missing or an empty answer."""
+        """Map each query id to the id of its answer, or to None for a missing or empty answer."""
         answers = {query_id: self.answers.get(query_id) for query_id in query_ids}
         return {name: row.answer_id if row and row.answer else None for name, row in answers.items()}
 
@@ -78,7 +78,7 @@ def read_answer_file(
     fields: AnswerFields = AnswerFields(),
     corpus: CitedCorpus | None = None,
 ) -> SystemAnswers:
-    """Read a system's answers.
+    """Read a system's answers from its file.
 
     Parameters
     ----------
@@ -112,7 +112,7 @@ def read_answer_file(
 
 
 class _AnswerRows:
-    """The answers, citations and problems that were read from a file so far."""
+    """The answers, citations and problems read from a file so far."""
 
     def __init__(self, records: Records, fields: AnswerFields, known: KnownQueries) -> None:
         self.records = records

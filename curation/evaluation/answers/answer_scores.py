@@ -1,4 +1,4 @@
-"""The scores of a system's answers, query by query.
+"""The scores of a system's answers, by query.
 
 An answer is scored by reference answers (exact match and F1), by people's grades as shares of the highest
 grade, by the nuggets that it supports, and by the evidence that it cites. Ungraded answers have no value by
@@ -30,7 +30,7 @@ F1 = "f1"
 
 
 class AnswerKey(NamedTuple):
-    """Reference data of a release, against which answers to its Q queries are scored.
+    """A release's reference data, against which answers to its Q queries are scored.
 
     Attributes
     ----------
@@ -49,7 +49,7 @@ class AnswerKey(NamedTuple):
     unanswerable: Mask
 
     def find_gradable(self, system: SystemAnswers, graded_property: str) -> Mask:
-        """Find the answers that people can grade: answers with text, and for support only answers to queries
+        """Find the answers that people can grade: answers with text, and for support, only answers to queries
         with nuggets.
         """
         ids = system.map_answer_ids(self.release.qrels.query_ids)
@@ -60,7 +60,7 @@ class AnswerKey(NamedTuple):
 def make_answer_key(
     store: Store, release: EvaluatedRelease, support: bool = False, marked: MarkedEvidence | None = None
 ) -> AnswerKey:
-    """Read the reference data of a release, against which answers are scored.
+    """Read a release's reference data, against which answers are scored.
 
     Parameters
     ----------
@@ -93,7 +93,7 @@ def make_answer_key(
 def score_queries(
     system_answers: SystemAnswers, key: AnswerKey, grades: Mapping[str, AnswerGrades]
 ) -> dict[str, Floats]:
-    """Score each query by each measure, shape (Q,); NaN for a query without a value.
+    """Score each query by each measure, shape (Q,); NaN where a query has no value.
 
     Raises
     ------
@@ -130,5 +130,6 @@ def score_queries(
 
 
 def find_graded_values(values: Mapping[str, Floats], graded_property: str) -> Floats:
-    """Choose the measure whose values show which answers people graded for a property such as correctness."""
+    """Choose the measure whose values show which answers have been graded for a property such as
+    correctness."""
     return values[NUGGET_SCORES[0] if graded_property == SUPPORT else graded_property]

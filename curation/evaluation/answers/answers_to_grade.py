@@ -1,4 +1,4 @@
-"""Answers to grade: the files of a separate project in which people grade answers.
+"""Answers to grade: the files of a separate project in which annotators grade answers.
 
 Each answer becomes a document of that project. Answers therefore go through the same annotation rounds as
 documents: several annotators, blind duplicates, agreement, disputes, a release. Equal answers of two systems
@@ -45,7 +45,7 @@ GradingQuery = tuple[dict[str, str], list[str]]
 
 @dataclass(frozen=True)
 class AnswersToGrade:
-    """The written files of answers for people to grade.
+    """The files written so that annotators can grade answers.
 
     Attributes
     ----------
@@ -72,7 +72,7 @@ def write_answers_to_grade(
     split: str | None = None,
     layout: FileLayout | None = None,
 ) -> AnswersToGrade:
-    """Write corpus, queries and candidates of a project in which people grade answers.
+    """Write the corpus, queries and candidates of a project in which annotators grade answers.
 
     Parameters
     ----------
@@ -110,7 +110,7 @@ def write_answers_to_grade(
 
 
 def _read_references(store: Store, release: EvaluatedRelease, graded_property: str) -> References:
-    """Read the reference answers or the nuggets of each query that annotators may see."""
+    """Read the reference answers or the nuggets that annotators may see for each query."""
     table, name = SECRET_TABLES.get(graded_property, ("", ""))
     if not table:
         return {}
@@ -129,7 +129,7 @@ def _read_references(store: Store, release: EvaluatedRelease, graded_property: s
 def _make_grading_queries(
     answers: Sequence[SystemAnswer], texts: Mapping[str, str], references: References, graded_property: str
 ) -> list[GradingQuery]:
-    """Make the queries of the grading project; for support, they are nuggets, drawn together by query."""
+    """Make the queries of the grading project; for support, one per nugget, drawn together by query."""
     ids_of: dict[str, list[str]] = {}
     for answer in answers:
         ids_of.setdefault(answer.query_id, []).append(answer.answer_id)
@@ -152,7 +152,8 @@ def _hash_id(query_id: str) -> str:
 def _collect_distinct_answers(
     files: Sequence[SystemAnswers], release: EvaluatedRelease, references: References, graded_property: str
 ) -> tuple[list[SystemAnswer], dict[str, int]]:
-    """Collect each answer to grade once, ordered by query and id, and count left-out answers by reason."""
+    """Collect each answer to grade once, ordered by query and id, and count the answers left out, by
+    reason."""
     answers: dict[str, SystemAnswer] = {}
     left_out: Counter[str] = Counter()
     for file in files:

@@ -1,4 +1,4 @@
-"""The citations of answers, scored by the evidence that people marked.
+"""Scores of citations in answers, based on the evidence that annotators marked.
 
     citation_precision    cited chunks that hold evidence for the query, over all chunks that the answer cites
     citation_recall       documents with evidence in a cited chunk, over all documents with evidence
@@ -57,7 +57,8 @@ MarkedEvidence = Mapping[str, Mapping[str, Sequence[Span]]]
 
 
 def parse_citations(value: Any) -> list[str]:
-    """Read the ids of documents and chunks from a field with one citation or a list; objects become ids."""
+    """Read the ids of documents and chunks from a field that holds one citation or a list; citation objects
+    become ids."""
     if isinstance(value, str) and value.lstrip().startswith(("[", "{")):
         with suppress(ValueError, RecursionError):
             value = json.loads(value)
@@ -79,7 +80,7 @@ def _normalize_number(text: str) -> str:
 
 
 def locate_citations(citations: Sequence[Citation], corpus: CitedCorpus, problems: Problems) -> CitedChunks:
-    """Find the text range of each citation in the documents, once for each query.
+    """Find the text range of each citation in the documents, counting each range once per query.
 
     Raises
     ------
@@ -110,7 +111,7 @@ def locate_citations(citations: Sequence[Citation], corpus: CitedCorpus, problem
 
 
 def collect_evidence(qrels: Qrels) -> MarkedEvidence:
-    """Collect the evidence that people marked in relevant documents."""
+    """Collect the evidence that annotators marked in relevant documents."""
     marked: dict[str, dict[str, Sequence[Span]]] = {}
     evidence = qrels.evidence
     if evidence is None:
@@ -128,7 +129,7 @@ def collect_evidence(qrels: Qrels) -> MarkedEvidence:
 def score_citations(
     query_ids: Sequence[str], cited: CitedChunks | None, marked: MarkedEvidence
 ) -> dict[str, Floats]:
-    """Score the citations of each query, shape (Q,); NaN without evidence, or citations in the file."""
+    """Score each query's citations, shape (Q,); NaN if there is no evidence or the file has no citations."""
     values = np.full((len(CITATION_SCORES), len(query_ids)), np.nan)
     for index, query_id in enumerate(query_ids):
         documents = marked.get(query_id)

@@ -61,7 +61,7 @@ def evaluate_answers(
     reading: ReadingOptions = ReadingOptions(),
     fields: AnswerFields = AnswerFields(),
 ) -> AnswerEvaluation:
-    """Score files of systems' answers on a release.
+    """Score systems' answer files on a release.
 
     Parameters
     ----------
@@ -101,7 +101,7 @@ def _read_files(
     marked: MarkedEvidence,
     progress: Progress,
 ) -> list[SystemAnswers]:
-    """Read the files of answers, with their citations if the release has evidence."""
+    """Read the answer files, with their citations if the release has evidence."""
     corpus = (release.bodies, read_chunk_map(reading.chunk_map)) if release.bodies and marked else None
     if fields.citations and corpus is None:
         why_not = "is sealed" if release.sealed else "has no evidence"
@@ -148,7 +148,7 @@ def _evaluate_systems(
 
 
 def evaluate_headline_of_answers(prepared: PreparedEvaluation) -> rounded_figures.HeadlineEvaluation:
-    """Score files of answers on a sealed part by F1, for an evaluator.
+    """Score answer files on a sealed part by F1, for an evaluator.
 
     Raises
     ------
@@ -173,7 +173,7 @@ def _evaluate_system(
     facets: Sequence[Facet],
     grades: Mapping[str, AnswerGrades],
 ) -> AnsweringSystem:
-    """Compute the results of one system from the values of queries by measure."""
+    """Compute the results of one system from its values by query and measure."""
     answers = [system_answers.answers.get(query_id) for query_id in key.release.qrels.query_ids]
     answered = np.array([answer is not None for answer in answers])
     empty = np.array([answer is not None and not answer.answer for answer in answers])
@@ -200,7 +200,7 @@ def _evaluate_system(
 def _count_ungraded(
     system_answers: SystemAnswers, values: Mapping[str, Floats], key: AnswerKey, graded_property: str
 ) -> int:
-    """Count the answers that people could grade for a property but did not grade."""
+    """Count the answers that could have been graded for a property but were not."""
     is_gradable = key.find_gradable(system_answers, graded_property)
     return int(np.isnan(answer_scores.find_graded_values(values, graded_property)[is_gradable]).sum())
 
@@ -212,7 +212,7 @@ def _average(values: Mapping[str, Floats]) -> dict[str, Estimate]:
 
 
 def _average_protected(values: Mapping[str, Floats], key: AnswerKey) -> dict[str, Estimate]:
-    """Average each measure; leave out means of fewer than ten queries if a part is sealed."""
+    """Average each measure; if a part is sealed, leave out means over fewer than ten queries."""
     minimum = MIN_QUERIES if key.release.sealed else 0
     return {
         name: mean if mean.n >= minimum else Estimate(n=mean.n, why=TOO_FEW_QUERIES)
@@ -223,7 +223,7 @@ def _average_protected(values: Mapping[str, Floats], key: AnswerKey) -> dict[str
 def _average_by_stratum(
     values: Mapping[str, Floats], facet: Facet, key: AnswerKey
 ) -> dict[str, StratumFigures[Estimate]]:
-    """Average each measure by kind of query with references; leave out kinds with few sealed queries."""
+    """Average each measure over each kind of query with references, except kinds with few sealed queries."""
     masks = {value: mask & key.has_reference for value, mask in facet.values.items()}
     answerable = replace(facet, values={value: mask for value, mask in masks.items() if mask.any()})
     suppressed = means.find_suppressed_strata(answerable, key.release.sealed_queries)

@@ -46,7 +46,7 @@ class AnswerGrades:
 
 
 def read_answer_grades(graded_property: str, text: str, neighbor: Store | None = None) -> AnswerGrades:
-    """Read people's grades of answers from `PROJECT=RELEASE`, for parts of the release that are not sealed.
+    """Read people's grades of answers from `PROJECT=RELEASE`, for the unsealed parts of the release.
 
     Parameters
     ----------
@@ -80,7 +80,8 @@ def read_answer_grades(graded_property: str, text: str, neighbor: Store | None =
 
 @contextmanager
 def name_project_in_errors(path: Path) -> Iterator[None]:
-    """Add a project's name to errors raised inside the block, because the command has another project."""
+    """Add a project's name to errors raised inside the block, because the command itself runs on another
+    project."""
     try:
         yield
     except (NotFoundError, RefusedError) as error:
@@ -88,20 +89,20 @@ def name_project_in_errors(path: Path) -> Iterator[None]:
 
 
 def convert_to_shares(release: FrozenRelease, grades: PairGrades) -> dict[Pair, float]:
-    """Convert grades of pairs to shares of the release's scale; cannot-tell becomes the lowest grade."""
+    """Convert pairs' grades to shares of the release's scale; cannot-tell becomes the lowest grade."""
     lowest, *_, highest = read_scale(release.rows("guides"))
     span = highest - lowest
     return {pair: 0.0 if grade is None else (grade - lowest) / span for pair, grade in grades.items()}
 
 
 def list_neighbor_projects(store: Store) -> list[str]:
-    """List the other project files in a project's folder, in which people may have graded answers."""
+    """List the other project files in a project's folder, which may hold grades of answers."""
     project = store.path.resolve()
     return sorted(path.name for path in project.parent.glob("*.duckdb") if path.is_file() and path != project)
 
 
 def list_neighbor_releases(store: Store, project: str) -> list[str]:
-    """List the release names of another project in the folder, newest first.
+    """List the release names in another project in the folder, newest first.
 
     Raises
     ------

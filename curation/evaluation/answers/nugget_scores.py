@@ -1,4 +1,4 @@
-"""Nugget scores: the share of a query's nuggets that an answer supports, from grades of support.
+"""Nugget scores: the share of a query's nuggets that an answer supports, according to grades of support.
 
     all        mean over the nuggets of a query: 1 for a supported nugget, 0.5 for partial support, else 0
     vital      mean over the vital nuggets of the query

@@ -1,4 +1,4 @@
-"""Estimates of nugget scores on all queries, from a judge's grades of support that people's grades correct.
+"""Estimates of nugget scores on all queries, from a judge's grades of support corrected by people's grades.
 
 People's grades of some queries correct a judge that graded all answers. The unit is the query of the gold
 set: the score of an answer needs the grade of each nugget. In the project where support is graded each nugget
@@ -113,7 +113,7 @@ def estimate_system(
     by_judge: Mapping[Pair, float],
     by_people: Mapping[Pair, float],
 ) -> JudgedSystem:
-    """Estimate the nugget scores of one system.
+    """Estimate one system's nugget scores.
 
     Parameters
     ----------
@@ -152,7 +152,8 @@ def estimate_system(
 
 
 def _refuse_ungraded(system: str, grader: str, queries: Iterable[str]) -> None:
-    """Refuse answers with missing grades, because the fully graded answers are then no random sample."""
+    """Reject answers with missing grades, because the fully graded answers are then no longer a random
+    sample."""
     missing = list(queries)
     if missing:
         examples = human_sample.name_examples(missing)

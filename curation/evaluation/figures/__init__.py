@@ -1,1 +1,1 @@
-"""Statistics of systems over queries, with their intervals."""
+"""Statistics on systems over queries, with their intervals."""

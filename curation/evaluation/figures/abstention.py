@@ -38,7 +38,7 @@ WHY_CONSTANT = "all first documents have the same score, as in a file that has o
 
 @dataclass(frozen=True)
 class AbstentionFigures:
-    """Statistics on how well a run refuses unanswerable queries.
+    """Statistics on how well a run abstains on unanswerable queries.
 
     Attributes
     ----------
@@ -74,7 +74,7 @@ class AbstentionFigures:
 
     @property
     def note(self) -> str:
-        """Explain missing statistics, and count the unanswerable queries without a row in the file."""
+        """Explain missing statistics, and count the unanswerable queries that have no row in the file."""
         n = self.empty_unanswerable.n
         unsent = round((self.empty_unanswerable.value or 0.0) * n)
         remark = (
@@ -85,7 +85,7 @@ class AbstentionFigures:
 
 
 def measure_abstention(rows: RunRows, qrels: Qrels, tags: Facet, seed: int) -> AbstentionFigures:
-    """Compute how well one run refuses unanswerable queries.
+    """Compute how well one run abstains on unanswerable queries.
 
     Parameters
     ----------
@@ -101,7 +101,7 @@ def measure_abstention(rows: RunRows, qrels: Qrels, tags: Facet, seed: int) -> A
 def compute_abstention_figures(
     confidence: Floats, relevant: Ints, judged: Ints, tagged: Mask, seed: int
 ) -> AbstentionFigures:
-    """Compute how well unanswerable queries are refused, from the confidence of Q queries.
+    """Compute how well unanswerable queries are refused, from the confidence in each of Q queries.
 
     Parameters
     ----------
@@ -137,7 +137,7 @@ def compute_abstention_figures(
 
 
 def find_confidences(query: Ints, scores: Floats, queries: int) -> Floats:
-    """Find the highest document score of each query, shape (Q,); −∞ for a query without a document.
+    """Find each query's highest document score, shape (Q,); −∞ for a query without a document.
 
     Parameters
     ----------
@@ -154,7 +154,7 @@ def find_threshold(answerable: Floats, share: float = KEPT_SHARE) -> float:
 
 
 def _find_threshold_index(count: int, share: float) -> int:
-    """Find the index of the threshold that keeps this share of `count` ascending confidences."""
+    """Find the index of the threshold that keeps this share of `count` confidences in ascending order."""
     return floor(count * (1 - share) + 1e-9)
 
 
@@ -176,7 +176,7 @@ def _explain_undefined(confidence: Floats, answerable: Floats, unanswerable: Flo
 
 
 def _estimate_refusal_rate(answerable: Floats, unanswerable: Floats, threshold: float, seed: int) -> Estimate:
-    """Estimate the share of unanswerable queries below the threshold, by a bootstrap over both classes."""
+    """Estimate the share of unanswerable queries below the threshold, by bootstrapping both classes."""
     random = np.random.Generator(np.random.PCG64(seed))
     resampled_answerable = np.sort(random.choice(answerable, (RESAMPLES, len(answerable))), axis=1)
     thresholds = resampled_answerable[:, [_find_threshold_index(len(answerable), KEPT_SHARE)]]

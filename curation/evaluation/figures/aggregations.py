@@ -43,7 +43,7 @@ TOO_FEW_COMMON = f"fewer than {MIN_QUERIES} queries have a value for every syste
 
 @dataclass(frozen=True)
 class StrataSummary:
-    """Statistics over the strata of one facet, by one measure.
+    """Statistics of one measure over the strata of one facet.
 
     Attributes
     ----------
@@ -85,7 +85,7 @@ def summarize_strata(
     baseline: str | None = None,
     resamples: int = RESAMPLES,
 ) -> StrataSummary:
-    """Compute every aggregation over strata for every system, and the win rates of pairs of systems.
+    """Compute every aggregation over strata for every system, and win rates for pairs of systems.
 
     Parameters
     ----------
@@ -178,7 +178,7 @@ def _aggregate(values: Floats, member: Floats, seed: int, resamples: int) -> tup
 
 
 def _median_of_known(means: Floats, known: Ints) -> Floats:
-    """Compute the median over axis 1, without NaN."""
+    """Compute the median over axis 1, ignoring NaN."""
     if not means.shape[1]:
         return np.full(known.shape, np.nan)
     ascending = np.sort(means, axis=1)

@@ -1,4 +1,4 @@
-"""The effect of hard negatives on the scores of systems over candidate lists.
+"""The effect of hard negatives on systems' scores over candidate lists.
 
 A candidate list holds a query's relevant documents and its negatives. A hard negative is a document that is
 not relevant and that a system proposed for the query's pool. An easy negative was drawn at random from
@@ -32,7 +32,7 @@ from curation.evaluation.scoring.run_scores import RunScores, average_scores, sc
 
 @dataclass(frozen=True)
 class CandidateFigures:
-    """Scores of one system on candidate lists with and without hard negatives, by measure.
+    """One system's scores on candidate lists with and without hard negatives, by measure.
 
     Attributes
     ----------
@@ -50,7 +50,7 @@ class CandidateFigures:
 
 @dataclass(frozen=True)
 class HardNegativeEffect:
-    """The effect of hard negatives on the scores of systems.
+    """How much hard negatives change the systems' scores.
 
     Attributes
     ----------
@@ -72,7 +72,7 @@ class HardNegativeEffect:
 
     @property
     def sentence(self) -> str:
-        """Count the documents of the candidate lists in a sentence."""
+        """Say in a sentence how many documents the candidate lists have."""
         negatives = f"{self.hard:,} hard and {self.easy:,} easy negatives"
         lists = f"Candidate lists of {self.relevant:,} relevant documents, {negatives}"
         if self.unknown:
@@ -88,7 +88,7 @@ class HardNegativeEffect:
 def measure_hard_negatives(
     runs: dict[str, list[RunRows]], qrels: Qrels, pooled: PooledPairs, measures: Sequence[Measure], seed: int
 ) -> HardNegativeEffect:
-    """Score each system on candidate lists with and without hard negatives, averaging the runs of a system by
+    """Score each system on candidate lists with and without hard negatives, averaging each system's runs by
     query.
     """
     hard = find_hard_negatives(qrels, pooled)
@@ -106,7 +106,7 @@ def measure_hard_negatives(
 
 
 def find_hard_negatives(qrels: Qrels, pooled: PooledPairs) -> Mask:
-    """Find the grades that belong to hard negatives, shape (J,)."""
+    """Find the grades of hard negatives, shape (J,)."""
     proposed = np.array([pair in pooled.ranks for pair in qrels.pair_ids], bool)
     return proposed & (qrels.grade < qrels.relevant)
 

@@ -33,7 +33,7 @@ def compare_scores(
     baseline: str | None = None,
     test: str = comparison.RANDOMISATION,
 ) -> tuple[tuple[Comparison, ...], dict[str, tuple[LeaderboardRow, ...]]]:
-    """Compare all pairs of systems, and make the leaderboard of each measure.
+    """Compare all pairs of systems, and make a leaderboard for each measure.
 
     Comparisons and leaderboards are empty with one system. With a baseline not all pairs are compared, so
     there is no leaderboard.
@@ -81,14 +81,14 @@ def compare_scores(
 
 
 def _add_traffic(row: Comparison, measure: str, by_pair: Mapping[tuple[str, str], Estimate]) -> Comparison:
-    """Add the estimate for all searches to a comparison on all queries."""
+    """Add the estimate for all searches to a comparison that covers all queries."""
     if row.stratum or row.measure != measure:
         return row
     return replace(row, traffic=by_pair.get((row.system, row.other)))
 
 
 def _choose_strata(facet: Facet, sealed: Mask) -> dict[StratumName, Mask]:
-    """Choose the strata of a facet that are compared.
+    """Choose which strata of a facet to compare.
 
     Strata with few sealed queries are left out, and also regions of the corpus with few queries.
     """

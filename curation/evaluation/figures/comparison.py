@@ -1,4 +1,4 @@
-"""The comparison of two systems by a measure, with the significance test that decides.
+"""The comparison of two systems by one measure, with the deciding significance test.
 
 A difference compares the values of both systems for one query. A query without a figure for one of the
 systems is left out of the pair, and the report counts left-out queries. The tests are
@@ -51,7 +51,7 @@ class StratumName(NamedTuple):
 
 @dataclass(frozen=True)
 class Comparison:
-    """Comparison of two systems by one measure on some of the queries; undefined values are None.
+    """A comparison of two systems by one measure on some of the queries; undefined values are None.
 
     Attributes
     ----------
@@ -100,23 +100,23 @@ class Comparison:
 
     @property
     def distinguished(self) -> bool:
-        """Return whether the difference between the systems is significant after the correction."""
+        """Return whether the difference between the systems is significant after correction."""
         return self.p_corrected is not None and self.p_corrected < SIGNIFICANT
 
     @property
     def deciding_test(self) -> str:
-        """Return the test that decides on significance; the default test if no test was made."""
+        """Return the test that decides on significance; the default test if none was run."""
         return self.test or RANDOMISATION
 
     @property
     def p(self) -> float | None:
-        """Return the uncorrected p of the test that decides."""
+        """Return the uncorrected p value of the deciding test."""
         value: float | None = getattr(self, f"p_{self.deciding_test}")
         return value
 
     @property
     def note(self) -> str:
-        """Explain a missing verdict, or that interval and test disagree; else ''."""
+        """Explain why there is no verdict, or that the interval and the test disagree; else ''."""
         if self.no_verdict is not None or self.low is None or self.high is None:
             return self.no_verdict or ""
         excludes = self.low > 0 or self.high < 0
@@ -132,7 +132,7 @@ def select_overall(comparisons: Iterable[Comparison], measure: str) -> list[Comp
 
 
 def refuse_unknown_test(test: str) -> None:
-    """Refuse the name of an unknown significance test.
+    """Reject an unknown name of a significance test.
 
     Raises
     ------

@@ -43,7 +43,7 @@ StratumFigure = TypeVar("StratumFigure", bound=tuple[object, ...])
 
 
 class MeasureFigure(NamedTuple):
-    """Value of one measure for one system, with its interval and bounds.
+    """One system's value of one measure, with its interval and bounds.
 
     Attributes
     ----------
@@ -73,7 +73,7 @@ class MeasureFigure(NamedTuple):
 
 
 def compute_means(scores: Sequence[RunScores], queries: Mask | None = None) -> list[dict[str, MeasureFigure]]:
-    """Compute for each run the value of each measure; return a dictionary from measure to value for each run.
+    """Compute each measure for each run; return one dictionary (measure → value) per run.
 
     Parameters
     ----------
@@ -91,12 +91,13 @@ def compute_means(scores: Sequence[RunScores], queries: Mask | None = None) -> l
 
 
 def warn_of_few_queries(sizes: Iterable[int]) -> str:
-    """Warn about intervals from few queries, with their rate of containing the mean; '' if there are none."""
+    """Warn about intervals from few queries, and say how often such intervals contain the mean; '' if there
+    are none."""
     return FEW_QUERIES_WARNING if any(MINIMUM_QUERIES <= n < FEW_QUERIES for n in sizes) else ""
 
 
 def estimate_means(values: Floats, highest: Floats | None = None) -> list[Estimate]:
-    """Average each column without NaN, with an interval or the reason why there is none.
+    """Average each column, ignoring NaN, with an interval or the reason why there is none.
 
     Parameters
     ----------
@@ -151,7 +152,7 @@ def _measure_figure(run: RunScores, chosen: Ints, column: int, estimate: Estimat
 
 @dataclass(frozen=True)
 class StratumFigures(Generic[StratumFigure]):
-    """Measure values of one kind of query.
+    """Values of the measures for one kind of query.
 
     Attributes
     ----------
@@ -166,7 +167,7 @@ class StratumFigures(Generic[StratumFigure]):
 def compute_facet_figures(
     scores: Sequence[RunScores], facet: Facet, sealed: Mask
 ) -> list[dict[str, StratumFigures[MeasureFigure]]]:
-    """Compute the measure values of each run for each value of a facet; return one dictionary for each run.
+    """Compute each run's measures for each value of a facet; return one dictionary per run.
 
     Parameters
     ----------
@@ -183,7 +184,7 @@ def compute_facet_figures(
 
 
 def find_suppressed_strata(facet: Facet, sealed: Mask) -> dict[str, str]:
-    """Map each facet value without results to the reason: it has no query, or few sealed queries."""
+    """Map each facet value without results to the reason: no queries, or too few sealed queries."""
     reasons = {}
     for value, mask in facet.values.items():
         if not mask.any():

@@ -1,4 +1,5 @@
-"""Averages besides the plain mean: the macro mean of strata, the median of queries, the worst stratum."""
+"""Averages besides the plain mean: the macro mean over strata, the median over queries, and the worst
+stratum."""
 
 from __future__ import annotations
 
@@ -39,7 +40,7 @@ class OtherMeans(NamedTuple):
 def compute_other_means(
     scores: RunScores, strata: Facet, figures: Mapping[str, StratumFigures[MeasureFigure]], sealed: bool
 ) -> dict[str, OtherMeans]:
-    """Compute macro mean, median and worst stratum for each measure; only the median for a total.
+    """Compute the macro mean, median and worst stratum for each measure; only the median for a total.
 
     The macro mean of a sealed part averages only strata with figures, because including other strata would
     reveal the hidden means.
@@ -68,7 +69,7 @@ def _average_strata(scores: RunScores, column: int, strata: Sequence[Mask]) -> E
 
 
 def estimate_macro_mean(strata: Sequence[Floats], highest: float = 1.0) -> Estimate:
-    """Average the means of strata, without strata that have no value.
+    """Average the means of strata, ignoring strata without a value.
 
     The macro mean of one stratum is its mean, with the interval of that mean.
 
@@ -96,7 +97,8 @@ def estimate_macro_mean(strata: Sequence[Floats], highest: float = 1.0) -> Estim
 
 
 def estimate_median(values: Floats) -> Estimate:
-    """Compute the median with a 95 % interval of the closest order statistics (Conover 1999, section 3.2)."""
+    """Compute the median with a 95 % interval from the closest order statistics (Conover 1999, section
+    3.2)."""
     defined = np.sort(values[~np.isnan(values)])
     n = len(defined)
     if not n:
@@ -110,7 +112,7 @@ def estimate_median(values: Floats) -> Estimate:
 def find_worst_stratum(
     measure: str, figures: Mapping[str, StratumFigures[MeasureFigure]]
 ) -> tuple[Estimate | None, str | None]:
-    """Find the stratum with the lowest mean among strata with at least `MIN_QUERIES` queries."""
+    """Find the stratum with the lowest mean among those with at least `MIN_QUERIES` queries."""
     means = []
     for name, stratum in sorted(figures.items()):
         figure = stratum.figures.get(measure)

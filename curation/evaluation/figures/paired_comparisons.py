@@ -37,7 +37,7 @@ _Block = tuple["StratumName | None", Floats]
 
 
 def pair_systems(systems: Sequence[str], baseline: str | None = None) -> list[SystemPair]:
-    """Pair the systems: each later system minus each earlier one, or each system minus the baseline.
+    """Pair the systems: subtract each earlier system from each later one, or the baseline from each system.
 
     Raises
     ------
@@ -97,7 +97,7 @@ def compare_systems(
 
 
 def subtract_pairs(values: Floats, pairs: Sequence[SystemPair]) -> Floats:
-    """Subtract the values of paired systems, shape (S, Q) → (Q, P)."""
+    """Subtract paired systems' values, shape (S, Q) → (Q, P)."""
     return (values[[system for system, _ in pairs]] - values[[other for _, other in pairs]]).T
 
 
@@ -139,7 +139,7 @@ def _correct_family(p_values: Floats) -> Floats:
 
 
 def _test_family(test: str, family: Sequence[_Block], seed: int) -> Floats:
-    """Compute each pair's p value in each block, shape (blocks, P); NaN if a pair has too few queries."""
+    """Compute each pair's p value in each block, shape (blocks, P); NaN where a pair has too few queries."""
     is_tested = np.array([(~np.isnan(differences)).sum(axis=0) >= MIN_QUERIES for _, differences in family])
     p_values = np.full(is_tested.shape, np.nan)
     assignments = choose_assignments(int(is_tested.sum()))

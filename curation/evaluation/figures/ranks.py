@@ -1,4 +1,4 @@
-"""The ranking of systems, with groups that corrected tests of all pairs cannot distinguish.
+"""The ranking of systems, with groups of systems that corrected tests of all pairs cannot distinguish.
 
 Systems that cannot be distinguished share a letter: if two systems have no common letter, one is better. The
 letters come from inserting each difference into the groups and absorbing groups that are part of others
@@ -18,7 +18,7 @@ from curation.evaluation.figures.comparison import Comparison
 
 
 class LeaderboardRow(NamedTuple):
-    """A system on the leaderboard.
+    """A system as a row of the leaderboard.
 
     Attributes
     ----------
@@ -38,7 +38,7 @@ class LeaderboardRow(NamedTuple):
 
 
 def rank_systems(means: Mapping[str, float], comparisons: Iterable[Comparison]) -> tuple[LeaderboardRow, ...]:
-    """Rank the systems by falling value, and by name if values are equal.
+    """Rank the systems by descending value, and by name where values are equal.
 
     Parameters
     ----------
@@ -65,7 +65,7 @@ def rank_systems(means: Mapping[str, float], comparisons: Iterable[Comparison]) 
 
 
 def find_groups(order: Sequence[str], pairs: Iterable[tuple[str, str]]) -> list[frozenset[str]]:
-    """Find the largest groups of systems without two distinguished systems, in the order of their members."""
+    """Find the largest groups in which no two systems are distinguished, in the order of their members."""
     groups = [frozenset(order)]
     for pair in pairs:
         smaller_groups: dict[frozenset[str], None] = {}

@@ -1,4 +1,4 @@
-"""Estimates of measures over all searches, from queries that were drawn from the traffic.
+"""Estimates of measures over all searches, from queries drawn from the traffic.
 
 Each query was drawn with a known probability. A query counts with its `search_weights` (Hájek's ratio), so
 that a measure without a value for some queries needs no different formula. The interval is the score interval
@@ -48,7 +48,7 @@ TOO_FEW_DRAWN = f"fewer than {MINIMUM_QUERIES} drawn queries have a value"
 
 
 class _WeightedMean(NamedTuple):
-    """Weighted mean for all searches, without an interval.
+    """A weighted mean for all searches, without an interval.
 
     Attributes
     ----------
@@ -64,7 +64,7 @@ class _WeightedMean(NamedTuple):
 
 
 def estimate_traffic_figures(scores: RunScores, drawn: DrawnQueries) -> dict[str, Estimate]:
-    """Estimate each measure for all searches; a total gets no estimate."""
+    """Estimate each measure for all searches; totals get no estimate."""
     values, highest = (to_mean_scales(scores.measures, column) for column in (scores.values, scores.highest))
     estimates = estimate_for_traffic(values, drawn, highest)
     figures = zip(scores.measures, estimates, strict=True)
@@ -85,7 +85,8 @@ def estimate_for_traffic(values: Floats, drawn: DrawnQueries, highest: Floats) -
 
 
 def estimate_traffic_differences(differences: Floats, drawn: DrawnQueries) -> list[Estimate]:
-    """Estimate the mean of P columns of differences for all searches, shape (Q, P), from −1 to 1 or NaN."""
+    """Estimate the mean for all searches of each of P columns of differences, shape (Q, P), from −1 to 1 or
+    NaN."""
     columns = differences[drawn.queries]
     has_few = intervals.find_most_common(columns)[1] < MIN_DIFFERING
     estimates = []
@@ -171,7 +172,7 @@ def _estimate_with_unseen_query(differences: Floats, drawn: DrawnQueries) -> Est
 
 
 def _compute_variance(influence: Floats, drawn: DrawnQueries) -> tuple[float, int]:
-    """Compute the variance of the ratio estimate, and its degrees of freedom."""
+    """Compute the variance of the ratio estimate and its degrees of freedom."""
     strata = _collapse_strata(drawn)
     variance, freedom = 0.0, 0
     for stratum in np.unique(strata):
@@ -186,7 +187,7 @@ def _compute_variance(influence: Floats, drawn: DrawnQueries) -> tuple[float, in
 
 
 def _collapse_strata(drawn: DrawnQueries) -> Ints:
-    """Number the stratum of each query, combining all strata with one query as `COLLAPSED`.
+    """Number the stratum of each query, combining all strata that have one query into `COLLAPSED`.
 
     A single stratum of one query joins the smallest other stratum. Leaving out a query that is alone in its
     stratum would treat the query's value as certain.

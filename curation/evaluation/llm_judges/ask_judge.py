@@ -1,4 +1,4 @@
-"""The operation that asks a language model for the grades of pairs.
+"""The operation that asks a language model to grade pairs.
 
 The pairs come from the pool, from a release or from a round. Pairs of queries that a release seals are left
 out. Each answer is stored under the hash of all that was sent, so a run goes on where an earlier run ended,
@@ -57,7 +57,7 @@ _ANSWER_COLUMNS = (
 
 
 class PairCall(NamedTuple):
-    """A call about a pair, and whether it is the second call."""
+    """A call about a pair, marked as the first or the second such call."""
 
     candidate: Candidate
     call: ModelCall
@@ -65,7 +65,7 @@ class PairCall(NamedTuple):
 
 
 class JudgePlan(NamedTuple):
-    """The calls of a request.
+    """The calls that a request needs.
 
     Attributes
     ----------
@@ -83,7 +83,7 @@ class JudgePlan(NamedTuple):
 
     @property
     def sentences(self) -> list[str]:
-        """Say where the pairs would be sent, how many pairs and tokens there are, and what is left out."""
+        """Say where the pairs would be sent, how many pairs and tokens that is, and what is left out."""
         again = sum(item.again for item in self.calls)
         pairs = pluralize(len(self.calls) - again, "pair")
         sentences = [
@@ -98,7 +98,7 @@ class JudgePlan(NamedTuple):
 
 @dataclass(frozen=True)
 class AskedJudge:
-    """The grades of a judge after a run.
+    """A judge's grades after a run.
 
     Attributes
     ----------
@@ -119,7 +119,7 @@ class AskedJudge:
 
     @property
     def sentences(self) -> list[str]:
-        """Count the grades, the answers without a grade, and what was sent."""
+        """Say how many grades and answers without a grade there are, and what was sent."""
         graded = f"{self.judge} graded {pluralize(self.graded, 'pair')}, {self.new:,} of them new or changed."
         sentences = [f"{graded} The grades do not count as votes.", *self.spent.sentences]
         untold = {f"cannot tell: {reason}": count for reason, count in self.cannot_tell.items()}
@@ -130,7 +130,7 @@ class AskedJudge:
 
 
 def plan_judge(store: Store, request: JudgeRequest) -> JudgePlan:
-    """Make the calls of a request. Nothing is sent.
+    """Plan a request's calls without sending anything.
 
     Raises
     ------
@@ -162,7 +162,7 @@ def ask_judge(
     author: str,
     say: Callable[..., object] = lambda *_sentences: None,
 ) -> AskedJudge:
-    """Send the calls of a request that have no stored answer, and store the judge's grades.
+    """Send the request's calls that have no stored answer yet, and store the judge's grades.
 
     Parameters
     ----------
@@ -195,7 +195,7 @@ OPERATIONS = {
 
 
 def _read_environment(request: JudgeRequest) -> Mapping[str, str]:
-    """Read the environment's variables, with the model of the request."""
+    """Read the environment variables, with the request's model."""
     return os.environ if request.model is None else {**os.environ, endpoint.MODEL: request.model}
 
 
@@ -214,7 +214,7 @@ def _name_source(model: str) -> str:
 
 
 def _choose_pairs(store: Store, request: JudgeRequest) -> tuple[list[Candidate], dict[str, int]]:
-    """Choose the pairs of the pool, of a release or of a round, without pairs of sealed queries."""
+    """Choose pairs from the pool, from a release or from a round, excluding pairs of sealed queries."""
     left_out: Counter[str] = Counter()
     release = None if request.release is None else load_release(store, request.release)
     with store.reading() as cursor:
@@ -269,7 +269,7 @@ def _make_calls(
 def _store_grades(
     store: Store, plan: JudgePlan, spent: call_runs.ModelSpending, author: str, without: Sequence[str]
 ) -> AskedJudge:
-    """Store the grades of the answers that there are, and count them."""
+    """Store the grades from the available answers, and count them."""
     grades: list[int | None] = []
     cannot_tell: Counter[str] = Counter()
     guide_hash, model = plan.guide.guide_hash, plan.calls[0].call.model

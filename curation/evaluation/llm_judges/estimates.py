@@ -45,7 +45,7 @@ from curation.store import Cursor, Store
 
 @dataclass(frozen=True)
 class JudgedSystem:
-    """Estimates for one system, by measure; measures without a value under people's grades are left out.
+    """Estimates for one system, by measure; measures without a value based on people's grades are left out.
 
     Attributes
     ----------
@@ -62,7 +62,7 @@ class JudgedSystem:
 
 @dataclass(frozen=True)
 class JudgedEvaluation:
-    """Results of systems on all queries that a judge graded, corrected by people's grades.
+    """Results for systems on all queries that a judge graded, corrected by people's grades.
 
     Attributes
     ----------
@@ -129,7 +129,7 @@ def estimate_with_judge(
 def make_judged_evaluation(
     judge: str, sample: HumanSample, judged: PairGrades, systems: Iterable[JudgedSystem], not_drawn: int = 0
 ) -> JudgedEvaluation:
-    """Count the grades of the judge and of people, and add the estimates for systems."""
+    """Count the judge's and people's grades, and add the estimates for systems."""
     totals = Counter(sample.strata)
     graded = Counter(compress(sample.strata, sample.is_graded.tolist()))
     return JudgedEvaluation(
@@ -147,7 +147,7 @@ def make_judged_evaluation(
 
 
 def refuse_sealed(release: EvaluatedRelease) -> None:
-    """Refuse to use a judge on a sealed part."""
+    """Reject the use of a judge on a sealed part."""
     if release.sealed:
         raise RefusedError(
             f"{', '.join(release.sealed)} of the release {release.name!r} is sealed, and a specially "
@@ -159,7 +159,7 @@ def refuse_sealed(release: EvaluatedRelease) -> None:
 def read_judged_sample(
     cursor: Cursor, frozen: FrozenRelease, judge: str, evaluated: Collection[str], identical: IdenticalTexts
 ) -> tuple[HumanSample, dict[Pair, int | None]]:
-    """Read the sample of queries that people graded, and the judge's grades of all pairs in these queries'
+    """Read the sample of queries that people graded, and the judge's grades of all pairs in the queries'
     pools.
 
     Parameters
@@ -225,7 +225,7 @@ def _score_runs(
     reading: ReadingOptions,
     progress: Progress,
 ) -> dict[str, Floats]:
-    """Score each system by query and measure, shape (Q, M), averaging the runs of one system."""
+    """Score each system by query and measure, shape (Q, M), averaging each system's runs."""
     values_of: dict[str, list[Floats]] = {}
     for source in runs:
         run = read_run(source, release, reading, progress)
@@ -253,7 +253,7 @@ def _estimate_system(
 
 
 def cut_intervals(estimate: DifferenceEstimate) -> DifferenceEstimate:
-    """Limit intervals to the range from 0 to 1, which holds every measure."""
+    """Limit intervals to the range from 0 to 1, which contains every measure."""
     people_alone = _cut_interval(estimate.people_alone)
     return replace(estimate, estimate=_cut_interval(estimate.estimate), people_alone=people_alone)
 

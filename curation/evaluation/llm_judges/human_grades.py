@@ -1,4 +1,4 @@
-"""Human grades: people's grades of pairs, with which a judge is compared.
+"""Human grades: people's grades of pairs, against which a judge is compared.
 
 The grades come from the live project, or from parts of a release. Queries that a release seals are left
 out, unless the parts are named with a reason.
@@ -77,7 +77,7 @@ class HumanGrades:
 
 
 def read_live_grades(cursor: Cursor) -> HumanGrades:
-    """Read people's grades from the live project, without queries that a release seals."""
+    """Read people's grades from the live project, except for queries that a release seals."""
     sealed = frozenset(read_sealed_queries(cursor))
     pairs = [pair for pair in read_consensus(cursor).pairs if pair.query_id not in sealed]
     grades = {(pair.query_id, pair.document_id): pair.grade for pair in pairs}
@@ -101,8 +101,8 @@ def read_live_grades(cursor: Cursor) -> HumanGrades:
 def read_release_grades(
     store: Store, name: str, split: str | None, purpose: str, reason: str | None, actor: str
 ) -> HumanGrades:
-    """Read people's grades from a release: of one part, of `all` parts, or by default of parts that are not
-    sealed.
+    """Read people's grades from a release: from one part, from `all` parts, or by default from the unsealed
+    parts.
 
     Raises
     ------
@@ -139,7 +139,7 @@ def read_release_grades(
 
 
 def _read_annotator_grades(release: FrozenRelease, pairs: PairGrades) -> tuple[Grades, dict[str, int]]:
-    """Read annotators' grades of these pairs, without blind duplicates, pilot rounds and older texts."""
+    """Read annotators' grades of these pairs, except blind duplicates, pilot rounds and older texts."""
     rounds = {row["round"]: row["kind"] for row in release.rows("rounds")}
     votes: dict[tuple[str, str, str], set[int]] = defaultdict(set)
     for row in release.rows("judgments"):
@@ -160,7 +160,7 @@ def _group_queries_by_type(queries: Rows) -> QueryTypes:
 
 
 def _group_by_name(rows: Iterable[tuple[str, str]]) -> dict[str, frozenset[str]]:
-    """Group pairs of query id and name by name, in the order of the names."""
+    """Group pairs (query id, name) by name, in the order of the names."""
     groups: dict[str, set[str]] = defaultdict(set)
     for query_id, name in rows:
         groups[name].add(query_id)

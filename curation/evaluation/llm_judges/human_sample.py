@@ -80,7 +80,8 @@ def find_human_sample(cursor: Cursor, release: FrozenRelease, evaluated: Collect
 def _sample_draw(
     cursor: Cursor, release: FrozenRelease, draw: QueryDraw, query_ids: Collection[str]
 ) -> HumanSample:
-    """Make the sample of evaluated queries that a round drew, from the queries before the draw."""
+    """Make the sample of evaluated queries that a round drew, out of the queries available before the
+    draw."""
     ids = tuple(sorted(draw.strata))
     people = draw.drawn.intersection(query_ids)
     in_other_parts = len(draw.drawn) - len(people)
@@ -137,7 +138,7 @@ def make_human_sample(
     left_out: Mapping[str, int],
     searches: Floats | None = None,
 ) -> HumanSample:
-    """Make a sample in which each query's probability is the share of its stratum that people graded.
+    """Make a sample in which each query's probability is the share of its stratum that was graded.
 
     Raises
     ------
@@ -163,7 +164,7 @@ def _read_current_sample(cursor: Cursor) -> dict[str, FrameRow]:
 
 
 def _refuse_other_sample(release: FrozenRelease, missing: Collection[str]) -> None:
-    """Refuse a release that has queries outside the current sample."""
+    """Reject a release with queries outside the current sample."""
     if missing:
         raise RefusedError(
             f"The project's current sample lacks {pluralize(len(missing), 'query', 'queries')} of the "
@@ -174,7 +175,8 @@ def _refuse_other_sample(release: FrozenRelease, missing: Collection[str]) -> No
 
 
 def _find_top_ups(cursor: Cursor, drawn: Collection[str], frame: Mapping[str, FrameRow]) -> set[str]:
-    """Find the queries that top-ups added to the smallest earlier sample with all the release's queries."""
+    """Find the queries that top-ups added to the smallest earlier sample that contains all of the release's
+    queries."""
     sql = "SELECT list(query_id) FROM sample_queries GROUP BY sample_id ORDER BY min(rowid)"
     samples: list[set[str]] = [set(query_ids) for (query_ids,) in cursor.execute(sql).fetchall()]
     candidates = [sample for sample in samples if sample.issuperset(drawn) and sample.issubset(frame)]
@@ -183,7 +185,7 @@ def _find_top_ups(cursor: Cursor, drawn: Collection[str], frame: Mapping[str, Fr
 
 
 def _refuse_chosen_queries(release: FrozenRelease, drawn: Collection[str], origin: str, way_out: str) -> None:
-    """Refuse queries without people's grades, unless the draw or the split left them out."""
+    """Reject queries without people's grades, unless the draw or the split left them out."""
     missing = set(drawn).difference(row["query_id"] for row in release.rows("queries"))
     if missing:
         raise RefusedError(
@@ -195,7 +197,7 @@ def _refuse_chosen_queries(release: FrozenRelease, drawn: Collection[str], origi
 
 
 def _refuse_split_by_time(release: FrozenRelease) -> None:
-    """Refuse a split by time, because the parts are not random samples."""
+    """Reject a split by time, because its parts are not random samples."""
     if release.rows("split")[0]["parameters"].get("by_time"):
         raise RefusedError(
             f"The split of the release {release.row.name!r} goes by time, so the queries of a part are "

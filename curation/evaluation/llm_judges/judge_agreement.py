@@ -1,4 +1,4 @@
-"""The agreement of a judge with people, as statistics, sentences and tables."""
+"""A judge's agreement with people, as statistics, sentences and tables."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _LABELS = {measure.name: measure.label for measure in COEFFICIENTS} | {KAPPA: "C
 
 
 class JudgedGrade(NamedTuple):
-    """Shares of the judge's lower, same and higher grades among pairs to which people gave one grade.
+    """Among pairs that people gave one grade, the shares that the judge graded lower, the same and higher.
 
     Attributes
     ----------
@@ -39,7 +39,7 @@ class JudgedGrade(NamedTuple):
 
 @dataclass(frozen=True)
 class JudgeAgreement:
-    """The agreement of a judge with people, from `measure_agreement`.
+    """A judge's agreement with people, from `measure_agreement`.
 
     Attributes
     ----------
@@ -81,7 +81,7 @@ class JudgeAgreement:
 
     @property
     def sentences(self) -> list[str]:
-        """Describe the difference of grades, the compared pairs, and the pairs that were left out."""
+        """Describe the difference of grades, the compared pairs, and the pairs left out."""
         counts = self.coverage
         lines = [self.verdict, *self.checks.own.sentences]
         mean, low, high = _show_figure(self.difference)
@@ -110,7 +110,8 @@ class JudgeAgreement:
 
     @property
     def verdict(self) -> str:
-        """Say in one sentence how reliable the judge is, compared with people, and where it is biased."""
+        """Say in one sentence how reliable the judge is, compared with people, and where the judge is
+        biased."""
         alpha, human = self.figures["ordinal"]
         words = f"{self.judge} agrees with people's consensus (alpha {decimal(alpha.value, 2)})"
         if human.value is None or alpha.low is None or alpha.high is None:
@@ -136,7 +137,7 @@ class JudgeAgreement:
 
     @property
     def tables(self) -> tuple[Table, ...]:
-        """Make tables of the judge's agreement next to people's, of the confusion, and of the breakdowns."""
+        """Make tables of the judge's agreement next to people's, of confusions, and of the breakdowns."""
         where = f"the release {self.release}, {', '.join(self.parts)}" if self.release else "the project"
         figures = []
         for name, (judge, people) in self.figures.items():
@@ -163,7 +164,7 @@ class JudgeAgreement:
 
 
 def excludes_zero(estimate: Estimate) -> bool:
-    """Tell whether the interval of an estimate does not contain 0."""
+    """Return whether an estimate's interval excludes 0."""
     return estimate.low is not None and estimate.high is not None and not estimate.low <= 0 <= estimate.high
 
 

@@ -1,4 +1,5 @@
-"""Checks of a judge, as of an annotator: consistency, bias by kind of query, modal grade and length bias.
+"""Checks of a judge, like those of an annotator: consistency, bias by kind of query, modal grade and length
+bias.
 
 The bias of a judge is its grade minus people's grade, in steps of the scale. The error that a judge makes at
 people's same grade should not depend on the length of the document. Intervals are by bootstrap over queries.
@@ -49,7 +50,7 @@ GROUP BY query_id ORDER BY query_id
 
 
 class OwnAnswers(NamedTuple):
-    """The checks of a judge's own answers; all are empty for a judge whose grades were imported.
+    """Checks of a judge's own answers; all are empty if the judge's grades were imported.
 
     Attributes
     ----------
@@ -65,7 +66,7 @@ class OwnAnswers(NamedTuple):
 
     @property
     def sentences(self) -> list[str]:
-        """Count the quotes that are not in the document, and the answers that quote an instruction."""
+        """Say how many quotes are missing from the document, and the answers that quote an instruction."""
         sentences = []
         if self.quotes:
             quotes = pluralize(self.quotes, "quote")
@@ -100,7 +101,7 @@ class JudgeChecks(NamedTuple):
 
     @property
     def table(self) -> Table:
-        """A table of the checks with their intervals."""
+        """Make a table of the checks with their intervals."""
         shares = f"{percent(self.modal_share)} of its grades, {percent(self.human_share)} of people's"
         rows: list[tuple[object, ...]] = [
             ("asked twice: same grade", *self.own.consistency),
@@ -112,7 +113,7 @@ class JudgeChecks(NamedTuple):
 
 
 def read_own_answers(cursor: Cursor, judge: str) -> OwnAnswers:
-    """Read the newest answers of a judge, and estimate its consistency."""
+    """Read a judge's newest answers, and estimate the judge's consistency."""
     rows = cursor.execute(_TWICE, [judge]).fetchall()
     repeats = Repeats(judge, len(rows), [row[0] for row in rows], [row[1] for row in rows], 0, None)
     score = score_repeats(repeats)
@@ -161,7 +162,7 @@ def check_judge(
 
 
 def _correlate_with_length(errors: Floats, human: Ints, lengths: Floats, index: Ints, seed: int) -> Estimate:
-    """Correlate the errors with the lengths, both as differences from their means at people's same grade."""
+    """Correlate errors with lengths, both as differences from their means at the same human grade."""
     counts = np.maximum(1, np.bincount(human))
     error, length = (
         np.round(values - (np.bincount(human, values) / counts)[human], 9) for values in (errors, lengths)

@@ -1,4 +1,4 @@
-"""The import of a judge's judgments, which are stored apart from people's judgments.
+"""The import of a judge's judgments, which are stored apart from people's.
 
 A judge, which is a model or a program, adds nothing that a release could hold: no query, no candidate, no
 annotator, no round. So a judgment of a query that the project lacks is refused, or left out and counted. A
@@ -42,7 +42,7 @@ _IMPORT_COLUMNS = ("note", "submitted_at", "imported_at")
 
 @dataclass(frozen=True)
 class JudgeImport:
-    """Outcome of importing a judge's judgments.
+    """The outcome of importing a judge's judgments.
 
     Attributes
     ----------
@@ -140,7 +140,7 @@ def _check_name_and_fields(store: Store, judge: str, fields: JudgmentFields) -> 
 
 
 def check_judge_name(cursor: Cursor, judge: str) -> None:
-    """Refuse a name that breaks the rule, that a person has, or that looks like the name of another judge."""
+    """Reject a name that breaks the rule, belongs to a person, or looks like another judge's name."""
     if not _JUDGE_NAME.fullmatch(judge):
         raise InputError(f"Judge {judge!r}: expected 1-63 letters, digits and . : @ + / - _, no spaces")
     people, judges = read_names_in_use(cursor), {known.judge for known in list_judges(cursor)}
@@ -159,7 +159,7 @@ def check_judge_name(cursor: Cursor, judge: str) -> None:
 
 
 def _drop_unknown(file: JudgmentFile, skip_unknown: bool, left_out: dict[str, int]) -> list[ImportedJudgment]:
-    """Keep the judgments of queries that the project has; a query whose text only the file has is unknown."""
+    """Keep the judgments of queries in the project; a query whose text is only in the file is unknown."""
     texts = {query.query_id: query.text for query in file.new_queries}
     judgments = [judgment for judgment in file.judgments if judgment.query_id not in texts]
     unknown_count = len(file.judgments) - len(judgments)
@@ -185,7 +185,7 @@ class _ImportPlan(NamedTuple):
 
 
 class _ProjectState:
-    """The judgments of a file, and the project's data on which their import depends."""
+    """The judgments in a file, and the project data on which their import depends."""
 
     def __init__(self, cursor: Cursor, judge: str, judgments: Sequence[ImportedJudgment]) -> None:
         self.judgments = judgments

@@ -29,7 +29,7 @@ WHERE judge = ? ORDER BY query_id, document_id, content_hash
 
 
 class StoredJudge(NamedTuple):
-    """A judge with counts of the stored judgments.
+    """A judge with counts of its stored judgments.
 
     Attributes
     ----------
@@ -65,7 +65,7 @@ def list_judges(cursor: Cursor) -> list[StoredJudge]:
 
 
 def require_judge(cursor: Cursor, name: str) -> StoredJudge:
-    """Return the judge with this name.
+    """Return the judge with this name, or raise an error.
 
     Raises
     ------

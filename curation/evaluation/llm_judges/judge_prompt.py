@@ -1,4 +1,4 @@
-"""The call that asks a language model for the grade of a pair, and the reading of the model's answer.
+"""The call that asks a language model to grade a pair, and the parsing of the model's answer.
 
 The prompt of a call has the rules and the guide. Query and document are the call's material, which is sent as
 JSON in a message of its own, so that a document cannot end its own text and go on as an instruction.
@@ -51,7 +51,7 @@ class JudgeAnswer(NamedTuple):
 def make_judge_prompt(
     guide: Guide, sealed_texts: Collection[str], extra: str = "", again: bool = False
 ) -> str:
-    """Make the prompt with a guide; `again` reverses the order of grades and examples.
+    """Make the prompt from a guide; `again` reverses the order of grades and examples.
 
     Parameters
     ----------
@@ -80,7 +80,7 @@ def make_judge_prompt(
 def make_pair_call(
     prompt: str, model: str, text: ItemText, guide: Guide, seed: int, again: bool = False
 ) -> tuple[ModelCall, int]:
-    """Make the call about a pair; also return the number of characters of the document that it leaves out."""
+    """Make the call about a pair; also return how many characters of the document it leaves out."""
     longest = int(MAX_TEXT_LENGTH * (SECOND_CUT if again else 1))
     drawn = draw_by_guide(text.document, text.query, guide, NO_IMAGE_HOSTS, longest, text.matched)
     fields = [": ".join(filter(None, (label, _join_text(value)))) for label, value in drawn.facts or ()]
@@ -92,7 +92,7 @@ def make_pair_call(
 
 
 def check_answer(answer: str) -> None:
-    """Check that an answer has a JSON object, so that the model is not asked again.
+    """Check that an answer contains a JSON object, so that the model is not asked again.
 
     Raises
     ------
@@ -134,7 +134,7 @@ def read_judge_answer(
 
 
 def _make_settings(scale: Sequence[int], seed: int) -> dict[str, Any]:
-    """Make the settings of a call: no randomness, and the form of the answer as a JSON schema."""
+    """Make the settings of a call: no randomness, and the answer's form as a JSON schema."""
     text = {"type": "string"}
     fields: dict[str, Any] = {
         "instructions": text,
@@ -148,13 +148,13 @@ def _make_settings(scale: Sequence[int], seed: int) -> dict[str, Any]:
 
 
 def _is_in(quote: Any, source: Sequence[str]) -> bool:
-    """Return whether the words of a quote occur in a text in the order of the quote."""
+    """Return whether a quote's words occur in a text in the same order."""
     words = split_words(quote) if isinstance(quote, str) else []
     return bool(words) and f" {' '.join(words)} " in f" {' '.join(source)} "
 
 
 def _join_text(nodes: Sequence[Node]) -> str:
-    """Join the text of drawn elements, with a line for each block."""
+    """Join the text of the drawn elements, with one line per block."""
     pieces = []
     for node in nodes:
         if isinstance(node, Element):

@@ -1,4 +1,4 @@
-"""The request by which a lead has a language model grade pairs."""
+"""The request by which a lead asks a language model to grade pairs."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from curation.core.request import Seed, option
 
 @dataclass(frozen=True)
 class JudgeRequest:
-    """A request for the grades of a language model; by default of all pairs of the pool.
+    """A request for a language model's grades, by default for all pairs in the pool.
 
     Attributes
     ----------

@@ -57,7 +57,7 @@ def measure_judge_agreement(
     seed: int = 0,
     actor: str = COMMAND_LINE,
 ) -> JudgeAgreement:
-    """Compare a judge with people: on the live project, or on parts of a release.
+    """Compare a judge with people: in the live project or on parts of a release.
 
     Parameters
     ----------
@@ -89,7 +89,7 @@ def measure_judge_agreement(
 
 
 def _find_current_guides(cursor: Cursor) -> set[str]:
-    """Find the hashes of the current guide and of guides whose grades have the same meaning."""
+    """Find the hashes of the current guide and of guides whose grades mean the same."""
     group_of = group_equivalent_guides(cursor)
     current_group = group_of[current_guide(cursor).guide_hash]
     return {guide for guide, group in group_of.items() if group == current_group}
@@ -104,7 +104,7 @@ def _compare_with_people(
     own: OwnAnswers,
     lengths: Mapping[str, int],
 ) -> JudgeAgreement:
-    """Compare a judge with the consensus of people, as if they were two annotators."""
+    """Compare a judge with people's consensus, as if they were two annotators."""
     both = {
         pair: (human_grade, grade)
         for pair, grade in judge_grades.items()
@@ -146,7 +146,8 @@ def _compare_with_people(
 def match_pairs(
     people: HumanGrades, judgments: Sequence[JudgeJudgment], current_guides: Collection[str]
 ) -> tuple[dict[Pair, int | None], dict[str, int]]:
-    """Map each pair to the judge's grade of the version that people judged, and count the pairs of each case.
+    """Map each pair to the judge's grade for the version that people judged, and count the pairs in each
+    case.
 
     A grade is None if the judge could not tell. `JudgeAgreement.coverage` explains the cases.
     """
@@ -186,7 +187,7 @@ def match_pairs(
 def _pair_figures_with_people(
     judge: Mapping[str, Estimate], kappa: Estimate, people: HumanGrades, both: Collection[Pair], seed: int
 ) -> dict[str, tuple[Estimate, Estimate]]:
-    """Add people's agreement with each other next to the judge's agreement, on the same pairs."""
+    """Put people's agreement with each other next to the judge's agreement, on the same pairs."""
     annotator_grades = people.select_grades(both)
     grade_counts = count_values(annotator_grades, people.scale)
     basis = inter_annotator.find_overlap(grade_counts, annotator_grades.unit_queries)
@@ -199,7 +200,7 @@ def _pair_figures_with_people(
 def _compute_grade_shares(
     both: Mapping[Pair, tuple[int, int]], scale: Sequence[int], seed: int
 ) -> tuple[JudgedGrade, ...]:
-    """Compute the shares of pairs for which the judge's grade is equal, lower and higher."""
+    """Compute the shares of pairs for which the judge's grade is equal, lower or higher."""
     queries, index = np.unique([query for query, _ in both], return_inverse=True)
     steps = np.searchsorted(scale, np.asarray(list(both.values())))
     count = len(queries)

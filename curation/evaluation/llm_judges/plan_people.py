@@ -1,4 +1,4 @@
-"""The rounds in which people grade pairs because of a judge.
+"""Rounds in which people grade pairs because of a judge.
 
 People grade the pools of a stratified random sample of queries (`labeling.rounds.query_draw`), because the
 difference estimate needs queries with known probabilities. Pairs on which the judge and people differ most
@@ -54,7 +54,7 @@ def open_people_rounds(
 
 
 def _count_queries(cursor: Cursor, pairs: int) -> int:
-    """Count the queries whose pools have about this number of pairs; at least one query a stratum."""
+    """Count the queries whose pools add up to about this number of pairs; at least one query per stratum."""
     rows, active = read_candidates(cursor)
     sizes = Counter(row.query_id for row in rows if row.content_hash is not None and row.query_id in active)
     frame, _ = read_frame(cursor)
@@ -63,7 +63,7 @@ def _count_queries(cursor: Cursor, pairs: int) -> int:
 
 
 def _find_gaps(cursor: Cursor, judge: str) -> Mapping[Pair, int]:
-    """Find the pairs on which judge and people differ, with the size of the difference."""
+    """Find the pairs on which the judge and people differ, with the size of the difference."""
     people = read_live_grades(cursor)
     grades, _ = match_pairs(people, read_judge_judgments(cursor, judge), ())
     gaps = {

@@ -1,4 +1,4 @@
-"""Judges side by side, on the same pairs that people graded.
+"""Judges side by side, on the same human-graded pairs.
 
 The resamples of queries are the same for all judges, so the differences between judges are paired.
 """
@@ -18,8 +18,8 @@ from curation.store import Cursor
 
 
 def compare_judges(cursor: Cursor, seed: int = 0) -> Table | None:
-    """Compare all judges of the project on the pairs that people and all judges graded; None without such
-    pairs.
+    """Compare all judges of the project on the pairs that both people and all judges graded; None if there
+    are no such pairs.
 
     The figure of a judge is the share of pairs with people's grade. The best judge is first.
     """

@@ -1,1 +1,1 @@
-"""The report of an evaluation: sections that the HTML file, the app and the terminal all show."""
+"""The report of an evaluation: sections shared by the HTML file, the app and the terminal."""

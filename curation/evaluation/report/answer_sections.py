@@ -1,4 +1,4 @@
-"""The report's sections on the answers of systems, alone and combined with retrieval.
+"""The report's sections on systems' answers, alone and combined with retrieval.
 
 Exact match and F1 are computed from reference answers, and scores of citations from people's marks. People
 graded correctness, support of nuggets and faithfulness. A run and a file of answers belong to one system
@@ -44,7 +44,7 @@ GRADED_MEASURES = (CORRECTNESS, FAITHFULNESS)
 
 
 def write_support_findings(evaluation: AnswerEvaluation) -> list[str]:
-    """Warn about means of support that are too low, and state the first systems' scores by a corrected judge.
+    """Warn about implausibly low means of support, and state the first systems' scores by a corrected judge.
 
     Means of support count 0 for each query without an answer, and otherwise use only graded answers.
     """
@@ -65,7 +65,7 @@ def write_support_findings(evaluation: AnswerEvaluation) -> list[str]:
 
 
 def write_answers(evaluation: AnswerEvaluation | None) -> list[Section]:
-    """Show exact match, F1 and people's grades for each system; no section if no answers were given."""
+    """Show exact match, F1 and people's grades for each system; no section if there are no answers."""
     if evaluation is None:
         return []
     measures = choose_shown_measures(evaluation)
@@ -95,7 +95,7 @@ def write_answers(evaluation: AnswerEvaluation | None) -> list[Section]:
 
 
 def choose_shown_measures(evaluation: AnswerEvaluation) -> list[str]:
-    """Choose the measures by which any system has a value."""
+    """Choose the measures for which at least one system has a value."""
     measures = list(evaluation.systems[0].overall)
     overall = [system.overall for system in evaluation.systems]
     with_value = [name for name in measures if any(figures[name].value is not None for figures in overall)]
@@ -103,7 +103,7 @@ def choose_shown_measures(evaluation: AnswerEvaluation) -> list[str]:
 
 
 def count_compared_queries(evaluation: AnswerEvaluation) -> str:
-    """Count the queries whose references, nuggets or evidence answers can be compared with, in a sentence."""
+    """Say in a sentence how many queries have references, nuggets or evidence to compare answers with."""
     measures = choose_shown_measures(evaluation)
     references = [name for measure, name in _COMPARED_WITH.items() if measure in measures]
     names = " or ".join(references or ["reference answers"])
@@ -112,7 +112,7 @@ def count_compared_queries(evaluation: AnswerEvaluation) -> str:
 
 
 def define_measures(measures: Sequence[str]) -> str:
-    """Define measures of answers in sentences."""
+    """Define the measures of answers in sentences."""
     return " ".join(text for name, text in _DEFINITIONS.items() if name in measures)
 
 
@@ -141,7 +141,7 @@ def _tables_by_facet(evaluation: AnswerEvaluation, measures: Sequence[str]) -> l
 
 
 def keep_weighted_score(measures: Sequence[str]) -> list[str]:
-    """Keep only the weighted score among nugget scores, and all other measures."""
+    """Of the nugget scores, keep only the weighted one, and all other measures."""
     return [measure for measure in measures if measure == WEIGHTED or measure not in NUGGET_SCORES]
 
 
@@ -157,7 +157,7 @@ def _draw_measures(evaluation: AnswerEvaluation) -> Markup:
 
 
 def write_triples(evaluation: Evaluation, answers: AnswerEvaluation) -> list[Section]:
-    """Show retrieval, answer quality and faithfulness of each system in one row."""
+    """Show retrieval, answer quality and faithfulness in one row per system."""
     systems = _collect_triples(evaluation, answers)
     rows = tuple((name, *(_show_cell(cells, column) for column in cells)) for name, cells in systems.items())
     definitions = define_measures(choose_shown_measures(answers))
@@ -167,7 +167,7 @@ def write_triples(evaluation: Evaluation, answers: AnswerEvaluation) -> list[Sec
 
 
 def write_triple_findings(evaluation: Evaluation, answers: AnswerEvaluation) -> list[str]:
-    """State retrieval, answer quality and faithfulness of each of the first systems in a sentence."""
+    """State each of the first systems' retrieval, answer quality and faithfulness in a sentence."""
     sentences = []
     for name, triple in list(_collect_triples(evaluation, answers).items())[:5]:
         cells = [f"{measure} {_show_cell(triple, measure)}" for measure in triple]

@@ -19,7 +19,7 @@ AGGREGATION_REMARK = (
 
 
 def write_other_means(evaluation: Evaluation) -> list[Section]:
-    """Show weighted averages of the first measure, and aggregations over the strata of the corpus."""
+    """Show weighted averages by the first measure, and aggregations over the strata of the corpus."""
     headline = evaluation.measures[0]
     columns = ("system", "mean", "for all searches", "over strata alike", "median", "worst stratum")
     rows = tuple(_make_averages_row(system, headline) for system in evaluation.runs)

@@ -36,14 +36,15 @@ def format_interval(figure: _Ends) -> str:
 
 
 def format_figure(figure: _Figure) -> str:
-    """Write a value with its interval; a dash for an unknown value."""
+    """Write a value with its interval; a dash if it is unknown."""
     if figure.value is None:
         return "–"
     return format_value(figure.value) + ("" if figure.low is None else f" ({format_interval(figure)})")
 
 
 def format_with_n(figure: MeasureFigure | Estimate, queries: int) -> str:
-    """Write a value with its interval, and with its number of queries if the table gives another number."""
+    """Write a value with its interval, and with its number of queries if that differs from the table's
+    number."""
     size_text = "" if figure.value is None or figure.n == queries else f", n\u00a0=\u00a0{figure.n:,}"
     return format_figure(figure) + size_text
 
@@ -54,7 +55,7 @@ def format_value(value: float) -> str:
 
 
 def tabulate_measures(caption: str, evaluation: Evaluation, cell: Callable[[MeasureFigure], object]) -> Table:
-    """Make a table of all measures and systems; up to `MAX_COLUMNS` systems are columns."""
+    """Make a table of all measures and systems, with up to `MAX_COLUMNS` systems as columns."""
     rows = [(run.name, *(cell(run.overall[name]) for name in evaluation.measures)) for run in evaluation.runs]
     if len(rows) > MAX_COLUMNS:
         return Table(caption, ("system", *evaluation.measures), tuple(rows))

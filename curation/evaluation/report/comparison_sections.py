@@ -31,7 +31,7 @@ MAX_LISTED_VALUES = 50
 
 
 def write_comparison(evaluation: Evaluation) -> list[Section]:
-    """Compare systems by the first measure: leaderboard, and differences overall and by kind of query."""
+    """Compare systems by the first measure: leaderboard, with differences overall and by kind of query."""
     if not evaluation.comparisons:
         return []
     measure = evaluation.comparisons[0].measure
@@ -155,8 +155,8 @@ def _write_facet(evaluation: Evaluation, facet: str) -> Section:
 
 
 def _choose_values(strata: Sequence[Mapping[str, StratumFigures[MeasureFigure]]]) -> tuple[list[str], str]:
-    """Choose the values of a facet that tables list, and count the other values in a sentence ('' if there
-    are none).
+    """Choose the values of a facet to list in tables, and count the other values in a sentence ('' if none
+    are left).
 
     If a facet has more than `MAX_LISTED_VALUES` values, the values with the most queries and with figures of
     any run are listed.

@@ -15,7 +15,7 @@ _JUNIT_ELEMENTS = {"failed": "failure", "not checked": "error", "passed": "syste
 
 
 def write_junit(title: str, conditions: Sequence[CheckedCondition]) -> str:
-    """Write a JUnit suite with a test case for each condition; an unchecked condition becomes an error."""
+    """Write a JUnit suite with one test case per condition; an unchecked condition becomes an error."""
     outcomes = [condition.outcome for condition in conditions]
     suite = ElementTree.Element("testsuite", name=show_controls(title), tests=str(len(conditions)))
     suite.attrib |= {"failures": str(outcomes.count("failed")), "errors": str(outcomes.count("not checked"))}
@@ -37,7 +37,7 @@ def list_sentences(condition: CheckedCondition) -> list[str]:
 
 
 def make_condition_sections(conditions: Sequence[CheckedCondition]) -> list[Section]:
-    """Show failed and unchecked conditions of --fail-if with their values; no section without conditions."""
+    """Show failed and unchecked `--fail-if` conditions with their values; no section without conditions."""
     if not conditions:
         return []
     remarks, tables = [], []

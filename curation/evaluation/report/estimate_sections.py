@@ -43,7 +43,7 @@ def make_judge_sections(
 
 
 def explain_undrawn_pairs(evaluation: JudgedEvaluation) -> str:
-    """Explain how the estimates count pairs that a sample of the pool left out, in a sentence."""
+    """Explain how the estimates count pairs left out of a sample of the pool, in one sentence."""
     return (
         "Only a random sample of the pool was judged. Estimates with a judge count the "
         f"{pluralize(evaluation.not_drawn, 'pair')} outside the sample as not relevant."
@@ -51,7 +51,7 @@ def explain_undrawn_pairs(evaluation: JudgedEvaluation) -> str:
 
 
 def _describe_worth(system: JudgedSystem) -> list[str]:
-    """Say for each measure how many queries people would have to grade without the judge."""
+    """Say for each measure how many queries people would have to grade to do without the judge."""
     return [
         f"{system.name}, {measure}: people's grades of {pluralize(figure.sampled, 'query', 'queries')} with "
         f"the judge are worth {figure.sampled + figure.saved:,.0f} queries without the judge."

@@ -1,4 +1,5 @@
-"""The report of an evaluation as sections, one HTML file or Markdown. Equal evaluations give equal bytes."""
+"""The report of an evaluation as sections, as one HTML file or as Markdown; equal evaluations give equal
+bytes."""
 
 from __future__ import annotations
 
@@ -55,7 +56,7 @@ DETAILS = (query_sections.write_queries, judgment_sections.write_judged, method_
 
 @dataclass(frozen=True)
 class EvaluationReport:
-    """A report in the form that the HTML page and the app show."""
+    """A report in the form shown by the HTML page and the app."""
 
     title: str
     lead: str
@@ -70,7 +71,7 @@ class EvaluationReport:
 
     @property
     def markdown(self) -> str:
-        """Return all tables of the report in Markdown, each below the heading of its section."""
+        """Return all tables of the report in Markdown, each below its section's heading."""
         tables = [(section.heading, table) for section in self.sections for table in section.tables]
         return "\n".join(f"## {heading}\n\n{format_markdown(table)}" for heading, table in tables)
 
@@ -81,7 +82,7 @@ def write_sections(evaluation: Evaluation) -> list[Section]:
 
 
 def list_detail_headings(evaluation: Evaluation) -> list[str]:
-    """List the headings of sections that only the page shows, and the terminal leaves out."""
+    """List the headings of sections that only the page shows and the terminal leaves out."""
     return [section.heading for write in DETAILS for section in write(evaluation)]
 
 
@@ -111,7 +112,7 @@ def write_findings(evaluation: Evaluation, answers: AnswerEvaluation | None = No
 
 
 def warn_of_source(evaluation: Evaluation) -> list[str]:
-    """Say that a language model wrote the queries, and how many queries are evaluated apart."""
+    """Say that a language model wrote the queries, and how many queries were evaluated separately."""
     written = say_synthetic(evaluation.synthetic, evaluation.queries) if evaluation.synthetic else ""
     kind = "other" if written else "synthetic"
     left_out = pluralize(evaluation.apart, f"{kind} query is", f"{kind} queries are")
@@ -120,7 +121,7 @@ def warn_of_source(evaluation: Evaluation) -> list[str]:
 
 
 def explain_other_means(evaluation: Evaluation) -> list[str]:
-    """Give the means over all queries of qrels, which tools report that count undefined values as 0."""
+    """Give the means over all qrels queries, as reported by tools that count undefined values as 0."""
     measure = parse_measures(evaluation.measures[:1])[0]
     figures = {run.name: run.overall[measure.name] for run in evaluation.runs[:5]}
     n, queries = next(iter(figures.values())).n, evaluation.queries
@@ -137,7 +138,8 @@ def explain_other_means(evaluation: Evaluation) -> list[str]:
 
 
 def compare_best(evaluation: Evaluation) -> list[str]:
-    """Compare the two best systems by the first measure in a sentence; none if they were not compared."""
+    """Compare the two best systems by the first measure in a sentence; no sentence if they were not
+    compared."""
     measure = parse_measures(evaluation.measures[:1])[0]
     figures = {run.name: run.overall[measure.name] for run in evaluation.runs}
     known = {name: figure.value for name, figure in figures.items() if figure.value is not None}
@@ -194,7 +196,7 @@ def write_report(
 
 
 def write_answer_report(evaluation: AnswerEvaluation) -> EvaluationReport:
-    """Write the report of an evaluation that has only answers."""
+    """Write the report of an evaluation of answers only."""
     first = answer_sections.choose_shown_measures(evaluation)[0]
     findings = []
     for system in evaluation.systems:
@@ -215,7 +217,7 @@ def write_answer_report(evaluation: AnswerEvaluation) -> EvaluationReport:
 
 
 def parse_report(text: str) -> EvaluationReport:
-    """Read a report that was stored as JSON; its drawings come from goldgrade's templates."""
+    """Read a report stored as JSON; its drawings come from goldgrade's templates."""
     values = json.loads(text)
     return EvaluationReport(
         title=values["title"],
@@ -237,7 +239,7 @@ def _parse_section(values: Mapping[str, Any]) -> Section:
 
 
 def _restore_query_names(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> Iterator[tuple[Any, ...]]:
-    """Yield rows with the queries' names restored: the text, and the id from the column 'query id'."""
+    """Yield rows with the queries' names restored from their text and the id in the column 'query id'."""
     index = columns.index("query id") if "query id" in columns else None
     for row in rows:
         yield tuple(
@@ -247,7 +249,8 @@ def _restore_query_names(columns: Sequence[str], rows: Iterable[Sequence[Any]]) 
 
 
 def choose_headlines(evaluation: Evaluation) -> list[str]:
-    """Choose the first measure, and nDCG with the other gain if it was requested and values can differ."""
+    """Choose the first measure, plus nDCG with the other gain if it was requested and the values can
+    differ."""
     first = parse_measures(evaluation.measures[:1])[0]
     if first.kind not in NDCG_FORMS or len(evaluation.scale) <= 2:
         return [first.name]

@@ -19,7 +19,8 @@ from curation.evaluation.scoring.run_scores import explain_reversed_bounds
 
 
 def write_judged(evaluation: Evaluation) -> list[Section]:
-    """Show the share of judged documents, bounds for unjudged documents, and other orders of equal scores."""
+    """Show the share of judged documents, bounds for unjudged documents, and the effect of reordering equal
+    scores."""
     headline = evaluation.measures[0]
     rows = []
     for system in evaluation.runs:
@@ -75,7 +76,7 @@ def _bounds_table(evaluation: Evaluation) -> Table:
 
 
 def write_hard_negatives(evaluation: Evaluation) -> list[Section]:
-    """Show the effect of hard negatives; no section if it was not requested."""
+    """Show the effect of hard negatives; no section if that was not requested."""
     effect = evaluation.hard_negatives
     if effect is None:
         return []
@@ -96,7 +97,7 @@ def write_hard_negatives(evaluation: Evaluation) -> list[Section]:
 
 
 def write_abstention(evaluation: Evaluation) -> list[Section]:
-    """Show how systems refuse unanswerable queries; no section without unanswerable queries."""
+    """Show how well systems abstain on unanswerable queries; no section without unanswerable queries."""
     refusals = [(system.name, system.files[0].refusal) for system in evaluation.runs]
     if not any(refusal.unanswerable for _, refusal in refusals):
         return []

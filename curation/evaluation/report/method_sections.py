@@ -9,7 +9,7 @@ from curation.releases.gate_override import mark_name
 
 
 def write_sealed(evaluation: Evaluation) -> list[Section]:
-    """Count the sealed evaluations; no section if no part is sealed."""
+    """Count the sealed evaluations; no section if none is sealed."""
     count = evaluation.sealed_count
     if count is None:
         return []
@@ -23,7 +23,7 @@ def write_sealed(evaluation: Evaluation) -> list[Section]:
 
 
 def write_method(evaluation: Evaluation) -> list[Section]:
-    """Describe the measures, and everything that is needed to repeat the evaluation."""
+    """Describe the measures, and everything needed to repeat the evaluation."""
     measures = tuple((name, evaluation.about[name]) for name in evaluation.measures)
     facts = [
         ("release", mark_name(evaluation.release, evaluation.mark)),

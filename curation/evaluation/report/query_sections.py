@@ -26,7 +26,7 @@ class QueryValues(NamedTuple):
 
     @property
     def name(self) -> QueryName:
-        """Return the query's name in the report: its text and id."""
+        """Return the query's name in the report: its text and its id."""
         return QueryName(self.text, self.query_id)
 
     @property
@@ -50,7 +50,7 @@ def write_queries(evaluation: Evaluation) -> list[Section]:
 
 
 def _compare_two_systems(evaluation: Evaluation) -> Section:
-    """Show the comparison of the first two systems; the section on comparisons has all pairs."""
+    """Show the comparison of the first two systems; the comparison section has all pairs."""
     first, second = (system.name for system in evaluation.runs[:2])
     headline, rows = evaluation.measures[0], _collect_query_values(evaluation, 0, 1)
     by_difference = sorted(rows, key=lambda row: (row.difference, row.query_id))

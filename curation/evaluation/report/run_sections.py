@@ -17,7 +17,7 @@ from curation.evaluation.scoring.measure_names import WITHIN, parse_measures
 
 
 def write_systems(evaluation: Evaluation) -> list[Section]:
-    """Show every measure of each system, and facts about the run files."""
+    """Show every measure for each system, and facts about the run files."""
     headline = evaluation.measures[0]
     figures = {run.name: run.overall[headline] for run in evaluation.runs}
     marks = [make_mark(name, figure, figure.no_interval or "") for name, figure in figures.items()]
@@ -65,7 +65,7 @@ def _files_table(evaluation: Evaluation) -> Table:
 
 
 def _file_remarks(evaluation: Evaluation) -> Iterator[str]:
-    """Yield remarks on run files: contradicting ranks, equal scores, columns and chunks."""
+    """Yield remarks on run files: contradictory ranks, equal scores, columns and chunks."""
     if parse_measures(evaluation.measures[:1])[0].of_chunks:
         yield (
             "A chunk counts as judged if its document has a grade. Ties in score and judged@k are "
@@ -85,7 +85,7 @@ def _file_remarks(evaluation: Evaluation) -> Iterator[str]:
 
 
 def write_context(evaluation: Evaluation) -> list[Section]:
-    """Show recall of evidence against words of context, to help people choose chunks."""
+    """Show recall of evidence against words of context, to help choose chunks."""
     all_points = evaluation.context.values()
     words_to_10 = [[words for count, words, _ in points if count <= 10 and words] for points in all_points]
     if not any(words_to_10):
@@ -119,7 +119,7 @@ def write_context(evaluation: Evaluation) -> list[Section]:
 
 
 def _seeds_tables(evaluation: Evaluation, headline: str) -> list[Table]:
-    """Show the spread over several runs of one system; no table if each system has one run."""
+    """Show the spread over each system's runs; no table if every system has only one run."""
     rows = []
     for system in evaluation.runs:
         figures = system.seeds.get(headline, ())

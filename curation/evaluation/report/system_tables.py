@@ -23,7 +23,7 @@ ABOVE, BELOW = "\u2191", "\u2193"
 
 
 def make_system_table(evaluation: Evaluation) -> Table:
-    """Make a table with a row for each system and a column for each measure: mean, 95 % interval and mark."""
+    """Make a table with one row per system and one column per measure: mean, 95 % interval and mark."""
     marks, _, remark = _mark_comparisons(evaluation)
     rows = []
     for run in evaluation.runs:
@@ -39,7 +39,7 @@ def make_system_table(evaluation: Evaluation) -> Table:
 
 
 def make_figures_table(evaluation: Evaluation) -> Table:
-    """Make a table for programs, with all digits: each measure's mean, interval, number of queries and
+    """Make a machine-readable table with all digits: each measure's mean, interval, number of queries and
     mark."""
     marks, column, _ = _mark_comparisons(evaluation)
     columns = ["system"]
@@ -82,7 +82,7 @@ def _mark_comparisons(evaluation: Evaluation) -> tuple[dict[tuple[str, str], str
 
 
 def write_markdown(page: EvaluationReport, evaluation: Evaluation, checks: Sequence[CheckedCondition]) -> str:
-    """Write the outcomes of conditions, then the findings and results of all systems, as Markdown."""
+    """Write the outcomes of conditions, then the findings and results of all systems, in Markdown."""
     lines = [f"## {escape_markdown(page.title)}", "", escape_markdown(page.lead), ""]
     for check in checks:
         lines.append(f"- **{check.outcome}**: {escape_markdown(check.condition)}")

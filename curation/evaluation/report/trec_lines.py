@@ -27,7 +27,7 @@ _TOTALS_ONLY = ("gm_map",)
 
 
 def to_trec_name(measure: Measure) -> str:
-    """Return trec_eval's name of a measure, or goldgrade's name for a measure that trec_eval lacks."""
+    """Return trec_eval's name for a measure, or goldgrade's name if trec_eval lacks the measure."""
     if measure.depth is not None:
         name = _AT_DEPTH.get(measure.kind)
         return f"{name}_{measure.depth}" if name else measure.name
@@ -37,7 +37,7 @@ def to_trec_name(measure: Measure) -> str:
 
 
 def write_trec_lines(evaluation: Evaluation, system: EvaluatedSystem) -> Iterator[str]:
-    """Yield the lines of one system, each with its line feed; a sealed part has no lines by query."""
+    """Yield one system's lines, each with its line feed; a sealed part has no lines by query."""
     names = {measure.name: to_trec_name(measure) for measure in parse_measures(evaluation.measures)}
     query_count = 0
     exported_ids = encode_ids(evaluation.query_ids or ())

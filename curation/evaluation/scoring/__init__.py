@@ -1,1 +1,1 @@
-"""Scoring: the value of each query of a release by each measure."""
+"""Scoring: each query's value for each measure."""

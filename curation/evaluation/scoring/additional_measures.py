@@ -1,4 +1,4 @@
-"""The formulas of measures of ranked documents that trec_eval lacks, or defines differently.
+"""Formulas for measures of ranked documents that trec_eval lacks, or defines differently.
 
 Expected reciprocal rank: a reader goes down the list and stops at a document of grade g with the probability
 (2^g − 1) / 2^highest, with the highest grade of the scale; the value is the mean of 1 / the rank where the
@@ -31,7 +31,7 @@ from curation.evaluation.scoring.rankings import UNJUDGED, Rankings
 
 
 def compute_measure(measure: Measure, ranking: Rankings, qrels: Qrels, relevant: Ints) -> Floats:
-    """Compute a measure that trec_eval lacks, shape (Q,); the value has no meaning without a relevant
+    """Compute a measure that trec_eval lacks, shape (Q,); the value is meaningless if there is no relevant
     document.
 
     Parameters
@@ -68,7 +68,7 @@ def compute_measure(measure: Measure, ranking: Rankings, qrels: Qrels, relevant:
 
 
 def _expected_reciprocal_rank(ranking: Rankings, highest: int, depth: int | None) -> Floats:
-    """Compute expected reciprocal rank (err), with sums of logarithms for products of chances."""
+    """Compute expected reciprocal rank (err), using sums of logarithms for products of probabilities."""
     has_gain = (ranking.grade > 0) & (ranking.rank <= (depth or np.inf))
     query, rank = ranking.query[has_gain], ranking.rank[has_gain]
     stop_chance = (np.exp2(ranking.grade[has_gain]) - 1) / 2.0**highest
@@ -78,7 +78,7 @@ def _expected_reciprocal_rank(ranking: Rankings, highest: int, depth: int | None
 
 
 def weigh_unjudged(ranking: Rankings, persistence: float) -> Floats:
-    """Compute how much the unjudged documents in each list could add to rbp, shape (Q,)."""
+    """Compute how much the unjudged documents in each list could add to its rbp, shape (Q,)."""
     return _weigh(ranking, persistence, ranking.grade == UNJUDGED)
 
 
@@ -89,7 +89,8 @@ def compute_judged_weight_share(ranking: Rankings, persistence: float) -> Floats
 
 
 def compute_residual(ranking: Rankings, persistence: float) -> Floats:
-    """Compute how much unjudged documents and ranks below the list's end could add to rbp, shape (Q,)."""
+    """Compute how much unjudged documents and the ranks below each list's end could add to rbp, shape
+    (Q,)."""
     unseen: Floats = persistence ** ranking.returned.astype(np.float64)
     return weigh_unjudged(ranking, persistence) + unseen
 

@@ -44,7 +44,7 @@ CHUNK_COLUMNS = ("query_id", *ChunkLocation._fields[:-1], "rank", "score")
 
 @dataclass(frozen=True)
 class BaselineRun:
-    """The written run of one baseline system.
+    """The run written for one baseline system.
 
     Attributes
     ----------
@@ -64,7 +64,7 @@ class BaselineRun:
 
 
 class ExportedIds:
-    """Ids of a release's queries and documents as in its TREC export."""
+    """Ids of a release's queries and documents, as they appear in its TREC export."""
 
     def __init__(self, release: FrozenRelease) -> None:
         self.queries = encode_ids(row["query_id"] for row in release.rows("queries"))
@@ -79,7 +79,7 @@ class ExportedIds:
 
 
 def refuse_existing_files(out: Path, names: Sequence[str], ending: str, replace: bool) -> None:
-    """Refuse a folder that has files of these runs, unless they may be replaced."""
+    """Reject a folder that already has files of these runs, unless they may be replaced."""
     if out.exists() and not out.is_dir():
         raise InputError("is a file; expected a folder for the runs", path=out)
     paths = [f"{name}{suffix}" for name in names for suffix in (ending, SIDECAR_SUFFIX)]
@@ -98,7 +98,7 @@ def write_runs(
     about: Mapping[str, Any],
     progress: Progress,
 ) -> list[BaselineRun]:
-    """Write run files to temporary paths, and move them to the folder when all are complete."""
+    """Write run files to temporary paths, and move them to the folder once all are complete."""
     try:
         with staging_folder(out) as folder:
             runs = [_write_run(folder, out, system, queries, ids, about, progress) for system in systems]
@@ -164,7 +164,7 @@ def _write_run(
 def _search_each_query(
     system: Retriever, queries: Sequence[Query], depth: int, progress: Progress
 ) -> tuple[list[Sequence[Hit]], list[float]]:
-    """Search for each query separately, and measure the seconds of each search."""
+    """Search for each query separately, and measure each search in seconds."""
     lists: list[Sequence[Hit]] = []
     times: list[float] = []
     if not isinstance(system, EngineLists):
@@ -181,7 +181,7 @@ def _search_each_query(
 
 
 def _write_csv_lines(query_id: str, hits: Sequence[Hit], locations: Mapping[str, ChunkLocation]) -> list[str]:
-    """Write the results of one query as CSV lines, with strictly decreasing scores."""
+    """Write one query's results as CSV lines, with strictly decreasing scores."""
     buffer = StringIO()
     writer = csv.writer(buffer, lineterminator="\n")
     scores = write_decreasing_scores(hit.score or 0.0 for hit in hits)
@@ -192,7 +192,7 @@ def _write_csv_lines(query_id: str, hits: Sequence[Hit], locations: Mapping[str,
 
 
 def write_run_lines(query_id: str, hits: Sequence[Hit], tag: str, ids: Mapping[str, str]) -> list[str]:
-    """Write the results of one query in TREC's six columns, with strictly decreasing scores.
+    """Write one query's results in TREC's six columns, with strictly decreasing scores.
 
     Parameters
     ----------

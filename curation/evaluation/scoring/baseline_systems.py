@@ -1,4 +1,4 @@
-"""Systems whose search results become baseline runs: retrievers over documents or chunks, and engines.
+"""The systems whose search results become baseline runs: retrievers over documents or chunks, and engines.
 
 A search keeps data such as counts of words: in a temporary project, if the release is a file or the documents
 are chunks.
@@ -30,7 +30,7 @@ from curation.store.documents import corpus_of
 
 
 class EngineLists:
-    """An engine's lists for the queries of a release, as a `Retriever`."""
+    """An engine's lists for a release's queries, as a `Retriever`."""
 
     def __init__(self, engine: Engine, lists: Sequence[stored_lists.StoredList]) -> None:
         self.name = engine.name
@@ -38,7 +38,8 @@ class EngineLists:
         self.lists = {stored.query_id: stored for stored in lists}
 
     def search(self, queries: Sequence[Query], depth: int, progress: Progress = silent) -> list[list[Hit]]:
-        """Implement `Retriever.search`; a broken list is empty, and ranks order a list without scores."""
+        """Implement `Retriever.search`; a broken list becomes empty, and ranks order a list without
+        scores."""
         hits = []
         for query in queries:
             stored = self.lists[query.query_id]
@@ -52,7 +53,7 @@ class EngineLists:
 
 
 def name_chunked_run(system: str, splitter: str) -> str:
-    """Return the name of the run of a system over a splitter's chunks."""
+    """Return the name of a run by a system over a splitter's chunks."""
     return f"{system}-{splitter.replace('/', '-')}"
 
 
@@ -76,7 +77,7 @@ class ChunkedSystem:
 
 
 def _split_documents(documents: Sequence[Document], split: Split) -> list[tuple[Document, ChunkLocation]]:
-    """Split documents into chunks that can be searched like documents, each with its location."""
+    """Split documents into chunks that can be searched like documents, recording each chunk's location."""
     chunks = []
     for document in documents:
         for start, end in split(document.body):
@@ -126,7 +127,7 @@ def open_engine_searchers(
     say: Callable[[str], object],
     progress: Progress,
 ) -> Iterator[list[Retriever]]:
-    """Yield an engine with its lists, which stay stored until the files are written.
+    """Yield an engine with its lists, which are kept until the files are written.
 
     An interrupted run therefore continues with the stored lists.
     """
@@ -145,7 +146,7 @@ def open_engine_searchers(
 
 @contextmanager
 def _temporary_project(documents: Sequence[Document], analyzer: Analyzer = PLAIN) -> Iterator[Store]:
-    """Yield a temporary project of documents, for data that a search keeps, such as counts of words."""
+    """Yield a temporary project of documents, for data that a search stores, such as word counts."""
     with TemporaryDirectory() as folder:
         store = create_store(Path(folder) / "scratch.duckdb")
         try:

@@ -1,4 +1,4 @@
-"""Baseline runs: the search of baseline systems for the queries of a release.
+"""Baseline runs: baseline systems search for a release's queries.
 
 BM25, dense and hybrid search the release's versions of the documents. An engine searches its own documents,
 so its run may hold documents that the release lacks; its seconds are the time of one request for each query.
@@ -47,7 +47,7 @@ TIMED_SEARCH = (
 
 
 class BaselineRequest(NamedTuple):
-    """A request to write the runs of baseline systems, or of an engine, for a release.
+    """A request to write the runs of baseline systems or of an engine for a release.
 
     Attributes
     ----------
@@ -74,7 +74,7 @@ class BaselineRequest(NamedTuple):
 
 @dataclass(frozen=True)
 class BaselineRuns:
-    """The written baseline runs on a release's corpus.
+    """The baseline runs written for a release's corpus.
 
     Attributes
     ----------
@@ -96,7 +96,7 @@ class BaselineRuns:
 
     @property
     def sentences(self) -> list[str]:
-        """Describe the documents that were searched, and the queries without a result."""
+        """Describe the searched documents, and the queries without a result."""
         lines = []
         if self.documents:
             documents = pluralize(self.documents, "document was", "documents were")
@@ -129,7 +129,7 @@ def write_baselines(
     actor: str = COMMAND_LINE,
     progress: Progress = silent,
 ) -> BaselineRuns:
-    """Search a release's corpus for its queries, and write one run file for each system.
+    """Search a release's corpus for its queries, and write one run file per system.
 
     Files are moved to the folder only when all are complete.
 
@@ -184,7 +184,8 @@ def write_baselines(
 
 
 def _refuse_engine_documents(release: FrozenRelease, request: BaselineRequest, names: Sequence[str]) -> None:
-    """Refuse to search documents that came from engines, which are only a part of the engines' corpus."""
+    """Reject a search of documents that came from engines, because they are only part of the engines'
+    corpus."""
     if request.engine is None and release.header.get("held"):
         raise RefusedError(
             f"Not possible on the release {request.release!r}: its corpus has only documents that search "
@@ -196,7 +197,7 @@ def _refuse_engine_documents(release: FrozenRelease, request: BaselineRequest, n
 def _describe_search(
     request: BaselineRequest, release: FrozenRelease, queries: int, documents: int
 ) -> dict[str, Any]:
-    """Describe everything that all runs of a request depend on, for each run's JSON file."""
+    """Describe, for each run's JSON file, everything on which all runs in a request depend."""
     return {
         "release": request.release,
         "release_id": release.row.release_id,
@@ -210,7 +211,7 @@ def _describe_search(
 
 
 def _choose_systems(request: BaselineRequest) -> list[str]:
-    """Choose the systems of a request, in goldgrade's order; an engine replaces all systems."""
+    """Choose a request's systems, in goldgrade's order; an engine replaces all systems."""
     systems = SYSTEMS if request.engine is not None else request.systems
     imported_runs = [system for system in systems if system.startswith(RUN_PREFIX)]
     problems = []
@@ -226,7 +227,7 @@ def _choose_systems(request: BaselineRequest) -> list[str]:
 
 
 def _read_queries(release: FrozenRelease, part: str) -> list[Query]:
-    """Read the queries of one part of a release."""
+    """Read the queries in one part of a release."""
     if part != ALL:
         refuse_unknown_parts(release.header["queries"], [part])
     return [make_query(row) for row in release.rows("queries") if part in (ALL, row["part"])]

@@ -1,4 +1,4 @@
-"""The chunk map of an index: the range of each chunk id in the documents of a release.
+"""The chunk map of an index: the range of each chunk id in a release's documents.
 
 A map is made once from a splitter's table of id, document, and start and end or text, so that runs with the
 index's own ids can be evaluated. The map has the version of each document, so that a chunk of a different
@@ -40,7 +40,7 @@ COLUMNS = ("chunk_id", *ChunkLocation._fields)
 
 @dataclass(frozen=True)
 class SplitterFields(ChunkFields):
-    """Columns of a splitter's table."""
+    """The columns of a splitter's table."""
 
     chunk: str | None = file_column(
         "Chunk", ("chunk_id", "id", "_id", "node_id"), "the chunks' ids", ids=True
@@ -55,7 +55,8 @@ def map_chunks(
     fields: SplitterFields = SplitterFields(),
     progress: Progress = silent,
 ) -> list[str]:
-    """Find the chunks of a splitter's file in the documents of a release, and write a map of their ranges.
+    """Find the chunks of a splitter's file in the documents of a release, and write a map of the chunks'
+    ranges.
 
     In the map, chunks that were not found have `UNKNOWN` ranges. Returns sentences on the chunks that were
     found and not found.
@@ -91,7 +92,7 @@ def map_chunks(
 
 
 def read_chunk_map(path: Path | None) -> dict[str, ChunkLocation]:
-    """Read the location of each chunk id from a chunk map; an empty result without a file.
+    """Read the location of each chunk id from a chunk map; empty if there is no file.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Measures of chunks, which score the evidence in the first chunks of each list.
+"""Chunk measures, which score the evidence in each list's first chunks.
 
 A chunk is a part of a document, `start` to `end` in characters of its body; a run of documents is a run of
 chunks that are whole documents. With E the characters of evidence of a query's relevant documents, and R the
@@ -54,7 +54,7 @@ NewEvidence = tuple[Ints, Ints, Ints]
 
 
 class RunChunks(NamedTuple):
-    """The C chunks of one run, by query, then rank.
+    """The C chunks of one run, sorted by query, then by rank.
 
     Attributes
     ----------
@@ -80,7 +80,7 @@ class RunChunks(NamedTuple):
 
 @dataclass(frozen=True)
 class RankedChunks:
-    """Chunks of a run with the evidence in them.
+    """A run's chunks with the evidence in them.
 
     Attributes
     ----------
@@ -93,7 +93,7 @@ class RankedChunks:
 
     @cached_property
     def new_evidence(self) -> NewEvidence:
-        """Find the evidence that each chunk contains and no chunk above it contains."""
+        """Find the evidence that each chunk contains and no chunk above it does."""
         return _find_new_evidence(self.chunks, self.evidence)
 
     @property
@@ -112,14 +112,14 @@ class RankedChunks:
         return RunChunks(*columns, start, end, words, first_word, bounds)
 
     def select(self, measure: Measure) -> Mask:
-        """Select the chunks that a measure counts, shape (C,)."""
+        """Select the chunks to which a measure applies, shape (C,)."""
         depth = measure.depth or 1
         if measure.kind != WITHIN:
             return self.chunks.rank <= depth
         return count_read_words(self.chunks, depth) > 0
 
     def compute_judged_share(self, measure: Measure, queries: int) -> Floats:
-        """Compute the share of judged chunks that a measure counts, shape (Q,); NaN if it counts no chunk."""
+        """Compute the judged share of the chunks that a measure counts, shape (Q,); NaN if it counts none."""
         is_selected = self.select(measure)
         query = self.chunks.query[is_selected]
         judged = sum_by_query(query, self.judged[is_selected], queries)
@@ -136,7 +136,7 @@ def count_read_words(chunks: RunChunks, budget: int) -> Ints:
 
 
 def compute_chunk_values(measure: Measure, ranked: RankedChunks, queries: int, relevant: int) -> Floats:
-    """Compute a measure of chunks, shape (Q,); context_words is NaN if a chunk has unknown words.
+    """Compute a chunk measure, shape (Q,); context_words is NaN if a chunk has an unknown number of words.
 
     The value of a query without evidence in relevant documents has no meaning.
 
@@ -172,7 +172,7 @@ def compute_chunk_values(measure: Measure, ranked: RankedChunks, queries: int, r
 
 
 def _recall_within(ranked: RankedChunks, budget: int, queries: int, relevant: int) -> Floats:
-    """Compute the recall of evidence within the first words of each list, shape (Q,)."""
+    """Compute the recall of evidence within each list's first words, shape (Q,)."""
     chunks, evidence = ranked.cut_after(budget), ranked.evidence
     chunk, pair, characters = _find_new_evidence(chunks, evidence)
     is_relevant = evidence.grade[pair] >= relevant
@@ -181,14 +181,15 @@ def _recall_within(ranked: RankedChunks, budget: int, queries: int, relevant: in
 
 
 def _sum_amounts(chunks: RunChunks, is_selected: Mask, amounts: Ints, unknown: float, queries: int) -> Floats:
-    """Sum the amounts of each query's chunks, shape (Q,); `unknown` if a chunk has unknown words."""
+    """Sum the amounts of each query's chunks, shape (Q,); `unknown` if a chunk's number of words is
+    unknown."""
     totals = sum_by_query(chunks.query[is_selected], amounts[is_selected], queries)
     totals[chunks.query[is_selected & (chunks.words == UNKNOWN)]] = unknown
     return totals
 
 
 def _find_new_evidence(chunks: RunChunks, evidence: EvidenceRanges) -> NewEvidence:
-    """Find the evidence that each chunk contains and no chunk above it contains.
+    """Find the evidence that each chunk contains and no chunk above it does.
 
     A pair's evidence and chunks are cut into pieces where either begins or ends. A piece belongs to the first
     chunk that holds the piece.
@@ -216,7 +217,7 @@ def _find_new_evidence(chunks: RunChunks, evidence: EvidenceRanges) -> NewEviden
 
 
 def _expand_ranges(first: Ints, last: Ints) -> tuple[Ints, Ints]:
-    """List every integer of each range, with the index of the range.
+    """List every integer in each range, with the range's index.
 
     The ranges 3 to 5 and 7 to 8 give the indexes (0, 0, 1) and the integers (3, 4, 7).
     """

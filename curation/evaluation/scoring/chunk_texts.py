@@ -1,4 +1,4 @@
-"""The search that finds the texts of chunks in the documents of a release.
+"""The search for chunks' texts in a release's documents.
 
 A text is searched in its document literally, then with different white space and case. A text that the
 document lacks keeps its rank and length, and has no evidence. Where a document has a text several times, an
@@ -92,7 +92,7 @@ def count_words(column: pa.Array) -> Ints:
 def _find_occurrences(
     document_ids: Sequence[str], texts: Sequence[str], bodies: PinnedBodies
 ) -> list[list[_Occurrence]]:
-    """Find all occurrences of each text in its document; an empty list if the text is not found."""
+    """Find all occurrences of each text in its document; the list is empty if the text is not found."""
     occurrences: list[list[_Occurrence]] = [[] for _ in texts]
     indexes: dict[str, list[int]] = {}
     for index, document_id in enumerate(document_ids):
@@ -105,7 +105,7 @@ def _find_occurrences(
 
 
 def _end_of_text_before(body: str, start: int) -> int:
-    """Find where the preceding text ends: before the white space that precedes a character."""
+    """Find where the preceding text ends, that is before the white space that precedes a character."""
     while start and body[start - 1].isspace():
         start -= 1
     return start
@@ -114,7 +114,7 @@ def _end_of_text_before(body: str, start: int) -> int:
 def _choose_in_lists(
     pair: Ints, copies: Sequence[_Copy], occurrences: _Occurrences, query: Ints, scores: Floats
 ) -> Ints:
-    """Choose each line's occurrence: the first that no copy above it takes in the query's list.
+    """Choose each line's occurrence: the first not taken by a copy above the line in the query's list.
 
     Texts with fewer occurrences choose first.
     """
@@ -132,7 +132,7 @@ def _choose_in_lists(
 def _choose_in_index(
     pair: Ints, document: Ints, occurrences: _Occurrences, counts: Ints
 ) -> tuple[Ints, Mask]:
-    """Choose the occurrence of each line of an index, and find the lines with only one possible occurrence.
+    """Choose each index line's occurrence, and find the lines with only one possible occurrence.
 
     Parameters
     ----------
@@ -149,7 +149,7 @@ def _choose_in_index(
 def _choose_in_order(
     pair: Ints, document: Ints, occurrences: _Occurrences, counts: Ints, latest: Ints | None = None
 ) -> tuple[Ints, bool]:
-    """Choose the first free occurrence of each line behind the document's preceding line.
+    """Choose each line's first free occurrence after the document's preceding line.
 
     Also return whether every line has a free occurrence.
 

@@ -1,4 +1,4 @@
-"""Evaluated queries that were drawn from the traffic, with the searches that each represents."""
+"""Evaluated queries drawn from the traffic, with the searches that each of them represents."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from curation.releases.search_weights import compute_search_weights
 
 
 class DrawnQueries(NamedTuple):
-    """D evaluated queries that the sample drew from S strata.
+    """The D evaluated queries that the sample drew from S strata.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""Evidence: the ranges of characters that people marked in documents, as columns."""
+"""Evidence: the character ranges that annotators marked in documents, as columns."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ OPEN = 1 << 40
 
 @dataclass(frozen=True)
 class EvidenceRanges:
-    """Evidence in documents as columns: R ranges of characters in P pairs of query and document.
+    """Evidence in documents as columns: R character ranges in P query-document pairs.
 
     Attributes
     ----------
@@ -54,7 +54,7 @@ class EvidenceRanges:
         return sum_by_query(self.query[is_relevant], self.sizes[is_relevant], queries).astype(np.int64)
 
     def compute_best_dcg(self, depth: int, queries: int) -> Floats:
-        """Compute the DCG of each query's best list down to a depth, shape (Q,)."""
+        """Compute the DCG of each query's best possible list down to a depth, shape (Q,)."""
         order = np.lexsort((-self.grade, self.query))
         rank = np.arange(1, len(order) + 1) - np.searchsorted(self.query, self.query)
         gains = np.where(rank <= depth, self.grade[order] / np.log2(rank + 1), 0.0)
@@ -64,7 +64,7 @@ class EvidenceRanges:
 def make_evidence_ranges(
     marked_spans: Mapping[Pair, Iterable[Span]], grades: Mapping[Pair, int], query_ids: Sequence[str]
 ) -> EvidenceRanges:
-    """Convert marked ranges of characters in documents to columns.
+    """Convert the character ranges marked in documents to columns.
 
     Parameters
     ----------
@@ -91,5 +91,5 @@ def make_evidence_ranges(
 
 
 def sum_by_query(query: Ints, amounts: Floats | Ints | Mask | None, queries: int) -> Floats:
-    """Sum the amounts of each query, shape (Q,); without amounts, count the query's rows."""
+    """Sum the amounts of each query, shape (Q,); if no amounts are given, count each query's rows."""
     return np.bincount(query, amounts, queries).astype(np.float64)

@@ -1,4 +1,4 @@
-"""Facets: the properties that divide a release's queries into kinds.
+"""Facets: properties that divide a release's queries into kinds.
 
     stratum   the name in the sample; 'imported', 'written' or 'synthetic' for other queries
     band, length, field:F …
@@ -53,7 +53,7 @@ NO_CELL = "no relevant document in a cluster"
 
 @dataclass(frozen=True)
 class Facet:
-    """A property of queries, such as the tag.
+    """A property of queries, such as their tag.
 
     Attributes
     ----------
@@ -68,7 +68,7 @@ class Facet:
 
 
 def list_facet_names(dimensions: Sequence[str], has_map: bool = False) -> tuple[str, ...]:
-    """List the facets that can divide the queries of one part.
+    """List the facets that can divide the queries in one part.
 
     Parameters
     ----------
@@ -81,7 +81,7 @@ def list_facet_names(dimensions: Sequence[str], has_map: bool = False) -> tuple[
 
 
 def make_sample_facets(rows: Sequence[Row], dimensions: Sequence[str]) -> dict[str, Facet]:
-    """Divide the queries of a release by all facets except those of the coverage map.
+    """Divide a release's queries by all facets except the coverage map's facets.
 
     Parameters
     ----------
@@ -107,7 +107,7 @@ def make_sample_facets(rows: Sequence[Row], dimensions: Sequence[str]) -> dict[s
 
 
 def choose_facets(facets: Mapping[str, Facet], names: Iterable[str]) -> list[Facet]:
-    """Choose the facets with these names, and `source` if some of the queries are synthetic.
+    """Choose the facets with these names, plus `source` if some of the queries are synthetic.
 
     Raises
     ------
@@ -136,7 +136,7 @@ def _masks_by_value(rows: Sequence[Row], values: Callable[[Row], Iterable[str]])
 
 
 def _read_column(name: str, row: Row) -> list[str]:
-    """Read the value of a query in a column of the topics of a qrels file."""
+    """Read a query's value in a column of a qrels file's topics."""
     return [row["columns"][name]]
 
 
@@ -149,7 +149,7 @@ def _read_contamination(row: Row) -> list[str]:
 
 
 def _make_dimension_reader(index: int, count: int) -> Callable[[Row], list[str]]:
-    """Make a function that reads one dimension of a stratum from the stratum's name."""
+    """Make a function that reads one dimension of a stratum from its name."""
 
     def read_value(row: Row) -> list[str]:
         if row.get("inclusion_probability") is None:
@@ -161,7 +161,7 @@ def _make_dimension_reader(index: int, count: int) -> Callable[[Row], list[str]]
 
 
 def make_facets(queries: Sequence[Row], part_rows: Callable[[str], Sequence[Row]]) -> dict[str, Facet]:
-    """Divide the queries of a release by all facets.
+    """Divide a release's queries by all facets.
 
     Parameters
     ----------
@@ -210,5 +210,5 @@ def _make_facet(name: str, values: dict[str, Mask], other_values: Mapping[str, M
 
 
 def read_dimensions(samples: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Return the stratum dimensions of a release's sample, in the order of the strata's names."""
+    """Return the stratum dimensions of a release's sample, in the order used in the strata's names."""
     return list(samples[0]["parameters"].get("strata", [])) if samples else []

@@ -147,7 +147,7 @@ KINDS = {
 
 
 class Measure(NamedTuple):
-    """A measure with its depth and its parameters.
+    """A measure with its depth and parameters.
 
     Attributes
     ----------
@@ -170,7 +170,7 @@ class Measure(NamedTuple):
 
     @property
     def binary(self) -> bool:
-        """Return whether a threshold of grades decides which documents are relevant."""
+        """Return whether a grade threshold decides which documents are relevant."""
         return KINDS[self.kind].binary
 
     @property
@@ -180,17 +180,17 @@ class Measure(NamedTuple):
 
     @property
     def is_trec_eval(self) -> bool:
-        """Return whether the definition is trec_eval's (`trec_eval_measures`)."""
+        """Return whether the measure is defined as in trec_eval (`trec_eval_measures`)."""
         return KINDS[self.kind].source == "trec_eval"
 
     @property
     def summary(self) -> Summary:
-        """Return how values of queries become the measure's value for a system."""
+        """Return how the queries' values are combined into the measure's value for a system."""
         return KINDS[self.kind].summary
 
     @property
     def of_chunks(self) -> bool:
-        """Return whether the measure scores chunks instead of documents."""
+        """Return whether the measure scores chunks rather than documents."""
         return KINDS[self.kind].source == "chunks"
 
     @property
@@ -200,7 +200,7 @@ class Measure(NamedTuple):
 
 
 def parse_measures(names: Iterable[str]) -> tuple[Measure, ...]:
-    """Parse names of measures, and return each measure once, in the order of the names.
+    """Parse the names of measures, and return each measure once, in the given order.
 
     Raises
     ------
@@ -223,7 +223,7 @@ def parse_measures(names: Iterable[str]) -> tuple[Measure, ...]:
 def choose_measures(
     grades: Sequence[int], names: Iterable[str] | None = None, default: Sequence[str] = DEFAULT_MEASURES
 ) -> tuple[Measure, ...]:
-    """Return the requested measures, or the default measures that the scale allows.
+    """Return the requested measures, or the default measures allowed by the scale.
 
     Parameters
     ----------
@@ -256,12 +256,12 @@ def choose_measures(
 
 
 def list_additional_measures(grades: Sequence[int]) -> tuple[str, ...]:
-    """Return the names in `ADDITIONAL_MEASURES` that the scale allows."""
+    """Return the names in `ADDITIONAL_MEASURES` allowed by the scale."""
     return tuple(measure.name for measure in choose_measures(grades, None, ADDITIONAL_MEASURES))
 
 
 def _parse_measure(name: str) -> Measure | str:
-    """Parse the name of a measure, or return a sentence that explains the error in the name."""
+    """Parse a measure's name, or return a sentence that explains what is wrong with the name."""
     match = _NAME.fullmatch(name.strip().lower().replace("-", "_"))
     kind = KINDS.get(_ALIASES.get(match[1], match[1])) if match else None
     if match is None or kind is None:

@@ -1,4 +1,4 @@
-"""The summary of a measure over queries: a mean, a geometric mean or a total.
+"""The summary of a measure over queries: a mean, a geometric mean, or a total.
 
 A geometric mean is the mean of logarithms. So that intervals of means apply to gmap, gmap is averaged on a
 scale from 0 to 1: 1 + ln(AP) / −ln(FLOOR), where an AP below the floor is raised to the floor. The mean on
@@ -21,7 +21,7 @@ FLOOR = 0.00001
 
 
 def to_mean_scale(measure: Measure, values: Floats) -> Floats:
-    """Convert values of queries to the scale on which their measure is averaged; NaN for a total."""
+    """Convert queries' values to the scale on which their measure is averaged; NaN for a total."""
     if measure.summary == "total":
         return np.full(values.shape, np.nan)
     if measure.summary == "geometric":

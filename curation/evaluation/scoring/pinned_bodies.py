@@ -19,7 +19,7 @@ from curation.store import Store
 
 
 class PinnedBodies:
-    """Bodies of one release's documents, read when they are needed."""
+    """The bodies of one release's documents, read when needed."""
 
     def __init__(self, store: Store, release: FrozenRelease) -> None:
         self._store, self._release = store, release
@@ -30,7 +30,7 @@ class PinnedBodies:
 
     @property
     def hashes(self) -> dict[str, str]:
-        """Map each document id to the content hash of the release's version."""
+        """Map each document id to the content hash of the version in the release."""
         return self._release.versions
 
     def walk(self, ids: Collection[str]) -> Iterator[tuple[str, str | None]]:
@@ -39,7 +39,7 @@ class PinnedBodies:
             yield document_id, None if document is None else document.body
 
     def find_lengths(self, ids: Sequence[str]) -> Ints:
-        """Return the number of characters of each body, or `OPEN` for an unknown body."""
+        """Return the number of characters of each body, or `OPEN` if a body is unknown."""
         indexes = self._find_indexes(ids)  # reads documents that are not known yet
         return np.array([*self._lengths, OPEN])[indexes]
 
@@ -81,7 +81,8 @@ class PinnedBodies:
         return self._words_and_bounds
 
     def _find_indexes(self, ids: Sequence[str]) -> Ints:
-        """Find the indexes of bodies, reading new documents; an unknown body has the index after the last."""
+        """Find the indexes of bodies, reading new documents; an unknown body gets the index after the last
+        one."""
         missing = {name for name in ids if name not in self._indexes and name in self.hashes}
         for name, body in self.walk(missing):
             self._indexes[name] = len(self._lengths)

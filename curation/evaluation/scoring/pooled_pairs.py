@@ -1,4 +1,4 @@
-"""Pooled pairs: the pairs of query and document that a release's pools proposed for judgment.
+"""Pooled pairs: the query-document pairs that a release's pools proposed for judgment.
 
 The budget of a pool goes to the best ranked pairs. Where only a random sample of a pool was judged, the
 release also has the pairs that the sample left out, which count as unjudged.
@@ -16,7 +16,7 @@ from curation.pooling.random_negatives import RANDOM
 
 @dataclass(frozen=True)
 class PooledPairs:
-    """The (query id, document id) pairs of the evaluated queries that were proposed for judgment.
+    """The (query id, document id) pairs of the evaluated queries proposed for judgment.
 
     Attributes
     ----------
@@ -50,6 +50,6 @@ def read_pooled_pairs(
 
 
 def compute_unjudged_share(pooled: PooledPairs, judged: Collection[Pair]) -> float | None:
-    """Compute the share of proposed pairs that have no grade; None if there is no pool."""
+    """Compute the share of proposed pairs that have no grade; None if there are no pools."""
     proposed = pooled.ranks.keys() | pooled.left_out
     return len(proposed.difference(judged)) / len(proposed) if proposed else None

@@ -1,4 +1,4 @@
-"""Qrels: the relevance grades of queries and documents, as columns."""
+"""Qrels: relevance grades of query-document pairs, as columns."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from curation.evaluation.scoring.measure_names import CONTEXT, Measure
 
 @dataclass(frozen=True)
 class Qrels:
-    """The J grades of some queries, ordered by query and document.
+    """The J grades for some queries, ordered by query and document.
 
     Attributes
     ----------
@@ -42,25 +42,25 @@ class Qrels:
 
     @cached_property
     def pair(self) -> Ints:
-        """Compute one ascending number for each (query, document)."""
+        """Compute one number for each (query, document); the numbers ascend."""
         return self.query * len(self.documents) + self.document
 
     @property
     def pair_ids(self) -> list[tuple[str, str]]:
-        """Return the ids of the query and document of each grade."""
+        """Return the query id and document id of each grade."""
         documents = self.documents.to_pylist()
         pairs = zip(self.query.tolist(), self.document.tolist(), strict=True)
         return [(self.query_ids[query], documents[document]) for query, document in pairs]
 
     @cached_property
     def relevant_documents(self) -> Ints:
-        """Count the relevant documents of each query, shape (Q,)."""
+        """Count each query's relevant documents, shape (Q,)."""
         return np.bincount(self.query[self.grade >= self.relevant], minlength=len(self.query_ids))
 
     @cached_property
     def grade_counts(self) -> tuple[Ints, Ints]:
-        """Return the G grades, ascending up to the highest of the scale, shape (G,), and the number of
-        documents with each grade by query, shape (Q, G).
+        """Return the G grades, ascending to the scale's highest, shape (G,), and each query's number of
+        documents with each grade, shape (Q, G).
         """
         grades = np.unique(np.append(self.grade, self.scale[-1]))
         shape = len(self.query_ids), len(grades)
@@ -68,7 +68,7 @@ class Qrels:
         return grades, np.bincount(cell, minlength=shape[0] * shape[1]).reshape(shape)
 
     def find_undefined(self, measure: Measure) -> NDArray[np.bool_]:
-        """Find the queries for which a measure is undefined, whatever a run returns, shape (Q,)."""
+        """Find the queries for which a measure is undefined whatever a run returns, shape (Q,)."""
         queries = len(self.query_ids)
         lowest = self.relevant if measure.binary else 1
         if measure.kind in ("judged", CONTEXT) or measure.summary == "total":
@@ -86,7 +86,7 @@ def make_qrels(
     scale: Iterable[int] = (),
     relevant: int | None = None,
 ) -> Qrels:
-    """Build qrels from rows of (query, document, grade); a negative grade is TREC's mark of an unjudged pair.
+    """Build qrels from rows of (query, document, grade); a negative grade is how TREC marks an unjudged pair.
 
     Parameters
     ----------
@@ -122,7 +122,7 @@ def make_qrels(
 
 
 def require_evidence(measure: Measure, qrels: Qrels) -> EvidenceRanges:
-    """Return the evidence of the qrels, for a measure that needs evidence.
+    """Return the evidence in the qrels, for a measure that needs it.
 
     Raises
     ------
@@ -139,7 +139,8 @@ def require_evidence(measure: Measure, qrels: Qrels) -> EvidenceRanges:
 
 
 def qrels_from(grades: Mapping[str, Mapping[str, int]], relevant: int | None = None) -> Qrels:
-    """Build qrels from a mapping query → document → grade; the scale is 0 to the highest of these grades.
+    """Build qrels from a mapping query → document → grade; the scale runs from 0 to the highest of these
+    grades.
 
     Raises
     ------

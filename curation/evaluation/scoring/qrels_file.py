@@ -1,4 +1,4 @@
-"""A file of qrels as a release, so that systems are evaluated without a project.
+"""A qrels file used as a release, so that systems can be evaluated without a project.
 
 The release has one part with all queries of the file. Its corpus is unknown, so the release has no documents,
 and a run may return documents that the file does not name. A table of topics gives the queries their texts,
@@ -45,7 +45,7 @@ Graded = tuple[int, str, str, str]
 
 
 def is_qrels_file(reference: str) -> bool:
-    """Return whether a reference is a file of qrels, and not a release's name, id or packed file."""
+    """Return whether a reference is a qrels file rather than a release's name, id or packed file."""
     path = Path(reference)
     if path.suffix.lower() in (SUFFIX, FORMER_SUFFIX):
         return False
@@ -53,7 +53,7 @@ def is_qrels_file(reference: str) -> bool:
 
 
 def read_qrels_release(path: Path, topics: Path | None = None, name: str = "") -> FrozenRelease:
-    """Read a file of qrels, and a table of its topics, as a release.
+    """Read a qrels file and a table of its topics as a release.
 
     Raises
     ------
@@ -80,7 +80,7 @@ def read_qrels_release(path: Path, topics: Path | None = None, name: str = "") -
 
 
 def _read_grades(path: Path) -> dict[tuple[str, str], int]:
-    """Read the grade of each (query, document), and raise one error with all problems of the file."""
+    """Read the grade of each (query, document), and raise one error with all problems in the file."""
     problems, lines = _open_lines(path)
     grades: dict[tuple[str, str], int] = {}
     first_lines: dict[tuple[str, str], int] = {}
@@ -104,7 +104,7 @@ def _read_grades(path: Path) -> dict[tuple[str, str], int]:
 
 
 def _open_lines(path: Path) -> tuple[Problems, Iterator[Graded]]:
-    """Open a file of qrels: TREC's lines, a table, records, or one JSON object {query: {document: grade}}."""
+    """Open a qrels file: TREC's lines, a table, records, or one JSON object {query: {document: grade}}."""
     check_file(path, Problems(path))
     beginning = read_first_lines(path, "utf-8")
     if _OBJECT_OF_OBJECTS.match("".join(beginning)):
@@ -130,7 +130,7 @@ def _read_cells(fields: Mapping[str, Any], names: Sequence[str | None]) -> tuple
 
 
 def _make_queries(ids: Sequence[str], topics: Path | None) -> list[dict[str, Any]]:
-    """Make the rows of the queries; `columns` has the values of a topic in the table's other columns."""
+    """Make the queries' rows; `columns` has a topic's values in the table's other columns."""
     known, others = ({}, []) if topics is None else _read_topics(topics, ids)
     rows: list[dict[str, Any]] = []
     for query_id in ids:
@@ -155,7 +155,7 @@ def _make_queries(ids: Sequence[str], topics: Path | None) -> list[dict[str, Any
 
 
 def _read_topics(path: Path, ids: Sequence[str]) -> tuple[dict[str, dict[str, str]], list[str]]:
-    """Read the topics of the queries, field → value by query id, and the names of the other columns."""
+    """Read the queries' topics (field → value) by query id, and the names of the other columns."""
     records = open_topics(path)
     fields = {field.name: field for field in file_fields(QueryFields) if field.name in ("id", "text")}
     columns = {name: find_column(field, records.columns) for name, field in fields.items()}

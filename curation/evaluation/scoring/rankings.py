@@ -1,4 +1,4 @@
-"""Rankings: the documents or chunks of a run in trec_eval's order, with their grades.
+"""Rankings: a run's documents or chunks in trec_eval's order, with their grades.
 
 Rankings have the order of trec_eval 10: by score in double precision, equal scores by document id,
 descending. trec_eval 9 and pytrec_eval compare scores in single precision. goldgrade counts how often ids
@@ -29,7 +29,7 @@ ChunkColumns = tuple[Ints, Ints, Ints, Ints]
 
 
 class RunRows(NamedTuple):
-    """The N documents of one run in any order; a query's list has each document once.
+    """The N documents of one run in any order; each document occurs once in a query's list.
 
     Attributes
     ----------
@@ -70,7 +70,7 @@ class Rankings:
 
 
 class TieCounts(NamedTuple):
-    """Counts of equal scores in a run, which document ids put in order.
+    """Counts of equal scores in a run, whose order is decided by document ids.
 
     Attributes
     ----------
@@ -87,7 +87,7 @@ class TieCounts(NamedTuple):
 
 
 def make_run_rows(run: Mapping[str, Mapping[str, float]], qrels: Qrels) -> RunRows:
-    """Build rows from a run of query → document → score, without queries that the qrels do not have.
+    """Build rows from a run (query → document → score), leaving out queries that are not in the qrels.
 
     Raises
     ------
@@ -133,7 +133,7 @@ def _rank_chunks(chunks: RunChunks | None, qrels: Qrels) -> RankedChunks | None:
 
 
 def count_ties(ranking: Rankings) -> TieCounts:
-    """Count the equal scores in a ranking, which document ids put in order."""
+    """Count the equal scores in a ranking, whose order is decided by document ids."""
     tied = np.flatnonzero(ranking.tie)
     groups, first = np.unique(ranking.tie[tied], return_index=True)
     queries = np.unique(ranking.query[tied[first]])
@@ -141,7 +141,7 @@ def count_ties(ranking: Rankings) -> TieCounts:
 
 
 def find_queries_with_ties(ranking: Rankings) -> Ints:
-    """Find the indexes of queries for which another order of equal scores would change results."""
+    """Find the indexes of queries whose results would change if equal scores were ordered differently."""
     tied = np.flatnonzero(ranking.tie)
     is_same_tie = np.diff(ranking.tie[tied]) == 0
     differs = np.diff(ranking.grade[tied]) != 0
@@ -149,7 +149,7 @@ def find_queries_with_ties(ranking: Rankings) -> Ints:
 
 
 def reorder_ties(ranking: Rankings, best: bool, lowest: int) -> Rankings:
-    """Reorder documents with equal scores in the best or the worst order.
+    """Reorder documents with equal scores into the best or the worst order.
 
     In the best order, higher grades come first, then unjudged documents, then the lowest grade. The worst
     order is the reverse.
@@ -193,7 +193,7 @@ def order_rows(queries: Ints, scores: Floats, codes: Ints, names: pa.Array) -> t
 def order_chunks(
     query: Ints, scores: Floats, documents: pa.DictionaryArray, columns: ChunkColumns, bounds: Ints
 ) -> RunChunks:
-    """Sort the chunks of a run by query and score.
+    """Sort a run's chunks by query and score.
 
     Chunks with equal scores are in the order of documents, and chunks of one document in the order of the
     file.
@@ -210,7 +210,7 @@ def order_chunks(
 
 
 def _find_grades(query: Ints, codes: Ints, names: pa.Array, qrels: Qrels) -> Ints:
-    """Find the index of each pair's grade in the columns of the qrels, or `UNJUDGED`."""
+    """Find the index of each pair's grade in the qrels' columns, or `UNJUDGED`."""
     documents = to_ints(pc.index_in(names, value_set=qrels.documents))[codes]
     pairs = query * len(qrels.documents) + documents
     index = np.minimum(np.searchsorted(qrels.pair, pairs), len(qrels.pair) - 1)

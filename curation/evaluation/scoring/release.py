@@ -1,4 +1,4 @@
-"""A release against which runs are scored: the queries of some parts with their grades."""
+"""A release against which runs are scored: the queries in some of its parts, with their grades."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ ALL = "all"
 
 @dataclass(frozen=True)
 class EvaluatedRelease:
-    """A release's queries of some parts with their grades, and the query names that runs may use.
+    """The queries in some of a release's parts with their grades, and the query names that runs may use.
 
     Attributes
     ----------
@@ -75,12 +75,12 @@ class EvaluatedRelease:
 
     @property
     def mark(self) -> str | None:
-        """Return the mark of a release that was frozen against the gate; None for other releases."""
+        """Return the mark of a release frozen against the gate; None for other releases."""
         return self.frozen.mark if self.frozen else None
 
     @property
     def sealed_queries(self) -> NDArray[np.bool_]:
-        """Make a mask that is True for queries of sealed parts, shape (Q,)."""
+        """Make a mask that is True for queries in sealed parts, shape (Q,)."""
         masks = [mask for part, mask in self.facets["part"].values.items() if part in self.sealed]
         return np.any(masks, axis=0) if masks else np.zeros(len(self.qrels.query_ids), bool)
 
@@ -92,7 +92,7 @@ def read_release(
     relevant: int | None = None,
     synthetic: bool | None = None,
 ) -> EvaluatedRelease:
-    """Read the parts of a release on which runs are evaluated.
+    """Read the parts of a release on which runs will be evaluated.
 
     Parameters
     ----------
@@ -151,7 +151,8 @@ def read_release(
 
 
 def _choose_source(rows: list[dict[str, Any]], synthetic: bool | None) -> tuple[list[dict[str, Any]], int]:
-    """Choose the synthetic or the other queries, which no figure averages, and count the left-out queries."""
+    """Choose the synthetic or the other queries, which are never averaged together, and count the queries
+    left out."""
     of_model = [row for row in rows if row["source"] == SYNTHETIC]
     if synthetic and not of_model:
         raise InputError("No query of these parts was written by a language model.")
@@ -164,7 +165,7 @@ def _choose_source(rows: list[dict[str, Any]], synthetic: bool | None) -> tuple[
 def _read_evidence(
     release: FrozenRelease, query_ids: Sequence[str], graded: Sequence[tuple[str, str, int]], sealed: bool
 ) -> EvidenceRanges | None:
-    """Read the evidence for evaluated queries; None if nobody marked evidence.
+    """Read the evidence for evaluated queries; None if nobody marked any.
 
     A refusal must not reveal whether sealed queries have evidence. With a sealed part, the result is
     therefore None only if the whole release has no evidence.
@@ -181,7 +182,7 @@ def _read_evidence(
 
 
 def _refuse_sealed_of_file(release: FrozenRelease, sealed: Sequence[str]) -> None:
-    """Refuse to evaluate sealed parts of a packed release, which has no log of sealed evaluations."""
+    """Reject the evaluation of sealed parts of a packed release, which has no log of sealed evaluations."""
     refuse_not_in_file(release, sealed)
     if sealed:
         raise RefusedError(
@@ -191,7 +192,7 @@ def _refuse_sealed_of_file(release: FrozenRelease, sealed: Sequence[str]) -> Non
 
 
 def choose_parts(release: FrozenRelease, split: str | None = None) -> tuple[str, ...]:
-    """Choose the part that `split` names, all parts for `ALL`, or by default all parts that are not sealed.
+    """Choose the part named by `split`, all parts for `ALL`, or by default all unsealed parts.
 
     Raises
     ------
@@ -218,7 +219,7 @@ def choose_parts(release: FrozenRelease, split: str | None = None) -> tuple[str,
 
 
 def read_scale(guides: Iterable[Mapping[str, Any]]) -> list[int]:
-    """Collect all grades of the guides under which a release was judged."""
+    """Collect all grades in the guides under which a release was judged."""
     return sorted({grade["value"] for guide in guides for grade in guide["scale"]})
 
 
@@ -240,6 +241,6 @@ def _to_floats(values: Any) -> Floats:
 
 
 def make_query(row: Mapping[str, Any]) -> Query:
-    """Make a query from a row of a release's part 'queries'."""
+    """Make a query from a row of a release's table 'queries'."""
     text = str(row["text"])
     return Query(row["query_id"], text, normalise_query(text), row["source"], row.get("information_need"))

@@ -1,4 +1,4 @@
-"""The chunks of a run, located in the documents of a release.
+"""A run's chunks, located in a release's documents.
 
 A run of chunks has a part of a document at each rank of a list. The file gives the part by the columns start
 and end, by ids such as `doc#0-120`, by ids that a map of chunks has (`chunk_map`), or by the texts of chunks
@@ -51,7 +51,7 @@ class ChunkLocation(NamedTuple):
 
 
 class ChunkCounts(NamedTuple):
-    """Counts of chunks, and of chunks whose texts are not found or found several times.
+    """Counts of chunks, including chunks whose text was not found or was found several times.
 
     Attributes
     ----------
@@ -67,7 +67,7 @@ class ChunkCounts(NamedTuple):
     first_twice: int | None = None
 
     def sentences(self) -> list[str]:
-        """Warn about chunk texts that were not found, or were found several times."""
+        """Warn about chunk texts that were not found or were found several times."""
         sentences = []
         if self.not_found:
             lacking = pluralize(self.not_found, "chunk has", "chunks have")
@@ -113,7 +113,7 @@ def locate_chunks(
     problems: Problems,
     scored_lists: ScoredLists | None = None,
 ) -> LocatedChunks | None:
-    """Locate the chunks of a file's lines in their documents; None if the file lists whole documents.
+    """Locate the chunks of a file's lines in their documents; None if they list whole documents.
 
     Parameters
     ----------
@@ -155,7 +155,7 @@ def locate_chunks(
 
 
 def locate_id(name: str, ids: Collection[str], chunk_map: Mapping[str, ChunkLocation]) -> ChunkLocation:
-    """Parse an id as a chunk, or as a whole document, whose end is `UNKNOWN`."""
+    """Parse an id as a chunk, or as a whole document, in which case the end is `UNKNOWN`."""
     match = None if name in chunk_map or name in ids else CHUNK_ID.fullmatch(name)
     if match is not None and match[1] in ids:
         return ChunkLocation(match[1], int(match[2]), int(match[3]))
@@ -163,7 +163,7 @@ def locate_id(name: str, ids: Collection[str], chunk_map: Mapping[str, ChunkLoca
 
 
 def warn_of_unsure_ranges(by_text: Mapping[str, bool]) -> str:
-    """Warn that only some of the compared systems have unsure ranges; '' if none or all of them have.
+    """Warn that only some of the compared systems have unsure ranges; '' if none or all of them do.
 
     Parameters
     ----------
@@ -185,7 +185,7 @@ def _note_unmapped_chunks(
     bodies: PinnedBodies,
     problems: Problems,
 ) -> None:
-    """Report the ids that neither the chunk map nor the release has, each with its first line."""
+    """Report the ids that are in neither the chunk map nor the release, each with its first line."""
     for code, row in zip(*np.unique(to_ints(documents.indices), return_index=True), strict=True):
         if locations[code].document_id not in bodies.hashes:
             fault = f"the map has no chunk {documents[row].as_py()!r} of a document of the release"
@@ -206,7 +206,7 @@ def _read_offsets(column: pa.Array, line: Ints, name: str, problems: Problems) -
 
 
 def _find_ranges_of_ids(locations: Sequence[ChunkLocation], codes: Ints, lengths: Ints) -> ChunkRanges:
-    """Find the range of each line's id; a chunk without a range gets a range behind the document's end."""
+    """Find the range of each line's id; a chunk without a range gets one beyond the document's end."""
     columns = [(location.start, location.end, location.places) for location in locations]
     start, end, range_counts = np.array(columns, np.int64).reshape(-1, 3)[codes].T
     is_found = start != UNKNOWN
@@ -224,7 +224,7 @@ def _refuse_wrong_ranges(
     bodies: PinnedBodies,
     problems: Problems,
 ) -> None:
-    """Refuse chunks of a different version of their document, and chunks outside the text."""
+    """Reject chunks of a different version of their document, and chunks beyond its text."""
     start, end, range_counts = ranges
 
     def note(rows: Ints, describe: Callable[[int], str], way_out: str) -> None:

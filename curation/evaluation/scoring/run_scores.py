@@ -1,4 +1,4 @@
-"""The scores of a run: the value of each query by each measure, with its bounds.
+"""A run's scores: the value of each query for each measure, with its bounds.
 
 A query that the run misses scores 0 and is counted. Measures that need a relevant document leave out queries
 without one, which are counted. Each score comes with the share of judged documents among the documents that
@@ -44,7 +44,7 @@ REVERSED_BOUNDS = (
 
 @dataclass(frozen=True)
 class RunScores:
-    """The scores of one run, query by query; scores of a sealed part never leave `evaluation`.
+    """The scores of one run, query by query; scores on a sealed part never leave `evaluation`.
 
     Attributes
     ----------
@@ -75,12 +75,12 @@ class RunScores:
     ties: TieCounts
 
     def of(self, name: str) -> Floats:
-        """Return the values of one measure by its name, shape (Q,)."""
+        """Return one measure's values, given its name, shape (Q,)."""
         return self.values[:, [measure.name for measure in self.measures].index(name)]
 
 
 def score_run(run: Mapping[str, Mapping[str, float]], qrels: Qrels, measures: Sequence[Measure]) -> RunScores:
-    """Score a run given as query → document → score.
+    """Score a run given as a mapping query → document → score.
 
     Raises
     ------
@@ -118,7 +118,7 @@ def score_ranking(ranking: Rankings, qrels: Qrels, measures: Sequence[Measure]) 
 def _compute_reordered_values(
     ranking: Rankings, best: bool, qrels: Qrels, measures: Sequence[Measure], values: Floats
 ) -> Floats:
-    """Compute the values with equal scores in the best or the worst order."""
+    """Compute the values that result if equal scores are put in the best or the worst order."""
     reordered_values = values.copy()
     queries = rankings.find_queries_with_ties(ranking)
     if len(queries):
@@ -142,7 +142,7 @@ def average_scores(runs: Sequence[RunScores]) -> RunScores:
 
 
 def compute_values(ranking: Rankings, qrels: Qrels, measures: Sequence[Measure]) -> Floats:
-    """Compute the values of a ranking, shape (Q, M); NaN where a query has no relevant document."""
+    """Compute a ranking's values, shape (Q, M); NaN where a query has no relevant document."""
     values = np.zeros((len(qrels.query_ids), len(measures)))
     columns = [column for column, measure in enumerate(measures) if measure.is_trec_eval]
     if columns:
@@ -176,7 +176,7 @@ def _compute_judged_shares(ranking: Rankings, qrels: Qrels, measures: Sequence[M
 
 
 def _compute_judged_share(ranking: Rankings, depth: Ints | int | None) -> Floats:
-    """Compute the share of judged documents down to a depth, shape (Q,); the depth may differ by query."""
+    """Compute the share of judged documents down to a depth, shape (Q,); the depth can differ by query."""
     sizes = ranking.returned if depth is None else np.minimum(ranking.returned, depth)
     is_judged = ranking.grade != UNJUDGED
     if depth is not None:
@@ -193,7 +193,7 @@ def _compute_residuals(ranking: Rankings, measures: Sequence[Measure]) -> Floats
 
 
 def explain_reversed_bounds(bounds: Iterable[tuple[float | None, float | None]]) -> str:
-    """Explain why a mean is lower if all unjudged documents are relevant; '' if no mean is lower.
+    """Explain why a mean is lower if all unjudged documents are relevant; '' if none is.
 
     Parameters
     ----------
@@ -206,7 +206,7 @@ def explain_reversed_bounds(bounds: Iterable[tuple[float | None, float | None]])
 def compute_unjudged_bounds(
     ranking: Rankings, qrels: Qrels, measures: Sequence[Measure], values: Floats
 ) -> tuple[Floats, Floats]:
-    """Compute the values if no unjudged document were relevant, and if all were; shape (Q, M) each.
+    """Compute the values if no unjudged document were relevant and if all were, each of shape (Q, M).
 
     The values are NaN for the kinds of `UNBOUNDED`.
     """
@@ -234,7 +234,7 @@ def compute_unjudged_bounds(
 
 
 def _compute_regraded_values(measure: Measure, ranking: Rankings, qrels: Qrels, regraded: Ints) -> Floats:
-    """Compute the values of a measure that trec_eval lacks, with the highest grade for these documents."""
+    """Compute the values of a measure that trec_eval lacks, giving these documents the highest grade."""
     grade = ranking.grade.copy()
     grade[regraded] = qrels.scale[-1]
     added = np.bincount(ranking.query[regraded], minlength=len(ranking.returned))
@@ -244,7 +244,7 @@ def _compute_regraded_values(measure: Measure, ranking: Rankings, qrels: Qrels, 
 
 
 def compute_highest_values(measures: Sequence[Measure], qrels: Qrels, longest_words: int = 0) -> Floats:
-    """Compute the highest value that each query can have by each measure, shape (Q, M).
+    """Compute the highest value that each query can reach for each measure, shape (Q, M).
 
     Unjudged documents count as not relevant. The highest value is NaN where a query has no relevant document,
     1 for every judged@k, and infinite for num_ret.
@@ -280,7 +280,7 @@ def _compute_highest_of(measure: Measure, qrels: Qrels, longest_words: int) -> F
 
 
 def _rank_best_lists(qrels: Qrels) -> Rankings:
-    """Rank every query's judged documents, the highest grades first."""
+    """Rank every query's judged documents, highest grades first."""
     order = np.lexsort((-qrels.grade, qrels.query))
     query = qrels.query[order]
     rank = np.arange(1, len(order) + 1) - np.searchsorted(query, query)

@@ -1,4 +1,4 @@
-"""Splitters: functions that cut the body of a document into chunks.
+"""Splitters: functions that cut a document's body into chunks.
 
     200/50     windows of 200 words that begin with the last 50 of the window before; 200 without overlap
     sentence   whole sentences or lines, as the screen cuts them by script
@@ -27,7 +27,7 @@ _HEADING_OR_FENCE = re.compile(r"^ {0,3}(?:(#{1,6})(?=\s)|(`{3,}|~{3,}))", re.MU
 
 
 def parse_splitters(names: Iterable[str]) -> dict[str, Split]:
-    """Return the splitter of each name, each name once.
+    """Return the splitter for each name, each splitter once.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""The files of systems, given as `NAME=FILE` or `FILE` on the command line.
+"""Systems' files, given as `NAME=FILE` or `FILE` on the command line.
 
 Several run files with the same name are runs of one system, for example with several seeds. A system has one
 file of answers.
@@ -22,7 +22,7 @@ _FILE_ENDINGS = set(".gz .trec .run .txt .tsv .tab .csv .jsonl .ndjson .json .pa
 
 
 class SystemFile(NamedTuple):
-    """A file of a system, with the system's name and the columns that a person chose, if any."""
+    """A system's file, with the system's name and the columns that a person chose, if any."""
 
     name: str
     path: Path
@@ -30,7 +30,7 @@ class SystemFile(NamedTuple):
 
 
 class AnswerFields(NamedTuple):
-    """Names of the fields in a file of answers; None stands for the first usual name in the file."""
+    """Names of the fields in an answer file; None stands for the first usual name found in the file."""
 
     query: str | None = None
     answer: str | None = None
@@ -79,7 +79,7 @@ def parse_answer_files(arguments: Sequence[str]) -> list[SystemFile]:
 
 
 def _parse_system_files(arguments: Sequence[str], option: str) -> list[SystemFile]:
-    """Parse the file arguments of an option; a system without a name is named after its file."""
+    """Parse an option's file arguments; a system without a name is named after its file."""
     missing = [_explain_missing_part(argument, option) for argument in arguments]
     refuse_problems([sentence for sentence in missing if sentence])
     parts = map(_split_argument, arguments)
@@ -87,7 +87,7 @@ def _parse_system_files(arguments: Sequence[str], option: str) -> list[SystemFil
 
 
 def _split_argument(argument: str) -> tuple[str, str]:
-    """Divide an argument into name and file; the name is '' if the argument is only a file."""
+    """Split an argument into name and file; the name is '' if the argument is only a file."""
     match = _NAME_AND_FILE.fullmatch(argument)
     if match is None or Path(argument).is_file():
         return "", argument

@@ -1,4 +1,4 @@
-"""The run of a system, read from its file for a release.
+"""A system's run, read from its file for a release.
 
 Scores order a list, as in trec_eval; ranks order a list only where the file has no scores. Where ranks
 contradict scores, the scores count, and goldgrade reports the number of queries. Documents that the release's
@@ -74,7 +74,7 @@ class ReadingOptions(NamedTuple):
 
 @dataclass(frozen=True)
 class SystemRun:
-    """A run that was read from its file for a release.
+    """A run read from its file for a release.
 
     Attributes
     ----------
@@ -117,7 +117,7 @@ def read_run(
 
 
 def open_run_file(source: SystemFile, options: ReadingOptions, progress: Progress = silent) -> RunFile:
-    """Open a run file, or return the file as an earlier operation parsed it.
+    """Open a run file, or return it as parsed by an earlier operation.
 
     Raises
     ------
@@ -133,7 +133,7 @@ def open_run_file(source: SystemFile, options: ReadingOptions, progress: Progres
 
 
 class _RunLines(NamedTuple):
-    """The N lines of a run file with evaluated queries.
+    """The N lines of a run file that belong to evaluated queries.
 
     Attributes
     ----------
@@ -159,7 +159,7 @@ class _RunLines(NamedTuple):
 
 
 class _SystemRunReader:
-    """Reads one run file, and collects problems and counts."""
+    """A reader of one run file that also collects problems and counts."""
 
     def __init__(self, file: RunFile, release: EvaluatedRelease, options: ReadingOptions) -> None:
         self._file, self._problems, self._release = file, file.problems, release
@@ -175,7 +175,7 @@ class _SystemRunReader:
         self._query_indexes = {query: index for index, query in enumerate(release.qrels.query_ids)}
 
     def read(self, name: str) -> SystemRun:
-        """Read the run of the system with this name."""
+        """Read the run, giving the system this name."""
         lines = self._select_evaluated_lines(self._lines.columns() or self._read_lines())
         unknown_names.refuse_similar_names(
             UNKNOWN_QUERY, self._unknown_queries, self._release.known.alike, self._problems
@@ -205,7 +205,7 @@ class _SystemRunReader:
         )
 
     def _select_evaluated_lines(self, columns: RunColumns) -> _RunLines:
-        """Keep the lines of a run file with evaluated queries."""
+        """Keep the run-file lines of evaluated queries."""
         indexes = np.array([self._query_indexes.get(name, -1) for name in columns.queries.values], np.int64)
         query = indexes[columns.queries.codes]
         is_evaluated = query >= 0
@@ -225,7 +225,7 @@ class _SystemRunReader:
         return _RunLines(columns.lines[is_evaluated], query[is_evaluated], documents, scores, ranks, cells)
 
     def _read_lines(self) -> RunColumns:
-        """Read the run file line by line into columns, and record the problems of lines."""
+        """Read the run file line by line into columns, and record problems in the lines."""
         lines: list[RunRow] = []
         with suppress(InputError):  # reported with the file's other problems
             lines += (line for line in self._lines if not self._lines.lacks_number(line))
@@ -253,7 +253,7 @@ class _SystemRunReader:
         )
 
     def _remove_repeated_chunks(self, lines: _RunLines, located: LocatedChunks) -> RunChunks:
-        """Keep each chunk once in a query's list, at its best rank, and record repeated chunks."""
+        """Keep each chunk once in a query's list, at its best rank, and record the repeated chunks."""
         repeated = _find_repeated_chunks(lines, located)
         for row in [] if self._skip_repeated else repeated.tolist():
             chunk = f"the chunk {located.start[row]}-{located.end[row]}"
@@ -270,7 +270,7 @@ class _SystemRunReader:
         return order_chunks(query, scores, documents, columns, self._release.bodies.bounds)
 
     def _choose_best_lines(self, lines: _RunLines, has_chunks: bool) -> Ints:
-        """Choose for each document the line with the best rank.
+        """Choose for each document the best-ranked line.
 
         The remaining lines are chunks of the document, or repeated documents, which are counted or refused.
         """
@@ -299,8 +299,8 @@ class _SystemRunReader:
         return self._release.qrels.query_ids[int(lines.query[row])]
 
     def _count_unknown_documents(self, documents: pa.DictionaryArray, lines: Ints) -> int:
-        """Count the lines whose documents the corpus lacks; refuse misspelled ids, and a run without any
-        known document. Without a corpus, the judged documents are known, and no line is counted.
+        """Count the lines whose documents are missing from the corpus; reject misspelled ids, and a run
+        without any known document. Without a corpus, the judged documents are known, and no line is counted.
         """
         names = documents.dictionary.to_pylist()
         is_known = np.fromiter(map(self._known_documents.__contains__, names), bool, len(names))
@@ -349,14 +349,14 @@ class _SystemRunReader:
         )
 
     def _topics_command(self) -> str:
-        """Name the command that writes the topics of the release with the release's own ids."""
+        """Name the command that writes the release's topics with its own ids."""
         sealed = list_sealed_parts(self._release.frozen.header) if self._release.frozen else ()
         without = "".join(f" --without-grades {part}" for part in sealed)
         return f"goldgrade export {self._release.name} --format trec{without} --out topics"
 
 
 def _find_repeated_chunks(lines: _RunLines, located: LocatedChunks) -> Ints:
-    """Find the lines with a chunk that a better line in the query's list also has."""
+    """Find the lines whose chunk also occurs on a better line in the query's list."""
     chunk_codes = lines.pair_codes * OPEN + located.start
     if np.diff(np.sort(chunk_codes)).all():  # codes may overflow, and then different chunks look alike
         return np.zeros(0, np.int64)
@@ -369,7 +369,7 @@ def _find_repeated_chunks(lines: _RunLines, located: LocatedChunks) -> Ints:
 
 
 def _count_queries_against_scores(lines: _RunLines) -> int:
-    """Count the queries in which a lower rank has a higher score."""
+    """Count the queries in which a document has a higher score than one ranked above it."""
     if lines.ranks is None:
         return 0
     order = np.lexsort((lines.ranks, lines.query))

@@ -1,4 +1,4 @@
-"""The formulas of trec_eval's measures of ranked documents.
+"""The formulas for trec_eval's measures of ranked documents.
 
 The measures of trec_eval use the ranks of the judged documents in each list, and the number of documents of
 each grade that a query has. The ranks and numbers are columns over all queries, without a Python object for
@@ -22,7 +22,7 @@ from curation.evaluation.scoring.rankings import UNJUDGED, Rankings
 
 
 class JudgedRanks(NamedTuple):
-    """The ranks of judged documents in a run, and the number of judged documents of each query.
+    """The ranks of judged documents in a run, and each query's number of judged documents.
 
     Attributes
     ----------
@@ -46,7 +46,7 @@ def find_judged_ranks(qrels: Qrels, ranking: Rankings) -> JudgedRanks:
 
 
 def add_highest_grades(judged: JudgedRanks, query: Ints, rank: Ints) -> JudgedRanks:
-    """Add documents that get the highest grade.
+    """Add documents that are given the highest grade.
 
     Parameters
     ----------
@@ -63,7 +63,7 @@ def add_highest_grades(judged: JudgedRanks, query: Ints, rank: Ints) -> JudgedRa
 
 
 def compute_measures(measures: Sequence[Measure], qrels: Qrels, judged: JudgedRanks) -> Floats:
-    """Compute trec_eval's measures, shape (Q, M); 0 if the run lacks a query or no document is relevant.
+    """Compute trec_eval's measures, shape (Q, M); 0 where the run lacks a query or no document is relevant.
 
     Parameters
     ----------
@@ -103,7 +103,7 @@ class _RelevantRanks(NamedTuple):
         return sum_by_query(self.query, amounts, len(self.relevant))
 
     def down_to(self, depth: Ints | int | None) -> _RelevantRanks:
-        """Keep the ranks down to a depth, which may differ by query; None keeps the whole list."""
+        """Keep the ranks down to a depth, which can differ by query; None keeps the whole list."""
         if depth is None:
             return self
         is_kept = self.rank <= np.broadcast_to(depth, self.relevant.shape)[self.query]
@@ -144,9 +144,7 @@ def _r_precision(ranks: _RelevantRanks, measure: Measure) -> Floats:
 
 
 def _bpref(ranks: _RelevantRanks, measure: Measure) -> Floats:
-    """Compute bpref: a relevant document counts 1 minus the share of irrelevant documents that are ranked
-    above it.
-    """
+    """Compute bpref: a relevant document counts 1 minus the share of irrelevant documents ranked above it."""
     relevant = ranks.relevant[ranks.query]
     counted_irrelevant = np.maximum(np.minimum(ranks.irrelevant[ranks.query], relevant), 1)
     gains = 1 - np.minimum(ranks.above, relevant) / counted_irrelevant
@@ -176,7 +174,7 @@ _BINARY: dict[str, Callable[[_RelevantRanks, Measure], Floats]] = {
 
 
 def _ndcg(judged: JudgedRanks, measure: Measure) -> Floats:
-    """Compute nDCG; both sums run from the top down, so that the best order gives exactly 1."""
+    """Compute nDCG; both sums run from the top down, so that the best order scores exactly 1."""
     is_counted = slice(None) if measure.depth is None else judged.rank <= measure.depth
     gains = _gains(judged.grade[is_counted], measure)
     discounted = gains / np.log2(judged.rank[is_counted] + 1)
@@ -185,7 +183,7 @@ def _ndcg(judged: JudgedRanks, measure: Measure) -> Floats:
 
 
 def _ideal_dcg(judged: JudgedRanks, measure: Measure) -> Floats:
-    """Compute the DCG of each query's documents in the best order, shape (Q,)."""
+    """Compute the DCG of each query's documents in the best possible order, shape (Q,)."""
     queries = len(judged.totals)
     last_ranks = np.cumsum(judged.totals[:, ::-1], axis=1)  # by grade, the highest grade first
     last_ranks = last_ranks if measure.depth is None else np.minimum(last_ranks, measure.depth)

@@ -1,1 +1,1 @@
-"""Consensus: the rule by which votes become one grade for each pair, and reviewers' decisions on disputes."""
+"""Consensus: the rule that turns votes into one grade per pair, and reviewers' decisions on disputes."""

@@ -49,7 +49,7 @@ UNMARKED = (
 
 
 class OvertakenError(RefusedError):
-    """Error: another reviewer has decided the pair on screen; the error holds the other decision."""
+    """Error: another reviewer has already decided the pair on screen; the error carries that decision."""
 
     def __init__(self, decision: ReviewerDecision) -> None:
         super().__init__(describe_overtaking(decision))
@@ -58,7 +58,7 @@ class OvertakenError(RefusedError):
 
 @dataclass(frozen=True)
 class DecisionImport:
-    """Counts of an import of decisions: decisions written, and lines left out by reason (`left_out`)."""
+    """Counts for an import of decisions: decisions written, and lines left out by reason (`left_out`)."""
 
     decided: int
     left_out: dict[str, int]
@@ -66,7 +66,8 @@ class DecisionImport:
 
     @property
     def sentences(self) -> list[str]:
-        """Return a sentence with the numbers of decided pairs, and of left-out lines by reason."""
+        """Return a sentence that says how many pairs were decided, and how many lines were left out for each
+        reason."""
         return [f"{pluralize(self.decided, 'pair')} decided.", *describe_left_out(self.left_out, "lines")]
 
     @property
@@ -82,7 +83,7 @@ _Plan = tuple[list[Ruling], dict[Pair, ReviewerDecision], DecisionImport]
 
 
 class _DecisionInputs(NamedTuple):
-    """Stored rows that the import of a decision file needs: guide, corpus, pairs and earlier decisions."""
+    """Stored rows needed to import a decision file: guide, corpus, pairs and earlier decisions."""
 
     guide: Guide
     queries: KnownQueries
@@ -162,7 +163,7 @@ def import_decisions(
     every_pair: bool = False,
     source: Path | None = None,
 ) -> DecisionImport:
-    """Store a file's decisions on disputed pairs, in one transaction.
+    """Store a file's decisions on disputed pairs in one transaction.
 
     Parameters
     ----------
@@ -212,7 +213,7 @@ def import_decisions(
 
 
 def describe_overtaking(decision: ReviewerDecision) -> str:
-    """Return the message for a reviewer who had a pair on screen when another reviewer decided the pair."""
+    """Return the message for a reviewer who had a pair on screen when another reviewer decided it."""
     grade = "that no grade can be given" if decision.grade is None else f"grade {decision.grade}"
     return (
         f"{decision.reviewer} decided this pair while you had it open: {grade}, because “{decision.reason}”. "
@@ -229,7 +230,7 @@ def _refuse_outside(cursor: Cursor, ruling: Ruling) -> None:
 
 
 def _is_repeated(cursor: Cursor, ruling: Ruling, decision: ReviewerDecision, reviewer: str) -> bool:
-    """Return whether the stored decision of the reviewer has the same grade, reason and marks."""
+    """Return whether the reviewer's stored decision has the same grade, reason and marks."""
     same = ruling.repeats(decision, reviewer)
     return same and decisions.read_decision_marks(cursor, [decision]).get(ruling.pair, ()) == ruling.evidence
 
@@ -247,7 +248,7 @@ def _choose_rulings(
     every_pair: bool,
     left_out: Counter[str],
 ) -> list[Ruling]:
-    """Choose the decisions to write, and count the lines left out by reason."""
+    """Choose the decisions to write, and count the lines left out, by reason."""
     consensus_by_pair = {pair[:2]: pair for pair in compute_consensus(inputs.votes).pairs}
     chosen = []
     for proposed_ruling in rulings:
@@ -277,7 +278,7 @@ def _find_problems(grade: int | None, reason: str, guide: Guide) -> Iterator[str
 def _make_rulings(
     proposals: Sequence[DecisionLine], guide: Guide, queries: QueryColumn, left_out: Counter[str]
 ) -> tuple[list[Ruling], list[str]]:
-    """Return a decision for each pair of the file in order, and all problems; count left-out lines."""
+    """Return a decision for each pair in the file, in order, and all problems; count the lines left out."""
     first_rulings: dict[Pair, tuple[int, Ruling]] = {}
     problems = []
     for entry in proposals:
@@ -298,7 +299,7 @@ def _make_rulings(
 
 
 def _make_ruling(entry: DecisionLine, guide: Guide, queries: QueryColumn) -> Ruling | str:
-    """Return the decision of a line, or the reason to leave the line out."""
+    """Return a line's decision, or the reason for leaving the line out."""
     if is_missing_value(entry.grade) and guide.find_grade(entry.grade) is None:
         return NO_GRADE
     numeric_grade = parse_whole_number(entry.grade)
@@ -326,7 +327,7 @@ def _find_alike_documents(entries: Sequence[DecisionLine], judged: Iterable[Pair
 
 
 def _find_reason_left_out(pair: PairConsensus | None, every_pair: bool, marks: ProjectMarks) -> str:
-    """Return the reason why a pair is left out; '' for a pair that gets a decision."""
+    """Return the reason why a pair is left out; '' if the pair gets a decision."""
     if pair is None or not pair.judgments:
         return UNJUDGED
     if every_pair or marks.is_disputed(pair):

@@ -54,7 +54,7 @@ class DecisionView(NamedTuple):
 
 
 class CaseView(NamedTuple):
-    """A pair as a reviewer's screen shows it.
+    """A pair as shown on a reviewer's screen.
 
     Attributes
     ----------
@@ -90,7 +90,7 @@ class CaseView(NamedTuple):
 
 
 class Anchor(NamedTuple):
-    """A decided document of the query, with which the reviewer compares other documents."""
+    """A decided document for the query, for comparison with other documents."""
 
     document_id: str
     title: str
@@ -114,8 +114,8 @@ def read_case_view(
 def draw_whole_case(
     store: Store, reviewer: str, query_id: str, document_id: str, image_hosts: Hosts = NO_IMAGE_HOSTS
 ) -> list[Node]:
-    """Draw the whole body of a pair's document with the query's words highlighted; raises as `read_case_view`
-    does."""
+    """Draw the whole body of a pair's document with the query's words highlighted; raise the same errors as
+    `read_case_view`."""
     case, guide = _read_case(store, reviewer, (query_id, document_id))
     return draw_by_guide(case.document, case.dispute.query, guide, image_hosts, longest=None).passage
 

@@ -22,7 +22,7 @@ _lock = threading.Lock()
 
 
 def claim_pairs(store: Store, reviewer: str, pairs: Iterable[Pair]) -> None:
-    """Replace the reviewer's claims with claims on `pairs`; pairs of other reviewers stay claimed."""
+    """Replace the reviewer's claims with claims on `pairs`; pairs claimed by other reviewers stay theirs."""
     now = time.monotonic()
     with _lock:
         claims = _claims_by_project.setdefault(store, {})

@@ -1,4 +1,4 @@
-"""Comments of reviewers and leads on a judged pair.
+"""Comments by reviewers and leads on a judged pair.
 
 Comments are appended, and never changed. Annotators never see comments. A reviewer who still has to judge the
 pair does not see its comments either, because the judgment must be blind. A release holds the decision and
@@ -34,7 +34,7 @@ class Comment(NamedTuple):
 
 
 def list_comments(cursor: Cursor, user: str, query_id: str, document_id: str | None = None) -> list[Comment]:
-    """Read the comments on a query's pairs, or on one pair, that a reviewer or lead may read, oldest first.
+    """Read the comments that a reviewer or lead may read on a query's pairs or on one pair, oldest first.
 
     The list includes comments on sealed queries: a function that shows the list must ask a `SealAccess`.
 
@@ -50,7 +50,7 @@ def list_comments(cursor: Cursor, user: str, query_id: str, document_id: str | N
 
 
 def add_comment(store: Store, query_id: str, document_id: str, text: str, author: str, key: str) -> None:
-    """Add a comment to a judged pair; sending a comment again with the same client `key` changes nothing.
+    """Add a comment to a judged pair; sending it again with the same client `key` changes nothing.
 
     Raises
     ------

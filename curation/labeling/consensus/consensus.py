@@ -73,7 +73,7 @@ class PairConsensus(NamedTuple):
 
 @dataclass(frozen=True)
 class ConsensusCounts:
-    """The number of pairs by the source of their grade: a decision, a single vote or a rule.
+    """How many pairs got their grade from each source: a decision, a single vote or a rule.
 
     Attributes
     ----------
@@ -93,7 +93,7 @@ class ConsensusCounts:
 
     @property
     def table(self) -> Table:
-        """Return the numbers of pairs as a table with one row."""
+        """Return the counts of pairs as a one-row table."""
         columns = ("Rule", "Pairs", "By the rule", "Single grade", "Adjudicated", "Disputed", "Unjudgeable")
         counts = (self.single, self.adjudicated, self.disputed, self.unjudgeable)
         return Table("Consensus", columns, ((self.rule, self.pairs, self.majority + self.ruled, *counts),))
@@ -127,7 +127,7 @@ class Consensus:
 
     @property
     def counts(self) -> ConsensusCounts:
-        """Count the pairs by the source of their grade."""
+        """Count the pairs by the source of their grades."""
         is_requested = take_pair_column(self.votes, "wanted").to_numpy(zero_copy_only=False).astype(bool)
         sources = self.sources[is_requested]
         counts = np.bincount(sources, minlength=len(SOURCES)).tolist()
@@ -172,12 +172,12 @@ class Consensus:
 
 
 def read_consensus(cursor: Cursor, round_id: str | None = None) -> Consensus:
-    """Compute the consensus on every pair from all judgments, or only on the pairs of a round."""
+    """Compute the consensus on every pair from all judgments, or only on a round's pairs."""
     return compute_consensus(read_votes(cursor, round_id))
 
 
 def compute_query_consensus(cursor: Cursor, votes: Votes, query_id: str) -> list[PairConsensus]:
-    """Compute the consensus on the pairs of one query, from the votes that `read_query_votes` returned.
+    """Compute the consensus on the pairs of one query, from the votes returned by `read_query_votes`.
 
     With Dawid and Skene's rule this takes longer, because annotators' errors are estimated from all queries.
     """
@@ -186,12 +186,12 @@ def compute_query_consensus(cursor: Cursor, votes: Votes, query_id: str) -> list
 
 
 def compute_consensus(votes: Votes) -> Consensus:
-    """Compute the consensus on every pair from the votes that `read_votes` returned."""
+    """Compute the consensus on every pair from the votes returned by `read_votes`."""
     return grade_pairs(group_votes(votes.rows), votes.rule)
 
 
 def grade_pairs(pairs: VotesByPair, rule: ConsensusRule) -> Consensus:
-    """Compute the consensus on each pair from the reviewer's decision or else by a rule."""
+    """Compute the consensus on each pair from the reviewer's decision, or otherwise by a rule."""
     is_decided = take_pair_column(pairs, "decided").to_numpy(zero_copy_only=False).astype(bool)
     vote_counts = pairs.tally.sum(axis=1)
     if rule.by_errors:
@@ -282,7 +282,7 @@ def read_relevance(store: Store) -> Relevance:
 
 
 def _count_judgments(pairs: VotesByPair) -> Ints:
-    """Count the annotators who judged each pair, including the answer cannot-tell."""
+    """Count the annotators who judged each pair, including those who answered cannot-tell."""
     judged = pc.is_valid(pairs.rows["annotator"]).to_numpy().astype(np.int64)
     return np.add.reduceat(judged, pairs.first) if len(pairs.first) else judged
 
@@ -301,7 +301,7 @@ def _find_median(tally: Ints) -> Ints:
 
 
 def _compute_vote_shares(tally: Ints, indexes: Ints) -> Floats:
-    """Compute the share of each pair's votes that name the chosen grade; NaN for a pair without a grade."""
+    """Compute the share of each pair's votes that name the chosen grade; NaN if the pair has no grade."""
     shares = np.full(len(indexes), np.nan)
     graded = np.flatnonzero(indexes >= 0)
     shares[graded] = np.round(tally[graded, indexes[graded]] / tally[graded].sum(axis=1), 6)

@@ -46,7 +46,7 @@ class GradeArrays(NamedTuple):
 
 
 class DawidSkeneFit(NamedTuple):
-    """The estimates that EM returns.
+    """The estimates returned by EM.
 
     Attributes
     ----------
@@ -66,7 +66,7 @@ class DawidSkeneFit(NamedTuple):
 
 
 class AnnotatorConfusion(NamedTuple):
-    """An annotator's grades against the true grades, estimated by Dawid and Skene's model.
+    """An annotator's grades against the true grades, as estimated by Dawid and Skene's model.
 
     Attributes
     ----------
@@ -132,7 +132,8 @@ def fit_dawid_skene(grades: GradeArrays, smoothing: float = 0.0) -> DawidSkeneFi
 
 
 def build_error_section(annotator_errors: AnnotatorErrors) -> Section:
-    """Draw each annotator's estimated confusion matrix as a table: shares of given grades by true grade."""
+    """Draw each annotator's estimated confusion matrix as a table: the shares of given grades for each true
+    grade."""
     rows: list[tuple[object, ...]] = []
     for annotator in annotator_errors.annotators:
         annotator_cells: tuple[object, ...] = (
@@ -155,7 +156,7 @@ def build_error_section(annotator_errors: AnnotatorErrors) -> Section:
 
 
 def estimate_errors(votes: Votes) -> AnnotatorErrors | None:
-    """Estimate annotators' errors by Dawid and Skene's model; None where nobody gave a grade."""
+    """Estimate annotators' errors by Dawid and Skene's model; None if nobody gave a grade."""
     pairs = group_votes(votes.rows)
     if not len(pairs.item):
         return None
@@ -212,7 +213,7 @@ def _estimate_confusion(grades: GradeArrays, cells: Ints, posterior: Floats, smo
 
 
 def _round(figure: np.float64) -> float:
-    """Round a number to six decimals, and turn -0.0 into 0.0."""
+    """Round a number to six decimals, turning -0.0 into 0.0."""
     return round(float(figure), 6) + 0.0
 
 

@@ -25,7 +25,7 @@ _AMONG_PAIRS = " WHERE (query_id, document_id) IN (SELECT (unnest(?::TEXT[]), un
 
 
 class ReviewerDecision(NamedTuple):
-    """A reviewer's decision; grade is None for "no grade can be given".
+    """A reviewer's decision; the grade None means "no grade can be given".
 
     Attributes
     ----------
@@ -73,7 +73,7 @@ _COLUMNS = ", ".join(ReviewerDecision._fields)
 
 
 def read_current_decisions(cursor: Cursor, pairs: Pairs | None = None) -> dict[Pair, ReviewerDecision]:
-    """Read the current decision of every decided pair, or of each pair among `pairs`."""
+    """Read the current decision of every decided pair, or of each decided pair among `pairs`."""
     return _read_decisions(cursor, "current_adjudications", pairs)
 
 
@@ -86,14 +86,13 @@ def read_counted_decisions(cursor: Cursor, pairs: Pairs | None = None) -> dict[P
 
 
 def read_query_decisions(cursor: Cursor, query_id: str) -> dict[str, ReviewerDecision]:
-    """Read the newest decision on each document of a query, even if a later text made the decision
-    outdated."""
+    """Read the newest decision on each document of a query, even if a newer text has made it outdated."""
     sql = f"SELECT {_COLUMNS} FROM current_adjudications WHERE query_id = ?"  # noqa: S608
     return {row.document_id: row for row in fetch(cursor, ReviewerDecision, sql, [query_id])}
 
 
 def find_decision(cursor: Cursor, pair: Pair, revision: int) -> ReviewerDecision | None:
-    """Read the decision on a pair with a given revision number; None if the pair has no such decision."""
+    """Read the decision on a pair with this revision number; None if there is none."""
     sql = f"SELECT {_COLUMNS} FROM adjudications WHERE (query_id, document_id, revision) = (?, ?, ?)"  # noqa: S608
     decisions = fetch(cursor, ReviewerDecision, sql, [*pair, revision])
     return decisions[0] if decisions else None
@@ -106,7 +105,7 @@ def is_judged(cursor: Cursor, pair: Pair) -> bool:
 
 
 def unjudged_error(query: str, document_id: str) -> NotFoundError:
-    """Return the error for a pair that nobody has judged."""
+    """Return the error to raise for a pair that nobody has judged."""
     return NotFoundError(
         f"Nobody has judged the document {document_id!r} for the query {query!r}.",
         command="`goldgrade disputes` shows the pairs that wait for a decision.",
@@ -114,8 +113,8 @@ def unjudged_error(query: str, document_id: str) -> NotFoundError:
 
 
 def read_judged_versions(cursor: Cursor, pairs: Pairs | None = None) -> dict[Pair, str]:
-    """Read the document version of each judged pair: the corpus's version if judged, else the last judged
-    version."""
+    """Read the document version of each judged pair: the corpus's version if it was judged, otherwise the
+    last judged version."""
     sql = "SELECT query_id, document_id, content_hash FROM judged_versions"
     rows = cursor.execute(sql) if pairs is None else cursor.execute(sql + _AMONG_PAIRS, _split_ids(pairs))
     return {(row[0], row[1]): row[2] for row in rows.fetchall()}
@@ -131,7 +130,7 @@ def read_recent_decisions(store: Store, reviewer: str, limit: int = 10) -> list[
 def append_decisions(
     cursor: Cursor, rulings: Sequence[Ruling], current: Mapping[Pair, ReviewerDecision], reviewer: str
 ) -> list[ReviewerDecision]:
-    """Write decisions, each with the revision after the pair's current decision."""
+    """Write decisions, each as the revision after the pair's current decision."""
     decided_at, guide_hash = utc_now(), get_setting(cursor, "guide")
     decisions = []
     for ruling in rulings:
@@ -153,7 +152,7 @@ def append_decisions(
 
 def read_decision_marks(cursor: Cursor, decisions: Iterable[ReviewerDecision]) -> dict[Pair, Spans]:
     """Read the characters that reviewers marked with their decisions, by pair; decisions without marks are
-    absent."""
+    left out."""
     keys = [list(column) for column in zip(*(decision[:3] for decision in decisions), strict=True)]
     rows = cursor.execute(_DECISION_MARKS, keys).fetchall() if keys else []
     return {(row[0], row[1]): tuple(zip(row[2], row[3], strict=True)) for row in rows}

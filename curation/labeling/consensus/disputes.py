@@ -1,4 +1,4 @@
-"""Disputes: pairs on which annotators disagree, ordered by the effect of a decision.
+"""Disputes: pairs on which annotators disagree, ordered by how much a decision matters.
 
 A reviewer sees the grades and notes of a pair, but never an annotator's name.
 """
@@ -60,7 +60,8 @@ _DESCRIPTION = f"""
 
 
 class Opinion(NamedTuple):
-    """An annotator's answer on a pair, without the name; grade None is cannot-tell, and `reason` says why.
+    """An annotator's answer on a pair, without the name; the grade None means cannot-tell, and `reason` says
+    why.
 
     other_text: the annotator judged a different version of the document than the reviewer reads.
     evidence: the characters that the annotator marked in the body of the judged version.
@@ -80,7 +81,7 @@ class Opinion(NamedTuple):
 
 @dataclass(frozen=True)
 class Dispute:
-    """A pair that is decided, or on whose grade or evidence annotators disagree.
+    """A decided pair, or a pair on whose grade or evidence annotators disagree.
 
     Attributes
     ----------
@@ -119,7 +120,7 @@ class Dispute:
 
     @property
     def marks_apart(self) -> bool:
-        """Return whether annotators gave the same grade, but marked no common character as evidence."""
+        """Return whether annotators gave the same grade, but have no marked character in common."""
         people = tuple(
             MarkedEvidence("", opinion.grade, opinion.evidence, ())
             for opinion in self.opinions
@@ -129,7 +130,7 @@ class Dispute:
 
     @property
     def remarks(self) -> list[str]:
-        """Return sentences for the reviewer about the marks and the judged versions of the pair."""
+        """Return sentences for the reviewer about the pair's marks and judged versions."""
         sentences = []
         if self.is_about_marks:
             sentences.append("The grades agree, but annotators marked different passages. Mark the evidence.")
@@ -143,7 +144,7 @@ class Dispute:
 
 @dataclass(frozen=True)
 class Disputes:
-    """The disputes of a project: their number, the number of sealed disputes, and the other disputes."""
+    """A project's disputes: how many there are, how many are sealed, and the disputes that are not sealed."""
 
     total: int
     sealed: int
@@ -151,7 +152,7 @@ class Disputes:
 
     @property
     def sentences(self) -> list[str]:
-        """Return a sentence with the number of disputes, and the numbers about an older text or only about
+        """Return a sentence that says how many disputes there are, and how many concern an older text or only
         evidence."""
         if not self.total:
             return ["No pair is disputed."]
@@ -209,7 +210,7 @@ def find_disputes(store: Store, include_settled: bool = False) -> list[Dispute]:
 
 
 def list_disputes(store: Store, include_decided: bool = False, access: SealAccess | None = None) -> Disputes:
-    """List the disputes that may be shown, and count the disputes that a release seals.
+    """List the disputes that may be shown, and count those that a release seals.
 
     Without seal access, pairs that a release seals are not listed.
     """
@@ -235,21 +236,21 @@ def read_case(store: Store, query_id: str, document_id: str) -> Case:
 
 
 def read_cases(cursor: Cursor, pairs: Sequence[decisions.Pair]) -> list[Case]:
-    """Read the judged pairs among `pairs` with their information needs and documents, in order."""
+    """Read the judged pairs among `pairs` in order, with their information needs and documents."""
     by_pair = {(dispute.query_id, dispute.document_id): dispute for dispute in _read_disputes(cursor, pairs)}
     known_disputes = [by_pair[pair] for pair in pairs if pair in by_pair]
     return [build_case(cursor, dispute) for dispute in known_disputes if dispute.opinions or dispute.decision]
 
 
 def build_case(cursor: Cursor, dispute: Dispute) -> Case:
-    """Read the document and the information need of a pair."""
+    """Read a pair's document and information need."""
     row = cursor.execute(_READING, [dispute.content_hash, dispute.query_id]).fetchone()
     information_need, *document_columns = row or (None, "", None, None, "{}")
     return Case(dispute, information_need, DocumentText(dispute.title, *document_columns))
 
 
 def compute_weight(grades: Sequence[int], traffic: float = 1.0) -> float:
-    """Compute a disputed pair's weight: the expected change of its grade, times the query's traffic.
+    """Compute a disputed pair's weight: the expected change in its grade, times the query's traffic.
 
     The expected change is then the votes' mean distance from their median. Without votes the weight is 0.
     """
@@ -271,7 +272,7 @@ def _build_row(dispute: Dispute) -> tuple[object, ...]:
 
 
 def _sort_key(dispute: Dispute) -> tuple[float, int, str]:
-    """Return a sort key: the greatest weight first, then the widest spread of grades, then by a hash."""
+    """Return a sort key: greatest weight first, then widest spread of grades, then a hash."""
     spread = max(dispute.grades, default=0) - min(dispute.grades, default=0)
     return -dispute.weight, -spread, digest(dispute.query_id, dispute.document_id)
 

@@ -58,7 +58,8 @@ class MarkedEvidence(NamedTuple):
 
 
 class PairMarks(NamedTuple):
-    """The marks on a version of a pair's document; `decided` holds the marks of the decision that counts."""
+    """The marks on a version of a pair's document; `decided` holds the marks from the decision that
+    counts."""
 
     content_hash: str
     people: tuple[MarkedEvidence, ...]
@@ -76,12 +77,12 @@ class PairMarks(NamedTuple):
 
     @property
     def are_apart(self) -> bool:
-        """Return whether people gave the same grade, but marked no common character as evidence."""
+        """Return whether people gave the same grade, but have no marked character in common."""
         grade_counts = Counter(person.grade for person in self.people)
         return not self.consensus and max(grade_counts.values(), default=0) > 1
 
     def locate_evidence(self, newer: Document | None) -> list[tuple[Span, str]] | None:
-        """Return the ranges of the evidence with their characters; None if a range is not found in `newer`.
+        """Return the evidence ranges with their characters; None if a range is not found in `newer`.
 
         Parameters
         ----------
@@ -100,7 +101,7 @@ class PairMarks(NamedTuple):
 
 
 class ProjectMarks(NamedTuple):
-    """The marks by pair, and the current guide, which says which grades need marked evidence.
+    """Marks by pair, and the current guide, which says for which grades evidence must be marked.
 
     outside: pairs whose document does not pass the query's filter; reviewers need not decide these pairs.
     """
@@ -110,12 +111,12 @@ class ProjectMarks(NamedTuple):
     outside: Collection[Pair] = ()
 
     def find_evidence(self, pair: PairConsensus) -> PairMarks | None:
-        """Return the marks of a pair whose grade takes evidence; None if the pair has no marks."""
+        """Return the marks on a pair whose grade calls for evidence; None if the pair has no marks."""
         return self.by_pair.get(pair[:2]) if self.guide.takes_evidence(pair.grade) else None
 
     def lacks_marks(self, pair: Pair, grade: int | None) -> bool:
-        """Return whether a decision without marks would leave a grade without the evidence that the guide
-        requires."""
+        """Return whether a decision without marks would leave the grade without the evidence that the guide
+        requires for it."""
         marks = self.by_pair.get(pair)
         needed = bool(self.guide.describe_evidence_problem(grade, has_evidence=False))
         return needed and marks is not None and marks._replace(decided=None).are_apart
@@ -126,7 +127,7 @@ class ProjectMarks(NamedTuple):
         return marks is not None and marks.locate_evidence(newer.get(pair.document_id)) is None
 
     def is_disputed(self, pair: PairConsensus) -> bool:
-        """Return whether people disagree on the pair's grade, or on its evidence."""
+        """Return whether people disagree on the pair's grade or evidence."""
         if pair.how == "adjudicated" or pair[:2] in self.outside:
             return False
         if pair.how == "disputed":
@@ -145,7 +146,8 @@ def read_marks(cursor: Cursor, batch_size: int | None = None) -> ProjectMarks:
 
 
 def read_newer_versions(cursor: Cursor, marks: ProjectMarks) -> dict[str, Document]:
-    """Read the corpus's current versions of the documents with marks on an older version, by document id.
+    """Read the corpus's current versions of the documents with marks on an older version, keyed by document
+    id.
 
     A document of an external corpus whose text is not stored has an empty body.
     """

@@ -24,7 +24,7 @@ from curation.store import Store
 
 
 class CaseQueue(NamedTuple):
-    """The next disputed pairs for a reviewer, and counts of disputed pairs.
+    """A reviewer's next disputed pairs, and counts of disputed pairs.
 
     Attributes
     ----------
@@ -42,7 +42,7 @@ class CaseQueue(NamedTuple):
 def read_case_queue(
     store: Store, reviewer: str, limit: int = 6, after: Sequence[str] = (), hosts: Hosts = NO_IMAGE_HOSTS
 ) -> CaseQueue:
-    """Read the next disputed pairs, without the pairs already on screen (pair ids in `after`).
+    """Read the next disputed pairs, leaving out pairs already on screen (pair ids in `after`).
 
     Raises
     ------
@@ -87,7 +87,7 @@ def _find_open_pairs(store: Store, reviewer: str) -> tuple[dict[Pair, Dispute], 
 
 
 def read_recent_cases(store: Store, reviewer: str, hosts: Hosts = NO_IMAGE_HOSTS) -> list[CaseView]:
-    """Read the pairs that the reviewer decided last, newest first, to change a decision.
+    """Read the pairs that the reviewer decided last, newest first, so that a decision can be changed.
 
     Raises
     ------

@@ -26,7 +26,7 @@ RecordId = Annotated[str, Field(min_length=1, max_length=1_000)]
 
 
 class ReviewerAction(BaseModel):
-    """An action of a reviewer on a pair, sent by the screen.
+    """A reviewer's action on a pair, sent by the screen.
 
     Attributes
     ----------
@@ -53,14 +53,14 @@ class ReviewerAction(BaseModel):
 
     @model_validator(mode="after")
     def require_grade(self) -> Self:
-        """Refuse a decision without the field `grade`, because null is a decision and must be explicit."""
+        """Reject a decision without the field `grade`: null is a decision, and so must be explicit."""
         if self.kind == "decide" and "grade" not in self.model_fields_set:
             raise ValueError("a decision needs the field `grade`: a grade, or null if no grade can be given")
         return self
 
 
 def submit_actions(store: Store, reviewer: str, actions: Sequence[ReviewerAction]) -> list[Outcome]:
-    """Carry out a reviewer's actions in order, and return the outcome of each action."""
+    """Carry out a reviewer's actions in order, and return each action's outcome."""
     return [_submit_action(store, reviewer, action) for action in actions]
 
 

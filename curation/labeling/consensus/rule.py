@@ -79,7 +79,7 @@ class ConsensusRule:
 
 
 def read_rule(cursor: Cursor) -> ConsensusRule:
-    """Read the project's current rule; the removed rule `REMOVED_RULE` of an older project is read as
+    """Read the project's current rule; an older project's removed rule `REMOVED_RULE` is read as
     `DAWID_SKENE`."""
     stored = json.loads(get_setting(cursor, "consensus") or "{}")
     name = stored.get("rule", MAJORITY)
@@ -97,7 +97,7 @@ def describe_replaced_rule(cursor: Cursor) -> str:
 
 
 def set_rule(store: Store, rule: ConsensusRule, actor: str = COMMAND_LINE) -> None:
-    """Set the project's consensus rule, which then grades all pairs without a reviewer's decision.
+    """Set the project's consensus rule, which from then on grades all pairs without a reviewer's decision.
 
     Raises
     ------
@@ -118,7 +118,7 @@ def set_rule(store: Store, rule: ConsensusRule, actor: str = COMMAND_LINE) -> No
 
 
 def check_consensus_rule(rule: ConsensusRule) -> None:
-    """Refuse an unknown rule, and settings out of range.
+    """Reject an unknown rule and settings out of range.
 
     Raises
     ------

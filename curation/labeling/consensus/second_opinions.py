@@ -1,4 +1,4 @@
-"""Second opinions: a reviewer's requests for one more judgment of a pair before the decision.
+"""Second opinions: a reviewer's requests for one more judgment of a pair before they decide it.
 
 A request adds a presentation of the pair to the round that showed the pair. The presentation goes to the end
 of the queue of the member with the fewest open items who never saw the pair with this text. The presentation
@@ -50,7 +50,7 @@ WHERE query_id = ? AND document_id = ? AND content_hash = ?
 def ask_opinion(
     store: Store, query_id: str, document_id: str, reviewer: str = COMMAND_LINE
 ) -> tuple[str, datetime]:
-    """Ask for a second opinion on a judged pair, unless the pair already waits for an opinion.
+    """Ask for a second opinion on a judged pair, unless it already has one pending.
 
     Return the round that shows the pair again, and the time of the request.
 
@@ -90,7 +90,7 @@ def ask_opinion(
 
 
 def read_awaited_opinions(cursor: Cursor) -> dict[Pair, tuple[str, datetime]]:
-    """Read the pairs that wait for a second opinion: pair → name of the round, and time of the request."""
+    """Read the pairs that await a second opinion: pair → name of the round and time of the request."""
     rows = cursor.execute(_AWAITED).fetchall()
     return {(query_id, document_id): (name, asked_at) for query_id, document_id, name, asked_at in rows}
 
@@ -114,7 +114,7 @@ def _find_open_round(cursor: Cursor, pair: Pair) -> tuple[str, str]:
 
 
 def _choose_judge(cursor: Cursor, round_id: str, name: str, pair: Pair, version: str, reviewer: str) -> str:
-    """Choose the member of the round with the fewest open items who never saw the pair with this text."""
+    """Choose the round member with the fewest open items who has never seen the pair with this text."""
     seen_by = {row[0] for row in cursor.execute(_SEEN_BY, [*pair, version]).fetchall()}
     practising = {status.annotator for status in read_practice_statuses(cursor) if status.open}
     judges = {person.name for person in list_eligible_annotators(cursor)} - seen_by - practising - {reviewer}

@@ -43,7 +43,7 @@ ORDER BY query_id, document_id
 
 
 class Votes(NamedTuple):
-    """All votes as rows, and the project's consensus rule.
+    """All votes as rows, with the project's consensus rule.
 
     Attributes
     ----------
@@ -91,7 +91,8 @@ def read_votes(cursor: Cursor, round_id: str | None = None, batch_size: int | No
 
 
 def read_query_votes(cursor: Cursor, query_id: str) -> Votes:
-    """Read the votes of one query, with the annotator's reason, note and flag and the document version."""
+    """Read the votes of one query, with the annotators' reasons, notes and flags, and the document
+    versions."""
     extra_columns = ", j.reason, j.note, j.flagged, j.same_text, j.content_hash"
     sql = _VOTES.format(**_choose_views(cursor), within="true", more=extra_columns)
     sql = restrict_to_query(cursor, sql)
@@ -100,7 +101,7 @@ def read_query_votes(cursor: Cursor, query_id: str) -> Votes:
 
 
 def choose_decisions_view(cursor: Cursor) -> str:
-    """Return the name of the view with the decisions that count.
+    """Return the name of the view that contains the decisions that count.
 
     Without any decision, return a cheaper empty view: planning `counted_adjudications` takes 20 ms.
     """
@@ -133,7 +134,7 @@ def group_votes(rows: pa.Table) -> VotesByPair:
 
 
 def take_pair_column(pairs: VotesByPair, name: str) -> pa.Array:
-    """Return a column of `Votes` with one value for each pair."""
+    """Return a column of `Votes` with one value per pair."""
     return pairs.rows[name].take(pa.array(pairs.first)).combine_chunks()
 
 
@@ -144,7 +145,7 @@ def _choose_views(cursor: Cursor) -> dict[str, str]:
 
 
 def _order_annotators(annotators: pa.DictionaryArray) -> tuple[tuple[str, ...], Ints]:
-    """Return the sorted names of annotators, and the index of the annotator's name for each row."""
+    """Return the sorted names of annotators, and, for each row, the index of the annotator's name."""
     unordered = annotators.dictionary.to_pylist()
     names = sorted(unordered)
     ranks = np.asarray([names.index(name) for name in unordered], dtype=np.int64)

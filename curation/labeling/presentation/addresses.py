@@ -1,4 +1,4 @@
-"""The links and images of documents: which addresses a screen may use."""
+"""The links and images in documents: which addresses a screen may use."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from urllib.parse import urljoin, urlsplit
 
 @dataclass(frozen=True)
 class Addresses:
-    """Rules for the links and images of a document: which addresses are used or left out.
+    """Rules for a document's links and images: which addresses are used and which are left out.
 
     Attributes
     ----------
@@ -28,7 +28,8 @@ class Addresses:
         return self._absolute(address) if self.links else ""
 
     def own_image(self, address: str) -> str:
-        """Return the address of an image in a body; '' unless it is on the document's host or a subdomain."""
+        """Return the address of an image in a body; '' unless its host is the document's host or a subdomain
+        of it."""
         image, base = self.image(address), _read_host(self.base).removeprefix("www.")
         host = _read_host(image)
         return image if base and (host == base or host.endswith(f".{base}")) else ""

@@ -1,4 +1,4 @@
-"""Documents drawn for a screen by the presentation template of a guide.
+"""Documents drawn for a screen with a guide's presentation template.
 
 Without a template a document is plain text, with its date and its address. A long body is shown as a passage
 of whole blocks; a block that does not fit is cut and marked as continued. A short list or table stays whole.
@@ -89,7 +89,7 @@ def draw_document(
     image_hosts: Hosts = NO_IMAGE_HOSTS,
     markable: bool = False,
 ) -> DrawnDocument:
-    """Draw a document by a template, with the query's words highlighted.
+    """Draw a document with a template, with the query's words highlighted.
 
     Parameters
     ----------
@@ -122,13 +122,14 @@ def draw_document(
 
 
 def _shorten_time(published: str | None) -> str | None:
-    """Return a date and time in ISO form as `2026-05-02 10:00`, or as a date at midnight; else the text."""
+    """Return an ISO date and time as `2026-05-02 10:00`, or as a date only if it is midnight; return other
+    text unchanged."""
     moment = _MOMENT.fullmatch(published or "")
     return " ".join(filter(None, moment.groups())) if moment else published
 
 
 def _find_markup(document: DocumentText) -> str:
-    """Return how the file of a document is written: its field `markup`, which the import of a folder sets."""
+    """Return a document's markup from its field `markup`, which the import of a folder sets."""
     markup = json.loads(document.metadata).get("markup")
     return markup if markup in (*MARKUPS, "code") else "plain"
 
@@ -141,7 +142,7 @@ def draw_by_guide(
     longest: int | None = MAX_PASSAGE_LENGTH,
     matched: Span | None = None,
 ) -> DrawnDocument:
-    """Draw a document as people who judge under a guide see the document.
+    """Draw a document as people who judge under this guide see it.
 
     Parameters
     ----------
@@ -184,7 +185,7 @@ def _draw_body(
 
 @lru_cache(maxsize=64)
 def _find_sentences(shown: str | None, body: str, kind: str) -> Sequence[Sentence]:
-    """Find the sentences that people can mark as evidence; the last 64 results are cached."""
+    """Find the sentences that can be marked as evidence; the last 64 results are cached."""
     return list_sentences(body) if shown is None else locate_sentences(shown, body, kind)
 
 
@@ -194,7 +195,7 @@ def _read_tree(body: str, kind: str, addresses: Addresses) -> Tree | None:
 
 
 def _locate_match(tree: Tree, matched: str, kind: str, addresses: Addresses) -> Span | None:
-    """Locate the matched part of a body in the tree's text, by its first and last lines."""
+    """Locate the matched part of a body in the tree's text by the part's first and last lines."""
     matched_tree = read_markup(matched, kind, addresses)
     lines = [line for line in (matched_tree.text.splitlines() if matched_tree else []) if len(line) > 3]
     outer_lines = lines if len(lines) <= 2 * MAX_LINES else [*lines[:MAX_LINES], *lines[-MAX_LINES:]]
@@ -204,7 +205,7 @@ def _locate_match(tree: Tree, matched: str, kind: str, addresses: Addresses) -> 
 
 
 def _read_fields(document: DocumentText) -> dict[str, Any]:
-    """Read the document's fields by name: fields of the imported file, and fields that the import added."""
+    """Read the document's fields by name: those from the imported file and those added by the import."""
     fields: dict[str, Any] = {"title": document.title, "url": document.url}
     fields |= {"date": document.published, "published": document.published}
     return fields | dict(json.loads(document.metadata))
@@ -232,7 +233,7 @@ def _shorten(text: str) -> str:
 
 
 def _draw_addresses(field: TemplateField, value: Any, addresses: Addresses) -> list[Node]:
-    """Draw links or images; a disallowed address becomes text, or an image without a source."""
+    """Draw links or images; a disallowed link becomes text, and a disallowed image loses its source."""
     lines = [line.strip() for line in to_text(value).splitlines() if line.strip()][:MAX_ADDRESSES]
     if field.drawn_as == "image":
         sources = [addresses.image(text) for text in lines]
@@ -243,7 +244,7 @@ def _draw_addresses(field: TemplateField, value: Any, addresses: Addresses) -> l
 
 
 def _join_values(values: Sequence[Node], between: str) -> list[Node]:
-    """Insert a separator between the values of a field."""
+    """Insert a separator between a field's values."""
     return [node for value in values for node in (Segment(between, False), value)][1:]
 
 

@@ -1,4 +1,4 @@
-"""Excerpts: the best passage of a document for a query, with the query's words highlighted.
+"""Excerpts: a document's best passage for a query, with the query's words highlighted.
 
 A passage is a sequence of whole sentences. The best passage holds the most distinct content words of the
 query; of equal passages the earliest is chosen. If the part of the document that matched the query is known,
@@ -30,14 +30,14 @@ _SENTENCE = re.compile(r".+?(?:[.!?…؟।](?=\s)|[。！？｡]|\n|\Z)\s*", re
 
 
 class Segment(NamedTuple):
-    """A segment of text; `marked` if the segment is a word of the query."""
+    """A segment of text; `marked` if it is a word of the query."""
 
     text: str
     marked: bool
 
 
 def stem_query(query: str) -> frozenset[str]:
-    """Return the query's stems to highlight; function words are included only if the query has no other
+    """Return the query stems to highlight; function words are included only if the query has no other
     words."""
     query_words = split_words(query)
     content_words = [word for word in query_words if word not in STOP_WORDS] or query_words
@@ -57,14 +57,15 @@ def mark_words(text: str, stems: frozenset[str]) -> list[Segment]:
 
 
 def find_marked_spans(text: str, stems: frozenset[str]) -> list[tuple[int, int]]:
-    """Find start and end of each highlighted part, in order, without overlaps."""
+    """Find the start and end of each highlighted part, in order and without overlaps."""
     return list(_join_overlapping(sorted(match[1:] for match in _find_matches(text, stems))))
 
 
 def find_best_passage(
     body: str, query: str, longest: int = MAX_PASSAGE_LENGTH, within: tuple[int, int] | None = None
 ) -> tuple[int, list[Segment]]:
-    """Find the passage of a document with the most words of a query; return its start and its text segments.
+    """Find the passage of a document that contains the most words of a query; return its start and its text
+    segments.
 
     Parameters
     ----------
@@ -99,12 +100,13 @@ def find_best_run(text: str, stems: frozenset[str], cuts: Sequence[int], longest
 
 
 def split_sentences(text: str, longest: int) -> list[str]:
-    """Cut a text into sentences or lines, and cut a piece over `longest` characters before a word."""
+    """Cut a text into sentences or lines, and cut any piece longer than `longest` characters before a
+    word."""
     return [piece for match in _SENTENCE.finditer(text) for piece in _cut_sentence(match.group(), longest)]
 
 
 def locate_in_body(title: str, body: str, span: tuple[int, int]) -> tuple[int, int] | None:
-    """Convert a part of a document's stripped text (title, line break, body) to a part of its body."""
+    """Convert a part of a document's stripped text (title, line break, body) to a part of the body."""
     full_text = f"{title}\n{body}"
     shift = len(full_text) - len(full_text.lstrip()) - len(title) - 1
     start, end = max(0, span[0] + shift), min(len(body), span[1] + shift)
@@ -112,7 +114,7 @@ def locate_in_body(title: str, body: str, span: tuple[int, int]) -> tuple[int, i
 
 
 def _find_best_span(text: str, stems: frozenset[str], longest: int) -> tuple[int, int]:
-    """Find the range of the best passage, and cache the range for other annotators of the pair."""
+    """Find the range of the best passage, and cache the range for the pair's other annotators."""
     key = (digest(text), stems, longest)
     span = _cached_spans.get(key)
     if span is None:
@@ -124,7 +126,7 @@ def _find_best_span(text: str, stems: frozenset[str], longest: int) -> tuple[int
 
 
 def _find_matches(text: str, stems: frozenset[str]) -> Iterator[tuple[str, int, int]]:
-    """Find the stem, start and end of each word or gram of the text that is among the stems."""
+    """Find each word or gram of the text whose stem is among the stems; return its stem, start and end."""
     for word, start, end in locate_words(text, lambda word: strip_ending(word) in stems):
         yield strip_ending(word), start, end
 
@@ -143,8 +145,7 @@ def _join_overlapping(spans: Iterable[tuple[int, int]]) -> Iterator[tuple[int, i
 
 
 def _extend_to_words(body: str, within: tuple[int, int] | None) -> tuple[int, str]:
-    """Extend a part of a body to whole words; return its start and text, or the whole body if the part is
-    empty."""
+    """Extend a part of a body to whole words; return its start and text, or the whole body if it is empty."""
     if within is None:
         return 0, body
     start, end = within
@@ -157,8 +158,8 @@ def _extend_to_words(body: str, within: tuple[int, int] | None) -> tuple[int, st
 
 
 def _list_runs(boundaries: Sequence[int], longest: int) -> Iterator[tuple[int, int]]:
-    """Yield overlapping sequences of pieces, each at most `longest` characters and half a sequence after the
-    last."""
+    """Yield overlapping sequences of pieces, each at most `longest` characters long and starting half a
+    sequence after the previous one."""
     start, last_index = 0, len(boundaries) - 1
     while start < last_index:
         end = max(start + 1, bisect_right(boundaries, boundaries[start] + longest) - 1)

@@ -1,4 +1,4 @@
-"""The markup of texts, guessed from their tags and signs: HTML, Markdown or plain text."""
+"""The markup of texts, guessed from their tags and symbols: HTML, Markdown or plain text."""
 
 from __future__ import annotations
 
@@ -23,7 +23,8 @@ _MARKDOWN_SIGNS = tuple(
 
 
 def guess_markup(texts: Iterable[str]) -> BodyKind:
-    """Guess the markup of texts: HTML by its tags, Markdown by at least two kinds of its syntax in a text."""
+    """Guess the markup of texts: HTML by its tags, Markdown by at least two kinds of Markdown syntax in one
+    text."""
     counts = Counter(_guess_text_markup(text[:MAX_TEXT_READ]) for text in texts if text.strip())
     kinds: tuple[BodyKind, ...] = ("html", "markdown")
     return next((kind for kind in kinds if counts[kind] >= MIN_SHARE * counts.total() > 0), "plain")

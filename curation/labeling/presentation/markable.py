@@ -34,7 +34,7 @@ _CLOSING_SIGNS = ".!?…‥;:。！？｡؟।\"'”’»›)*_`）」』》"
 
 
 class Sentence(NamedTuple):
-    """A sentence of the text on screen, with its range in the stored body."""
+    """A sentence in the text on screen, with its range in the stored body."""
 
     start: int
     end: int
@@ -48,14 +48,15 @@ class Sentence(NamedTuple):
 
 
 class _Piece(NamedTuple):
-    """A part of the body without markup, with its text and range; `whole` if the text is an HTML entity's."""
+    """A part of the body without markup, with its text and range; `whole` if the text comes from an HTML
+    entity."""
 
     text: str
     body: Span
     whole: bool = False
 
     def place(self, index: int) -> Span:
-        """Return the range in the stored body of a character of the text."""
+        """Return the range in the stored body that a character of the text comes from."""
         return self.body if self.whole else (self.body[0] + index, self.body[0] + index + 1)
 
 
@@ -88,7 +89,7 @@ def locate_sentences(text: str, body: str, kind: str) -> list[Sentence]:
 
 
 def find_sentence_spans(text: str) -> list[Span]:
-    """Find the ranges of a text's sentences without surrounding white space; long sentences are split."""
+    """Find the ranges of a text's sentences, excluding surrounding white space; long sentences are split."""
     cuts = accumulate(map(len, split_sentences(text, MAX_PASSAGE_LENGTH)), initial=0)
     return trim_spans(text, pairwise(cuts))
 
@@ -96,7 +97,7 @@ def find_sentence_spans(text: str) -> list[Span]:
 def cut_segments(
     segments: Sequence[Segment], start: int, sentences: Sequence[Sentence]
 ) -> list[tuple[str | None, list[Segment]]]:
-    """Cut segments at sentence boundaries; return each sentence's position, or None, with its segments.
+    """Cut segments at sentence boundaries; return each sentence's position (or None) with its segments.
 
     Parameters
     ----------
@@ -124,7 +125,7 @@ def cut_segments(
 
 
 def _locate_words(text: str, body: str, kind: str) -> Iterator[tuple[Span, Span]]:
-    """Find the range of each word in a drawn text and in the body; skip words that are not found."""
+    """Find each word's range in a drawn text and in the body; skip words that are not found."""
     pieces = list(_strip_markup(body, kind))
     starts = list(accumulate((len(piece.text) for piece in pieces), initial=0))
     unmarked_text = "".join(piece.text for piece in pieces)
@@ -140,7 +141,7 @@ def _locate_words(text: str, body: str, kind: str) -> Iterator[tuple[Span, Span]
 
 
 def _strip_markup(body: str, kind: str) -> Iterator[_Piece]:
-    """Yield the pieces of a body without markup, with decoded entities; a missing end marker is searched only
+    """Yield a body's pieces without markup and with decoded entities; search for a missing end marker only
     once."""
     position, without_end = 0, set[str]()
     markup = _MARKUP[kind]
@@ -165,7 +166,8 @@ def _strip_markup(body: str, kind: str) -> Iterator[_Piece]:
 
 
 def _extend_to_punctuation(body: str, start: int, end: int, leftmost: int) -> Span:
-    """Extend a range to the quotes, brackets and full stops around it, but not to the left of `leftmost`."""
+    """Extend a range to the quotes, brackets and full stops around it, but no further left than
+    `leftmost`."""
     start = max(start, leftmost)
     while start > leftmost and body[start - 1] in _OPENING_SIGNS:
         start -= 1

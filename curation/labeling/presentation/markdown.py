@@ -1,4 +1,4 @@
-"""Markdown of documentation sites, as HTML: CommonMark, and what site generators add to it.
+"""Markdown from documentation sites, as HTML: CommonMark, and what site generators add to it.
 
 The additions are tables, struck text, definition lists, alerts (`> [!NOTE]`), and code between the tags of a
 template (`{{< highlight go >}}` of Hugo, `{% highlight ruby %}` of Jekyll), whose lines stay lines.
@@ -23,12 +23,12 @@ _FENCE = re.compile(r"\s*(?:```|~~~)")
 
 
 def render_markdown(body: str) -> str:
-    """Return a Markdown text as HTML, which is not safe, because elements of the text stay."""
+    """Return a Markdown text as HTML; the result is not safe, because HTML elements in the text are kept."""
     return str(_make_parser().render(_fence_template_code(body) if "{" in body else body))
 
 
 def _fence_template_code(body: str) -> str:
-    """Put a Markdown fence around code between template tags, unless the code already has a fence."""
+    """Put a Markdown fence around code between template tags, unless it already has one."""
     lines = body.split("\n")
     end_lines: defaultdict[str, list[int]] = defaultdict(list)
     for index, line in enumerate(lines):
@@ -51,7 +51,7 @@ def _fence_template_code(body: str) -> str:
 
 
 def _name_alerts(state: StateCore) -> None:
-    """Show the kind of an alert as a word in bold, such as "Note", instead of its marker `[!NOTE]`."""
+    """Show an alert's kind as a word in bold, such as "Note", instead of its marker `[!NOTE]`."""
     for index in range(2, len(state.tokens)):
         opening, _, inline = state.tokens[index - 2 : index + 1]
         marker = _ALERT.match(inline.content) if inline.type == "inline" else None

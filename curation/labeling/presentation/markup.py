@@ -1,4 +1,4 @@
-"""Markdown and HTML of documents, parsed into a tree of safe elements.
+"""Documents' Markdown and HTML, parsed into a tree of safe elements.
 
 Screens build their elements from the names of safe elements, and insert text as text. So a browser never
 interprets a document's content as markup.
@@ -104,7 +104,7 @@ class Fact(NamedTuple):
 
 
 class Leaf(NamedTuple):
-    """A piece of text, with its start in the tree's text."""
+    """A piece of text, with its start position in the tree's text."""
 
     text: str
     start: int
@@ -122,7 +122,7 @@ class Branch:
 
 
 class Tree(NamedTuple):
-    """A document's body as a tree of elements, with its text; the root element is named ''."""
+    """A document's body as a tree of elements, with its text; the root element's name is ''."""
 
     root: Branch
     text: str
@@ -236,7 +236,7 @@ class _TreeBuilder(HTMLParser):
             self._write(sign)
 
     def _break(self) -> None:
-        """Begin a line: a new paragraph where possible, else a line break in the current paragraph."""
+        """Begin a new line: a new paragraph where possible, else a line break in the current paragraph."""
         self._end_implied("p")
         holder = self._holder
         if holder.name in ("", "blockquote", *_ROWS, *_ITEM_OF_LIST) or not holder.children:
@@ -266,7 +266,7 @@ class _TreeBuilder(HTMLParser):
             self._begin("", "p", {})
 
     def _begin_block(self, name: str) -> None:
-        """Close elements that cannot contain a block, and open the element that must enclose the block."""
+        """Close elements that cannot contain a block, and open the element that must enclose it."""
         self._end_implied(name)
         for index in range(len(self._open) - 1, 0, -1):
             branch = self._open[index].branch
@@ -334,7 +334,8 @@ def read_markup(body: str, kind: str, addresses: Addresses) -> Tree | None:
 
 
 def _count_signs(markdown: str) -> int:
-    """Count ASCII signs, line breaks and table cells; each row counts as many cells as its table's header."""
+    """Count ASCII signs, line breaks and table cells; each row counts for as many cells as its table's header
+    has."""
     cells = columns = 0
     for line in _LINES.split(markdown):
         if not line.strip(" \t"):

@@ -1,4 +1,4 @@
-"""Trees of documents drawn as safe elements, whole or as the passage with the most words of a query.
+"""Trees of documents drawn as safe elements, whole or as the passage with the most query words.
 
 A passage consists of whole blocks; a block that does not fit is cut and marked as continued. A short list or
 table stays whole. A longer list or table is cut between items or rows, a long paragraph between sentences. A
@@ -26,7 +26,7 @@ _HEADINGS = frozenset("h3 h4 h5 h6 caption thead".split())
 
 
 class _Unit(NamedTuple):
-    """A part of the text that is never cut; `heads` if the part is the heading of the next part."""
+    """A part of the text that is never cut; `heads` if it is the heading of the next part."""
 
     start: int
     end: int
@@ -34,7 +34,7 @@ class _Unit(NamedTuple):
 
 
 class _View(NamedTuple):
-    """A part of a tree's text for the screen, with highlighted words and markable sentences."""
+    """The part of a tree's text to show on screen, with highlighted words and markable sentences."""
 
     start: int
     end: int
@@ -59,7 +59,8 @@ class _View(NamedTuple):
 
 
 def find_passage(tree: Tree, stems: frozenset[str], longest: int, within: Span | None = None) -> Span:
-    """Find the passage of a tree's text with the most distinct query stems, of at most `longest` characters.
+    """Find the passage of at most `longest` characters in a tree's text that has the most distinct query
+    stems.
 
     Parameters
     ----------
@@ -76,7 +77,7 @@ def find_passage(tree: Tree, stems: frozenset[str], longest: int, within: Span |
 
 
 def wrap_sentences(segments: Sequence[Segment], start: int, sentences: Sequence[Sentence]) -> list[Node]:
-    """Wrap the segments of each sentence in a `span` with the sentence's position (`cut_segments`)."""
+    """Wrap each sentence's segments in a `span` with the sentence's position (`cut_segments`)."""
     if not sentences:
         return [*segments]
     nodes: list[Node] = []
@@ -101,8 +102,8 @@ def draw_tree(tree: Tree, stems: frozenset[str], span: Span, sentences: Sequence
 
 
 def _find_units(tree: Tree, branch: Branch, longest: int) -> list[_Unit]:
-    """Find the uncuttable parts: blocks that fit into a passage, else their nested blocks, else their
-    sentences."""
+    """Find the uncuttable parts: blocks that fit into a passage, otherwise their nested blocks, otherwise
+    their sentences."""
     if branch.end - branch.start <= longest and branch.name:
         return [_Unit(branch.start, branch.end, branch.name in _HEADINGS)]
     units: list[_Unit] = []
@@ -170,7 +171,7 @@ def _list_branches(branch: Branch) -> Sequence[Branch]:
 
 
 def _order_headings(nodes: list[Node], last_level: int) -> int:
-    """Limit each heading to one level below the previous heading; return the last level."""
+    """Limit each heading to one level below the previous heading; return the level of the last heading."""
     for index, node in enumerate(nodes):
         if isinstance(node, Segment):
             continue

@@ -1,4 +1,4 @@
-"""The assignment of a round's candidates: which annotator judges which items, in which order.
+"""The assignment of a round's candidates: which annotator judges which items, and in which order.
 
 All functions are pure and depend only on the candidates and a seed. Each query goes as a whole to exactly
 `overlap` annotators, so that every candidate has exactly `overlap` first showings. An annotator's items are
@@ -36,7 +36,7 @@ class Slot(NamedTuple):
 
 
 class RoundAssignment(NamedTuple):
-    """The presentations of all annotators with their control items, and numbers of items left out by reason.
+    """All annotators' presentations with their control items, and counts of items left out by reason.
 
     planted_by: annotator → number of control items.
     """
@@ -55,7 +55,7 @@ def assign_queries(
     loads: Mapping[str, int] | None = None,
     practised: Collection[tuple[str, str]] = (),
 ) -> dict[str, dict[str, list[Candidate]]]:
-    """Assign each whole query to exactly `overlap` annotators with the least work so far.
+    """Assign each whole query to the `overlap` annotators with the least work so far.
 
     Parameters
     ----------
@@ -84,7 +84,8 @@ def assign_queries(
 
 
 def order_items(work: CandidatesByQuery, share: float, salt: str, per_day: int | None = None) -> list[Slot]:
-    """Order an annotator's items: shuffled queries, kept together, and second visits with blind duplicates.
+    """Order an annotator's items: shuffle the queries, keeping each together, and add second visits with
+    blind duplicates.
 
     Parameters
     ----------
@@ -117,7 +118,7 @@ def count_duplicates(duplicates: float, total: int) -> int:
 
 
 def measure_distances(slots: Sequence[Slot]) -> list[int]:
-    """Measure the distance in presentations between the two showings of each blind duplicate of an order."""
+    """Measure how many presentations lie between the two showings of each blind duplicate in an order."""
     first_indexes = {slot.candidate: index for index, slot in enumerate(slots) if not slot.again}
     return [index - first_indexes[slot.candidate] for index, slot in enumerate(slots) if slot.again]
 
@@ -164,7 +165,7 @@ def lay_out(
 def make_presentations(
     round_id: str, annotator: str, slots: Sequence[Slot], start: int = 0
 ) -> list[Presentation]:
-    """Make the rows of an annotator's order, at positions from `start`."""
+    """Make the rows of an annotator's order, with positions starting at `start`."""
     rows: list[Presentation] = []
     first_ids: dict[Candidate, str] = {}
     for position, (candidate, is_repeat) in enumerate(slots, start):
@@ -200,8 +201,8 @@ def _choose_duplicates(
 def _merge_visits(
     first_visits: list[list[Slot]], second_visits: list[list[Slot]], min_distance: int, salt: str
 ) -> list[Slot]:
-    """Insert each second visit between two first visits: `min_distance` after its first visit, or as far as
-    possible."""
+    """Insert each second visit between two first visits: `min_distance` after its own first visit, or as far
+    away as possible."""
     ends = list(accumulate(map(len, first_visits)))
     second_visits_after: dict[int, list[list[Slot]]] = defaultdict(list)
     for index, second_visit in enumerate(second_visits):

@@ -1,4 +1,4 @@
-"""The candidates of a round: pairs of current queries that the round can show.
+"""The candidates of a round: pairs of current queries that it can show.
 
 Documents with the same title and body are one item. Of a query's identical candidates, a round shows only
 one, and shows no candidate if an identical document was shown or judged before, under any id. A pool leaves
@@ -33,7 +33,7 @@ ORDER BY c.query_id, c.document_id
 
 
 class CandidateRow(NamedTuple):
-    """A candidate pair; `content_hash` is None if the document was removed from the corpus.
+    """A candidate pair; `content_hash` is None if the document is no longer in the corpus.
 
     Attributes
     ----------
@@ -96,7 +96,7 @@ def read_candidates(cursor: Cursor, pilots: bool = False) -> tuple[list[Candidat
 
 
 def choose_candidates(rows: Sequence[CandidateRow], active: set[str], again: bool) -> Selection:
-    """Choose the candidates to judge, and count the candidates left out by reason.
+    """Choose the candidates to judge, and count the candidates left out, by reason.
 
     Identical documents are represented by the document shown before, else by the document with the smallest
     id.
@@ -125,7 +125,7 @@ def choose_candidates(rows: Sequence[CandidateRow], active: set[str], again: boo
 
 
 def _find_representatives(rows: Sequence[CandidateRow]) -> dict[tuple[str, str], str]:
-    """Find the representative document of the corpus for each query and text."""
+    """Find the representative document in the corpus for each query and text."""
     representatives: dict[tuple[str, str], str] = {}
     for row in sorted(rows, key=lambda row: (not row.shown, row.document_id)):
         if row.content_hash is not None and not row.outside:

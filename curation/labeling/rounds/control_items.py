@@ -71,7 +71,7 @@ class ControlItem(NamedTuple):
 
 
 class ControlItemPool(NamedTuple):
-    """Pairs available as control items, pairs that annotators have seen, and left-out pairs."""
+    """Pairs available as control items, pairs that annotators have already seen, and pairs left out."""
 
     items: tuple[ControlItem, ...]
     seen_pairs: frozenset[AnnotatorPair]
@@ -93,7 +93,7 @@ class ControlResult(NamedTuple):
 
 
 def read_control_items(cursor: Cursor) -> ControlItemPool:
-    """Read the decided pairs whose document is the same as at the decision, by query and document id.
+    """Read the decided pairs whose documents have not changed since the decision, by query and document id.
 
     Decided pairs are left out if their document changed or left the corpus, if their grade is not on the
     current scale, or if the reviewer decided that no grade can be given.
@@ -121,7 +121,7 @@ def choose_controls(
     salt: str,
     judged_pairs: Collection[tuple[str, str]],
 ) -> tuple[list[ControlItem], dict[str, int]]:
-    """Choose control items for one annotator, about `share` of the work; count the missing ones.
+    """Choose control items for one annotator, about `share` of the work; count how many are missing.
 
     Parameters
     ----------
@@ -151,7 +151,7 @@ def choose_controls(
 
 
 def add_controls(work: CandidatesByQuery, items: Sequence[ControlItem]) -> dict[str, list[Candidate]]:
-    """Add control items to the work of an annotator."""
+    """Add control items to an annotator's work."""
     candidates_by_query = {query: list(candidates) for query, candidates in work.items()}
     for item in items:
         candidates_by_query.setdefault(item.candidate.query_id, []).append(item.candidate)
@@ -159,7 +159,7 @@ def add_controls(work: CandidatesByQuery, items: Sequence[ControlItem]) -> dict[
 
 
 def write_control_items(cursor: Cursor, round_id: str, items: Collection[ControlItem]) -> None:
-    """Store the expected grades of a round's control items; grades already stored stay unchanged."""
+    """Store the expected grades of a round's control items; leave grades already stored unchanged."""
     sql = "SELECT query_id, document_id FROM known_answers WHERE round_id = ?"
     stored_pairs = set(cursor.execute(sql, [round_id]).fetchall())
     new_items = sorted({item.pair: item for item in items if item.pair not in stored_pairs}.values())
@@ -169,12 +169,13 @@ def write_control_items(cursor: Cursor, round_id: str, items: Collection[Control
 
 
 def read_practised_pairs(cursor: Cursor) -> set[AnnotatorPair]:
-    """Read every (annotator, query, document) whose expected grade practice has shown to the annotator."""
+    """Read every (annotator, query, document) for which practice has shown the expected grade to the
+    annotator."""
     return set(cursor.execute(_PRACTISED).fetchall())
 
 
 def read_control_results(cursor: Cursor, round_id: str) -> list[ControlResult]:
-    """Read the control-item result of each annotator in the round, by name."""
+    """Read each annotator's control-item results in the round, by name."""
     rows = cursor.execute(_RESULTS, [round_id]).fetchall()
     return [
         ControlResult(annotator, shown, answered, right, share_estimate(right, answered))
@@ -183,7 +184,7 @@ def read_control_results(cursor: Cursor, round_id: str) -> list[ControlResult]:
 
 
 def build_control_table(results: Sequence[ControlResult]) -> Table:
-    """Draw the table of annotators' shares on control items, without shares of too few answers."""
+    """Draw the table of annotators' shares on control items, leaving out shares from too few answers."""
     too_few_text = f"too few: {{}} of {MIN_ANSWERED}"
     rows = []
     for result in results:

@@ -1,4 +1,4 @@
-"""Creation of practice rounds from decided pairs, or from a lead's file of pairs.
+"""The creation of practice rounds from decided pairs, or from a lead's file of pairs.
 
 Each line of the file has a query, a document, the expected grade and an explanation. The round stores all
 pairs, so that an annotator's next attempt can draw different queries.
@@ -72,7 +72,7 @@ class OpenedPractice:
 
     @property
     def sentences(self) -> list[str]:
-        """Return sentences with the number of known pairs, the pass mark, and the left-out pairs."""
+        """Return sentences that give the number of known pairs, the pass mark, and the pairs left out."""
         return [
             f"Practice {self.round} is open: {self.known:,} known pairs available, pass mark "
             f"{percent(self.pass_mark)}.",
@@ -81,7 +81,7 @@ class OpenedPractice:
 
     @property
     def tables(self) -> list[Table]:
-        """Return a table of each annotator's numbers of queries and items."""
+        """Return a table of how many queries and items each annotator has."""
         rows = tuple((who, self.queries[who], count) for who, count in self.per_annotator.items())
         return [Table("Practice", ("Annotator", "Queries", "Items"), rows)]
 
@@ -91,7 +91,8 @@ _Plan = tuple[OpenedPractice, list[Presentation], Sequence[ControlItem]]
 
 
 class PracticeFile(NamedTuple):
-    """A file of practice pairs, with the project's queries, guide and documents to check the lines against.
+    """A file of practice pairs, with the project's queries, guide and documents against which its lines are
+    checked.
 
     columns: the file's columns as named by the lead.
     hashes: document id → version hash.
@@ -105,7 +106,7 @@ class PracticeFile(NamedTuple):
     hashes: Mapping[str, str]
 
     def read(self) -> ControlItemPool:
-        """Read the pairs of the file, by query and document id.
+        """Read the file's pairs, by query and document id.
 
         Raises
         ------
@@ -138,7 +139,7 @@ class PracticeFile(NamedTuple):
     def _item(
         self, named_by_column: NamedBy | None, query: str, document: str, grade: str, explanation: str
     ) -> tuple[ControlItem | None, list[str]]:
-        """Return the pair of a line, or None with the problems of the line."""
+        """Return a line's pair, or None with the problems in the line."""
         problems = []
         known_query = None
         try:
@@ -274,7 +275,7 @@ def _plan_practice(
 
 
 def _leave_out_sealed(pool: ControlItemPool, access: SealAccess) -> ControlItemPool:
-    """Leave out the pairs whose grade practice may not show, and count the pairs left out."""
+    """Leave out the pairs whose grades practice may not show, and count them."""
     items = tuple(item for item in pool.items if access.can_show(item.candidate.query_id))
     sealed = len(pool.items) - len(items)
     left_out = pool.left_out | ({LEAVES_OUT: sealed} if sealed else {})

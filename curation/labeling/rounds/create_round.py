@@ -1,4 +1,4 @@
-"""The creation of rounds over candidates, whose items are all assigned before anybody judges."""
+"""The creation of rounds over candidates, whose items are all assigned before anyone judges."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _Project = tuple[str, control_items.ControlItemPool | None, set[control_items.An
 
 @dataclass(frozen=True)
 class OpenedRound:
-    """A new round, with its numbers of presentations, candidates and duplicates.
+    """A new round, with counts of its presentations, candidates and duplicates.
 
     Attributes
     ----------
@@ -65,7 +65,7 @@ class OpenedRound:
 
     @property
     def sentences(self) -> list[str]:
-        """Return sentences with the numbers of candidates, presentations and left-out candidates."""
+        """Return sentences that count candidates, presentations and candidates left out."""
         kind = "Pilot" if self.kind == "pilot" else "Round"
         items = pluralize(self.presentations, "presentation")
         sentences = [f"{kind} {self.round}: {pluralize(self.candidates, 'candidate')}, {items}."]
@@ -152,7 +152,7 @@ def open_round(
 
 
 def explain_no_round(cursor: Cursor) -> str | None:
-    """Return the reason why the project cannot open a round over a pool, or None if it can."""
+    """Return the reason why the project cannot open a round over a pool, or None if it can open one."""
     if not cursor.execute("SELECT 1 FROM candidates LIMIT 1").fetchall():
         return NO_CANDIDATES
     return None if list_eligible_annotators(cursor) else "Nobody can judge yet. Add people under People."
@@ -167,7 +167,7 @@ def open_round_over(
     also: Callable[[Cursor, OpenedRound], None] = lambda _cursor, _opened: None,
     dry_run: bool = False,
 ) -> OpenedRound:
-    """Open a round over the candidates that `choose` chooses from the result of `read`.
+    """Open a round over the candidates that `choose` selects from the result of `read`.
 
     If candidates, rounds, corpus, sample or guide change meanwhile, both functions are called again.
 

@@ -1,4 +1,4 @@
-"""The deletion of a round that was opened by mistake, before anybody has answered."""
+"""The deletion of a round that was opened by mistake, before anyone has answered."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ SELECT EXISTS (FROM judgment_events JOIN presentations USING (presentation_id) W
 
 
 class DeletedRound(NamedTuple):
-    """A deleted round, and the number of its presentations."""
+    """A deleted round, with the number of its presentations."""
 
     round: str
     presentations: int
@@ -67,7 +67,7 @@ def delete_round(store: Store, name: str, author: str = COMMAND_LINE, reason: st
 
 
 def explain_undeletable(cursor: Cursor, state: RoundState) -> str:
-    """Return the sentence that explains why a round cannot be deleted; '' if deletion is possible."""
+    """Return the sentence that explains why a round cannot be deleted; '' if it can be deleted."""
     [(has_answers, is_relabeling)] = cursor.execute(_UNDELETABLE, [state.round_id] * 3).fetchall()
     if state.kind not in ("labeling", "pilot") or is_relabeling:
         return f"{state.round} was not opened by `round open`, so the round cannot be deleted."

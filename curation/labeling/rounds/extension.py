@@ -1,4 +1,4 @@
-"""The extension of a round by new candidates, and by annotators who join and share the work."""
+"""The extension of a round by new candidates, or by annotators who join and share the work."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ FIXED_ITEMS = 20
 def extend_round(
     store: Store, name: str, people: Sequence[str] = (), candidates: bool = True, author: str = COMMAND_LINE
 ) -> transfer.Transfer:
-    """Extend a round by candidates that no round has shown, and by annotators who share the work.
+    """Add to a round candidates that no round has shown, and annotators who share the work.
 
     Each new candidate goes to exactly the round's overlap of annotators. Annotators who join get untouched
     queries of the members with the most open items, until loads are even; the next 20 items of each queue
@@ -90,7 +90,7 @@ def _assign_candidates(
     annotators: Sequence[str],
     loads: Mapping[str, int],
 ) -> dict[str, list[Candidate]]:
-    """Assign each query of the new candidates to as many annotators as the round's overlap."""
+    """Assign each query of the new candidates to as many annotators as the round's overlap requires."""
     layout = inputs.layout
     if candidates and layout.overlap > len(annotators):
         raise RefusedError(
@@ -116,7 +116,7 @@ def _share_work(builder: TransferBuilder, inputs: TransferInputs, joined: Sequen
     groups_by_donor = {donor: _find_movable_queries(inputs, donor) for donor in donors}
 
     def find_offer(donor: str, taker: str) -> ItemGroup | None:
-        """Return the last query of the donor that evens the loads and that the taker may judge."""
+        """Return the donor's last query that evens the loads and that the taker may judge."""
         surplus = builder.loads[donor] - builder.loads[taker]
         movable = (
             group
@@ -142,7 +142,7 @@ def _share_work(builder: TransferBuilder, inputs: TransferInputs, joined: Sequen
 
 
 def _find_movable_queries(inputs: TransferInputs, annotator: str) -> list[ItemGroup]:
-    """Return the annotator's queries without a touched or upcoming item, the last queries first.
+    """Return the annotator's queries that have no touched or upcoming item, last queries first.
 
     For an annotator who may no longer judge, return all queries with unanswered items.
     """

@@ -1,4 +1,4 @@
-"""The expected cost of grading: the number of grades, and the time that each person needs for them."""
+"""The expected cost of grading: the number of grades, and the time that each person needs."""
 
 from __future__ import annotations
 
@@ -26,19 +26,20 @@ WHERE active_ms >= ?
 
 
 class GradingPace(NamedTuple):
-    """The seconds that a grade takes, and a sentence that names the basis of this number."""
+    """The seconds that a grade takes, and a sentence that says what the number is based on."""
 
     seconds: float
     basis: str
 
     def describe_time(self, grades: float) -> str:
-        """Return the time that people need for a number of grades, as text such as `about 2.1 h`."""
+        """Return the time needed for a number of grades, as text such as `about 2.1 h`."""
         minutes = grades * self.seconds / 60
         return f"about {minutes / 60:,.1f} h" if minutes >= 60 else f"about {max(1, round(minutes))} min"
 
 
 def read_pace(cursor: Cursor) -> GradingPace:
-    """Read the median seconds of the project's answers; answers too fast for a reader do not count."""
+    """Read the median time spent on the project's answers, in seconds; answers too fast to have been read do
+    not count."""
     answers, median = cursor.execute(_TIMES, [MIN_SECONDS * 1000]).fetchall()[0]
     if answers < MIN_ANSWERS:
         return GradingPace(
@@ -51,7 +52,8 @@ def read_pace(cursor: Cursor) -> GradingPace:
 
 
 def forecast_sample_cost(cursor: Cursor, queries: int) -> str:
-    """Describe the grades and time that a sample will need, with the documents per query of today's pool."""
+    """Describe the grades and time that a sample will need, assuming the current pool's number of documents
+    per query."""
     pool = find_last_pool(cursor)
     pairs = FIRST_POOL.limit_pairs(queries)
     if pool is not None:
@@ -60,7 +62,7 @@ def forecast_sample_cost(cursor: Cursor, queries: int) -> str:
 
 
 def forecast_pool(cursor: Cursor, request: PoolRequest) -> list[str]:
-    """Describe the grades and time that a pool needs at most, and its difference from the current pool."""
+    """Describe the most grades and time that a pool can need, and how it differs from the current pool."""
     queries, pool = len(read_active_queries(cursor)), find_last_pool(cursor)
     if not queries or not request.systems:
         return []
@@ -83,7 +85,8 @@ def describe_round_cost(pace: GradingPace, planned: OpenedRound) -> str:
 
 
 def _describe(pace: GradingPace, sizes: tuple[int, int, int, int], bound: str = "", repeats: int = 0) -> str:
-    """Describe the number and time of grades, from the numbers of queries, pairs, grades and people."""
+    """Describe how many grades are needed and how long they take, given the numbers of queries, pairs, grades
+    and people."""
     queries, pairs, overlap, people = sizes
     about = bound or ("about " if pairs % queries else "")
     documents = about + pluralize(round(pairs / queries), "document")

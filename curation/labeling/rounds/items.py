@@ -1,4 +1,4 @@
-"""Round items: the presentations of a round, which annotators see until they are withdrawn."""
+"""Round items: the presentations of a round, which annotators can see until they are withdrawn."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ ORDER BY p.annotator, p.position
 
 
 class RoundItem(NamedTuple):
-    """An item: a presentation of a round that is not withdrawn.
+    """An item: a presentation in a round that has not been withdrawn.
 
     Attributes
     ----------
@@ -63,7 +63,7 @@ class RoundItem(NamedTuple):
 
 
 def read_round_items(cursor: Cursor, round_id: str) -> list[RoundItem]:
-    """Read the items of a round that are not withdrawn, by annotator and position."""
+    """Read a round's items that have not been withdrawn, by annotator and position."""
     return fetch(cursor, RoundItem, _ITEMS, [round_id])
 
 
@@ -91,14 +91,15 @@ def find_near_repeats(items: Sequence[RoundItem], withdrawn: Collection[str]) ->
 
 
 def withdraw(cursor: Cursor, presentation_ids: Sequence[str], reason: str, author: str) -> None:
-    """Withdraw presentations, so that annotators no longer see the items."""
+    """Withdraw presentations, so that annotators no longer see them."""
     columns = {"reason": reason, "author": author, "withdrawn_at": utc_now()}
     rows = [(presentation_id,) for presentation_id in presentation_ids]
     append_rows(cursor, "withdrawals", rows, ("presentation_id",), **columns)
 
 
 def withdraw_outside(cursor: Cursor, author: str) -> int:
-    """Withdraw unanswered items outside the filter of their query, except in practice; return their number.
+    """Withdraw unanswered items outside their query's filter, except in practice; return how many were
+    withdrawn.
 
     A new round leaves out such pairs that have no item yet.
     """

@@ -1,4 +1,4 @@
-"""The open items of annotators who leave, which go to the other members of each round.
+"""Open items of annotators who leave, which go to the other members of each round.
 
 The annotator's right to judge ends first, in a separate transaction. Then the unanswered items, including
 skipped items and withdrawn answers, go to the other members, round by round.
@@ -19,7 +19,7 @@ from curation.store import COMMAND_LINE, Annotator, Store
 
 @dataclass(frozen=True)
 class ReturnedWork:
-    """The open items of a leaving annotator in a round, and their new annotators.
+    """A leaving annotator's open items in a round, and their new annotators.
 
     Attributes
     ----------
@@ -37,7 +37,7 @@ class ReturnedWork:
 
     @property
     def sentence(self) -> str:
-        """Return a sentence with the numbers of items that moved to others and of items that stay."""
+        """Return a sentence that says how many items moved to others and how many stay."""
         people = ", ".join(self.per_annotator)
         moved = f"{self.round}: {self.moved:,} of {self.open:,} open items went to {people}."
         if self.moved == self.open:
@@ -49,7 +49,8 @@ class ReturnedWork:
 def deactivate_annotator(
     store: Store, name: str, author: str = COMMAND_LINE
 ) -> tuple[Annotator, list[ReturnedWork]]:
-    """Deactivate an annotator, and give the unanswered items to other members; all judgments still count.
+    """Deactivate an annotator, and give their unanswered items to other members; all their judgments still
+    count.
 
     For an annotator who is already deactivated, give away the items that remain.
 
@@ -72,7 +73,8 @@ def deactivate_annotator(
 def change_role(
     store: Store, name: str, role: str, author: str = COMMAND_LINE
 ) -> tuple[Annotator, list[ReturnedWork]]:
-    """Change an annotator's role; if the new role may not judge, give the unanswered items to other members.
+    """Change an annotator's role; if the new role may not judge, give their unanswered items to other
+    members.
 
     Raises
     ------
@@ -83,7 +85,7 @@ def change_role(
 
 
 def _return_work(store: Store, name: str, author: str) -> list[ReturnedWork]:
-    """Give an annotator's open items to other members; list the rounds in which the annotator had items."""
+    """Give an annotator's open items to other members; list the rounds in which the annotator had any."""
     open_counts: dict[str, int] = {}
     with store.reading() as cursor:
         for state in read_open_states(cursor):

@@ -1,4 +1,4 @@
-"""The request to move work within a round, which is a reassignment or an extension."""
+"""The request to move work within a round, as a reassignment or an extension."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The pace of annotators in a round, from which the end of the round is forecast.
+"""Annotators' pace in a round, from which the end of the round is forecast.
 
 Pace has two figures: the median seconds that an item is on screen, and the answers per hour of work. Hours of
 work include the time between two answers only if it is at most ten minutes. The forecast uses calendar days:
@@ -56,7 +56,7 @@ GROUP BY p.annotator ORDER BY p.annotator
 
 
 class AnnotatorWork(NamedTuple):
-    """An annotator's work in a round; the pace is None with fewer than 10 answers.
+    """An annotator's work in a round; the pace is None if there are fewer than 10 answers.
 
     Attributes
     ----------
@@ -74,7 +74,7 @@ class AnnotatorWork(NamedTuple):
 
     @property
     def median_seconds(self) -> float | None:
-        """Return the median seconds that an item was on screen."""
+        """Return the median time that an item was on screen, in seconds."""
         return statistics.median(self.seconds) if len(self.seconds) >= MIN_ANSWERS else None
 
     @property
@@ -87,7 +87,8 @@ class AnnotatorWork(NamedTuple):
 
     @property
     def too_fast(self) -> bool:
-        """Return whether answers came faster than a person can read, such as from a script."""
+        """Return whether answers came faster than a person can read, for example because a script sent
+        them."""
         return self.hourly is not None and self.hourly > MAX_HOURLY
 
     @property
@@ -97,7 +98,7 @@ class AnnotatorWork(NamedTuple):
 
 
 def read_annotators_work(store: Store, round_name: str) -> list[AnnotatorWork]:
-    """Read the work of all annotators in a round, by name.
+    """Read all annotators' work in a round, by name.
 
     Raises
     ------
@@ -118,7 +119,7 @@ def read_annotators_work(store: Store, round_name: str) -> list[AnnotatorWork]:
 
 
 def forecast_end(work: Sequence[AnnotatorWork], now: datetime | None = None) -> tuple[datetime | None, str]:
-    """Forecast the time when all annotators are done, with a sentence that explains the forecast.
+    """Forecast when all annotators will be done, with a sentence that explains the forecast.
 
     If no item is open, or an annotator has no pace, the time is None and the sentence gives the reason.
     """

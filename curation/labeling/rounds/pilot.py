@@ -1,4 +1,4 @@
-"""The pilot report: how far annotators disagree at each boundary of the grade scale.
+"""The pilot report: how far annotators disagree at each boundary on the grade scale.
 
 For each boundary between two grades, every two annotators who graded a pair are compared. If many annotators
 give grades on different sides of the boundary, the guide does not explain the boundary well enough.
@@ -46,7 +46,7 @@ WHERE p.round_id = ? AND p.duplicate_of IS NULL
 
 
 class Boundary(NamedTuple):
-    """The boundary between two neighbouring grades of the scale.
+    """The boundary between two neighbouring grades on the scale.
 
     Attributes
     ----------
@@ -62,7 +62,7 @@ class Boundary(NamedTuple):
 
 
 class GradeSpread(NamedTuple):
-    """A pair on which annotators' grades differ, with notes but without annotators' names."""
+    """A pair on which annotators' grades differ, shown with notes but without annotators' names."""
 
     query_id: str
     document_id: str
@@ -80,7 +80,7 @@ class GradeSpread(NamedTuple):
 
 @dataclass(frozen=True)
 class PilotReport:
-    """The report of a pilot.
+    """The report on a pilot.
 
     Attributes
     ----------
@@ -108,8 +108,8 @@ class PilotReport:
 
     @property
     def sentences(self) -> list[str]:
-        """Return sentences with the numbers of pairs and annotators, the versions of the guide, and the
-        number of sealed pairs."""
+        """Return sentences with the numbers of pairs, annotators and sealed pairs, and the guide's
+        versions."""
         pairs, queries = pluralize(self.pairs, "pair"), pluralize(self.queries, "query", "queries")
         compared, left = pluralize(self.compared, "pair"), pluralize(self.unanswered, "item is", "items are")
         versions = ", ".join(f"{version[:8]} ({count:,})" for version, count in self.guide_hashes.items())
@@ -139,7 +139,7 @@ class PilotReport:
 
 
 def report_pilot(store: Store, name: str, seed: int = 0, access: SealAccess | None = None) -> PilotReport:
-    """Report the disagreement of a pilot by grade boundary, and the pairs with the largest differences.
+    """Report the disagreement in a pilot by grade boundary, and the pairs with the largest differences.
 
     Without seal access, pairs that a release seals are counted but not listed.
 
@@ -182,7 +182,7 @@ def report_pilot(store: Store, name: str, seed: int = 0, access: SealAccess | No
 def measure_boundaries(
     grades: Mapping[tuple[str, str], Sequence[int]], scale: Sequence[int], seed: int = 0
 ) -> tuple[Boundary, ...]:
-    """Measure the disagreement at each boundary of an ascending scale, from the grades of each pair."""
+    """Measure the disagreement at each boundary of an ascending scale, from each pair's grades."""
     measured = []
     queries = sorted({query for query, _ in grades})
     query_indexes = {query: index for index, query in enumerate(queries)}

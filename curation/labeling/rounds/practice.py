@@ -89,7 +89,8 @@ class PracticeState(NamedTuple):
 
 
 class PracticeStatus(NamedTuple):
-    """An annotator's status in a practice round; `waived` if the lead lets the annotator pass."""
+    """An annotator's status in a practice round; `waived` if the lead lets the annotator continue
+    regardless."""
 
     round_id: str
     round: str
@@ -119,7 +120,8 @@ class PracticeStatus(NamedTuple):
 
 
 class PracticeFeedback(NamedTuple):
-    """The expected grade as an annotator sees it after a practice answer; `given` is None for cannot-tell."""
+    """The expected grade as an annotator sees it after a practice answer; a `given` of None means
+    cannot-tell."""
 
     presentation_id: str
     expected: int
@@ -129,7 +131,7 @@ class PracticeFeedback(NamedTuple):
 
 
 def read_feedback(store: Store, annotator: str, presentation_ids: Sequence[str]) -> list[PracticeFeedback]:
-    """Read the expected grades of the annotator's answered practice presentations, in the order of the ids.
+    """Read the expected grades for the annotator's answered practice presentations, in the order of the ids.
 
     All other presentations are left out. Pairs that a release has sealed since are also left out, unless the
     round was opened with a reason to show sealed grades.
@@ -147,14 +149,15 @@ def read_feedback(store: Store, annotator: str, presentation_ids: Sequence[str])
 
 
 def shows_sealed(parameters: Mapping[str, Any]) -> bool:
-    """Return whether a practice round was opened with a reason to show sealed grades."""
+    """Return whether a practice round was opened with a reason for showing sealed grades."""
     return "sealed" in parameters
 
 
 def read_practice_statuses(
     cursor: Cursor, annotator: str | None = None, round_id: str | None = None
 ) -> list[PracticeStatus]:
-    """Read the status of all annotators, or of one, in practice rounds that are not closed, oldest first."""
+    """Read the status of all annotators or of one annotator in practice rounds that are not closed, oldest
+    first."""
     if not cursor.execute("SELECT 1 FROM rounds WHERE kind = 'practice' LIMIT 1").fetchall():
         return []
     statuses = []
@@ -197,7 +200,7 @@ def draw_practice_queries(
 
 
 def practise_again(store: Store, name: str, annotator: str, author: str = COMMAND_LINE) -> PracticeStatus:
-    """Give an annotator a further practice attempt, on different queries if the round has any.
+    """Give an annotator another practice attempt, on different queries if the round has any.
 
     Raises
     ------
@@ -225,7 +228,7 @@ def practise_again(store: Store, name: str, annotator: str, author: str = COMMAN
 def waive_practice(
     store: Store, name: str, annotator: str, reason: str, author: str = COMMAND_LINE
 ) -> PracticeStatus:
-    """Waive practice: the annotator continues with the real queue, regardless of the practice result.
+    """Waive practice: the annotator continues with the real queue, whatever the practice result.
 
     Raises
     ------

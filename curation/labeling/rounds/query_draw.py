@@ -1,4 +1,4 @@
-"""The stratified random draw of the queries whose human judgments correct a judge.
+"""The stratified random draw of the queries whose human grades correct a judge.
 
 Each stratum gives at least one query; further queries are drawn in proportion to the strata's sizes. Within a
 stratum, queries are drawn at random without replacement, with a fixed seed. So a query's inclusion
@@ -51,7 +51,7 @@ class QueryDraw:
 
     @property
     def counts(self) -> dict[str, tuple[int, int]]:
-        """Return the numbers of units and of drawn units, by stratum in the order of names."""
+        """Return the numbers of units and of drawn units by stratum, in the order of the strata's names."""
         strata = {self.units.get(query_id, query_id): stratum for query_id, stratum in self.strata.items()}
         population = Counter(strata.values())
         drawn = Counter(strata[unit] for unit in {self.units.get(name, name) for name in self.drawn})
@@ -59,13 +59,13 @@ class QueryDraw:
 
     @property
     def probabilities(self) -> dict[str, float]:
-        """Return the inclusion probability of each query: the drawn share of its stratum."""
+        """Return each query's inclusion probability: the share of its stratum that was drawn."""
         shares = {stratum: drawn / size for stratum, (size, drawn) in self.counts.items()}
         return {query_id: shares[stratum] for query_id, stratum in sorted(self.strata.items())}
 
     @property
     def by_stratum(self) -> Table:
-        """Return a table of strata with their queries, drawn queries and inclusion probability."""
+        """Return a table of strata with their queries, drawn queries and inclusion probabilities."""
         rows = tuple((stratum, size, drawn, drawn / size) for stratum, (size, drawn) in self.counts.items())
         return Table("Drawn queries", ("Stratum", "Queries", "Drawn", "Probability"), rows)
 
@@ -83,7 +83,7 @@ class QueryDraw:
 def draw_candidates(
     chosen: Selection, rows: Sequence[CandidateRow], active: set[str], frame: DrawFrame, count: int, seed: int
 ) -> Selection:
-    """Choose the candidates of a random sample of the current queries that have a pool.
+    """Choose the candidates of a random sample of current queries that have pools.
 
     Parameters
     ----------
@@ -141,7 +141,7 @@ def draw_queries(strata: Mapping[str, str], size: int, seed: int, units: Mapping
 
 
 def read_draws(cursor: Cursor) -> list[QueryDraw]:
-    """Read the draws of the project, the newest first."""
+    """Read the project's draws, newest first."""
     rows = cursor.execute(
         "SELECT json_extract(parameters, 'query_draw') FROM rounds "
         "WHERE json_exists(parameters, 'query_draw') ORDER BY sequence DESC"
@@ -150,7 +150,7 @@ def read_draws(cursor: Cursor) -> list[QueryDraw]:
 
 
 def load_draw(draw: Mapping[str, Any]) -> QueryDraw:
-    """Restore a draw from the parameters of its round."""
+    """Restore a draw from its round's parameters."""
     return QueryDraw(draw["strata"], frozenset(draw["drawn"]), draw.get("units", {}))
 
 
@@ -168,7 +168,7 @@ def write_draw(draw: QueryDraw, path: Path) -> None:
 
 
 def read_frame(cursor: Cursor) -> DrawFrame:
-    """Read the strata of the sample's queries, and the units of queries that are drawn together."""
+    """Read the strata of the sample's queries, and the units in which queries are drawn together."""
     sql = "SELECT query_id, stratum FROM sample_queries WHERE sample_id = ?"
     strata = cursor.execute(sql, [get_setting(cursor, "sample")]).fetchall()
     sql = "SELECT query_id, metadata->>$unit FROM queries WHERE metadata->>$unit IS NOT NULL"

@@ -27,7 +27,7 @@ PRACTISED = "items stay, because all other annotators know their grade from prac
 def reassign(
     store: Store, name: str, from_: str, to: Sequence[str] = (), author: str = COMMAND_LINE
 ) -> transfer.Transfer:
-    """Move an annotator's untouched items to other annotators, whole queries if possible.
+    """Move an annotator's untouched items to other annotators, keeping queries whole if possible.
 
     If the annotator may no longer judge, skipped items move as well.
 

@@ -29,7 +29,7 @@ GROUP BY query_id, q.text ORDER BY no DESC, partly DESC, q.text, query_id
 
 
 class AnnotatorRemark(NamedTuple):
-    """An item that an annotator flagged, or answered with cannot-tell (grade is then None)."""
+    """An item that an annotator flagged, or answered with cannot-tell (the grade is then None)."""
 
     query_id: str
     query: str
@@ -43,7 +43,7 @@ class AnnotatorRemark(NamedTuple):
 
 
 def list_remarks(store: Store, round_name: str) -> tuple[list[AnnotatorRemark], int]:
-    """Read the cannot-tell and flagged answers of a round, newest first, and count the sealed answers.
+    """Read a round's cannot-tell and flagged answers, newest first, and count the sealed ones.
 
     Raises
     ------
@@ -57,7 +57,8 @@ def list_remarks(store: Store, round_name: str) -> tuple[list[AnnotatorRemark], 
 
 
 def count_query_answers(store: Store, round_name: str) -> list[tuple[str, str, int, int, int]]:
-    """Count annotators' answers yes, partly and no on whether the corpus answers each query, most "no" first.
+    """Count the annotators' answers (yes, partly, no) on whether the corpus answers each query, with the most
+    "no" first.
 
     Return rows of query id, text, yes, partly and no.
 

@@ -47,7 +47,7 @@ class RoundState(NamedTuple):
 
     @property
     def share(self) -> float:
-        """Return the share of presentations that are answered."""
+        """Return the share of presentations that have been answered."""
         return compute_answered_share(self.answered, self.open_items)
 
     @property
@@ -69,7 +69,7 @@ class RoundState(NamedTuple):
 
 
 def compute_answered_share(answered: int, open_count: int) -> float:
-    """Compute the answered share of items; the share is at most 0.99 while an item is unanswered."""
+    """Compute the answered share of items; at most 0.99 while any item is unanswered."""
     share = answered / (answered + open_count)
     return min(share, 0.99) if open_count else share
 
@@ -134,7 +134,7 @@ def read_open_states(cursor: Cursor) -> list[RoundState]:
 
 
 def refuse_closed(state: RoundState) -> None:
-    """Refuse to move work into or out of a round that is closed or imported.
+    """Reject a move of work into or out of a closed or imported round.
 
     Raises
     ------
@@ -148,7 +148,7 @@ def refuse_closed(state: RoundState) -> None:
 
 
 def _choose_event(old_state: RoundState, state: str) -> str:
-    """Return the event that brings a round into a state: pause, resume, close or reopen."""
+    """Return the event that puts a round into a state: pause, resume, close or reopen."""
     name = old_state.round
     if old_state.kind == "imported":
         raise RefusedError(f"{name} holds imported judgments, so the round cannot be paused or closed.")
@@ -165,6 +165,6 @@ def _choose_event(old_state: RoundState, state: str) -> str:
 
 
 def build_state_command(name: str, state: str) -> str:
-    """Build the command that brings a round into a state, in backticks."""
+    """Build the command that puts a round into a state, in backticks."""
     quoted_name = f"'{name}'" if " " in name else name
     return f"`goldgrade round set {quoted_name} {state}`"

@@ -61,7 +61,7 @@ def read_members(cursor: Cursor, round_id: str) -> list[str]:
 
 
 def read_free_positions(cursor: Cursor, round_id: str) -> dict[str, int]:
-    """Read the first free position of each annotator who has presentations in a round."""
+    """Read the first free position for each annotator with presentations in a round."""
     sql = "SELECT annotator, max(position) + 1 FROM presentations WHERE round_id = ? GROUP BY annotator"
     return dict(cursor.execute(sql, [round_id]).fetchall())
 
@@ -69,13 +69,13 @@ def read_free_positions(cursor: Cursor, round_id: str) -> dict[str, int]:
 def write_round(
     cursor: Cursor, round_id: str, name: str, kind: str, guide_hash: str, parameters: Mapping[str, Any]
 ) -> None:
-    """Store a round as the last round of the project, independent of the clock."""
+    """Store a round as the project's last round, whatever the clock says."""
     sql = "INSERT INTO rounds SELECT ?, ?, ?, ?, ?, ?, coalesce(max(sequence), 0) + 1 FROM rounds"
     cursor.execute(sql, [round_id, name, kind, guide_hash, canonical_json(parameters), utc_now()])
 
 
 def refuse_taken_name(cursor: Cursor, name: str) -> None:
-    """Refuse the name of an existing round of the project.
+    """Reject a name that one of the project's rounds already has.
 
     Raises
     ------
@@ -89,13 +89,13 @@ def refuse_taken_name(cursor: Cursor, name: str) -> None:
 
 
 def append_event(cursor: Cursor, round_id: str, kind: str, detail: Mapping[str, Any], author: str) -> None:
-    """Append an event of a round as its next revision."""
+    """Append an event to a round as the round's next revision."""
     columns = {"kind": kind, "detail": canonical_json(detail), "author": author, "happened_at": utc_now()}
     append_revision(cursor, "round_events", "round_id", round_id, **columns)
 
 
 def refuse_unable_annotators(annotators: Sequence[Annotator]) -> None:
-    """Refuse to assign items to people who cannot sign in, or who may not judge documents.
+    """Reject an assignment of items to people who cannot sign in, or who may not judge documents.
 
     Raises
     ------

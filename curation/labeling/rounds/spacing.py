@@ -1,4 +1,4 @@
-"""The spacing of blind duplicates: the distances and the times between the two showings of a pair.
+"""The spacing of blind duplicates: the distance and the time between a pair's two showings.
 
 Repeated items that are close together make an annotator look too consistent, so every report on consistency
 shows the distances between repeats.
@@ -29,7 +29,7 @@ LEFT JOIN current_judgments t ON t.presentation_id = again.presentation_id
 
 
 class Spacing(NamedTuple):
-    """The spacing of a round's blind duplicates.
+    """How far apart a round's blind duplicates were shown.
 
     Attributes
     ----------
@@ -48,7 +48,8 @@ class Spacing(NamedTuple):
 
 
 def compute_quantiles(values: Sequence[float]) -> dict[str, float]:
-    """Compute minimum, quartiles (interpolated linearly) and maximum, by name; {} without values."""
+    """Compute the minimum, quartiles (interpolated linearly) and maximum, by name; {} if there are no
+    values."""
     if not values:
         return {}
     quantiles = np.quantile(np.asarray(values, dtype=float), [0, 0.25, 0.5, 0.75, 1])
@@ -69,8 +70,7 @@ def measure_spacing(cursor: Cursor, round_id: str) -> Spacing:
 
 
 def build_spacing_table(distances: Mapping[str, float], hours: Mapping[str, float]) -> Table:
-    """Draw the table of distances between the showings of blind duplicates; without duplicates it has no
-    rows."""
+    """Draw the table of distances between blind duplicates; it has no rows if there are no duplicates."""
     quantiles_by_unit = {"Presentations": distances, "Hours": hours}
     rows = (
         (unit, *(NumberCell(values.get(name), 1) for name in QUANTILE_NAMES))

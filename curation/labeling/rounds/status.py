@@ -1,4 +1,4 @@
-"""The status of a round: the progress of its annotators.
+"""The status of a round: its annotators' progress.
 
 Repeated items that are close together make an annotator look too consistent, so every report on consistency
 shows the distances between repeats.
@@ -108,7 +108,7 @@ class RoundStatus:
 
     @property
     def sentences(self) -> list[str]:
-        """Return sentences with the numbers of complete candidates, and of moved, late and other items."""
+        """Return sentences that count complete candidates, and moved, late and other items."""
         state = ", closed" if self.closed else ", paused" if self.paused else ""
         done = f"{self.complete:,} of {pluralize(self.candidates, 'candidate has', 'candidates have')}"
         sentences = [f"{self.round} ({self.kind}{state}): {done} all their judgments."]
@@ -134,13 +134,13 @@ class RoundStatus:
 
 
 def count_workloads(cursor: Cursor) -> dict[str, tuple[int, int]]:
-    """Count each annotator's answers, including imported answers, and open items in rounds that are not
+    """Count each annotator's open items, and answers including imported ones, in rounds that are not
     closed."""
     return {name: (answered, pending) for name, answered, pending in cursor.execute(_WORKLOADS).fetchall()}
 
 
 def read_round_status(store: Store, name: str) -> RoundStatus:
-    """Read the status of a round.
+    """Read a round's status.
 
     Raises
     ------
@@ -181,7 +181,7 @@ def read_round_status(store: Store, name: str) -> RoundStatus:
 
 
 def build_progress_table(status: RoundStatus, work: Sequence[AnnotatorWork] = ()) -> Table:
-    """Draw the table of annotators' progress, including blind duplicates; `work` adds columns for the
+    """Draw the table of annotators' progress, including blind duplicates; `work` adds columns for their
     pace."""
     work_by_annotator = {person.annotator: person for person in work}
     pace = ("Median seconds", "Answers an hour", "Hours left")[: 0 if not work else 2 if status.closed else 3]

@@ -1,4 +1,4 @@
-"""Transfers: presentations that are withdrawn from one annotator and made again for another.
+"""Transfers: presentations that are withdrawn from one annotator and created again for another.
 
 A transfer withdraws a presentation and makes a new presentation, with a new id and position, for an annotator
 who does not have the pair. Only presentations without an event move, so each pair keeps its exact number of
@@ -36,7 +36,7 @@ ItemGroup = list[RoundItem]
 
 
 class TransferInputs(NamedTuple):
-    """Stored rows that the plan of a transfer needs.
+    """Stored rows needed to plan a transfer.
 
     Attributes
     ----------
@@ -60,7 +60,7 @@ class TransferInputs(NamedTuple):
 
     @property
     def able_members(self) -> list[str]:
-        """Return the members who can get more items."""
+        """Return the members who can be given more items."""
         return [member for member in self.members if member not in self.unable_annotators]
 
     def is_movable(self, item: RoundItem) -> bool:
@@ -71,7 +71,7 @@ class TransferInputs(NamedTuple):
 
 
 class TransferBuilder:
-    """The assignment of items and candidates to annotators who never had the pairs, made step by step.
+    """A step-by-step assignment of items and candidates to annotators who never had the pairs.
 
     Attributes
     ----------
@@ -94,14 +94,14 @@ class TransferBuilder:
         return pairs.isdisjoint(self.assigned_pairs) and pairs.isdisjoint(self._practised_pairs)
 
     def add(self, annotator: str, candidates: Sequence[Candidate]) -> None:
-        """Add candidates to the work of an annotator."""
+        """Add candidates to an annotator's work."""
         for candidate in candidates:
             self.work[annotator][candidate.query_id].append(candidate)
             self.assigned_pairs.add((annotator, *candidate.pair))
         self.loads[annotator] += len(candidates)
 
     def transfer(self, items: ItemGroup, annotator: str) -> None:
-        """Transfer the items of one annotator to another."""
+        """Transfer one annotator's items to another."""
         self.add(annotator, [item.candidate for item in items])
         self.loads[items[0].annotator] -= len(items)
         self.moved.extend(items)
@@ -135,8 +135,7 @@ class Transfer:
 
     @property
     def sentences(self) -> list[str]:
-        """Return sentences with the numbers of candidates added and pairs moved, and of items that stay by
-        reason."""
+        """Return sentences that count candidates added and pairs moved, and items that stay, by reason."""
         sentences = []
         if self.candidates:
             sentences.append(f"{pluralize(self.candidates, 'candidate')} added to {self.round}.")
@@ -147,12 +146,12 @@ class Transfer:
 
     @property
     def tables(self) -> list[Table]:
-        """Return a table of the number of new presentations by annotator."""
+        """Return a table of how many new presentations each annotator gets."""
         return [Table("New presentations", ("Annotator", "Presentations"), tuple(self.per_annotator.items()))]
 
 
 class TransferPlan(NamedTuple):
-    """The plan of a transfer.
+    """The plan for a transfer.
 
     Attributes
     ----------
@@ -168,7 +167,7 @@ class TransferPlan(NamedTuple):
 
 
 def group_by_query(items: Iterable[RoundItem]) -> dict[str, ItemGroup]:
-    """Group an annotator's items by query, in their order."""
+    """Group an annotator's items by query, keeping their order."""
     groups: dict[str, ItemGroup] = defaultdict(list)
     for item in items:
         groups[item.query_id].append(item)
@@ -182,7 +181,7 @@ def execute_transfer(
     kind: str,
     author: str,
 ) -> Transfer:
-    """Plan a transfer and write the plan; plan again if it is outdated, at last in one transaction.
+    """Plan a transfer and write the plan; plan again if it is outdated, the last time within one transaction.
 
     Parameters
     ----------
@@ -202,7 +201,7 @@ def execute_transfer(
 def read_transfer_inputs(
     cursor: Cursor, round_name: str, author: str, people: Sequence[str], takers: Sequence[str], extends: bool
 ) -> TransferInputs:
-    """Read the rows that the plan of a transfer needs.
+    """Read the rows needed to plan a transfer.
 
     Parameters
     ----------
@@ -246,7 +245,7 @@ def plan_transfer(
     kept: int = 0,
     candidates: int = 0,
 ) -> TransferPlan:
-    """Plan a transfer: the new presentations of the builder's work, and the items to withdraw.
+    """Plan a transfer: the new presentations for the builder's work, and the items to withdraw.
 
     Parameters
     ----------
@@ -280,7 +279,7 @@ def plan_transfer(
 
 
 def _read_layout(cursor: Cursor, state: RoundState) -> RoundRequest:
-    """Read the request with which a round was opened, with the round's current members."""
+    """Read the request with which a round was opened, updated with the round's current members."""
     parameters = rounds.read_parameters(cursor, state.round_id)
     return RoundRequest(
         name=state.round,
@@ -295,7 +294,7 @@ def _read_layout(cursor: Cursor, state: RoundState) -> RoundRequest:
 
 
 def _is_current(cursor: Cursor, plan: TransferPlan) -> bool:
-    """Return whether the round is open and the items to withdraw have no new events."""
+    """Return whether the round is open and the items to withdraw have had no new events."""
     state = read_round_state(cursor, plan.transfer.round)
     planned = {item.presentation_id: item for item in plan.withdrawn_items}
     items = [item for item in read_round_items(cursor, state.round_id) if item.presentation_id in planned]

@@ -1,4 +1,4 @@
-"""The upcoming items of an annotator, in the order in which a screen shows them.
+"""An annotator's upcoming items, in the order in which a screen shows them.
 
 Rounds come in the order in which they were opened, and skipped items come last. Answers are sorted by the
 order of writing, not by time, because a clock may be set back. The two showings of a blind duplicate keep
@@ -82,7 +82,7 @@ ORDER BY p.annotator
 
 
 class ShownRound(NamedTuple):
-    """A round with the parameters by which screens show its items.
+    """A round with the parameters that determine how screens show its items.
 
     Attributes
     ----------
@@ -105,7 +105,7 @@ class ShownRound(NamedTuple):
 
 
 class QueueItem(NamedTuple):
-    """A presentation of the annotator, with its state.
+    """An annotator's presentation, with its state.
 
     Attributes
     ----------
@@ -157,8 +157,8 @@ class UpcomingWork(NamedTuple):
 
     @property
     def total(self) -> int:
-        """Return the number of items, not counting paused rounds; unshown repeats count until no other item
-        is left."""
+        """Return the number of items, not counting paused rounds; unshown repeats count until nothing else is
+        left."""
         return len(self._active_items) if self.open_items else self.answered
 
     @property
@@ -167,11 +167,11 @@ class UpcomingWork(NamedTuple):
 
     @property
     def skipped_items(self) -> list[QueueItem]:
-        """Return the open items that the annotator skipped, in the order of skipping."""
+        """Return the open items that the annotator skipped, in the order in which they were skipped."""
         return [item for item in self.open_items if item.skip_number is not None]
 
     def find_list_starts(self) -> dict[str, str]:
-        """Map each presentation to the first presentation of its list, in rounds that show whole queries."""
+        """Map each presentation to the first one in its list, in rounds that show whole queries."""
         if not any(round_.shows_lists for round_ in self.rounds.values()):
             return {}
         list_starts: dict[str, str] = {}
@@ -218,7 +218,7 @@ def read_open_rounds(cursor: Cursor) -> dict[str, ShownRound]:
 
 
 def read_items(cursor: Cursor, annotator: str, rounds: Mapping[str, ShownRound]) -> list[QueueItem]:
-    """Read an annotator's items in the given rounds by round and position, without withdrawn items."""
+    """Read an annotator's items in the given rounds by round and position, leaving out withdrawn items."""
     rows = cursor.execute(_ITEMS, {"who": annotator, "rounds": list(rounds)}).fetchall()
     return [QueueItem._make(row) for row in rows]
 
@@ -226,14 +226,14 @@ def read_items(cursor: Cursor, annotator: str, rounds: Mapping[str, ShownRound])
 def read_item_versions(
     cursor: Cursor, rounds: Mapping[str, ShownRound], annotator: str | None = None
 ) -> dict[str, int]:
-    """Compute a version number for each annotator, which is unchanged while `read_items` returns the same
+    """Compute a version number for each annotator, which stays the same while `read_items` returns the same
     items."""
     rows = cursor.execute(_ITEM_VERSIONS, {"who": annotator, "rounds": list(rounds)}).fetchall()
     return dict(rows)
 
 
 def count_events(cursor: Cursor, annotator: str | None = None) -> dict[str, int]:
-    """Count the events of each author, or of a single author; an author's events are numbered 1, 2, …"""
+    """Count the events of each author, or of a single author; each author's events are numbered 1, 2, …"""
     return dict(cursor.execute(_EVENT_COUNTS, {"who": annotator}).fetchall())
 
 
@@ -260,8 +260,8 @@ def compute_upcoming_work(
 
 
 def count_unshown(cursor: Cursor) -> Counter[tuple[str, str]]:
-    """Count the presentations that stay unshown unless the annotator gets more items, by round id and
-    annotator."""
+    """Count, by round id and annotator, the presentations that stay unshown unless the annotator gets more
+    items."""
     annotators = [row[0] for row in cursor.execute(_WAITING).fetchall()]
     if not annotators:
         return Counter()
@@ -275,7 +275,7 @@ def count_unshown(cursor: Cursor) -> Counter[tuple[str, str]]:
 
 
 def _find_near_ids(items: QueueItems) -> set[str]:
-    """Find the skipped presentations with too few later answers for a repeat."""
+    """Find the skipped presentations after which too few answers were given for a repeat."""
     skipped = [item for item in items if item.was_skipped]
     if not skipped:
         return set()  # fast for most people, because this runs at each answer
@@ -292,8 +292,8 @@ def _find_near_ids(items: QueueItems) -> set[str]:
 
 
 def _sort_open_items(open_items: QueueItems, items: QueueItems, round_ids: Sequence[str]) -> list[QueueItem]:
-    """Sort open items: items without an event, then skipped items in the order of skipping, then repeats of
-    skipped items."""
+    """Sort open items: items without an event, then skipped items in the order in which they were skipped,
+    then repeats of skipped items."""
     skipped_ids = {item.presentation_id for item in items if item.was_skipped}
     if not skipped_ids:
         return list(open_items)  # these items are in order

@@ -1,4 +1,4 @@
-"""The change of a project to another labeling guide, with its effects on rounds and grades.
+"""A project's change to another labeling guide, with its effects on rounds and grades.
 
 New rounds use the current guide; for open rounds the lead chooses the old or the new guide.
 """
@@ -48,7 +48,7 @@ SELECT count(*) FROM counted_adjudications WHERE grade IS NOT NULL AND NOT list_
 
 @dataclass(frozen=True)
 class GuideChange:
-    """The new current guide, the rounds that keep their guide, and the rounds that switched to the new guide.
+    """The new current guide, the rounds that keep their guide, and the rounds that switched to the new one.
 
     changed: whether the project previously had a different guide.
     remarks: sentences about fields of the presentation template that no document has.
@@ -63,7 +63,7 @@ class GuideChange:
 
     @property
     def sentences(self) -> list[str]:
-        """Return sentences that name the current guide, and the guide of each open round."""
+        """Return sentences that name the current guide, and each open round's guide."""
         verb = "is" if self.changed else "was"
         sentences = [f"{self.title}, version {self.guide_hash[:8]}, {verb} the current guide."]
         if self.switched:
@@ -75,7 +75,7 @@ class GuideChange:
 
 @dataclass(frozen=True)
 class GuideEffects:
-    """The effects that a new current guide would have on rounds and grades.
+    """The effects of a new current guide on rounds and grades.
 
     Attributes
     ----------
@@ -123,7 +123,7 @@ class GuideEffects:
 
     @property
     def tables(self) -> tuple[Table, ...]:
-        """Return a table of the open rounds, and whether each round may switch to the guide."""
+        """Return a table of the open rounds that says whether each may switch to the guide."""
         rows = []
         for state in self.rounds:
             may_switch = "no" if state.round in self.cannot_switch else "yes"
@@ -133,7 +133,7 @@ class GuideEffects:
         return (Table("Rounds that are open", columns, tuple(rows)),)
 
     def describe(self, choice: str) -> str:
-        """Describe the effect of 'keep' or 'switch' on the open rounds and their annotators."""
+        """Describe the effect of 'keep' or 'switch' on open rounds and their annotators."""
         open_items = sum(state.open_items for state in self.rounds)
         if choice == "switch":
             return (
@@ -168,7 +168,7 @@ def use_guide(
     instead_of: str | None = None,
     same_grades: bool = False,
 ) -> GuideChange:
-    """Make a guide the current guide of the project and, optionally, of open rounds.
+    """Make a guide the project's current guide and, optionally, of open rounds.
 
     If the author's draft has the same text as the guide, the draft is deleted.
 
@@ -226,7 +226,7 @@ def use_guide(
 
 
 def compute_guide_effects(store: Store, guide: Guide, same_grades: bool = False) -> GuideEffects:
-    """Compute the effects that a guide would have as the current guide. Nothing is written."""
+    """Compute the effects that a guide would have as the current guide, without writing anything."""
     with store.reading() as cursor:
         values, guide_groups = list(guide.values), group_equivalent_guides(cursor, guide, same_grades)
         reworded = find_reworded_grades(cursor, guide_groups, guide)
@@ -252,7 +252,8 @@ def _find_affected_rounds(cursor: Cursor, guide: Guide) -> list[RoundState]:
 
 
 def _refuse_choice(cursor: Cursor, rounds: Sequence[RoundState], guide: Guide, choice: str | None) -> None:
-    """Refuse open rounds without a choice, and to switch a round that has grades on a different scale."""
+    """Reject a change without a choice for the open rounds, and a switch of a round that has grades on a
+    different scale."""
     if rounds and choice is None:
         open_work = ", ".join(f"{state.round} ({state.open_items:,} open items)" for state in rounds)
         raise RefusedError(
@@ -270,7 +271,7 @@ def _refuse_choice(cursor: Cursor, rounds: Sequence[RoundState], guide: Guide, c
 
 
 def _find_scale_problems(cursor: Cursor, rounds: Iterable[RoundState], guide: Guide) -> dict[str, str]:
-    """Find the rounds that cannot switch to a guide: name → sentence with the reason."""
+    """Find the rounds that cannot switch to a guide: name → sentence that gives the reason."""
     problems = {}
     for state in rounds:
         round_scale = load_guide(cursor, state.guide_hash).values

@@ -1,4 +1,4 @@
-"""The rule that withholds an annotator's earlier answers while items of the annotator are unanswered.
+"""The rule that withholds an annotator's earlier answers while the annotator still has unanswered items.
 
 An earlier answer would reveal the grade of a pair that comes back as a blind duplicate. The rule ignores
 practice rounds, which show expected grades and repeat no item.
@@ -16,7 +16,7 @@ WHERE p.annotator = ? AND r.kind != 'practice'
 
 
 def may_see_own_answers(cursor: Cursor, annotator: str) -> bool:
-    """Return whether an annotator may see their earlier answers, because no item is unanswered.
+    """Return whether an annotator may see their earlier answers, because none of their items is unanswered.
 
     Unanswered items of paused rounds, and repeats that wait for more items, count as unanswered.
     """
@@ -26,7 +26,7 @@ def may_see_own_answers(cursor: Cursor, annotator: str) -> bool:
 
 
 def read_withheld_pairs(cursor: Cursor, annotator: str) -> set[tuple[str, str]]:
-    """Read the pairs assigned to an annotator, answered or not; empty if the annotator may see earlier
+    """Read the pairs assigned to an annotator, answered or not; empty if the annotator may see their earlier
     answers."""
     if may_see_own_answers(cursor, annotator):
         return set()

@@ -42,7 +42,7 @@ _caches_by_project: WeakKeyDictionary[Store, _ProjectCaches] = WeakKeyDictionary
 
 
 class SessionCache:
-    """Cache of an annotator's items, held by `hold_session_cache`; call `read` first in each lease."""
+    """A cache of an annotator's items, held by `hold_session_cache`; call `read` first in each lease."""
 
     def __init__(self, annotator: str, shared: _ProjectCaches) -> None:
         self.annotator = annotator
@@ -65,7 +65,7 @@ class SessionCache:
         self._texts_version: object = None
 
     def read(self, cursor: Cursor, data_version: int) -> None:
-        """Bring the cache to the version of the data that the cursor sees; read only what has changed."""
+        """Bring the cache up to the data version that the cursor sees, reading only what has changed."""
         if self._data_version == data_version:
             return
         require_author(cursor, self.annotator, *JUDGING_ROLES)  # they may have lost the right while signed in
@@ -82,7 +82,7 @@ class SessionCache:
         self._data_version = data_version
 
     def _read_items(self, cursor: Cursor) -> None:
-        """Read the items and their state with the same cursor, because a different cursor may see a newer
+        """Read the items and their state with the same cursor, because another cursor may see a newer
         state."""
         self._items = {}
         for item in upcoming.read_items(cursor, self.annotator, self.rounds):
@@ -94,11 +94,12 @@ class SessionCache:
         self._event_count = upcoming.count_events(cursor, self.annotator).get(self.annotator, 0)
 
     def get_item(self, presentation_id: str) -> upcoming.QueueItem | None:
-        """Return an item of the annotator in a round that is not closed; None for all other presentations."""
+        """Return one of the annotator's items in a round that is not closed; None for any other
+        presentation."""
         return self._items.get(presentation_id)
 
     def list_items(self) -> list[upcoming.QueueItem]:
-        """Return all items of the annotator, by round and position."""
+        """Return all of the annotator's items, by round and position."""
         return list(self._items.values())
 
     def read_practice(self, cursor: Cursor) -> list[PracticeStatus]:
@@ -110,8 +111,7 @@ class SessionCache:
     def read_texts(
         self, cursor: Cursor, items: upcoming.QueueItems, queue: upcoming.QueueItems
     ) -> list[ItemText]:
-        """Return the texts of the needed items; if a text is missing, read the texts of `READ_AHEAD`
-        items."""
+        """Return the needed items' texts; if one is missing, read the texts of `READ_AHEAD` items."""
         missing_items = [item for item in items if item.presentation_id not in self._texts]
         texts = dict(self._texts)
         if missing_items:
@@ -129,11 +129,11 @@ class SessionCache:
         return [texts[item.presentation_id] for item in items]
 
     def compute_pace(self) -> Pace:
-        """Compute the annotator's pace now."""
+        """Compute the annotator's current pace."""
         return self._recent.compute_pace(utc_now())
 
     def add(self, events: Sequence[JudgmentEvent]) -> None:
-        """Bring the cache up to date with events that were just written."""
+        """Bring the cache up to date with the events just written."""
         answers = []
         for event in events:
             self._event_count += 1
@@ -159,7 +159,7 @@ class SessionCache:
 
 
 class _SharedState(NamedTuple):
-    """Data that the session caches of a project share: rounds, guides, and the versions of items and texts.
+    """Data shared by a project's session caches: rounds, guides, and the versions of items and texts.
 
     Attributes
     ----------
@@ -178,7 +178,7 @@ class _SharedState(NamedTuple):
 
 
 class _ProjectCaches:
-    """The session caches of one project, and their shared state."""
+    """One project's session caches, and their shared state."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -201,7 +201,7 @@ class _ProjectCaches:
                 self._drop_caches()
 
     def read(self, cursor: Cursor, data_version: int) -> _SharedState:
-        """Read the shared state, once for each version of the data."""
+        """Read the shared state, once per version of the data."""
         with self._lock:
             if self._shared_state is None or self._data_version != data_version:
                 rounds = upcoming.read_open_rounds(cursor)
@@ -217,7 +217,7 @@ class _ProjectCaches:
             return self._shared_state
 
     def _drop_caches(self) -> None:
-        """Drop the least recently used caches that no request holds, while the caches have too many items."""
+        """Drop the least recently used caches that no request holds, while the caches hold too many items."""
         count = sum(map(len, self._caches.values()))
         for name, cache in list(self._caches.items())[:-1]:
             if count <= MAX_ITEMS:
@@ -229,7 +229,7 @@ class _ProjectCaches:
 
 @contextmanager
 def hold_session_cache(store: Store, annotator: str) -> Iterator[SessionCache]:
-    """Hold the session cache of an annotator for one request.
+    """Hold an annotator's session cache for one request.
 
     Enter the context before a lease of the database, never within a lease: a request that holds a cache waits
     for its lease. After any error the cache reads everything again.

@@ -1,4 +1,4 @@
-"""An annotator's History: the pages of answers that the annotator can still change.
+"""An annotator's History: pages of answers that the annotator can still change.
 
 While the annotator has open items, the History lists the last items without their answers, so that neither
 the list nor its length reveals blind duplicates (`rounds.withheld_answers`). Without open items, the History
@@ -68,7 +68,7 @@ GROUP BY e.guide_hash ORDER BY max(e.rowid) DESC
 
 
 class HistoryFilter(BaseModel):
-    """A filter of the History; listed answers must match every field of the filter.
+    """A filter for the History; listed answers must match each of its fields.
 
     Attributes
     ----------

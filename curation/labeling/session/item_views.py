@@ -92,7 +92,7 @@ class ItemView(NamedTuple):
 
 
 class AnsweredItem(NamedTuple):
-    """An answered presentation, with the answer if the annotator may see the answer.
+    """An answered presentation, with the answer if the annotator may see it.
 
     Attributes
     ----------
@@ -129,7 +129,7 @@ class ItemRow(NamedTuple):
     list_id: str = ""
 
     def draw(self, image_hosts: Hosts) -> ItemView:
-        """Draw the `ItemView` of the presentation."""
+        """Draw the presentation's `ItemView`."""
         text, guide = self.text, self.guide
         drawing = draw_by_guide(text.document, text.query, guide, image_hosts, matched=text.matched)
         return ItemView(
@@ -160,7 +160,7 @@ def draw_answers(rows: Iterable[AnswerRow], image_hosts: Hosts) -> list[Answered
 def read_rows(
     cursor: Cursor, cache: SessionCache, work: UpcomingWork, items: QueueItems, upcoming: QueueItems
 ) -> list[ItemRow]:
-    """Read the rows of open items, which are drawn after the lease, and read ahead the texts of `upcoming`
+    """Read the rows of open items, which are drawn after the lease, and prefetch the texts of `upcoming`
     items."""
     asking_ids = _find_asking_ids(cursor, cache.annotator, work, items)
     list_starts = work.find_list_starts()
@@ -189,7 +189,7 @@ def read_rows(
 
 
 def read_previous_answer(store: Store, annotator: str, hosts: Hosts = NO_IMAGE_HOSTS) -> AnsweredItem | None:
-    """Read the presentation that the annotator answered last and can undo; None without an answer.
+    """Read the presentation that the annotator answered last and can undo; None if there is no answer.
 
     An undone answer is withheld, because the item is open again. Note and flag are still sent.
     """
@@ -200,7 +200,7 @@ def read_previous_answer(store: Store, annotator: str, hosts: Hosts = NO_IMAGE_H
 
 
 def read_answered(cursor: Cursor, sql: str, parameters: list[str] | dict[str, Any]) -> list[AnswerRow]:
-    """Read answered presentations by an SQL query.
+    """Read answered presentations with an SQL query.
 
     Parameters
     ----------
@@ -247,7 +247,8 @@ def draw_whole_document(store: Store, annotator: str, presentation_id: str, imag
 def _number_items(
     work: UpcomingWork, items: QueueItems, list_starts: Mapping[str, str] = MappingProxyType({})
 ) -> list[tuple[int, int]]:
-    """Find each item's number within its list, or within its query and round, and the count of items there.
+    """Find each item's number within its list, or within its query and round, and the total number of items
+    there.
 
     Items are numbered by position, so that a skipped item keeps its number.
     """

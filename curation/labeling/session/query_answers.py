@@ -1,4 +1,4 @@
-"""Answers about queries: annotators say whether the corpus answers a query, after its last document.
+"""Answers about queries, in which annotators say whether the corpus answers a query, after its last document.
 
 An answer belongs to a round, an annotator and a query; a later answer is a new revision.
 `queries.unanswerable` counts the answers.
@@ -31,7 +31,7 @@ _USED_KEY = "SELECT round_id, annotator, query_id FROM query_answers WHERE clien
 
 
 def answer_query(store: Store, annotator: str, presentation_id: str, answer: str, client_key: str) -> Outcome:
-    """Store whether the corpus answers the query of one of the annotator's presentations."""
+    """Store whether the corpus answers the query in one of the annotator's presentations."""
     with store.transaction(appends=False, new_data_version=False) as cursor:  # no cache holds these answers
         require_author(cursor, annotator, *JUDGING_ROLES)
         status, message = _check_answer(cursor, annotator, presentation_id, answer, client_key)

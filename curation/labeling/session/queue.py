@@ -37,7 +37,8 @@ QUALIFY row_number() OVER (PARTITION BY presentation_id ORDER BY revision DESC) 
 
 
 class AnnotatorQueue(NamedTuple):
-    """An annotator's next items and progress, without facts that would bias, such as the name of a round.
+    """An annotator's next items and progress, without facts that could bias the annotator, such as a round's
+    name.
 
     Attributes
     ----------
@@ -73,7 +74,7 @@ def read_queue(
     image_hosts: Hosts = NO_IMAGE_HOSTS,
     list_of: str | None = None,
 ) -> AnnotatorQueue:
-    """Read the annotator's next open presentations, without presentations already on screen (`after`).
+    """Read the annotator's next open presentations, leaving out those already on screen (`after`).
 
     A list is never cut, so the result may have more than `limit` presentations.
 
@@ -110,13 +111,14 @@ def read_queue(
 
 
 def read_work(cursor: Cursor, cache: SessionCache) -> UpcomingWork:
-    """Compute the annotator's work: the practice round that must be passed first, else all other rounds."""
+    """Compute the annotator's work: the practice round that must be passed first, otherwise all other
+    rounds."""
     required = _find_required_practice(cursor, cache)
     return compute_upcoming_work(cache.rounds, cache.list_items(), required.round_id if required else None)
 
 
 def read_skipped_items(store: Store, annotator: str, image_hosts: Hosts = NO_IMAGE_HOSTS) -> list[ItemView]:
-    """Read the items that the annotator skipped, the earliest skipped first, 50 at most.
+    """Read the items that the annotator skipped, earliest skipped first, at most 50.
 
     A skipped item may be answered before further items of its query. So the screen asks about the query only
     if the item is the query's last open item.
@@ -145,7 +147,7 @@ def _extend_to_whole_lists(upcoming: list[QueueItem], limit: int, lists: dict[st
 
 
 def _read_listing(cursor: Cursor, cache: SessionCache, work: UpcomingWork, list_of: str) -> list[AnswerRow]:
-    """Read the answered items of the list on screen.
+    """Read the answered items in the list on screen.
 
     The answers are included only while they are the annotator's last answers. Otherwise an annotator could
     reopen a list later, notice that a pair in a different list is a repeat, and see its earlier grade.

@@ -1,4 +1,4 @@
-"""An annotator's recent answers, which the screen counts and from which it computes the pace."""
+"""An annotator's recent answers, from which the screen computes counts and the pace."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class Pace(NamedTuple):
 
 
 class RecentAnswers(NamedTuple):
-    """An annotator's answers of the last hour, and the last `PACE_ANSWERS` answers with a time."""
+    """An annotator's answers of the last hour, and the last `PACE_ANSWERS` answers that have a time."""
 
     last_hour: list[RecentAnswer]
     timed: list[RecentAnswer]
@@ -80,14 +80,14 @@ class RecentAnswers(NamedTuple):
 
 
 def read_recent_answers(cursor: Cursor, annotator: str, now: datetime) -> RecentAnswers:
-    """Read an annotator's recent answers at a time (UTC), also answers that were changed or undone since."""
+    """Read an annotator's recent answers at a time (UTC), including answers changed or undone since."""
     parameters = {"who": annotator, "since": now - HOUR, "last": PACE_ANSWERS}
     rows = cursor.execute(_ANSWERS, parameters).fetchall()
     return RecentAnswers.choose(map(RecentAnswer._make, rows), now)
 
 
 def count_answered_since(cursor: Cursor, annotator: str, moments: Sequence[datetime]) -> list[int]:
-    """Count the presentations that the annotator has answered since each moment (UTC), without undone
+    """Count the presentations that the annotator has answered since each moment (UTC), leaving out undone
     answers."""
     answer_times = [row[0] for row in cursor.execute(_ANSWERED_AT, [annotator]).fetchall()]
     return [sum(answered_at >= moment for answered_at in answer_times) for moment in moments]

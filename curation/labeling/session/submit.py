@@ -1,4 +1,4 @@
-"""Submission of judgments from an annotator's screen, which are checked and written in one transaction.
+"""Submission of judgments from an annotator's screen: they are checked and written in one transaction.
 
 Most submissions are new and valid, and the session cache holds all data to check such submissions. If a
 submission is repeated, or comes from an outdated tab, the client keys are read from the database. If the
@@ -33,7 +33,7 @@ from curation.store.documents import documents_by_hash
 
 
 def submit_judgments(store: Store, annotator: str, submissions: Sequence[Submission]) -> list[Outcome]:
-    """Record an annotator's submissions in order, and return an outcome for each submission.
+    """Record an annotator's submissions in order, and return an outcome for each.
 
     All writes are in one transaction: when the function returns, every 'saved' submission is in the database.
     """
@@ -63,7 +63,8 @@ def _try_cached(store: Store, cache: SessionCache, submissions: Sequence[Submiss
 def _judge_from_cache(
     cursor: Cursor, cache: SessionCache, submissions: Sequence[Submission]
 ) -> tuple[list[Outcome], list[JudgmentEvent], list[EvidenceMark]] | None:
-    """Check submissions against the cache; read the client keys in use only if a submission is not saved."""
+    """Check submissions against the cache; read the client keys in use only if some submission would not be
+    saved."""
     context = _build_cached_context(cursor, cache, submissions, {})
     if context is None:
         return None
@@ -88,7 +89,7 @@ def _submit_uncached(store: Store, cache: SessionCache, submissions: Sequence[Su
 def _build_cached_context(
     cursor: Cursor, cache: SessionCache, submissions: Sequence[Submission], used_keys: dict[str, UsedKey]
 ) -> JudgingContext | None:
-    """Build the context of submissions from the cache; None if the cache misses an item."""
+    """Build the submissions' context from the cache; None if an item is missing from the cache."""
     states, versions = {}, {}
     for submission in submissions:
         item = cache.get_item(submission.presentation_id)
@@ -101,7 +102,7 @@ def _build_cached_context(
 
 
 def _read_context(cursor: Cursor, submissions: Sequence[Submission]) -> JudgingContext:
-    """Build the context of submissions from the database.
+    """Build the submissions' context from the database.
 
     A lookup by key takes some tenths of a millisecond; a join would scan every presentation.
     """
@@ -125,14 +126,14 @@ def _read_context(cursor: Cursor, submissions: Sequence[Submission]) -> JudgingC
 
 
 def _build_state(round_: ShownRound, annotator: str, next_revision: int, answered: bool) -> PresentationState:
-    """Build the state of a presentation that is not withdrawn from its round."""
+    """Build the state of a presentation that has not been withdrawn from its round."""
     state = PresentationState(annotator, round_.guide_hash, next_revision, answered, round_.closed)
     return state._replace(practice=round_.kind == "practice", guide_hashes=round_.guide_hashes)
 
 
 def _read_bodies(cursor: Cursor, items: Sequence[Submission], versions: Mapping[str, str]) -> dict[str, str]:
-    """Read the document bodies of presentations with evidence; `versions` holds each presentation's
-    document version."""
+    """Read the document bodies for presentations with evidence; `versions` holds each presentation's document
+    version."""
     marked_ids = {item.presentation_id for item in items if item.evidence}.intersection(versions)
     documents = documents_by_hash(cursor, [versions[presentation_id] for presentation_id in marked_ids])
     return {presentation_id: documents[versions[presentation_id]].body for presentation_id in marked_ids}
@@ -145,8 +146,8 @@ def _read_used_keys(cursor: Cursor, submissions: Sequence[Submission]) -> dict[s
 
 
 def _read_by_key(cursor: Cursor, table: str, keys: Sequence[str], key: str, columns: str) -> list[Any]:
-    """Read the rows with the given keys; the first column is the key. Keys are SQL constants, which DuckDB
-    looks up in the key's index."""
+    """Read the rows with the given keys; the first column is the key. Keys are written as SQL constants so
+    that DuckDB looks them up in the key's index."""
     markers = ", ".join("?" * len(keys)) or "NULL"
     sql = f"SELECT {key}, {columns} FROM {table} WHERE {key} IN ({markers})"  # noqa: S608  names from above
     return cursor.execute(sql, keys).fetchall()

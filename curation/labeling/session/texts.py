@@ -47,7 +47,7 @@ WHERE document_id IN (SELECT unnest($documents::TEXT[])) AND content_hash IN (SE
 
 
 class ItemText(NamedTuple):
-    """The texts of one item; `matched` is the part of the document to take the excerpt from."""
+    """The texts of one item; `matched` is the part of the document from which to take the excerpt."""
 
     query: str
     information_need: str | None
@@ -56,7 +56,8 @@ class ItemText(NamedTuple):
 
 
 def read_texts(cursor: Cursor, needed_items: QueueItems, items_ahead: QueueItems) -> dict[str, ItemText]:
-    """Read the texts of the needed items, and of `items_ahead` whose document is not long, by presentation.
+    """Read the texts of the needed items, and of those among `items_ahead` whose documents are not long, by
+    presentation.
 
     Reading twenty texts takes hardly longer than reading three texts.
     """
@@ -78,12 +79,12 @@ def read_texts(cursor: Cursor, needed_items: QueueItems, items_ahead: QueueItems
 
 
 def read_texts_version(cursor: Cursor) -> tuple[object, ...]:
-    """Read a version value, which changes only with queries or with the parts that pools have matched."""
+    """Read a version value that changes only when queries change or when pools match other parts."""
     return tuple(cursor.execute(_TEXTS_STATE).fetchall()[0])
 
 
 def find_matched_passages(cursor: Cursor, presentation_ids: Sequence[str]) -> dict[str, Span]:
-    """Find the matched parts of presentations by their ids, as `find_matched_parts` does."""
+    """Find presentations' matched parts, given the presentation ids, as `find_matched_parts` does."""
     return find_matched_parts(cursor, cursor.execute(_PAIRS, [list(presentation_ids)]).fetchall())
 
 

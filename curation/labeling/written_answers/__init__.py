@@ -1,1 +1,1 @@
-"""Reference answers that people write: answer tasks, writers' answers, and reviewers' decisions."""
+"""Reference answers written by people: answer tasks, writers' answers, and reviewers' decisions."""

@@ -73,8 +73,7 @@ class OpenedAnswerTask:
 
     @property
     def sentences(self) -> list[str]:
-        """Return sentences with the numbers of queries, answers to write and sealed queries, and of queries
-        left out."""
+        """Return sentences that count queries, answers to write, sealed queries, and queries left out."""
         judged = pluralize(self.judged, "query is", "queries are")
         summary = (
             f"Opened the answer task {self.task}: {pluralize(self.queries, 'query', 'queries')}, "
@@ -86,7 +85,7 @@ class OpenedAnswerTask:
 
     @property
     def tables(self) -> tuple[Table, ...]:
-        """Return a table of the number of queries of each writer."""
+        """Return a table of each writer's number of queries."""
         return (Table("Queries by writer", ("Writer", "Queries"), tuple(self.per_writer.items())),)
 
 
@@ -180,14 +179,14 @@ def _plan_task(request: AnswerTaskRequest, inputs: DocumentInputs, reasons: Reas
 
 
 def _build_parameters(request: AnswerTaskRequest) -> dict[str, Any]:
-    """Return the stored form of a request; the task's id is a hash of this form."""
+    """Return the stored form of a request; the task's id is a hash of it."""
     return vars(request) | {"queries": sorted(request.queries)}
 
 
 def _choose_queries(
     request: AnswerTaskRequest, inputs: DocumentInputs, reasons: ReasonByQuery, shown: ShownDocuments
 ) -> tuple[list[str], dict[str, int]]:
-    """Choose the queries, ordered by id, and count the queries that are left out by reason."""
+    """Choose the queries, ordered by id, and count the queries left out, by reason."""
     further_reasons = {
         NO_DOCUMENT: reasons.keys() - shown.by_query.keys(),
         IN_QUEUE: inputs.queries_in_queues if request.show == RELEVANT else (),

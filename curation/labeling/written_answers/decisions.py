@@ -1,4 +1,4 @@
-"""Reviewers' decisions on the reference answers of queries.
+"""Reviewers' decisions on queries' reference answers.
 
 A decision is appended with the next revision; the latest decision counts, even if writers answer later. A
 screen sends the revision that it shows: if two reviewers decide, the second is refused and sees the decision
@@ -60,7 +60,7 @@ class AnswerRuling(NamedTuple):
 
 
 class AnswerDecision(NamedTuple):
-    """A stored decision of a reviewer; no answers mean that the corpus does not answer the query."""
+    """A stored decision of a reviewer; no answers means that the corpus does not answer the query."""
 
     query_id: str
     revision: int
@@ -140,15 +140,14 @@ def read_answer_decision(cursor: Cursor, task_id: str, query_id: str) -> AnswerD
 def read_recent_answer_decisions(
     store: Store, reviewer: str, limit: int = 10
 ) -> list[tuple[AnswerDecision, str, str]]:
-    """List the reviewer's current decisions, newest first, each with its task and the query's text."""
+    """List the reviewer's current decisions, newest first, each with its task and its query's text."""
     with store.reading() as cursor:
         rows = cursor.execute(_RECENT, [reviewer, limit]).fetchall()
     return [(AnswerDecision(*row[:-2])._replace(answers=tuple(row[2])), *row[-2:]) for row in rows]
 
 
 def describe_answer_overtaking(decision: AnswerDecision) -> str:
-    """Return the message for a reviewer who had a query on screen when a different reviewer decided the
-    query."""
+    """Return the message for a reviewer who had a query on screen when another reviewer decided it."""
     references = " / ".join(map(isolate, decision.answers)) or "that the corpus does not answer the query"
     return (
         f"{decision.reviewer} decided this query while you had it open: {references}, because "
@@ -158,7 +157,7 @@ def describe_answer_overtaking(decision: AnswerDecision) -> str:
 
 
 def read_written_answers(cursor: Cursor, task_id: str, query_id: str) -> list[tuple[str | None, list[str]]]:
-    """Read the answers to a query, each with the ids of the documents that its writer ticked.
+    """Read the answers to a query, each with the ids of the documents ticked by its writer.
 
     The answer is None for "the corpus does not answer the query". The order reveals no writer.
     """
@@ -166,7 +165,7 @@ def read_written_answers(cursor: Cursor, task_id: str, query_id: str) -> list[tu
 
 
 def unanswered_error(query_id: str, task_name: str) -> NotFoundError:
-    """Return the error for a query that nobody has answered."""
+    """Return the error to raise for a query that nobody has answered."""
     return NotFoundError(f"Nobody has answered the query {query_id!r} in the answer task {task_name!r}.")
 
 

@@ -26,7 +26,7 @@ from curation.store import COMMAND_LINE, Store
 
 
 class DisputedAnswers(NamedTuple):
-    """A query whose answers differ, with the reason why the answers do not agree."""
+    """A query whose answers differ, with the reason why they do not agree."""
 
     task: str
     query_id: str
@@ -50,7 +50,7 @@ class AnswerDisputes:
 
     @property
     def sentences(self) -> list[str]:
-        """Return sentences with the numbers of queries that wait for this or for another reviewer."""
+        """Return sentences that say how many queries wait for this reviewer and how many for another."""
         waiting = f"{pluralize(len(self.waiting), 'query waits', 'queries wait')} for a decision."
         others = f"{self.own:,} more wait for another reviewer, because you answered them."
         return [waiting, *([others] if self.own else [])]
@@ -77,7 +77,7 @@ class DistinctAnswer(NamedTuple):
 
 @dataclass(frozen=True)
 class AnswerCase:
-    """A query of a task with all data that a reviewer reads.
+    """A query of a task with everything that a reviewer reads.
 
     Attributes
     ----------
@@ -105,7 +105,7 @@ class AnswerCase:
 
     @property
     def sentences(self) -> list[str]:
-        """Return sentences with the state of the query and its reference answers."""
+        """Return sentences with the query's state and reference answers."""
         state = f"State: {self.outcome.how}{f', {self.outcome.why}' if self.outcome.why else ''}."
         if not self.references.answers:
             return [state]
@@ -114,7 +114,7 @@ class AnswerCase:
 
     @property
     def tables(self) -> tuple[Table, ...]:
-        """Return a table of the answers, with their numbers of writers and the ticked documents."""
+        """Return a table of the answers, with each answer's number of writers and ticked documents."""
         rows = (
             (
                 voice.text or "the corpus does not answer the query",
@@ -127,7 +127,7 @@ class AnswerCase:
 
 
 def find_answer_disputes(store: Store, reviewer: str = COMMAND_LINE) -> AnswerDisputes:
-    """List the queries whose answers differ and that nobody has decided.
+    """List the undecided queries whose answers differ.
 
     Raises
     ------

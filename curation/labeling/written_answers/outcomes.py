@@ -1,4 +1,4 @@
-"""The outcomes of an answer task's queries, and the reference answers that follow from the outcomes.
+"""The outcomes of an answer task's queries, and the reference answers that follow from them.
 
 The outcome of a query follows from the current answers, the reviewer's decision and whether the task is
 closed. A function that changes an answer, a decision or the task's state compares the outcome before and
@@ -43,7 +43,7 @@ _EARLIER = "SELECT earlier_reference FROM answer_task_queries WHERE task_id = ? 
 def compute_outcomes(
     cursor: Cursor, task_id: str, query_ids: Sequence[str] | None = None
 ) -> dict[str, AnswerOutcome]:
-    """Compute the outcomes of all or some queries of a task, in the order of query ids."""
+    """Compute the outcomes of all or some of a task's queries, in the order of query ids."""
     decided_answers = dict(cursor.execute(_DECIDED, [task_id]).fetchall())
     parameters = {"task": task_id, "queries": None if query_ids is None else list(query_ids)}
     return {
@@ -58,7 +58,7 @@ def compute_outcomes(
 def update_references(
     cursor: Cursor, task_id: str, author: str, query_ids: Sequence[str] | None = None
 ) -> Iterator[None]:
-    """Update the reference answers of a task after a `with` block that changes answers or decisions."""
+    """Update the reference answers of a task after the `with` block, which changes answers or decisions."""
     old_outcomes = compute_outcomes(cursor, task_id, query_ids)
     yield
     new_outcomes = compute_outcomes(cursor, task_id, query_ids)
@@ -71,7 +71,7 @@ def update_references(
 
 
 def _get_settled_answers(outcome: AnswerOutcome) -> tuple[str, ...] | None:
-    """Return the reference answers of a settled outcome, or None while the outcome is open."""
+    """Return the reference answers once the outcome is settled, or None while it is open."""
     return outcome.answers if outcome.is_settled else None
 
 

@@ -1,4 +1,4 @@
-"""Nuggets that a language model proposes, and that people review.
+"""Nuggets proposed by a language model and reviewed by people.
 
 A call sends a query with the documents that people judged relevant, highest grades first, and the evidence
 that people marked. A proposal is not a nugget yet: people see the proposal on the query's page, change or
@@ -62,7 +62,7 @@ WHERE query_id = $query OR $query IS NULL ORDER BY query_id
 
 
 class NuggetProposals(NamedTuple):
-    """The nuggets that a model proposed for a query, and the nuggets that people saved.
+    """The nuggets that a model proposed for a query, and those that people saved.
 
     Attributes
     ----------
@@ -99,7 +99,7 @@ class NuggetProposals(NamedTuple):
 
 
 def describe_reviews(proposals: Sequence[NuggetProposals]) -> list[str]:
-    """Write sentences for each model: how many of its nuggets people took unchanged, changed or dropped."""
+    """Say for each model how many of its nuggets people kept unchanged, changed or dropped."""
     sentences = []
     for model in sorted({proposal.model for proposal in proposals}):
         proposals_of_model = [proposal for proposal in proposals if proposal.model == model]
@@ -123,7 +123,7 @@ def describe_reviews(proposals: Sequence[NuggetProposals]) -> list[str]:
 def build_proposal_calls(
     store: Store, model: str, names: Sequence[str] = (), author: str = COMMAND_LINE
 ) -> tuple[dict[str, ModelCall], int, dict[str, int]]:
-    """Build the model calls that ask for nuggets, for named queries or all queries without nuggets.
+    """Build the model calls that ask for nuggets, for named queries or for all queries without nuggets.
 
     Returns
     -------
@@ -160,7 +160,7 @@ def build_proposal_calls(
 
 
 def parse_nuggets(answer: str) -> list[Nugget]:
-    """Parse the nuggets of a model's answer.
+    """Parse the nuggets in a model's answer.
 
     Raises
     ------
@@ -183,7 +183,7 @@ def parse_nuggets(answer: str) -> list[Nugget]:
 
 
 def store_proposals(store: Store, calls: Mapping[str, ModelCall], author: str) -> dict[str, int]:
-    """Store the proposals of the model's answers, and return query id → number of proposals."""
+    """Store the proposals from the model's answers, and return query id → number of proposals."""
     rows = []
     with store.transaction(appends=True) as cursor:
         stored_answers = read_answers(cursor, [*calls.values()])
@@ -217,7 +217,7 @@ def read_proposals(cursor: Cursor, query_id: str | None = None) -> list[NuggetPr
 def _build_calls(
     cursor: Cursor, model: str, candidates_by_query: Mapping[str, Sequence[Candidate]], marks: ProjectMarks
 ) -> tuple[dict[str, ModelCall], int]:
-    """Build the model calls by query id, and count the characters of documents that the calls leave out."""
+    """Build the model calls by query id, and count the document characters that the calls leave out."""
     chosen = [candidate for candidates in candidates_by_query.values() for candidate in candidates]
     documents_by_version = documents_by_hash(cursor, [candidate.content_hash for candidate in chosen])
     calls, omitted_characters = {}, 0

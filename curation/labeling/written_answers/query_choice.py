@@ -15,7 +15,7 @@ ReasonByQuery = dict[str, str]
 
 
 def find_first_reasons(query_ids: Iterable[str], reasons: Mapping[str, Collection[str]]) -> ReasonByQuery:
-    """Map each query id to the first reason that holds for the query, or ''.
+    """Map each query id to the first reason for leaving out the query, or '' if there is none.
 
     Parameters
     ----------

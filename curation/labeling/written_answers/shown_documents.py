@@ -34,7 +34,7 @@ WHERE NOT r.closed AND NOT coalesce(s.answered, false)
 
 
 class DocumentInputs(NamedTuple):
-    """Stored data for the choice of the documents shown with each query.
+    """Stored data needed to choose the documents shown with each query.
 
     Attributes
     ----------
@@ -69,7 +69,7 @@ class ShownDocuments(NamedTuple):
 
 
 def read_document_inputs(cursor: Cursor, access: SealAccess) -> DocumentInputs:
-    """Read the data that `choose_shown_documents` needs."""
+    """Read the data needed by `choose_shown_documents`."""
     candidates, active_queries = read_candidates(cursor)
     return DocumentInputs(
         candidates=candidates,
@@ -82,7 +82,7 @@ def read_document_inputs(cursor: Cursor, access: SealAccess) -> DocumentInputs:
 
 
 def choose_shown_documents(inputs: DocumentInputs, show: str, max_documents: int) -> ShownDocuments:
-    """Choose at most `max_documents` documents for every query with candidates, outside a lease.
+    """Choose at most `max_documents` documents for every query with candidates, without holding a lease.
 
     Parameters
     ----------
@@ -106,7 +106,7 @@ def choose_shown_documents(inputs: DocumentInputs, show: str, max_documents: int
 
 
 def read_query_text(cursor: Cursor, query_id: str) -> tuple[str, str | None]:
-    """Read the text and the information need of a query."""
+    """Read a query's text and information need."""
     sql = f"SELECT text, {NEED} FROM queries q WHERE query_id = ?"  # noqa: S608
     [(text, information_need)] = cursor.execute(sql, [query_id]).fetchall()
     return text, information_need
@@ -119,7 +119,7 @@ def read_shown_documents(cursor: Cursor, task_id: str, query_id: str) -> dict[st
 
 
 def _rank_candidates(inputs: DocumentInputs) -> dict[str, list[Candidate]]:
-    """Return the candidates of each query: the best rank first, candidates without a rank last."""
+    """Return each query's candidates, best rank first and candidates without a rank last."""
 
     def best_rank(candidate: Candidate) -> tuple[bool, int, str]:
         rank = inputs.ranks.get(candidate.pair)

@@ -1,4 +1,4 @@
-"""The status of an answer task: the progress of its writers, their agreement, and the state of each query."""
+"""The status of an answer task: its writers' progress and agreement, and the state of each query."""
 
 from __future__ import annotations
 
@@ -44,7 +44,8 @@ STATES = {
 
 
 class WriterProgress(NamedTuple):
-    """A writer's progress: numbers of queries assigned, answered, marked unanswerable and answered late."""
+    """A writer's progress: how many queries were assigned, answered, marked unanswerable and answered
+    late."""
 
     writer: str
     queries: int
@@ -89,7 +90,7 @@ class AnswerTaskStatus:
 
     @property
     def sentences(self) -> list[str]:
-        """Return sentences about the answer task, and about the agreement of its writers."""
+        """Return sentences about the answer task, and about its writers' agreement."""
         queries = f"{pluralize(self.agreement.n, 'query', 'queries')} with two answers"
         if self.agreement.value is None:
             agreement = f"All writers agree on {self.agreeing:,} of {queries}. {self.agreement.why}"
@@ -104,7 +105,7 @@ class AnswerTaskStatus:
 
     @property
     def tables(self) -> tuple[Table, Table]:
-        """Return tables of the progress of each writer, and of the number of queries in each state."""
+        """Return tables of each writer's progress and of the number of queries in each state."""
         columns = ("Writer", "Done", "Queries", "Answered", "Without an answer", "Late")
         writers = tuple((row.writer, BarCell(row.answered, row.queries), *row[1:5]) for row in self.writers)
         counts = tuple((STATES[how], count) for how, count in self.counts.items() if count)
@@ -147,5 +148,5 @@ def read_answer_task_status(store: Store, name: str) -> AnswerTaskStatus:
 
 
 def _hide_sealed_outcome(outcome: answer_matching.AnswerOutcome) -> answer_matching.AnswerOutcome:
-    """Replace the settled outcome of a sealed query by 'sealed'."""
+    """Replace a sealed query's settled outcome with 'sealed'."""
     return answer_matching.AnswerOutcome(SEALED, (), LEAVES_OUT) if outcome.is_settled else outcome

@@ -20,7 +20,7 @@ from curation.store import COMMAND_LINE, Cursor, Store, append_revision, record_
 
 
 class AnswerTask(NamedTuple):
-    """An answer task; `parameters` are the values that the task was opened with."""
+    """An answer task; `parameters` are the values with which the task was opened."""
 
     task_id: str
     name: str
@@ -37,7 +37,7 @@ def list_answer_tasks(cursor: Cursor) -> list[AnswerTask]:
 
 
 def build_task_table(tasks: Sequence[AnswerTask]) -> Table:
-    """Show the answer tasks with their states in a table."""
+    """Make a table of the answer tasks with their states."""
     columns = ("Name", "Opened (UTC)", "Writers", "Writers of a query", "State")
     rows = (
         (
@@ -63,7 +63,7 @@ def find_answer_task(cursor: Cursor, name: str) -> AnswerTask:
 
 
 def set_answer_task_state(store: Store, name: str, closed: bool, author: str = COMMAND_LINE) -> AnswerTask:
-    """Close a task, or open it again.
+    """Close or reopen a task.
 
     Writers see no more queries of a closed task, and queries that lack answers may go to a reviewer.
 

@@ -1,4 +1,4 @@
-"""The queries that a writer answers, as the writer's screen reads and answers them.
+"""The queries that a writer answers, as the writer's screen reads and submits them.
 
 The screen shows the query, documents in a random order for each writer, and the writer's own answer. The
 screen shows no grade, rank, document id or answer of a different writer. Writers see the reference answers
@@ -127,13 +127,13 @@ class _Assignment(NamedTuple):
 
 
 def has_answer_tasks(cursor: Cursor, writer: str | None) -> bool:
-    """Return whether a writer was ever asked for an answer; None asks about any writer."""
+    """Return whether a writer was ever asked for an answer; None means any writer."""
     sql = "SELECT 1 FROM answer_assignments WHERE ? IS NULL OR writer = ? LIMIT 1"
     return bool(cursor.execute(sql, [writer, writer]).fetchall())
 
 
 def read_writing_queue(store: Store, writer: str) -> tuple[list[str], int]:
-    """List the writer's open assignments in order, and count the answered assignments of open tasks."""
+    """List the writer's open assignments in order, and count the answered assignments in open tasks."""
     with store.reading() as cursor:
         rows = cursor.execute(_QUEUE, [writer]).fetchall()
     open_ids = [assignment_id for assignment_id, is_answered in rows if not is_answered]
@@ -143,7 +143,7 @@ def read_writing_queue(store: Store, writer: str) -> tuple[list[str], int]:
 def read_writing_item(
     store: Store, writer: str, assignment_id: str, image_hosts: Hosts = NO_IMAGE_HOSTS
 ) -> WritingItem:
-    """Read the data of an assignment for the writer's screen.
+    """Read an assignment's data for the writer's screen.
 
     Raises
     ------
@@ -183,7 +183,7 @@ def draw_shown_document(
 
 
 def save_ticks(store: Store, writer: str, assignment_id: str, document_indexes: Sequence[int]) -> None:
-    """Store which documents a writer has ticked for an answer that is not sent yet.
+    """Store which documents a writer has ticked for an answer that has not been sent yet.
 
     Raises
     ------
@@ -225,7 +225,7 @@ def write_answer(
 
 
 def mark_unanswerable(store: Store, writer: str, assignment_id: str, text: str, seen_revision: int) -> None:
-    """Store the answer that the corpus does not answer the query; raises the errors of `write_answer`.
+    """Store the answer that the corpus does not answer the query; raise the same errors as `write_answer`.
 
     Parameters
     ----------
@@ -240,7 +240,7 @@ def mark_unanswerable(store: Store, writer: str, assignment_id: str, text: str, 
 
 
 def retract_answer(store: Store, writer: str, assignment_id: str, seen_revision: int) -> None:
-    """Undo a writer's answer, so that the query is open again for the writer.
+    """Undo a writer's answer, so that the query is open for the writer again.
 
     Raises
     ------
@@ -261,7 +261,7 @@ def list_own_answers(store: Store, writer: str, limit: int = 20) -> list[OwnAnsw
 
 
 def find_answer_problems(answer: str) -> list[str]:
-    """List the problems of an answer's text, one sentence each."""
+    """List the problems of an answer's text, in one sentence each."""
     problems = [] if tokenize_answer(answer) else ["Write an answer in a few words."]
     if len(answer) > MAX_ANSWER_LENGTH:
         problems.append(f"An answer has at most {MAX_ANSWER_LENGTH:,} characters, this has {len(answer):,}.")
@@ -320,6 +320,6 @@ def _read_assignment(cursor: Cursor, writer: str, assignment_id: str) -> _Assign
 
 
 def _read_ordered_documents(cursor: Cursor, assignment: _Assignment) -> dict[str, DocumentText]:
-    """Read the documents that the assignment shows, by id, in the order on the writer's screen."""
+    """Read the documents that the assignment shows, by id, in the order of the writer's screen."""
     documents = read_shown_documents(cursor, assignment.task_id, assignment.query_id)
     return dict(sorted(documents.items(), key=lambda entry: digest(assignment.assignment_id, entry[0])))
