@@ -12,7 +12,11 @@ refused.
 
 from __future__ import annotations
 
+import json
+import subprocess
+import sys
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from math import ceil
 from time import monotonic
 from typing import Any
@@ -31,6 +35,8 @@ from curation.store import Cursor, Store, get_setting, put_setting, reading_arro
 from curation.store.settings import MEASURED
 
 CHUNK = 256
+TIMED = 32
+"""Number of texts that are embedded first, so that the time left is known soon."""
 STEPS: Mapping[Kind, str] = {"document": "comparing passages", "query": "comparing queries"}
 """Kind of text → name of the step in the progress that people read."""
 ELSEWHERE = (8_000.0, 60_000.0)
@@ -80,9 +86,7 @@ def embed(
     NotFoundError, RefusedError: the model does not exist or cannot be loaded, or the vectors stored under its
         name are from another model.
     """
-    source = find_model(model)
-    if half:
-        source = source._replace(name=f"{source.name} in {BFLOAT16}")
+    source = _name_vectors(find_model(model), half)
     hashed = [(digest(kind, text), text) for text in texts]
     distinct = sorted(set(hashed))
     missing = _missing(store, source.name, distinct)
@@ -106,25 +110,56 @@ def open_model(store: Store | None, source: ModelSource, ask_hub: bool = True) -
     return encoder
 
 
-def longest_first(encoder: Any, texts: Sequence[HashedText]) -> list[HashedText]:
-    """Sort texts by their number of word pieces, the longest first, because batches are padded."""
-    sizes = [len(text) for _, text in texts]
-    if getattr(encoder.tokenizer, "is_fast", False):
-        chunks = (texts[start : start + CHUNK] for start in range(0, len(texts), CHUNK))
-        batches = ([text for _, text in chunk] for chunk in chunks)
-        sizes = [len(ids) for batch in batches for ids in encoder.tokenizer(batch, verbose=False).input_ids]
-    lengths = dict(zip(texts, sizes, strict=True))
-    return sorted(texts, key=lambda text: (-lengths[text], text[0]))
+def measure_speed(store: Store, texts: Sequence[str], model: str = DEFAULT_MODEL, half: bool = False) -> None:
+    """Time the embedding of some texts in a child process, so that this process needs no torch, and store
+    the speed.
+
+    Raises
+    ------
+    NotFoundError, RefusedError: the model does not exist or is not on this machine.
+    """
+    name = _name_vectors(find_model(model), half).name
+    embedding_model.refuse_without_packages()
+    program = f"from {__name__} import print_speed; print_speed()"
+    command = [sys.executable, "-P", "-c", program, model, "half" if half else "exact"]
+    sent = json.dumps(texts)
+    child = subprocess.run(command, input=sent, capture_output=True, text=True, check=False)  # noqa: S603
+    if child.returncode:
+        raise RefusedError(f"The model {name} cannot be loaded on this machine, so the time is not known.")
+    with store.transaction() as cursor:
+        put_setting(cursor, f"{MEASURED}{name}", child.stdout.strip())
 
 
-def minutes_to_embed(cursor: Cursor, characters: int, model: str = DEFAULT_MODEL) -> str:
+def print_speed() -> None:
+    """Print the characters in a second at which a child process embeds the texts on its standard input."""
+    model, precision = sys.argv[1:]
+    texts = json.loads(sys.stdin.read())
+    encoder = load_model(find_model(model).location, ask_hub=False)
+    with embedding_model.half_precision(precision == "half"):
+        encode(encoder, texts[:1], "document")  # the first call is slower
+        start_time = monotonic()
+        encode(encoder, texts, "document")
+    print(f"{sum(map(len, texts)) / (monotonic() - start_time):.0f}")
+
+
+def has_measured_speed(cursor: Cursor, model: str = DEFAULT_MODEL, half: bool = False) -> bool:
+    """Return whether the project knows the speed of a model on this machine."""
+    return bool(get_setting(cursor, f"{MEASURED}{_name_vectors(find_model(model), half).name}"))
+
+
+def minutes_to_embed(cursor: Cursor, characters: int, model: str = DEFAULT_MODEL, half: bool = False) -> str:
     """Estimate the minutes to embed this many characters, from the last measured speed if there is one."""
-    measured = get_setting(cursor, f"{MEASURED}{find_model(model).name}")
+    measured = get_setting(cursor, f"{MEASURED}{_name_vectors(find_model(model), half).name}")
     slow, fast = (0.7 * float(measured), 1.3 * float(measured)) if measured else ELSEWHERE
     low, high = ceil(characters / fast / 60), ceil(characters / slow / 60)
     span = f"{low:,}" if low == high else f"{low:,} to {high:,}"
     by = "by the last measured speed" if measured else "by the speed of other machines"
     return f"about {span} {'minute' if high == 1 else 'minutes'}, {by}"
+
+
+def _name_vectors(source: ModelSource, half: bool) -> ModelSource:
+    """Give vectors in bfloat16 a name of their own."""
+    return source._replace(name=f"{source.name} in {BFLOAT16}") if half else source
 
 
 def _missing(store: Store, name: str, texts: Sequence[HashedText]) -> list[HashedText]:
@@ -137,7 +172,7 @@ def _missing(store: Store, name: str, texts: Sequence[HashedText]) -> list[Hashe
             "ANTI JOIN (SELECT text_hash FROM embeddings WHERE model = ?) stored USING (text_hash)",
             [name],
         ).fetchall()
-    return [texts[position] for (position,) in rows]
+    return [texts[position] for (position,) in sorted(rows)]
 
 
 def _embed_missing(
@@ -150,19 +185,18 @@ def _embed_missing(
     progress: Progress,
     half: bool,
 ) -> None:
-    """Embed the missing texts, the longest first, so that a batch has texts of similar length."""
+    """Embed the missing texts in the order of their hashes, so that the first texts show the pace of all."""
     done, start_time = total - len(missing), monotonic()
     progress(STEPS[kind], done, total)
-    by_length = longest_first(encoder, missing)
-    for start in range(0, len(by_length), CHUNK):
-        chunk = by_length[start : start + CHUNK]
+    for start, end in pairwise([0, *range(TIMED, len(missing), CHUNK), len(missing)]):
+        chunk = missing[start:end]
         with embedding_model.half_precision(half):
             vectors = encode(encoder, [text for _, text in chunk], kind)
         with store.transaction(appends=True) as cursor:
             _append(cursor, name, [text_hash for text_hash, _ in chunk], vectors)
         done += len(chunk)
         progress(STEPS[kind], done, total)
-    if len(missing) >= CHUNK and not half:
+    if len(missing) >= CHUNK:
         pace = sum(len(text) for _, text in missing) / max(monotonic() - start_time, 0.001)
         with store.transaction() as cursor:
             put_setting(cursor, f"{MEASURED}{name}", f"{pace:.0f}")

@@ -18,7 +18,7 @@ from app.views.queries import coverage_map, region
 from app.views.queries.writing_tasks import ask_tasks, show_written
 from curation.core.errors import RefusedError
 from curation.core.text import percent, pluralize
-from curation.pooling.operations import forecast_embedding
+from curation.queries.coverage.coverage_map import forecast_map, measure_map_speed
 from curation.queries.coverage.state import CoverageState, compute_state_fingerprint, read_state
 from curation.queries.coverage.writing import task_progress
 from curation.queries.requests import CoverageRequest
@@ -123,12 +123,10 @@ def _ask_measuring(context: PageContext, state: CoverageState | None) -> None:
         seed=int(settings.get("seed", defaults.seed)), model=str(settings.get("model", defaults.model))
     )
     form = Form(CoverageRequest, start)
+    if state is None:
+        _forecast_time(context)
     with st.form("measure", width=520):
         form.ask("seed")
-        with context.store.reading() as cursor:
-            forecast = None if state else forecast_embedding(cursor)
-        if forecast is not None:
-            ui.note(f"Measuring first embeds the corpus: {forecast}.")
         submitted = context.submit_button("Measure again" if state else "Measure coverage", MEASURE_JOB)
     context.show_result(MEASURE_JOB)
     if state and (settings["extractor"]["name"] != "phrases" or "model" in settings["matching"]):
@@ -138,6 +136,18 @@ def _ask_measuring(context: PageContext, state: CoverageState | None) -> None:
         )
     if submitted:
         context.request_job(MEASURE_JOB, form.request())
+
+
+def _forecast_time(context: PageContext) -> None:
+    """Say how long measuring takes; a button measures the speed of this machine."""
+    with context.store.reading() as cursor:
+        forecast = forecast_map(cursor)
+    time = forecast or "how many minutes this takes is not known on this machine yet"
+    ui.note(f"Measuring embeds phrases of the documents: {time}.")
+    if forecast is None and st.button("Time this machine", key="time this machine"):
+        form = context.acts.form("time this machine")
+        with st.spinner("Timing the embedding model, which takes up to a minute"):
+            context.acts.do(form, lambda: measure_map_speed(context.store))
 
 
 PARTS = {"Gaps": _show_gaps, "Map": coverage_map.show, "Written": show_written}

@@ -22,12 +22,23 @@ from curation.queries.coverage.measures import Clusters, get_clusters
 from curation.queries.coverage.partitions import DRAWN, DRAWS, RESOLUTIONS, Partitions, choose_resolution
 from curation.queries.requests import CoverageRequest
 from curation.retrieval.embedding_model import find_model, has_bfloat16
-from curation.retrieval.embeddings import BFLOAT16, embed
-from curation.store import Store
+from curation.retrieval.embeddings import (
+    BFLOAT16,
+    TIMED,
+    embed,
+    has_measured_speed,
+    measure_speed,
+    minutes_to_embed,
+)
+from curation.store import Cursor, Store, get_setting
 from curation.store.documents import StoredDocuments, current_corpus
 
 MIN_IN_CLUSTER = "least_in_cluster"
 """Name of the map's parameter with the rule for C(q); maps without it count every matched entity."""
+
+ENTITIES, ENTITY_LENGTH = 6, 190
+"""Entities of a document and characters of an entity, for forecasts; MED has 5.5 entities for each document,
+and the 317 pages of Python's library have 6.6."""
 
 METHOD = 2
 """Version of the method for coverage maps, which rises when equal parameters give a different map. Version 2
@@ -113,6 +124,32 @@ def make_parameters(request: CoverageRequest) -> dict[str, Any]:
 def compute_map_id(snapshot_id: str, parameters: Mapping[str, Any]) -> str:
     """Compute the id of the coverage map of a corpus snapshot with these parameters."""
     return digest("coverage map", snapshot_id, parameters)
+
+
+def forecast_map(cursor: Cursor) -> str | None:
+    """Estimate the time to embed the entities of the corpus; None if the machine's speed is not measured."""
+    if not has_measured_speed(cursor, half=has_bfloat16()):
+        return None
+    sql = """
+        SELECT coalesce(sum(least(?, length(title) + length(body))), 0)
+        FROM documents JOIN snapshot_documents USING (content_hash) WHERE snapshot_id = ?
+    """
+    parameters = [ENTITY_LENGTH, get_setting(cursor, "corpus")]
+    [(characters,)] = cursor.execute(sql, parameters).fetchall()
+    return minutes_to_embed(cursor, ENTITIES * characters, half=has_bfloat16())
+
+
+def measure_map_speed(store: Store) -> None:
+    """Measure how fast this machine embeds beginnings of the corpus's documents as long as entities.
+
+    Raises
+    ------
+    RefusedError: there is no corpus, or a package or the model is missing.
+    """
+    sql = "SELECT left(body, ?) FROM documents WHERE trim(body) <> '' ORDER BY content_hash LIMIT ?"
+    with store.reading() as cursor:
+        texts = [text for (text,) in cursor.execute(sql, [ENTITY_LENGTH, TIMED]).fetchall()]
+    measure_speed(store, texts, half=has_bfloat16())
 
 
 def make_map(store: Store, snapshot_id: str, request: CoverageRequest, progress: Progress) -> CoverageMap:
