@@ -8,6 +8,7 @@ import stat
 import subprocess
 import sys
 import threading
+import time
 from contextlib import suppress
 from pathlib import Path
 
@@ -90,6 +91,7 @@ def test_a_backup_holds_what_another_process_had_acknowledged_before_it(store: S
         for number in range(8):
             while acknowledged < 20 * number:
                 assert writer.poll() is None
+                time.sleep(0.005)
             before = acknowledged
             taken = back_up(store, tmp_path / f"{number}.duckdb")
             copied = Store(taken.path)

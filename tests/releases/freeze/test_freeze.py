@@ -187,10 +187,9 @@ def test_no_name_of_a_person_or_a_file_is_in_a_release(tmp_path: Path) -> None:
     assert {row["annotator"] for row in rows(store, frozen.release_id, "judgments")} == {"a1", "a2"}
 
 
-@pytest.mark.costly("freezes six projects")
 @pytest.mark.parametrize("rule", ["majority", "dawid-skene"])
 def test_other_names_of_people_and_rounds_give_the_same_release_id(tmp_path: Path, rule: str) -> None:
-    names = [("zoe.miller", "abe.jones"), ("y", "x"), ("1", "annotator two")]
+    names = [("zoe.miller", "abe.jones"), ("1", "annotator two")]
     frozen = set()
     for number, people in enumerate(names):
         store = labelled(tmp_path / str(number), people=people, backwards=number == 1)
