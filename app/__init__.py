@@ -1,4 +1,4 @@
-"""The app: the pages that the people of a project see in a browser.
+"""The app: the pages that a project's users see in a browser.
 
 `serve` puts the routes and the Streamlit pages behind one sign-in. `main` draws the frame of every page: the
 navigation and the title of the browser tab. `grading` is the loop in which annotators give hundreds of grades

@@ -1,4 +1,4 @@
-"""The acts of a page: changes to the project, each made by one submission of a form.
+"""A page's acts: changes to the project, each made by submitting a form once.
 
 When a person clicks twice, Streamlit starts a second run of the page while the first run still works, and
 stops the first run at its next call of a Streamlit function. Both runs see the button as pressed. Therefore a
@@ -25,7 +25,7 @@ _SESSION = "acts"
 
 
 class FormState(NamedTuple):
-    """The state of a form, or the shared state of several forms that people submit one at a time.
+    """The state of a form, or the state shared by several forms that are submitted one at a time.
 
     submission_count: the number of submissions in this session. The key of the form's button contains this
         count, so that a click on an outdated page has no effect.
@@ -48,7 +48,7 @@ class _SessionActs:
 
 
 class Acts:
-    """The acts of a browser session during one run of a page, by the signed-in person `by`."""
+    """A browser session's acts during one run of a page, by the signed-in person `by`."""
 
     def __init__(self, annotator: Annotator) -> None:
         self.by = annotator.name
@@ -65,7 +65,7 @@ class Acts:
         action: Callable[[], object],
         show_refusal: Callable[[CurationError], object] = ui.problem,
     ) -> None:
-        """Run the action of a form, unless this submission was handled already, and run the page again.
+        """Run a form's action, unless this submission was already handled, and rerun the page.
 
         After a refusal, people can submit the form again.
 
@@ -95,7 +95,7 @@ class Acts:
 
 
 def submit_button(label: str, name: str, form: FormState, state: str, disabled: bool = False) -> bool:
-    """Show the button of a form; a click has no effect if the project has changed since the page was drawn.
+    """Show a form's button; a click has no effect if the project has changed since the page was drawn.
 
     After a click without effect the page explains the reason, unless this session itself changed the project.
 

@@ -40,7 +40,7 @@ annotator_route = json_route(*JUDGING_ROLES)
 
 
 class JudgmentMessage(StrictMessage):
-    """An action of an annotator, such as a grade, as the browser sends the action."""
+    """An action of an annotator, such as a grade, as sent by the browser."""
 
     presentation_id: Id
     revision: Annotated[StrictInt, Field(ge=0, le=1_000_000)]
@@ -66,7 +66,7 @@ class JudgmentMessage(StrictMessage):
 
 
 class JudgmentBatch(StrictMessage):
-    """An annotator's actions in order of time, and the ids of the items that the browser holds already.
+    """An annotator's actions in chronological order, and the ids of items that the browser already holds.
 
     `explain` names practice items whose expected grades the screen shows once the annotator has answered.
     """
@@ -78,7 +78,7 @@ class JudgmentBatch(StrictMessage):
 
 
 class QueryAnswerMessage(StrictMessage):
-    """An annotator's answer to the question whether the corpus answers the query of an item."""
+    """An annotator's answer to the question of whether the corpus answers an item's query."""
 
     presentation_id: Id
     answer: Annotated[str, Field(max_length=20)]
@@ -86,7 +86,8 @@ class QueryAnswerMessage(StrictMessage):
 
 
 class QueryAnswerBatch(StrictMessage):
-    """An annotator's answers to the question whether the corpus answers a query, in order of time."""
+    """An annotator's answers, in chronological order, to the question of whether the corpus answers a
+    query."""
 
     answers: Annotated[list[KeyedMessage], Field(max_length=50)]
 
@@ -105,7 +106,8 @@ class CountRequest(StrictMessage):
 
 
 class QuestionMessage(StrictMessage):
-    """A question about the labeling guide, asked at one of the annotator's items or about the whole guide."""
+    """A question about the labeling guide, asked about one of the annotator's items or about the whole
+    guide."""
 
     words: Annotated[str, Field(min_length=1, max_length=4_000)]
     presentation_id: Id | None = None
@@ -113,7 +115,7 @@ class QuestionMessage(StrictMessage):
 
 @annotator_route
 def list_items(request: Request) -> Any:
-    """GET: return the annotator's next items, except the items that `holding` names."""
+    """GET: return the annotator's next items, except those named in `holding`."""
     parameters, annotator = request.query_params, request.state.annotator
     holding, limit = parameters.getlist("holding"), parameters.get("limit", "5")
     options = JudgmentBatch.model_validate({"submissions": [], "holding": holding, "limit": limit})
@@ -124,7 +126,7 @@ def list_items(request: Request) -> Any:
 
 @annotator_route
 def read_previous_item(request: Request) -> Any:
-    """GET: return the item that the annotator answered last, with the answer, or null."""
+    """GET: return the item that the annotator answered last with its answer, or null."""
     item = read_previous_answer(project_store(), request.state.annotator, image_hosts())
     return item and _answer_json(item)
 
@@ -139,7 +141,7 @@ def read_history(request: Request) -> Any:
 
 @annotator_route
 def list_skipped_items(request: Request) -> Any:
-    """GET: return the open items that the annotator has skipped, the earliest first."""
+    """GET: return the open items that the annotator has skipped, earliest first."""
     views = read_skipped_items(project_store(), request.state.annotator, image_hosts())
     return [view._asdict() for view in views]
 
@@ -171,7 +173,7 @@ def read_guide(request: Request) -> Any:
 
 @annotator_route
 def record_judgments(request: Request) -> Any:
-    """POST: record actions in their order; return the outcome of each action, and the next items."""
+    """POST: record actions in order; return each action's outcome, and the next items."""
     batch, annotator = JudgmentBatch.model_validate(request.state.message), request.state.annotator
     store = project_store()
     messages, refusals = validate_messages(JudgmentMessage, batch.submissions)
@@ -190,7 +192,7 @@ def record_judgments(request: Request) -> Any:
 
 @annotator_route
 def record_query_answers(request: Request) -> Any:
-    """POST: record whether the corpus answers queries; return the outcome of each answer."""
+    """POST: record whether the corpus answers queries; return each answer's outcome."""
     batch, annotator = QueryAnswerBatch.model_validate(request.state.message), request.state.annotator
     messages, refusals = validate_messages(QueryAnswerMessage, batch.answers)
     outcomes = [
@@ -203,7 +205,8 @@ def record_query_answers(request: Request) -> Any:
 
 @annotator_route
 def handle_questions(request: Request) -> Any:
-    """GET: return the annotator's questions about the guide, and public answers. POST: store a question."""
+    """GET: return the annotator's questions about the guide, and the public answers. POST: store a
+    question."""
     store, annotator = project_store(), request.state.annotator
     if request.method == "POST":
         question = QuestionMessage.model_validate(request.state.message)

@@ -29,21 +29,21 @@ reviewer_route = json_route(*REVIEWERS)
 
 
 class CaseRequest(StrictMessage):
-    """The number of pairs that the browser requests, and the pairs that the browser has already."""
+    """The number of pairs that the browser requests, and the pairs that it already has."""
 
     holding: list[PairId] = Field([], max_length=MAX_HELD_PAIRS)
     limit: Annotated[int, Field(ge=0, le=MAX_CASES)] = 8
 
 
 class DecisionBatch(StrictMessage):
-    """A reviewer's decisions on disputed pairs, in order of time."""
+    """A reviewer's decisions on disputed pairs, in chronological order."""
 
     submissions: Annotated[list[KeyedMessage], Field(max_length=50)]
 
 
 @reviewer_route
 def list_cases(request: Request) -> Any:
-    """GET: return the next disputed pairs, except the pairs that `holding` names."""
+    """GET: return the next disputed pairs, except those named in `holding`."""
     parameters, reviewer = request.query_params, request.state.annotator
     holding, limit = parameters.getlist("holding"), parameters.get("limit", "8")
     case_request = CaseRequest.model_validate({"holding": holding, "limit": limit})
@@ -55,7 +55,7 @@ def list_cases(request: Request) -> Any:
 
 @reviewer_route
 def read_case(request: Request) -> Any:
-    """GET: return a judged pair of query and document in its current state."""
+    """GET: return the current state of a judged query-document pair."""
     return _case_json(case_views.read_case_view(project_store(), *_read_pair(request), image_hosts()))
 
 
@@ -89,7 +89,7 @@ def list_recent_decisions(request: Request) -> Any:
 
 @reviewer_route
 def record_decisions(request: Request) -> Any:
-    """POST: record decisions in their order; return the outcome of each decision."""
+    """POST: record decisions in order; return each decision's outcome."""
     batch, reviewer = DecisionBatch.model_validate(request.state.message), request.state.annotator
     actions, refusals = validate_messages(ReviewerAction, batch.submissions)
     results = submit_actions(project_store(), reviewer, actions)
@@ -114,6 +114,6 @@ def _case_json(case: case_views.CaseView) -> dict[str, Any]:
 
 
 def _read_pair(request: Request) -> tuple[str, str, str]:
-    """Return the reviewer, the query id and the document id of a request."""
+    """Return a request's reviewer, query id and document id."""
     parameters = request.query_params
     return request.state.annotator, parameters.get("query", ""), parameters.get("document", "")

@@ -1,4 +1,4 @@
-"""A page of the app: the record that each module in `app.views` has."""
+"""An app page: the record that each module in `app.views` has."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def _count_nothing(_: Annotator) -> int:
 
 
 class AppPage(NamedTuple):
-    """A page of the app: its title, its address, and the roles that may open the page.
+    """An app page: its title, its address, and the roles that may open it.
 
     position: a number that orders all pages; the first page of a role is also at `/`.
     show: a function that draws the page for an annotator. The app shows a `CurationError` as a sentence.

@@ -1,4 +1,4 @@
-"""The assets of the app: HTML files, style sheets and scripts."""
+"""The app's assets: HTML files, style sheets and scripts."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from importlib.resources import files
 
 
 def read_asset(path: str) -> str:
-    """Read the text of a file, given the path of the file in the folder of the app."""
+    """Read a file's text, given its path in the app's folder."""
     return files("app").joinpath(path).read_text(encoding="utf-8")
 
 

@@ -32,7 +32,7 @@ def image_hosts() -> frozenset[str]:
 
 
 def allow_images_from(hosts: Sequence[str]) -> None:
-    """Let browsers fetch images of documents from these hosts.
+    """Let browsers fetch documents' images from these hosts.
 
     Raises
     ------
@@ -52,7 +52,7 @@ def backup_folder() -> Path | None:
 
 
 def project_store() -> Store:
-    """Open the store of the project that is served.
+    """Open the store of the project being served.
 
     Raises
     ------
@@ -62,7 +62,7 @@ def project_store() -> Store:
 
 
 def project_name() -> str:
-    """Return the project's name: the name of its file, or of the folder if the file has a default name."""
+    """Return the project's name: its file's name, or the folder's name if the file has a default name."""
     path = find_project_file().absolute()
     names = [path.stem, path.parent.name, path.parent.parent.name]
     default_names = {"", "goldgrade", "goldset", "project", "data"}
@@ -70,7 +70,8 @@ def project_name() -> str:
 
 
 def explain_unreadable(error: CurationError) -> str:
-    """Return a sentence that the project cannot be read, without details; write the details to the log."""
+    """Return a sentence that says, without details, that the project cannot be read; write the details to the
+    log."""
     log.write(logging.WARNING, f"The project could not be read: {error}")
     if isinstance(error, StoreBusyError):
         return "The project is busy. Try again in a moment."

@@ -1,4 +1,4 @@
-"""The index page: Streamlit's index page, which names the entry files, and the app's page in its place.
+"""The index page: Streamlit's own, which names the entry files, and the app's page that replaces it.
 
 Streamlit's index page is white, has the title "Streamlit", and lacks the app's styles. The index page of the
 app has the colors for light and dark, the title, the names of product and project, and the style sheet. The
@@ -39,7 +39,7 @@ SCRIPT_SOURCES = f"'self' blob: {make_script_source(EARLY)}"
 
 
 class _Head(HTMLParser):
-    """A parser that collects the scripts and links of a page, and the ids of its elements."""
+    """A parser that collects a page's scripts and links, and its elements' ids."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -54,7 +54,7 @@ class _Head(HTMLParser):
 
 
 def list_entry_tags(static: Path = STREAMLIT_FOLDER) -> Iterator[str]:
-    """List the HTML tags of the first scripts and links of a page, and of the scripts that it needs soon.
+    """List the HTML tags for a page's first scripts and links, and for scripts that it needs soon.
 
     Raises
     ------
@@ -83,13 +83,13 @@ def list_entry_tags(static: Path = STREAMLIT_FOLDER) -> Iterator[str]:
 
 @cache
 def make_prefetch_links(static: Path = STREAMLIT_FOLDER) -> str:
-    """Return HTML links that prefetch the files of every page while a person types a password."""
+    """Return HTML links that prefetch every page's files while a person types a password."""
     names = re.findall(r'(?:src|href)="([^"]+)"', "".join(list_entry_tags(static)))
     return "\n".join(f'<link rel="prefetch" href="{name}">' for name in names)
 
 
 def find_font() -> str:
-    """Return the address of the font that Streamlit's index page fetches first; '' without a font."""
+    """Return the address of the font that Streamlit's index page fetches first; '' if it fetches none."""
     match = re.search(r'"([^"]+\.woff2)"', make_prefetch_links())
     return match[1] if match else ""
 
@@ -109,7 +109,7 @@ def _make_tag(tag: str, attributes: _Attributes) -> str:
 
 
 def _find_early_scripts(static: Path, entry: str) -> list[str]:
-    """Return the addresses of `EARLY_SCRIPTS` and of their imports, as the entry script names them."""
+    """Return the addresses of `EARLY_SCRIPTS` and of their imports, as named in the entry script."""
     text = (static / entry).read_text(encoding="utf-8")
     chunk_list = _CHUNKS.search(text)
     if chunk_list is None:
@@ -126,7 +126,7 @@ def _find_early_scripts(static: Path, entry: str) -> list[str]:
 
 
 class IndexTemplate:
-    """The index page of a project, for all addresses.
+    """A project's index page, used for all addresses.
 
     Raises
     ------
@@ -149,5 +149,5 @@ class IndexTemplate:
         self._template = Template(read_asset("front/index.html"))
 
     def render(self, title: str) -> bytes:
-        """Return the HTML of the index page with the title of the browser tab."""
+        """Return the index page's HTML with this browser-tab title."""
         return self._template.substitute(self._values, title=escape(title)).encode()

@@ -1,4 +1,4 @@
-"""JSON routes: endpoints that answer the messages of a screen's browser code with JSON.
+"""JSON routes: endpoints that answer messages from a screen's browser code with JSON.
 
 A refused request gets a response with a sentence in `message`.
 """
@@ -30,13 +30,13 @@ Message = TypeVar("Message", bound=BaseModel)
 
 
 class StrictMessage(BaseModel):
-    """A message from the browser; unknown fields are refused."""
+    """A message from the browser; unknown fields are rejected."""
 
     model_config = ConfigDict(extra="forbid")
 
 
 class KeyedMessage(BaseModel):
-    """An answer with its client key; the other fields of each answer are validated later."""
+    """An answer with its client key; its other fields are validated later."""
 
     model_config = ConfigDict(extra="allow")
 
@@ -69,7 +69,7 @@ def json_route(*roles: str) -> Callable[[Handler], Endpoint]:
 
 
 def log_refusals(annotator: str, outcomes: Sequence[dict[str, Any]]) -> None:
-    """Log a line for each refused answer, without the grade and the words of the answer.
+    """Log a line for each refused answer, without its grade or its words.
 
     The outcome gets the id of the log line as `request`.
     """
@@ -100,7 +100,7 @@ def validate_messages(
 
 
 def _describe_error(error: ValidationError) -> str:
-    """Return the problems that pydantic found, without names of unknown fields, for the log."""
+    """Return the problems found by pydantic, without the names of unknown fields, for the log."""
     return "; ".join(f"{_name_field(item)}: {item['msg']}" for item in error.errors(include_input=False))
 
 

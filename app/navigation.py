@@ -1,4 +1,4 @@
-"""The navigation: the pages of each role, in menus.
+"""The navigation: each role's pages, in menus.
 
 The navigation does not protect data: the package `curation` checks the role of the person who asks for data.
 """
@@ -33,13 +33,13 @@ def all_pages() -> tuple[AppPage, ...]:
 
 
 def list_pages(role: str) -> list[AppPage]:
-    """Return the pages of a role, in the order of the navigation."""
+    """Return a role's pages, in navigation order."""
     pages = [page for page in all_pages() if role in page.roles]
     return sorted(pages, key=lambda page: role not in page.first_for)
 
 
 def list_menus(role: str) -> dict[str, list[AppPage]]:
-    """Return the pages of a role by menu; pages under the empty menu name are plain links and come first.
+    """Return a role's pages by menu; pages under the empty menu name are plain links and come first.
 
     Pages that people can reach only by links on other pages are left out.
     """
@@ -51,7 +51,7 @@ def list_menus(role: str) -> dict[str, list[AppPage]]:
 
 
 def find_menu_index(role: str, title: str) -> int | None:
-    """Return the position, from 0, of a page's menu in the navigation row; None without a menu."""
+    """Return the position, from 0, of a page's menu in the navigation row; None if it has no menu."""
     menus = list_menus(role)
     link_count = len(menus.pop("", ()))
     for index, pages in enumerate(menus.values(), link_count):
@@ -61,7 +61,7 @@ def find_menu_index(role: str, title: str) -> int | None:
 
 
 def count_work(annotator: Annotator) -> dict[str, int]:
-    """Count the work that waits for a person on each page where work waits, by the title of the page."""
+    """Count the work waiting for a person on each page that has any, by page title."""
     pages = [page for page in list_pages(annotator.role) if annotator.role in page.first_for]
     with suppress(CurationError):  # the pages say why
         return {page.title: count for page in pages if (count := page.count(annotator))}
@@ -69,7 +69,7 @@ def count_work(annotator: Annotator) -> dict[str, int]:
 
 
 def streamlit_pages(annotator: Annotator, counts: Mapping[str, int] = NO_COUNTS) -> dict[str, list[st.Page]]:
-    """Return an annotator's pages by menu for Streamlit; the first page of the role has the address `/`.
+    """Return an annotator's pages by menu for Streamlit; the role's first page has the address `/`.
 
     Parameters
     ----------
@@ -111,7 +111,7 @@ def _streamlit_page(page: AppPage, annotator: Annotator, is_first: bool, count: 
 
 
 def leave_empty_page(annotator: Annotator, page: st.Page, counts: Mapping[str, int]) -> None:
-    """Open the second page for a person who begins at the first page, if no work waits there."""
+    """Open the second page for a person who starts on the first page, if no work waits there."""
     first_page = list_pages(annotator.role)[0]
     is_begin = SHOWN_PAGE not in st.session_state and page.title == first_page.title and not st.query_params
     if is_begin and first_page.first_for and first_page.title not in counts:

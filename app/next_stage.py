@@ -41,4 +41,4 @@ def show_missing_stage(store: Store, annotator: Annotator, last_needed: str) -> 
 
 
 def _do_nothing() -> None:
-    """Do nothing. Streamlit needs a function for each page but recognizes a page by its address."""
+    """Do nothing. Streamlit needs a function for each page but it recognizes a page by its address."""

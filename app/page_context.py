@@ -1,4 +1,4 @@
-"""The background jobs of a page, which the page starts, follows and stops, and whose results it shows."""
+"""A page's background jobs, which the page starts, follows and stops, and whose results it shows."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _FORM = "job"
 
 
 class PageContext(NamedTuple):
-    """The background jobs of a page, as a run of the page begins.
+    """A page's background jobs, as they are when a run of the page begins.
 
     jobs: kind → the last job of this kind that the person may see.
     last_job_id: the id of the last job of the project; '' before the first job.
@@ -40,24 +40,24 @@ class PageContext(NamedTuple):
 
     @property
     def form(self) -> FormState:
-        """Return the shared state of all forms of the page that start jobs."""
+        """Return the state shared by all forms on the page that start jobs."""
         return self.acts.form(_FORM)
 
     def request_job(self, kind: str, request: Any) -> None:
-        """Start a background job and run the page again; show a refusal next to the form."""
+        """Start a background job and rerun the page; show a refusal next to the form."""
         self.do(lambda: self.start_job(kind, request))
 
     def do(self, action: Callable[[], object]) -> None:
-        """Run the action of a form, such as starting a job, and run the page again."""
+        """Run a form's action, such as starting a job, and rerun the page."""
         self.acts.do(self.form, action)
 
     def start_job(self, kind: str, request: Any) -> Job:
-        """Start a background job as part of the action of a form."""
+        """Start a background job as part of a form's action."""
         parameters = request if isinstance(request, dict) else dump_request(request)
         return jobs_of(self.store).start(kind, parameters, self.annotator.name, self.last_job_id or None)
 
     def start_job_with_folder(self, kind: str, request: Any, previous: Job | None) -> Job:
-        """Start a job that writes files to a new folder, and remove the folder of the previous job."""
+        """Start a job that writes files to a new folder, and remove the previous job's folder."""
         folder = new_result_folder()
         try:
             job = self.start_job(kind, replace(request, folder=str(folder)))
@@ -74,7 +74,7 @@ class PageContext(NamedTuple):
             return find_last_job(cursor, kind, self.annotator.name, **parameters)
 
     def submit_button(self, label: str, kind: str, problem: str | None = None, remark: str = "") -> bool:
-        """Show the button of a form that starts a job of this kind.
+        """Show the button for a form that starts a job of this kind.
 
         If the job would fail, the button is disabled and the reason stands below: `problem`, or else a reason
             that applies to every job of this kind. Otherwise the remark stands below the button.
@@ -85,7 +85,8 @@ class PageContext(NamedTuple):
         return clicked
 
     def button(self, label: str, kind: str, problem: str | None = None, remark: str = "") -> bool:
-        """Show a button outside a form that starts a job of this kind, with the rules of `submit_button`."""
+        """Show a button outside a form that starts a job of this kind, under the same rules as
+        `submit_button`."""
         reason = problem or self.find_wait(kind)
         key = f"{label} {self.form.key} {self.last_job_id}"
         clicked = st.button(label, type="primary", key=key, disabled=reason is not None)
@@ -102,7 +103,7 @@ class PageContext(NamedTuple):
         return self.find_wait(kind) or find_problem(self.store, kind, parameters)
 
     def find_wait(self, kind: str) -> str | None:
-        """Return the reason why a job of this kind must wait for running jobs; None without a reason."""
+        """Return the reason why a job of this kind must wait for running jobs; None if it need not wait."""
         return jobs_of(self.store).find_blocker(kind, self.annotator)
 
     def is_running(self, job: Job | None) -> bool:
@@ -142,7 +143,7 @@ def read_context(annotator: Annotator, kinds: Collection[str] = OPERATIONS) -> P
 
 
 def _follow_job(store: Store, annotator: Annotator, job_id: str) -> None:
-    """Show the progress of a running job, and a button that stops it; run the page again at its end."""
+    """Show the progress of a running job, and a button that stops it; rerun the page when it ends."""
     running = jobs_of(store).running_jobs().get(job_id)
     if running is None:
         st.rerun()

@@ -1,4 +1,4 @@
-"""The forms that send pairs to a new judging round: documents of a query, or the missing top ten."""
+"""Forms that send pairs to a new judging round: a query's documents, or the missing top ten."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def show_send_form(
     preselected: Sequence[str],
     run_names: Mapping[str, str],
 ) -> None:
-    """Show a form that asks which documents of a query people shall judge, and opens a round with them.
+    """Show a form that asks which of a query's documents people should judge, and opens a round with them.
 
     Parameters
     ----------
@@ -54,7 +54,7 @@ def show_send_form(
 
 
 def show_missing_form(store: Store, acts: Acts, release: str, top_ten: TopTen) -> None:
-    """Offer a round with the missing top ten of the evaluated systems, if few of these pairs have a grade."""
+    """Offer a round with the missing top ten of the evaluated systems, if few of these pairs have grades."""
     form = acts.form(f"send top ten of {release}")
     if top_ten.is_offered:
         ui.sentences(top_ten.sentence)
@@ -77,7 +77,7 @@ def _show_form(
     text: str,
     ask_pairs: Callable[[], Mapping[tuple[str, str], str]],
 ) -> None:
-    """Show a button with this label that unfolds the form; `text` is proposed as the name of the round."""
+    """Show a button with this label that unfolds the form; `text` is proposed as the round's name."""
     with store.reading() as cursor:
         people = list_eligible_annotators(cursor)
         proposed_name = _propose_name(cursor, text)
@@ -101,7 +101,7 @@ def _show_form(
 
 
 def _propose_name(cursor: Cursor, text: str) -> str:
-    """Propose a name for a round that begins with this text; no existing round has this name."""
+    """Propose a name for a round that begins with this text; the name is not taken by an existing round."""
     existing_names = {round_row.name for round_row in list_rounds(cursor)}
     name = " ".join(text.split())
     name = name if len(name) <= MAX_NAME_LENGTH else f"{name[: MAX_NAME_LENGTH - 1]}…"

@@ -1,4 +1,4 @@
-"""The server of a project, which puts the routes and the Streamlit pages behind one sign-in."""
+"""A project's server, which puts the routes and the Streamlit pages behind one sign-in."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ MAIN_SCRIPT = Path(__file__).with_name("main.py")
 
 
 def list_routes() -> list[Route]:
-    """List the app's routes, without the routes of Streamlit."""
+    """List the app's routes, without Streamlit's routes."""
     return [
         *signin.ROUTES,
         *api.ROUTES,
@@ -62,7 +62,7 @@ def list_routes() -> list[Route]:
 
 
 def build_application(front: bool = True) -> st.App:
-    """Build the ASGI application of the project that `GOLDGRADE_PROJECT` names.
+    """Build the ASGI application for the project named by `GOLDGRADE_PROJECT`.
 
     Raises
     ------
@@ -150,7 +150,7 @@ def serve(
 
 @contextmanager
 def sigterm_as_keyboard_interrupt() -> Iterator[None]:
-    """End a `with` block on SIGTERM as on Ctrl-C, so that the process runs its exit handlers.
+    """End a `with` block on SIGTERM as if on Ctrl-C, so that the process runs its exit handlers.
 
     The server uvicorn completes open requests and then raises the signal again for the previous handler.
     """

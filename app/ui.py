@@ -1,4 +1,4 @@
-"""Building blocks of pages: functions that show a text, a figure, a table or a document.
+"""Building blocks for pages: functions that show a text, a figure, a table or a document.
 
 Each function escapes the texts of people and documents that it gets.
 """
@@ -37,7 +37,7 @@ _PRESELECTED = "parts to show"
 
 
 def purpose(sentence: str) -> None:
-    """Show the purpose of a page below its title."""
+    """Show a page's purpose below its title."""
     st.html(f'<p class="gs-lead">{escape(sentence)}</p>')
 
 
@@ -47,12 +47,12 @@ def heading(text: str) -> None:
 
 
 def preselect_parts(parts: Mapping[str, str]) -> None:
-    """Select the parts that the next run of the page shows: key of the control → name of the part."""
+    """Select the parts that the page's next run shows: control key → part name."""
     st.session_state[_PRESELECTED] = dict(parts)
 
 
 def choose_part(label: str, names: Iterable[str], key: str) -> str:
-    """Show a control to choose a part of the page, initially the first part; a reload keeps the choice."""
+    """Show a control for choosing a part of the page, initially the first; a reload keeps the choice."""
     parts = list(names)
     preselected = st.session_state.get(_PRESELECTED, {}).pop(key, None)
     if preselected is not None:
@@ -70,7 +70,7 @@ def choose_part(label: str, names: Iterable[str], key: str) -> str:
 
 
 def verdict(figure: str, label: str, sentence: str) -> None:
-    """Show a large figure with a short label and a sentence about the data of the figure."""
+    """Show a large figure with a short label and a sentence about the figure's data."""
     st.html(
         f'<div class="gs-verdict"><b>{escape(figure)}</b><div><strong>{escape(label)}</strong>'
         f"<p>{escape(sentence)}</p></div></div>"
@@ -83,7 +83,8 @@ def note(sentence: str) -> None:
 
 
 def data_time(state: DataState) -> None:
-    """Show the time at which the figures of a large project were computed; nothing for small projects."""
+    """Show the time at which the figures of a large project were computed; show nothing for small
+    projects."""
     if state.large:
         note(f"Counted at {state.at:%H:%M} UTC. Newer answers are added within a minute.")
 
@@ -110,7 +111,7 @@ def findings(sentences: Iterable[str]) -> None:
 
 
 def metrics(figures: Mapping[str, str]) -> None:
-    """Show a few large figures side by side, each with a label above."""
+    """Show a few large figures side by side, each with a label above it."""
     with st.container(horizontal=True, gap="large"):
         for label, figure in figures.items():
             st.metric(label, figure, width="content")
@@ -135,12 +136,12 @@ def _mark_commands(sentence: str) -> str:
 
 
 def literal(text: object) -> str:
-    """Escape texts of documents, queries and people, so that Markdown shows the texts unchanged."""
+    """Escape texts of documents, queries and people, so that Markdown shows them unchanged."""
     return _MARKDOWN_CHARACTER.sub(r"\\\1", _IN_ADDRESS.sub(_WORD_JOINER, " ".join(str(text).split())))
 
 
 def problem(error: Exception) -> None:
-    """Show the sentences of an error, one on each line, without the parts that name commands."""
+    """Show the sentences of an error, one on each line, leaving out parts that name commands."""
     text = error.found if isinstance(error, CurationError) else str(error)
     st.error("\n\n".join(map(literal, text.splitlines())), icon=":material/error:")
 
@@ -226,7 +227,7 @@ def tables(*report_tables: Table) -> None:
 
 
 def result(result: Result) -> None:
-    """Show the tables and sentences of a result, as the command line prints them."""
+    """Show a result's tables and sentences as the command line prints them."""
     tables(*get_tables(result))
     sentences(*result.sentences)
 
@@ -238,7 +239,7 @@ def query(text: str, need: str | None) -> None:
 
 
 def remarks(label: str, *lines: str) -> None:
-    """Show people's remarks below a label, one on each line; the label can be the name of a query."""
+    """Show people's remarks below a label, one on each line; the label can be a query's name."""
     lines_html = "".join(f'<span dir="auto">{escape(line)}</span>' for line in lines)
     label_html = query_link(label, label.query_id) if isinstance(label, QueryName) else escape(label)
     st.html(f'<div class="gs-opinion"><b dir="auto">{label_html}</b>{lines_html}</div>')
@@ -274,7 +275,7 @@ def changed_words(blocks: Iterable[TextBlock]) -> None:
 
 
 def section(section: Section, words: bool = False) -> None:
-    """Show a section of a report without the heading: its sentence, drawings, tables and remark."""
+    """Show a section of a report without its heading: its sentence, drawings, tables and remark."""
     sentences(section.sentence)
     for svg in section.drawings:
         show_drawing(svg)

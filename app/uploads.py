@@ -1,4 +1,4 @@
-"""Uploaded files, which the app writes to disk before any use and keeps until a person has imported them.
+"""Uploaded files, which the app writes to disk before any use and keeps until they are imported.
 
 An uploaded file leaves the server's memory as soon as the upload is complete. The file survives reloads of
 the page and refused imports. The app removes the file when the person imports or replaces the file or does
@@ -49,7 +49,7 @@ class StoredUpload(NamedTuple):
 
 
 def find_stored_upload(project: Path, person: str) -> StoredUpload | None:
-    """Return the stored upload of a person, or None; remove uploads that were unused for too long."""
+    """Return a person's stored upload, or None; remove uploads that have been unused for too long."""
     with _lock:
         now = time.monotonic()
         for key, (file, used_at) in list(_stored_uploads.items()):
@@ -62,7 +62,7 @@ def find_stored_upload(project: Path, person: str) -> StoredUpload | None:
 
 
 def store_upload(project: Path, person: str, upload: UploadedFile) -> StoredUpload:
-    """Write an upload to disk, only once, in place of the person's previous file.
+    """Write an upload to disk, only once, replacing the person's previous file.
 
     Raises
     ------
@@ -90,7 +90,7 @@ def store_upload(project: Path, person: str, upload: UploadedFile) -> StoredUplo
 
 
 def write_lines(project: Path, name: str, rows: Iterable[object]) -> Path:
-    """Write rows as JSON lines to a file in a new folder of uploads; return the path of the file."""
+    """Write rows as JSON lines to a file in a new folder of uploads; return its path."""
     path = Path(mkdtemp(dir=uploads_folder(project))) / name
     path.write_text("".join(f"{json.dumps(row)}\n" for row in rows), encoding="utf-8")
     return path
@@ -138,19 +138,19 @@ def read_if_small(files: Sequence[Path], read: Callable[[], Result]) -> Result |
 
 
 def remove_stored_upload(project: Path, person: str) -> None:
-    """Remove the stored upload of a person."""
+    """Remove a person's stored upload."""
     with _lock:
         _remove(project, person)
 
 
 def hand_over_upload(project: Path, person: str) -> None:
-    """Hand the stored upload of a person over to a background job, which removes the file."""
+    """Hand a person's stored upload over to a background job, which then removes the file."""
     with _lock:
         _stored_uploads.pop((project, person), None)
 
 
 def make_safe_name(browser_name: str) -> str:
-    """Return the last part of a file's name from a browser, without characters that are unsafe in paths."""
+    """Return the last part of a file name sent by a browser, without characters that are unsafe in paths."""
     name = browser_name.replace("\\", "/").rpartition("/")[2]
     safe_name = "".join(letter for letter in name if letter.isprintable() and letter != "\0")
     return safe_name.lstrip(".")[-120:] or "file"

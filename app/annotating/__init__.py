@@ -1,4 +1,4 @@
-"""The joining of JavaScript modules into the one script that a Streamlit component accepts.
+"""Joining JavaScript modules into the single script that a Streamlit component accepts.
 
 The screens for grading (`app.grading`) and adjudication (`app.deciding`) consist of JavaScript modules. The
 script of a component has no address from which it could import other scripts.
@@ -30,7 +30,8 @@ def join_modules(source: str, folder: Path) -> str:
 
 
 def _bind_imports(source: str, folder: Path, modules: dict[Path, str]) -> str:
-    """Return the text of a JavaScript module whose imports refer to the modules joined before."""
+    """Return the text of a JavaScript module with its imports rewritten to refer to the modules joined before
+    it."""
 
     def bind(import_: re.Match[str]) -> str:
         path = (folder / import_[2]).resolve()

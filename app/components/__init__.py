@@ -1,1 +1,1 @@
-"""Small components for tasks that Streamlit's own widgets cannot do, with their scripts and styles."""
+"""Small components for what Streamlit's own widgets cannot do, with their scripts and styles."""

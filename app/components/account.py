@@ -1,4 +1,4 @@
-"""The header of every page, with the links of the account and the command palette.
+"""The header of every page, with the account links and the command palette.
 
 The header's script turns a double click into a single click on every page. In narrow windows the list of
 pages is a drawer, which closes after a choice, after a click outside the drawer, and at the Escape key.
@@ -27,7 +27,7 @@ _header = st.components.v2.component(
 
 
 def show_header(annotator: Annotator, pages: Sequence[Mapping[str, str]]) -> None:
-    """Show the annotator's name and the links of the header, with a command palette of these pages."""
+    """Show the annotator's name and the header links, with a command palette of these pages."""
     data = {
         "name": annotator.name,
         "role": annotator.role,

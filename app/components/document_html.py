@@ -1,4 +1,4 @@
-"""The HTML of a document, which contains only safe elements, safe attributes and escaped text."""
+"""A document's HTML, which contains only safe elements, safe attributes and escaped text."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _WIDE_ELEMENTS = {"table": "Table", "pre": "Code"}
 def document_html(
     title: Iterable[Segment], body: Iterable[Node], facts: Iterable[str | None], fields: Iterable[Fact]
 ) -> str:
-    """Return the HTML of a document: pictures, title, a line of facts, other fields, and the body.
+    """Return a document's HTML: pictures, title, a line of facts, other fields, and the body.
 
     Parameters
     ----------
@@ -40,7 +40,7 @@ def document_html(
 
 
 def difference_html(blocks: Iterable[TextBlock]) -> str:
-    """Return two versions of a text as one text, with its removed and added words in `del` and `ins`."""
+    """Return two versions of a text as one text, with removed words in `del` and added words in `ins`."""
     tags = {"removed": "del", "added": "ins"}
     words = []
     for block in blocks:
@@ -50,7 +50,7 @@ def difference_html(blocks: Iterable[TextBlock]) -> str:
 
 
 def _fields_html(fields: Iterable[Fact]) -> tuple[str, str]:
-    """Return the fields of a document as HTML: the pictures, and the other fields."""
+    """Return a document's fields as HTML: the pictures, and the other fields."""
     pictures, others = "", ""
     for label, value in fields:
         content = "".join(map(_node_html, value))
@@ -83,7 +83,7 @@ def _node_html(node: Node) -> str:
 
 
 def _element_html(name: str, attributes: Mapping[str, str], content: str) -> str:
-    """Return an element with its numeric attributes; tables and code get a scrolled area around them."""
+    """Return an element with its numeric attributes; wrap tables and code in a scrollable area."""
     direction = ' dir="auto"' if _TEXT_ELEMENT.fullmatch(name) else ""
     numbers = "".join(
         f' {key}="{int(attributes[key])}"' for key in ("start", "colspan", "rowspan") if key in attributes

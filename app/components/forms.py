@@ -17,7 +17,7 @@ NOTHING = ""
 
 
 class Form(Generic[Request]):
-    """A form that asks for the fields of a request and builds the request from the answers.
+    """A form that asks for a request's fields and builds the request from the answers.
 
     Parameters
     ----------
@@ -42,7 +42,7 @@ class Form(Generic[Request]):
         self._shown: set[str] = set()
 
     def ask(self, *names: str) -> None:
-        """Show the widgets of these fields of the request, one below the other."""
+        """Show the widgets for these fields of the request, one below the other."""
         for name in names:
             self._shown.add(name)
             option = self._options[name]
@@ -50,7 +50,7 @@ class Form(Generic[Request]):
                 self._values[name] = self._ask_option(option, self._values.get(name, option.default))
 
     def ask_rest(self, *excluded: str) -> None:
-        """Show the widgets of all fields that the form has not shown yet, except the excluded fields."""
+        """Show the widgets of all fields that the form has not shown yet, except for the excluded ones."""
         self.ask(*(name for name in self._options if name not in self._shown.union(excluded)))
 
     def value(self, name: str) -> Any:
@@ -58,7 +58,7 @@ class Form(Generic[Request]):
         return self._values[name]
 
     def make_key(self, name: str) -> str:
-        """Return the key of a field's widget; the key depends on the choices."""
+        """Return the key of a field's widget; the key depends on the available choices."""
         choices = f" {list(self._choices[name])}" if name in self._choices else ""
         return f"{name} {self._record.__name__} {self._key}{choices}"
 
@@ -112,12 +112,12 @@ def _ask_choice(option: Option, choices: Sequence[Any], value: Any, base: Mappin
 
 
 def describe_value(option: Option, value: Any) -> str:
-    """Return the text that a page shows for the value of an option."""
+    """Return the text that a page shows for an option's value."""
     return option.words.get(value, str(value or option.unset or "none"))
 
 
 def _ask_number(option: Option, number: Any, base: Mapping[str, Any]) -> Any:
-    """Show a field for a number; an empty field gives None, and an unchanged number keeps all digits."""
+    """Show a field for a number; an empty field yields None, and an unchanged number keeps all its digits."""
     number_type = option.kind
     low, high = (None if bound is None else number_type(bound) for bound in (option.minimum, option.maximum))
     entered = st.number_input(

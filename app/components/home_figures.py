@@ -1,4 +1,4 @@
-"""The figures of the page Home, as HTML: answers, agreement and the people at work."""
+"""The figures on the page Home, as HTML: answers, agreement and the people at work."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ MAX_ACTIVE_PEOPLE = 12
 
 
 def draw_daily_answers(answers: Mapping[date, int]) -> str:
-    """Draw a bar of the number of answers for each of the last days; the last bar is today."""
+    """Draw a bar with the number of answers for each of the last days; the last bar is today's."""
     if not any(answers.values()):
         return '<p class="gs-quiet">Nobody has answered yet.</p>'
     highest = max(answers.values())
@@ -71,7 +71,8 @@ def _make_tile(figure: str, label: str, content: str) -> str:
 
 
 def draw_team(work: Sequence[AnnotatorWork], now: datetime) -> str:
-    """Draw the people who answered in open rounds, the latest first, with pace and distribution of grades."""
+    """Draw the people who answered in open rounds, latest first, with their pace and distribution of
+    grades."""
     active = [person for person in work if person.answered]
     active.sort(key=lambda person: person.answered[-1], reverse=True)
     if not active:

@@ -36,13 +36,13 @@ def is_offered(address: str) -> bool:
 
 
 def query_address(query_id: str, document_id: str = "") -> str:
-    """Return the address of the page of a query; with a document, the page opens this document."""
+    """Return the address of the page of a query; if a document is given, the page opens it."""
     values = {"id": query_id} | ({"document": document_id} if document_id else {})
     return f"/{QUERY_PAGE}?{urlencode(values)}"
 
 
 def query_link(words: str, query_id: str, document_id: str = "") -> str:
-    """Return a link to the page of a query as HTML; only its text if the person may not open the page.
+    """Return a link to the page of a query as HTML, or only its text if the person may not open the page.
 
     The name of a query that a language model wrote is marked.
     """

@@ -1,4 +1,4 @@
-"""The sentences about refused uploads, which the server and the pages share."""
+"""Sentences about refused uploads, shared by the server and the pages."""
 
 from __future__ import annotations
 

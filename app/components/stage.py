@@ -1,4 +1,4 @@
-"""The row of a workflow stage or of a check, as HTML with its state."""
+"""The row for a workflow stage or a check, as HTML that shows its state."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def draw_stage(
     figures: str = "",
     is_next: bool = False,
 ) -> str:
-    """Draw a stage of the workflow, or a check, as a row with its state.
+    """Draw a workflow stage or a check as a row with its state.
 
     Parameters
     ----------

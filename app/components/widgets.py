@@ -26,19 +26,19 @@ _keys = st.components.v2.component("goldgrade_keys", html="", js=read_asset("com
 
 
 def show_drawing(svg: str) -> None:
-    """Show an SVG of `curation.core.reports`, which has escaped the texts in it."""
+    """Show an SVG from `curation.core.reports`, which has already escaped its texts."""
     _drawing(data={"svg": svg})
 
 
 def send_while_typing(area: str) -> None:
-    """Send the content of text fields while people type, not only when people leave a field.
+    """Send the content of text fields while people type, not only when they leave a field.
 
     `area` is the key of the container that holds the text fields."""
     _live(key="live", data={"area": area})
 
 
 class Draft(NamedTuple):
-    """The key of a text field, and the name under which the browser stores unsent text of the field.
+    """The key of a text field, and the name under which the browser stores the field's unsent text.
 
     shown: the initial text of the field, which people edit.
     """
@@ -88,7 +88,7 @@ def pick_rows(
     initial_ids: Collection[str],
     reset_count: int,
 ) -> list[str]:
-    """Show selectable rows; return the ids of the chosen rows, including chosen rows that a filter hides.
+    """Show selectable rows; return the ids of the chosen rows, including those hidden by a filter.
 
     Parameters
     ----------
@@ -103,7 +103,7 @@ def pick_rows(
 
 
 class QueryBar(NamedTuple):
-    """A query with a bar from −1 to 1, its figure, and the meaning of the figure in words."""
+    """A query with a bar from −1 to 1, the value, and what the value means in words."""
 
     query_id: str
     text: str
@@ -121,7 +121,7 @@ _queries = st.components.v2.component(
 
 
 def pick_query(key: str, legend: str, svg: str, bars: Sequence[QueryBar]) -> str:
-    """Show the bars next to a plot whose points have the ids of queries as keys; return the chosen id.
+    """Show the bars next to a plot whose points have query ids as keys; return the chosen id.
 
     Parameters
     ----------

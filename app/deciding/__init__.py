@@ -19,5 +19,6 @@ _component = st.components.v2.component(
 
 
 def show_deciding(reviewer: str, project: str) -> None:
-    """Show the adjudication screen; the browser keeps unsaved decisions for each reviewer and project."""
+    """Show the adjudication screen; the browser keeps unsaved decisions separately for each reviewer and
+    project."""
     _component(key="deciding-loop", data={"reviewer": reviewer, "project": project})

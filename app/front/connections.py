@@ -1,4 +1,4 @@
-"""The connections of the server, with limits on idle connections and on connections without a sign-in.
+"""The server's connections, with limits on idle connections and on connections without a sign-in.
 
 Every connection occupies a file descriptor of the server, even before the client sends anything. The server
 closes a connection whose client does not finish a header or a body, or does not read its response. Strangers,
@@ -62,7 +62,7 @@ class BoundedConnection(H11Protocol):
 
     @property
     def _waits_for(self) -> str:
-        """Return the event that the connection waits for: "header", "body" or "response"; '' without one."""
+        """Return the event for which the connection is waiting ("header", "body" or "response"), or ''."""
         if self.flow.write_paused:
             return "response"
         if self.conn.their_state is h11.SEND_BODY:
@@ -88,7 +88,7 @@ class BoundedConnection(H11Protocol):
             self.loop.call_later(self.CHECK_SECONDS, self._check_time)
 
     def _make_room(self) -> None:
-        """Close the longest idle connection without a sign-in if there are too many of these connections."""
+        """Close the longest idle connection without a sign-in if there are too many of them."""
         all_strangers = [
             connection
             for connection in self.connections
@@ -103,7 +103,7 @@ class BoundedConnection(H11Protocol):
 
     @property
     def _is_proxy(self) -> bool:
-        """Return whether the peer is a proxy that the server trusts."""
+        """Return whether the peer is a proxy trusted by the server."""
         return self.client is not None and self.client[0] in getattr(self.app, "trusted_hosts", ())
 
 
@@ -128,5 +128,5 @@ def open_listening_socket(host: str, port: int) -> socket.socket:
 
 
 def _close_oldest(connections: list[BoundedConnection]) -> None:
-    """Close the oldest peer, preferably a peer that is not processing a request."""
+    """Close the oldest peer, preferably one that is not processing a request."""
     min(connections, key=lambda peer: (not peer._waits_for, peer._opened_at)).transport.abort()

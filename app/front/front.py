@@ -112,7 +112,7 @@ def explain_roles(page: AppPage, first_page: AppPage) -> Response:
 
 
 def explain_missing_page(path: str, first_page: AppPage) -> Response:
-    """Return a page that says that an address does not exist, with a link to the reader's first page."""
+    """Return a page saying that an address does not exist, with a link to the reader's first page."""
     return build_plain_page("No such page", f"There is no page at {path[:80]}.", _link_to(first_page), 404)
 
 

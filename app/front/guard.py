@@ -117,7 +117,7 @@ def _respond_unreadable(error: CurationError, scope: Scope) -> ASGIApp:
 
 
 async def _receive(tab: Tab, person: str, headers: Headers) -> Message:
-    """Receive the next message of a browser tab; end the connection at a message of unknown form.
+    """Receive the next message of a browser tab; end the connection if a message has an unknown form.
 
     After the end of the sign-in, every message only causes a rerun of the page.
     """

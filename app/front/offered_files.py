@@ -1,4 +1,4 @@
-"""The files that pages offer for download, each only to the people whose pages offer the file.
+"""Files that pages offer for download, each only to the people whose pages offer it.
 
 Streamlit serves downloads at `/media/`, at an address that it computes from the content of the file. The app
 records the download addresses that each person's pages offer, and refuses the files to everybody else.
@@ -19,7 +19,7 @@ MAX_ADDRESSES = 1_000
 
 
 class OfferedFiles:
-    """The download addresses that the pages of each person have offered."""
+    """The download addresses that each person's pages have offered."""
 
     def __init__(self) -> None:
         self._addresses: dict[Annotator, deque[str]] = defaultdict(lambda: deque(maxlen=MAX_ADDRESSES))
@@ -29,7 +29,7 @@ class OfferedFiles:
         return address in self._addresses[account]
 
     def watch(self, account: Annotator, send: Send) -> Send:
-        """Wrap a websocket's `send` function so that the guard records the files that a page offers."""
+        """Wrap a websocket's `send` function so that the guard records the files offered by a page."""
 
         async def send_watched(message: Message) -> None:
             data = message.get("bytes") or b""

@@ -1,4 +1,4 @@
-"""The JSON route of the command palette, which finds queries, documents and people by words."""
+"""The JSON route of the command palette, which finds queries, documents and people by the words entered."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ MAX_SEARCH_LENGTH = 200
 
 @json_route(*READER_ROLES)
 def search(request: Request) -> Any:
-    """GET: return the queries, documents and people that contain all words of the search."""
+    """GET: return the queries, documents and people that contain all the search words."""
     search_text = request.query_params.get("words", "")[:MAX_SEARCH_LENGTH]
     with project_store().reading() as cursor:
         return [

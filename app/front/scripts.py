@@ -24,19 +24,19 @@ CACHE_FOREVER = "public, max-age=31536000, immutable"
 
 @cache
 def list_scripts() -> dict[str, Path]:
-    """Return the files in Streamlit's folder of scripts, by the path of their address."""
+    """Return the files in Streamlit's script folder by the path of their address."""
     files = (path for path in (STREAMLIT_FOLDER / "static").rglob("*") if path.is_file())
     return {f"/{path.relative_to(STREAMLIT_FOLDER).as_posix()}": path for path in files}
 
 
 @cache
 def compress_file(path: Path) -> bytes:
-    """Return the compressed content of a file, which is compressed only once."""
+    """Return a file's compressed content; each file is compressed only once."""
     return gzip.compress(path.read_bytes(), 9, mtime=0)
 
 
 async def serve_script(path: str, headers: Headers) -> Response | None:
-    """Return a response with a compressed file; None if Streamlit shall send the uncompressed file.
+    """Return a response with a compressed file; None if Streamlit should send the file uncompressed.
 
     Streamlit itself sends images and fonts, which are compressed already, and all files to browsers without
     gzip.
@@ -56,7 +56,7 @@ async def serve_script(path: str, headers: Headers) -> Response | None:
 
 
 def accepts_gzip(headers: Headers) -> bool:
-    """Return whether the browser accepts responses that are compressed with gzip."""
+    """Return whether the browser accepts responses compressed with gzip."""
     encodings = headers.get("accept-encoding", "").replace(" ", "").split(",")
     return any(
         encoding == "gzip" or (encoding.startswith("gzip;q=") and float(encoding[7:] or 0) > 0)

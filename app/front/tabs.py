@@ -1,4 +1,4 @@
-"""Limits on a person's open browser tabs: on their number, and on the rate of their messages.
+"""Limits on a person's open browser tabs: on their number and on their message rate.
 
 Streamlit runs the scripts of all pages in one process, so one person's many requests slow the app for
 everybody. When a person opens more than `MAX_TABS_OF_PERSON` tabs, the server ends the person's oldest tab.
@@ -34,20 +34,20 @@ ENDED_SENTENCE = (
 
 
 class MessageRate:
-    """The rate limit of a person's messages: the time at which the next message may pass."""
+    """The rate limit on a person's messages: the time at which the next message may pass."""
 
     def __init__(self) -> None:
         self._next_at = 0.0
 
     def count_message(self, now: float) -> float:
-        """Count a message; return the seconds that the message must wait."""
+        """Count a message; return how many seconds it must wait."""
         wait = max(0.0, self._next_at - now)
         self._next_at = max(self._next_at, now - MAX_BURST / RERUNS_PER_SECOND) + 1 / RERUNS_PER_SECOND
         return wait
 
 
 class Tab:
-    """The connection of a browser tab, whose messages wait for the person's rate limit."""
+    """A browser tab's connection, whose messages are delayed by the person's rate limit."""
 
     def __init__(self, receive: Receive, send: Send, rate: MessageRate) -> None:
         self._receive, self._send, self._rate = receive, send, rate
@@ -73,7 +73,7 @@ class Tab:
 
 
 class OpenTabs:
-    """The open browser tabs of each person, the oldest tab first."""
+    """Each person's open browser tabs, oldest first."""
 
     def __init__(self) -> None:
         self._open: dict[str, list[Tab]] = defaultdict(list)

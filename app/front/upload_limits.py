@@ -1,4 +1,4 @@
-"""Limits on the server memory that the uploads of one person and of all people take.
+"""Limits on the server memory used by one person's uploads and by all uploads.
 
 Streamlit reads a whole upload into memory before a page can write the upload to disk, and frees the memory
 only when the page releases the upload or the browser tab is closed. The server ends an upload that receives
@@ -74,7 +74,7 @@ class UploadLimits:
 
     @contextmanager
     def _count_bytes(self, name: str, path: str, length: int) -> Iterator[None]:
-        """Count the memory of an upload: first the stated length, then the bytes in Streamlit's memory."""
+        """Count an upload's memory: first its stated length, then its bytes in Streamlit's memory."""
         self._pending_bytes[name] += length
         try:
             yield
@@ -114,7 +114,7 @@ def _refuse(status: int, headers: Mapping[str, str] | None = None) -> PlainTextR
 
 
 def read_upload_memory() -> dict[str, int]:
-    """Return the bytes of uploads in Streamlit's memory by session; {} if Streamlit does not run."""
+    """Return the bytes of uploads in Streamlit's memory by session; {} if Streamlit is not running."""
     if not runtime.exists():
         return {}
     manager = runtime.get_instance()._uploaded_file_mgr

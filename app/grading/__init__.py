@@ -54,6 +54,7 @@ def show_guide(guide: Guide, name: str, is_wide: bool = False) -> None:
 
 
 def show_grading(annotator: Annotator, project: str) -> None:
-    """Show the grading screen; the browser keeps unsaved answers for each annotator and project."""
+    """Show the grading screen; the browser keeps unsaved answers separately for each annotator and
+    project."""
     leads = annotator.role in LEADS
     _component(key="grading", data={"annotator": annotator.name, "project": project, "leads": leads})

@@ -1,4 +1,4 @@
-"""Help: the built documentation, for everybody who is signed in.
+"""Help: the built documentation, for everyone who is signed in.
 
 The documentation site is a folder of files that load only files of this folder. The site's content security
 policy is stricter than the app's policy: only scripts of the site run. `make site` builds the folder. If the
@@ -33,7 +33,7 @@ _BACK_LINK = '<a class="way" href="/">Go to your first page</a>'
 
 
 async def serve_page(request: Request) -> Response:
-    """GET: return a file of the documentation site; the root address returns the first page."""
+    """GET: return a file of the documentation site; the root address returns its first page."""
     if not (SITE_FOLDER / "index.html").is_file():
         return build_plain_page("Help", NOT_BUILT, _BACK_LINK, 404)
     try:

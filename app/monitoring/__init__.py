@@ -1,1 +1,1 @@
-"""The supervision of the server process: its failures, its health and its resources."""
+"""Monitoring of the server process: its failures, its health and its resources."""

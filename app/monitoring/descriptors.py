@@ -1,4 +1,5 @@
-"""The reserve of file descriptors: when few are free, the server refuses new pages and serves open ones.
+"""The reserve of file descriptors: when few are free, the server refuses new pages but keeps serving open
+ones.
 
 An open page needs four file descriptors, and some more while the page loads. Without free descriptors, the
 database cannot open files, annotators' answers are not saved, and DuckDB ends the process. Therefore the
@@ -28,7 +29,7 @@ REFUSAL = "The server is full. Pages that are already open keep working. Try aga
 
 
 def raise_descriptor_limit() -> int:
-    """Raise the soft limit of file descriptors to `TARGET_LIMIT` or the hard limit; return the new limit."""
+    """Raise the soft limit on file descriptors to `TARGET_LIMIT` or the hard limit; return the new limit."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     limit = TARGET_LIMIT if hard == resource.RLIM_INFINITY else min(hard, TARGET_LIMIT)
     if soft != resource.RLIM_INFINITY and soft < limit:

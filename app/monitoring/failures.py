@@ -1,4 +1,4 @@
-"""Failed requests, each with an id that appears in the response and in the log.
+"""Failed requests, each with an id that appears in both the response and the log.
 
 This middleware is the outermost layer of the server, so that it logs every response with a status of 400 or
 more. For an unexpected error, the person sees a sentence, and the log gets the traceback.
@@ -27,7 +27,7 @@ _current: ContextVar[_LoggedResponse | None] = ContextVar("response", default=No
 
 
 def note_sentence(sentence: str) -> None:
-    """Keep the sentence of the current response, so that the log line of the response can contain it."""
+    """Keep the current response's sentence, so that its log line can contain it."""
     response = _current.get()
     if response is not None:
         response.sentence = sentence
@@ -40,7 +40,7 @@ def current_request_id() -> str:
 
 
 class FailureLog:
-    """ASGI middleware that logs each response with a status of 400 or more and each refused websocket.
+    """ASGI middleware that logs each response with a status of 400 or above, and each refused websocket.
 
     The middleware also responds to requests that end with an unexpected error.
     """
@@ -69,7 +69,7 @@ class FailureLog:
 
 
 class _LoggedResponse:
-    """The response to a request. A refusal in JSON gets the id of the request."""
+    """The response to a request. A JSON refusal gets the request's id."""
 
     def __init__(self, scope: Scope, send: Send) -> None:
         self.id = log.make_failure_id()

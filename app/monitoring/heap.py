@@ -1,4 +1,4 @@
-"""Faster garbage collections, which skip the objects of imported modules.
+"""Faster garbage collection, which skips the objects of imported modules.
 
 Streamlit runs a garbage collection after every run of a page. A garbage collection that visits the 200,000
 objects of imported modules would cost a tenth of a second of processor time at every click.

@@ -1,4 +1,4 @@
-"""The tasks that the server process does every minute, such as due backups."""
+"""Tasks that the server process runs every minute, such as due backups."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ SECONDS_BETWEEN_RUNS = 60.0
 
 @contextmanager
 def minutely_tasks() -> Iterator[None]:
-    """Run the tasks of every minute on a separate thread during a `with` block."""
+    """Run the every-minute tasks on a separate thread during a `with` block."""
     stop = Event()
     thread = Thread(target=_run_tasks, args=[stop], daemon=True, name="goldgrade-minutely")
     thread.start()

@@ -1,4 +1,4 @@
-"""The account of a signed-in person: the page to change the password and end sign-ins, and the sign-out."""
+"""A signed-in person's account: the page for changing the password and ending sign-ins, and the sign-out."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ async def show_account(request: Request) -> Response:
 
 
 async def end_sign_in(request: Request) -> Response:
-    """POST: end a sign-in of the person, or all sign-ins except the sign-in of this browser."""
+    """POST: end one of the person's sign-ins, or all except this browser's."""
     name, form = request.state.annotator, await pages.read_form(request) or {}
     current_id = make_sign_in_id(read_sign_in_key(request.cookies) or "")
     end = partial(end_sign_ins, project_store(), name, form.get("id", "none"), name, except_id=current_id)
@@ -130,7 +130,7 @@ def _read_account(name: str) -> tuple[bool, list[OpenSignIn]]:
 
 
 def _list_sign_ins(sign_ins: list[OpenSignIn], current_id: str) -> str:
-    """List the open sign-ins as HTML, with a button for each sign-in except the sign-in of this browser."""
+    """List the open sign-ins as HTML, with a button for each one except this browser's."""
     lines = "".join(_list_item(sign_in, sign_in.sign_in_id == current_id) for sign_in in sign_ins)
     return _SIGN_IN_LIST.substitute(lines=lines, others=_END_OTHERS_BUTTON if len(sign_ins) > 1 else "")
 

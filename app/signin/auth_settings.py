@@ -1,4 +1,4 @@
-"""The sign-in settings of the operator: the section [auth] of Streamlit's secrets.
+"""The operator's sign-in settings: the section [auth] of Streamlit's secrets.
 
 Without the section [auth], people sign in with passwords, and the project has no identity provider.
 """
@@ -24,7 +24,7 @@ MIN_SECRET_LENGTH = 32
 
 
 class IdentityProvider(NamedTuple):
-    """An identity provider, with this app's registration at the provider.
+    """An identity provider, with this app's registration there.
 
     name: the name of the provider's section, or 'default' for [auth] itself.
     label: the name of the provider on the sign-in page.
@@ -70,7 +70,7 @@ def auth_settings() -> AuthSettings:
 
 
 def list_providers() -> tuple[IdentityProvider, ...]:
-    """Return the configured identity providers, in the order of the file."""
+    """Return the configured identity providers, in file order."""
     return auth_settings().providers
 
 

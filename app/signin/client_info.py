@@ -1,4 +1,4 @@
-"""The client of a request: the browser, the system and the network address."""
+"""A request's client: the browser, the system and the network address."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _SYSTEMS = {"Windows": "Windows", "Android": "Android", "iP": "iOS", "Mac OS": "
 
 
 def read_client(request: Request) -> ClientInfo:
-    """Describe the browser and system of a request, such as "Firefox 151 on Linux", and its network."""
+    """Describe a request's browser and system, such as "Firefox 151 on Linux", and its network."""
     agent = request.headers.get("user-agent", "")
     versions = ((label, re.search(rf"{token}/(\d{{1,4}})", agent)) for token, label in _BROWSERS.items())
     browser = next((f"{label} {version[1]}" for label, version in versions if version), "Another browser")
@@ -26,17 +26,17 @@ def read_client(request: Request) -> ClientInfo:
 
 
 def read_address(request: Request) -> str:
-    """Return the network address of a request, which uvicorn supplies behind a trusted proxy."""
+    """Return a request's network address, which uvicorn supplies behind a trusted proxy."""
     return request.client.host if request.client else ""
 
 
 def read_network(request: Request) -> str:
-    """Return the network of a request, which usually belongs to one customer of an internet provider."""
+    """Return a request's network, which usually belongs to one customer of an internet provider."""
     return find_network(read_address(request), 48)
 
 
 def _mask_address(request: Request) -> str:
-    """Return the first 24 bits of an IPv4 address or the first 48 bits of an IPv6 address; else ''."""
+    """Return the first 24 bits of an IPv4 address or the first 48 bits of an IPv6 address; or ''."""
     address = read_network(request)
     with suppress(ValueError):
         return str(ipaddress.ip_network(address if "/" in address else f"{address}/24", strict=False))

@@ -1,4 +1,4 @@
-"""The signed cookies of a project: the session cookie, and the cookie of a browser known to a person.
+"""A project's signed cookies: the session cookie, and the cookie that marks a browser as known to a person.
 
 Both cookies have a signature of the project's key. The session cookie holds the key of an open sign-in. The
 cookie of a known browser gives no access: the browser has separate limits on wrong passwords.
@@ -24,7 +24,7 @@ KNOWN_BROWSER_SECONDS = 180 * 24 * 60 * 60
 
 
 class CookieCodec:
-    """Codec that writes and reads the values of a project's cookies."""
+    """A codec that writes and reads a project's cookie values."""
 
     def __init__(self, key: bytes) -> None:
         options = {"key_derivation": "hmac", "digest_method": hashlib.sha256}
@@ -37,7 +37,7 @@ class CookieCodec:
         self.cookie = f"goldgrade_{self.project}"
 
     def issue_session_cookie(self, key: str, now: float | None = None) -> str:
-        """Return a cookie value for a sign-in that begins now, given the key of the sign-in."""
+        """Return a cookie value for a sign-in that begins now, given the sign-in's key."""
         return str(self._sign_ins.dumps([int(time.time() if now is None else now) + SIGN_IN_SECONDS, key]))
 
     def read_session_cookie(self, value: str, now: float | None = None) -> str | None:
@@ -61,7 +61,7 @@ class CookieCodec:
         return str(self._browsers.dumps([name, key or secrets.token_hex(16)]))
 
     def read_browser_cookie(self, name: str, value: str) -> str | None:
-        """Read the key of a browser that is known to a person; None for other browsers."""
+        """Read the key of a browser known to a person; None for other browsers."""
         try:
             owner, key = self._browsers.loads(value, max_age=KNOWN_BROWSER_SECONDS)
         except (BadData, TypeError, ValueError):
@@ -71,26 +71,26 @@ class CookieCodec:
 
 @cache
 def cookie_codec() -> CookieCodec:
-    """Return the codec of the project's session cookies, which the project's key signs."""
+    """Return the codec of the project's session cookies, which are signed with the project's key."""
     with project_store().reading() as cursor:
         key = require_setting(cursor, "cookie_key", "The project has no key that signs session cookies.")
     return CookieCodec(bytes.fromhex(key))
 
 
 def set_cookie(response: Response, name: str, value: str, *, seconds: int, path: str, secure: bool) -> None:
-    """Set a cookie in the browser that scripts and other sites cannot read."""
+    """Set a browser cookie that scripts and other sites cannot read."""
     response.set_cookie(name, value, seconds, path=path, secure=secure, httponly=True, samesite="lax")
 
 
 def set_session_cookie(request: Request, response: Response, key: str) -> None:
-    """Set the session cookie of a sign-in, given the key of the sign-in."""
+    """Set a sign-in's session cookie, given the sign-in's key."""
     codec = cookie_codec()
     value, secure = codec.issue_session_cookie(key), request.url.scheme == "https"
     set_cookie(response, codec.cookie, value, seconds=SIGN_IN_SECONDS, path="/", secure=secure)
 
 
 def read_known_browser(request: Request, name: str) -> str | None:
-    """Read the key of the request's browser if this person has signed in with the browser before."""
+    """Read the key of the request's browser if this person has signed in with it before."""
     codec = cookie_codec()
     value = request.cookies.get(codec.name_browser_cookie(name), "")
     return codec.read_browser_cookie(name, value)

@@ -1,4 +1,4 @@
-"""The current user: the annotator whose open sign-in the session cookie of a request names.
+"""The current user: the annotator whose open sign-in is named by the request's session cookie.
 
 A session cookie is valid only while the project records the sign-in as open. The app reads the open sign-ins
 at most once a second, because the grading screen sends several requests a second. Functions that change the
@@ -24,7 +24,7 @@ from curation.store import Annotator
 
 
 class SignInCache:
-    """A cache of the open sign-ins, which is read again from the project after a second."""
+    """A cache of the open sign-ins, which is reread from the project after one second."""
 
     MAX_AGE_SECONDS = 1.0
     USE_RECORD_SECONDS = 300.0
@@ -56,7 +56,7 @@ class SignInCache:
         return self._annotators.get(sign_in_id)
 
     def expire(self) -> None:
-        """Expire the cached sign-ins, for example after a sign-in or a change of a password.
+        """Expire the cached sign-ins, for example after a sign-in or a password change.
 
         A read that another thread has already started does not refresh the cache.
         """
@@ -88,12 +88,12 @@ def sign_in_cache() -> SignInCache:
 
 
 def read_sign_in_key(cookies: Mapping[str, str]) -> str | None:
-    """Read the key of the sign-in in the cookies; None if the key is forged or has expired."""
+    """Read the sign-in key in the cookies; None if it is forged or has expired."""
     return cookie_codec().read_session_cookie(cookies.get(cookie_codec().cookie, ""))
 
 
 def find_current_user(cookies: Mapping[str, str]) -> Annotator | None:
-    """Find the annotator whose open sign-in the cookies name; None without an open sign-in.
+    """Find the annotator whose open sign-in the cookies name; None if there is none.
 
     Raises
     ------
@@ -104,7 +104,7 @@ def find_current_user(cookies: Mapping[str, str]) -> Annotator | None:
 
 
 def open_session(request: Request, key: str, target: str) -> Response:
-    """Redirect to a page with the session cookie of a new sign-in, given the key of the sign-in."""
+    """Redirect to a page with a new sign-in's session cookie, given its key."""
     sign_in_cache().expire()
     response = RedirectResponse(target, 303)
     set_session_cookie(request, response, key)

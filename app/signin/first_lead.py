@@ -1,4 +1,4 @@
-"""The set-up link, with which the person who started the app makes the account of the first lead.
+"""The set-up link, with which the person who started the app creates the first lead's account.
 
 The app prints the link in the terminal while no lead can sign in. The token of the link exists only in the
 memory of this process. The link works once, and becomes invalid if a command makes a lead in the meantime.
@@ -23,7 +23,7 @@ BY_COMMAND = "No lead can sign in yet. Make a lead: goldgrade people add NAME --
 
 
 class FirstLead:
-    """The state of the first lead: whether no lead can sign in, and the token of the set-up link.
+    """The first lead's state: whether no lead can sign in yet, and the set-up link's token.
 
     is_nobody_able_to_sign_in: whether no person could sign in when the project was last read.
     """
@@ -52,12 +52,12 @@ class FirstLead:
         return self._is_missing
 
     def accepts(self, token: str) -> bool:
-        """Return whether a token is the token of the set-up link and the link still works."""
+        """Return whether a token belongs to the set-up link and the link still works."""
         matches = bool(self._token) and hmac.compare_digest(self._token.encode(), token.encode())
         return matches and self.is_missing()
 
 
 @cache
 def first_lead() -> FirstLead:
-    """Return the state of the first lead in this process."""
+    """Return the first lead's state in this process."""
     return FirstLead()

@@ -42,7 +42,7 @@ _JOIN_SCRIPT = f"<script>{pages.JOIN_SCRIPT}</script>"
 
 
 async def join(request: Request) -> Response:
-    """GET: show the account form of an invitation. POST: open an invitation, or make an account."""
+    """GET: show the account form of an invitation. POST: open an invitation, or create an account."""
     form = (await pages.read_form(request) or {}) if request.method == "POST" else {}
     cookie = f"{cookie_codec().cookie}_link"
     token = form.get("token") or request.cookies.get(cookie, "")
@@ -72,7 +72,7 @@ async def join(request: Request) -> Response:
 
 
 def _find_invited_person(token: str) -> Annotator | None:
-    """Return the person whom a link invites; the person of the set-up link has no name yet."""
+    """Return the person whom a link invites; the set-up link's person has no name yet."""
     if first_lead().accepts(token):
         return Annotator("", "lead", imported=False)
     with project_store().reading() as cursor:
@@ -101,7 +101,7 @@ async def _make_account(request: Request, token: str, invited: Annotator, form: 
 def _build_page(
     invited: Annotator | None = None, problem: str = "", status: int = 200, wait: int = 0, name: str = ""
 ) -> Response:
-    """Return the form of an opened invitation link; a script opens a link that is in the address."""
+    """Return the form for an opened invitation link; a script opens a link that is in the address."""
     subtitle, content = SUBTITLE, f"{pages.make_alert(problem) or _LINK_HELP}{_SIGN_IN_HELP}"
     if invited is not None:
         subtitle = f"You join {project_name()} as {invited.role}."

@@ -44,7 +44,7 @@ class SignedCookie(NamedTuple):
         set_cookie(response, self.name, value, seconds=self.seconds, path=self.path, secure=secure)
 
     def read(self, request: Request) -> list[Any] | None:
-        """Read the values of the cookie; None if the cookie is missing, forged or too old."""
+        """Read the cookie's values; None if it is missing, forged or too old."""
         value = request.cookies.get(self.name, "")
         try:
             content: list[Any] = self._serializer().loads(value, max_age=self.seconds)
@@ -73,7 +73,7 @@ class PendingSignIn(NamedTuple):
 
 
 class VerifiedIdentity(NamedTuple):
-    """A person's identity, which an identity provider stated and the app verified.
+    """A person's identity, stated by an identity provider and verified by the app.
 
     issuer, subject: `iss` and `sub` of the id token, which identify the account.
     is_email_verified: whether the provider verified the e-mail address.
@@ -127,14 +127,14 @@ async def verify_response(request: Request, pending: PendingSignIn) -> VerifiedI
 
 
 def remember_provider(response: Response, identity: VerifiedIdentity) -> None:
-    """Store in the browser the values that a sign-out at the identity provider needs."""
+    """Store in the browser the values needed for a sign-out at the identity provider."""
     # Without the id token, which is a hint only, a provider may ask whether to sign out.
     hint = identity.id_token if len(identity.id_token) <= MAX_ID_TOKEN_LENGTH else ""
     PROVIDER_COOKIE.set(response, identity.provider, hint)
 
 
 async def make_sign_out_address(request: Request) -> str | None:
-    """Return the address at which the identity provider ends its session; None without an address."""
+    """Return the address at which the identity provider ends its session; None if there is none."""
     hints = PROVIDER_COOKIE.read(request) if list_providers() else None
     if hints is None:
         return None

@@ -1,4 +1,4 @@
-"""The frame of plain HTML pages, such as the sign-in page, that the app serves without Streamlit."""
+"""The frame for plain HTML pages, such as the sign-in page, that the app serves without Streamlit."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ POLICY = (
 
 
 def read_template(name: str) -> Template:
-    """Read an HTML template in the folder of this module."""
+    """Read an HTML template in this module's folder."""
     return Template(read_asset(f"signin/{name}"))
 
 
@@ -40,7 +40,7 @@ def build_plain_page(
     headers: dict[str, str] | None = None,
     prefetch: str = "",
 ) -> HTMLResponse:
-    """Return a sign-in page with a title, a subtitle below the name of the program, and HTML content.
+    """Return a sign-in page with a title, a subtitle below the program's name, and HTML content.
 
     prefetch: HTML links that prefetch the files of the next page, or another tag for the head of the page.
     """
@@ -51,14 +51,14 @@ def build_plain_page(
 
 
 def make_alert(problem: str) -> str:
-    """Return a problem as HTML that screen readers announce, and log the problem; '' for no problem."""
+    """Return a problem as HTML that screen readers announce, and log it; '' if there is none."""
     if problem:
         failures.note_sentence(problem)
     return f'<p class="problem" role="alert">{escape(problem)}</p>' if problem else ""
 
 
 async def read_form(request: Request) -> dict[str, str] | None:
-    """Read the posted fields of a form; None if the fields are longer than any form of the app."""
+    """Read the posted fields of a form; None if they are longer than in any of the app's forms."""
     body = b""
     async for chunk in request.stream():
         body += chunk

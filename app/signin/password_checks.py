@@ -1,4 +1,4 @@
-"""Queues of password checks, which run one check at a time.
+"""Queues of password checks, each running one check at a time.
 
 A password check takes about 50 ms and 64 MB of memory. Sign-ins from unknown browsers, sign-ins from known
 browsers, and password changes have separate queues. The length of a queue is limited, both in total and for
@@ -26,7 +26,7 @@ Result = TypeVar("Result")
 
 
 class QueueFullError(RefusedError):
-    """The error for a full queue: too many passwords wait to be checked."""
+    """Error: a queue is full: too many passwords wait to be checked."""
 
 
 class PasswordCheckQueue:
@@ -37,7 +37,7 @@ class PasswordCheckQueue:
         self._waiting: Counter[str] = Counter()
 
     async def run(self, request: Request, network: str, check: Callable[[], Result]) -> Result:
-        """Wait in the queue and return the result of `check`; the body of the request must be read before.
+        """Wait in the queue and return the result of `check`; the request's body must be read beforehand.
 
         Raises
         ------

@@ -23,7 +23,7 @@ from curation.people.addresses import sign_in_by_address
 
 
 async def start_at_provider(request: Request) -> Response:
-    """GET: redirect the browser to the identity provider that the parameter `provider` names."""
+    """GET: redirect the browser to the identity provider named by the parameter `provider`."""
     provider = find_provider(request.query_params.get("provider", ""))
     if provider is None:
         return RedirectResponse("/sign-in", 303)

@@ -1,4 +1,4 @@
-"""The sign-in page, on which people sign in by name and password or choose an identity provider."""
+"""The sign-in page, on which people sign in with a name and password or choose an identity provider."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ NO_LEAD = f'<p class="notice">This project has no lead who can sign in yet. {_OP
 
 
 async def sign_in(request: Request) -> Response:
-    """GET: show the form. POST: sign a person in by name and password."""
+    """GET: show the form. POST: sign a person in with a name and password."""
     target = find_path_in_app(request.query_params.get("next", "/"))
     if request.method != "POST":
         if request.state.annotator:
@@ -70,7 +70,7 @@ async def sign_in(request: Request) -> Response:
 
 
 def find_path_in_app(target: str) -> str:
-    """Return the path to open after the sign-in if the path belongs to this app; otherwise '/'."""
+    """Return the path to open after the sign-in if it belongs to this app; otherwise '/'."""
     is_in_app = target.startswith("/") and not target.startswith(("//", "/\\", "/sign-"))
     return target if is_in_app and target.isprintable() else "/"
 
@@ -83,7 +83,7 @@ def build_sign_in_page(
     headers: dict[str, str] | None = None,
     notice: str = "",
 ) -> Response:
-    """Build the sign-in page: a link for each identity provider, and the form if anybody has a password.
+    """Build the sign-in page: a link for each identity provider, and the form if anyone has a password.
 
     Parameters
     ----------
@@ -109,7 +109,7 @@ def build_sign_in_page(
 
 
 def _read_notice() -> str:
-    """Return the notice of the sign-in page, as HTML, while no lead can sign in."""
+    """Return the sign-in page's notice, as HTML, while no lead can sign in."""
     with suppress(CurationError):  # a sign-in then says that the project cannot be read
         if first_lead().is_missing():
             if not auth_settings().passwords:

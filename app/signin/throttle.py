@@ -31,7 +31,8 @@ class AttemptKey(NamedTuple):
 
 
 class Failures(NamedTuple):
-    """The number of wrong passwords, and the times of the end of the wait and of the last wrong password."""
+    """The number of wrong passwords, and the times at which the wait ends and the last wrong password was
+    given."""
 
     wrong_count: int = 0
     wait_ends_at: float = 0.0
@@ -39,7 +40,7 @@ class Failures(NamedTuple):
 
 
 def list_sign_in_keys(name: str, address: str, browser: str | None) -> list[AttemptKey]:
-    """Return the keys by which a sign-in attempt is counted; `browser` is the key of a known browser."""
+    """Return the keys by which a sign-in attempt is counted; `browser` is a known browser's key."""
     if browser is not None:
         return [AttemptKey(("browser", name, browser))]
     customer = find_network(address, 48)
@@ -56,12 +57,12 @@ def list_sign_in_keys(name: str, address: str, browser: str | None) -> list[Atte
 
 
 def list_password_change_keys(name: str, sign_in: str) -> list[AttemptKey]:
-    """Return the key by which attempts to change the password are counted, one key for each sign-in."""
+    """Return the key by which attempts to change the password are counted, one key per sign-in."""
     return [AttemptKey(("change", name, sign_in))]
 
 
 def list_link_keys(address: str) -> list[AttemptKey]:
-    """Return the key by which opened invalid links are counted, one key for each network."""
+    """Return the key by which opened invalid links are counted, one key per network."""
     return [AttemptKey(("link", find_network(address, 48)), free_attempts=20, max_wait=60.0)]
 
 
@@ -78,7 +79,7 @@ def find_network(address: str, bits: int = 64) -> str:
 
 
 class LoginThrottle:
-    """Counters of wrong passwords in memory; a counter is reset after an hour without a wrong password."""
+    """In-memory counters of wrong passwords; a counter is reset after an hour without a wrong password."""
 
     RESET_AFTER = 3600.0
     MAX_COUNTERS = 10_000
@@ -87,7 +88,8 @@ class LoginThrottle:
         self._failures: dict[tuple[str, ...], Failures] = {}
 
     def start_attempt(self, keys: Sequence[AttemptKey], now: float | None = None) -> int:
-        """Start a password attempt and return 0, or return the whole seconds to wait before the next attempt.
+        """Start a password attempt and return 0, or return how many whole seconds to wait before the next
+        attempt.
 
         An attempt counts as wrong from its start until `record_success` is called, so that
         simultaneous attempts count, too.
@@ -119,7 +121,7 @@ class LoginThrottle:
         return failures if now - failures.last_at < self.RESET_AFTER else Failures()
 
     def _count_failure(self, attempt_key: AttemptKey, now: float) -> None:
-        """Count a wrong password; beyond `MAX_COUNTERS` counters, drop the oldest counter."""
+        """Count a wrong password; beyond `MAX_COUNTERS` counters, drop the oldest."""
         count = self._read_failures(attempt_key, now).wrong_count + 1
         wait = 0.0
         if count >= attempt_key.free_attempts:

@@ -24,7 +24,7 @@ def show(annotator: Annotator) -> None:
 
 
 def count_pairs(annotator: Annotator) -> int:
-    """Count the pairs that wait for the reviewer."""
+    """Count the pairs waiting for the reviewer."""
     return figures_of(project_store()).now(count_open_pairs, annotator.name)
 
 

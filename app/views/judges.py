@@ -41,7 +41,7 @@ PAGE = AppPage(34, "Judges", "judges", LEADS, show, menu=QUALITY)
 
 
 def _show_judges(store: Store) -> None:
-    """Show each judge with one sentence, the judges side by side, and the figures of each judge."""
+    """Show each judge with one sentence, the judges side by side, and each judge's figures."""
     figures = figures_of(store)
     state = figures.state()
     with store.reading() as cursor:
@@ -77,7 +77,7 @@ def compare_all(store: Store) -> Table | None:
 
 
 def _ask_model(context: PageContext) -> None:
-    """Ask for a judge's pairs, show what would be sent, and start the job after a second click."""
+    """Ask which pairs to have judged, show what would be sent, and start the job after a second click."""
     with context.store.reading() as cursor:
         releases = [row.name for row in list_releases(cursor)]
         rounds = [row.name for row in list_rounds(cursor)]

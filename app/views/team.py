@@ -109,12 +109,12 @@ def _make_row(account: accounts.Account, workload: tuple[int, int]) -> tuple[obj
 
 
 def get_form(acts: Acts) -> FormState:
-    """Return the state that all forms of an account share, so that each action renews the forms."""
+    """Return the state shared by all forms of an account, so that each action renews them."""
     return acts.form(f"people {st.query_params.get(PERSON_PARAMETER)}")
 
 
 def show_account(store: Store, acts: Acts, account: accounts.Account, open_items: int) -> None:
-    """Show an account with the forms by which a lead changes it."""
+    """Show an account with the forms with which a lead changes it."""
     if account.imported:
         ui.note(
             "This person is known from imported judgments. If you invite someone under "
@@ -172,7 +172,7 @@ def ask_invitation(store: Store, acts: Acts) -> None:
 def run_action(
     acts: Acts, outcome: str | Callable[[Any], str], action: Callable[..., Any], *arguments: object
 ) -> None:
-    """Run the action of a form of the page; changes take effect in open sessions at once.
+    """Run the action of one of the page's forms; changes take effect in open sessions at once.
 
     Parameters
     ----------
@@ -193,7 +193,7 @@ def _show_button(acts: Acts, label: str, key: str = "", **options: Any) -> bool:
 
 
 def _make_link_outcome(store: Store, acts: Acts) -> Callable[[Sequence[invitations.Invitation]], str]:
-    """Return a function that keeps the links of invitations, at the address of the lead's browser."""
+    """Return a function that keeps invitation links, using the address in the lead's browser."""
     links = _read_kept_links(store)
     address = urlsplit(st.context.url or "")._replace(path="", query="", fragment="").geturl()
 

@@ -1,4 +1,4 @@
-"""Files of a test collection, each recognized by its kind (documents, queries or judgments).
+"""A test collection's files, each recognized by its kind (documents, queries or judgments).
 
 A zip archive is read as a folder.
 
@@ -51,7 +51,7 @@ _HEADERLESS_TOPICS = FileLayout("tsv", columns=("id", "text"), header=False)
 
 
 class CollectionFile(NamedTuple):
-    """A file of a test collection, with the style and the kind that goldgrade recognized.
+    """A file of a test collection, with its recognized style and kind.
 
     Attributes
     ----------
@@ -82,7 +82,7 @@ class CollectionFiles(NamedTuple):
 
 
 def find_collection(path: Path, style: str | None = None, encoding: str = "utf-8") -> CollectionFiles:
-    """Recognize the files of a test collection.
+    """Recognize a test collection's files.
 
     Parameters
     ----------
@@ -191,7 +191,8 @@ def _recognize_columns(path: Path, beginning: str, layout: FileLayout) -> Collec
 
 
 def _recognize_table(path: Path, root: Path, style: str, encoding: str) -> CollectionFile | None:
-    """Recognize a table of BEIR, Hugging Face or TREC's later tracks by the names of its file and folders."""
+    """Recognize a table of BEIR, Hugging Face or TREC's later tracks by the names of the file and its
+    folders."""
     format = _FORMAT_BY_SUFFIX.get(find_suffix(path))
     if format is None:
         return None
@@ -221,7 +222,7 @@ def _find_kind_by_columns(path: Path, layout: FileLayout) -> str | None:
 
 
 def _find_kind_by_name(path: Path, root: Path) -> str | None:
-    """Return the kind that is in the name of a file, or in the name of the nearest folder around the file.
+    """Return the kind named in a file's name, or in the name of the nearest enclosing folder.
 
     Raises
     ------
@@ -245,7 +246,7 @@ def _find_kind_by_name(path: Path, root: Path) -> str | None:
 
 
 def _find_table_style(root: Path, paths: Sequence[Path]) -> str:
-    """Return the style of tables: 'hf' for Parquet and JSON lines in config folders; else 'beir'."""
+    """Return the tables' style: 'hf' for Parquet and for JSON lines in config folders, otherwise 'beir'."""
     if any(path.suffix.lower() in (".parquet", ".pq") for path in paths):
         return "hf"
     inner = [path.relative_to(root).parts for path in paths if path != root]
@@ -277,7 +278,8 @@ def _format_name(path: Path, root: Path) -> str:
 
 @contextmanager
 def open_collection(path: Path) -> Iterator[Path]:
-    """Unpack a zip archive for the duration of the context; yield the folder, or any other path.
+    """Unpack a zip archive for the duration of the context; yield the unpacked folder, or any other path
+    unchanged.
 
     Raises
     ------

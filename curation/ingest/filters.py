@@ -1,4 +1,4 @@
-"""Filters of queries: conditions that a document's metadata must meet for the document to be relevant.
+"""Queries' filters: conditions that a document's metadata must meet for the document to be relevant.
 
 A filter is a JSON object that maps a field of the metadata to a value or a list of values, and a relevant
 document must have one of these values. Under the key `at`, a filter has a date or a time at which the
@@ -67,7 +67,7 @@ FROM pairs JOIN filtered USING (query_id) JOIN fields USING (document_id) GROUP 
 
 
 def parse_period(value: Any) -> tuple[datetime, datetime] | None:
-    """Return the first and the last moment of a cell's date or time; None for a cell without a date."""
+    """Return the first and last moment of a cell's date or time; None if the cell has no date."""
     time = parse_time(value)
     if time is None:
         return None
@@ -75,7 +75,7 @@ def parse_period(value: Any) -> tuple[datetime, datetime] | None:
 
 
 def parse_filter(value: Any) -> Filter:
-    """Return the filter in a cell that holds an object or JSON text; {} removes a query's filter.
+    """Return the filter in a cell, which holds an object or JSON text; {} removes a query's filter.
 
     Raises
     ------
@@ -115,7 +115,7 @@ def describe_filter(query_filter: Filter) -> str:
 
 
 def explain_exclusion(query_filter: Filter, metadata: Mapping[str, Any]) -> str | None:
-    """Return the reason for which a document is outside a filter; None if the document is inside."""
+    """Return the reason why a document is outside a filter; None if it is inside."""
     for field in sorted(query_filter):
         if field == AT:
             reason = _explain_invalidity(query_filter[AT], metadata)
@@ -140,12 +140,12 @@ def _explain_invalidity(moment: Any, metadata: Mapping[str, Any]) -> str | None:
 
 
 def keep_items(cursor: Cursor, author: str) -> int:
-    """Withdraw nothing and return 0, for imports into a project without rounds."""
+    """Withdraw no items and return 0, for imports into a project without rounds."""
     return 0
 
 
 class Filters(NamedTuple):
-    """The filters of queries, and the metadata of documents that these filters use, by id."""
+    """The filters of queries, and the document metadata that these filters use, by id."""
 
     queries: Mapping[str, Filter] = {}
     documents: Mapping[str, Mapping[str, Any]] = {}
@@ -157,7 +157,7 @@ class Filters(NamedTuple):
         return explain_exclusion(self.queries[query_id], self.documents[document_id])
 
     def find_excluded_pairs(self, pairs: Iterable[Pair]) -> dict[Pair, str]:
-        """Return the pairs (query, document) outside their query's filter with the reason, sorted."""
+        """Return the pairs (query, document) outside their query's filter with their reasons, sorted."""
         filtered = sorted({pair for pair in pairs if pair[0] in self.queries})
         reasons = {pair: self.explain_pair(*pair) for pair in filtered}
         return {pair: reason for pair, reason in reasons.items() if reason}
@@ -167,7 +167,7 @@ NO_FILTERS = Filters()
 
 
 def read_filters(store: Store) -> Filters:
-    """Return the filters of the queries, with the metadata of the documents of the current corpus.
+    """Return the filters of the queries, with the metadata of documents in the current corpus.
 
     Raises
     ------
@@ -198,7 +198,7 @@ def read_filters(store: Store) -> Filters:
 
 
 def find_outside_pairs(cursor: Cursor) -> set[Pair]:
-    """Return the proposed or judged pairs that are outside the filter of their query.
+    """Return the proposed or judged pairs outside their query's filter.
 
     The function `explain_exclusion` is called once for all pairs with the same filter and the same metadata.
     """
@@ -223,12 +223,12 @@ def read_metadata_fields(metadata: str) -> dict[str, Any]:
 
 
 def read_document_fields(store: Store) -> set[str]:
-    """Return the names of all fields that documents of the current corpus have in their metadata."""
+    """Return the names of all fields in the metadata of documents in the current corpus."""
     return _read_metadata(store, set())[0]
 
 
 def describe_missing_fields(query_filter: Filter, known_fields: Collection[str]) -> str:
-    """Return a clause about the fields of a filter that no document has; '' if all fields are known."""
+    """Return a clause about a filter's fields that no document has; '' if all are known."""
     missing = [name for name in query_filter if name != AT and name not in known_fields]
     if AT in query_filter and not any(name in known_fields for name in VALID):
         missing.append(" or ".join(VALID))

@@ -1,4 +1,4 @@
-"""Holdings of a project: the number of records that the project has from each kind of imported file."""
+"""A project's holdings: how many records it has from each kind of imported file."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class Holding(NamedTuple):
 
 
 def read_holdings(cursor: Cursor) -> list[Holding]:
-    """Return the number of records that a project has from each kind of file, in the usual order."""
+    """Return how many records a project has from each kind of file, in the usual order."""
     counts = cursor.execute(_COUNTS, [get_setting(cursor, "corpus")]).fetchall()[0]
     last_imports = {row[0]: row[1:] for row in cursor.execute(_LAST_IMPORTS).fetchall()}
     holdings = []

@@ -1,4 +1,4 @@
-"""Maps written in options: columns of fields, grades of another scale, and names of annotators.
+"""Maps written in options: fields' columns, grades of another scale, and annotators' names.
 
 A map of grades or annotators is written as `100=3,10=2,x=cannot-tell`. A part of a map with a comma is quoted
 as in CSV: `"good, with ads=2",bad=0`.
@@ -74,7 +74,7 @@ def parse_grade_map(text: str) -> dict[str, int | None]:
 
 
 def format_grade(grade: int | None) -> str:
-    """Return a grade in the form in which an option for a map of grades has it."""
+    """Return a grade in the form used in the option that maps grades."""
     return "no-grade" if grade == UNGRADED else "cannot-tell" if grade is None else str(grade)
 
 
@@ -110,7 +110,7 @@ def format_map(pairs: Mapping[str, str]) -> str:
 
 
 def normalise_grade(text: str) -> str:
-    """Return a written grade in a normal form, which is the same for 100, 100.0 and 100.000."""
+    """Return a written grade in a normal form, so that 100, 100.0 and 100.000 are the same."""
     text = text.strip().casefold()
     whole = parse_whole_number(text)
     if whole is not None:
@@ -122,7 +122,7 @@ def normalise_grade(text: str) -> str:
 
 
 def _split_pairs(text: str) -> Iterator[tuple[str, str, str]]:
-    """Yield each part of a map, with the texts left and right of the last equals sign."""
+    """Yield each part of a map, as the texts left and right of its last equals sign."""
     for part in map(str.strip, _split_parts(text)):
         left, _, right = part.rpartition("=")
         yield part, left.strip(), right.strip()

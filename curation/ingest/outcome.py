@@ -1,4 +1,4 @@
-"""Outcome of an import, worded alike for all kinds of files."""
+"""The outcome of an import, worded the same way for all kinds of files."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ MAX_NAMES = 10
 
 
 class ImportOutcome(NamedTuple):
-    """Outcome of an import, or of a dry run.
+    """The outcome of an import or of a dry run.
 
     Attributes
     ----------
@@ -39,7 +39,7 @@ class ImportOutcome(NamedTuple):
 
 
 def describe_fields(fields: Any, rest: str = "") -> str:
-    """Return a sentence that lists the columns that were read; `rest` is about the other columns."""
+    """Return a sentence that lists the columns read; `rest` covers the other columns."""
     used_columns = ", ".join(f"{name} {column}" for name, column in fields.used.items())
     unused_clause = f"; {rest}" if rest else ""
     if not rest and fields.unused:
@@ -62,19 +62,19 @@ def describe_replaced(counts: Mapping[str, int]) -> list[str]:
 
 
 def describe_withdrawals(items: int) -> list[str]:
-    """Return the sentence about items that an import withdrew from rounds; '' if no item was withdrawn."""
+    """Return a sentence about items that an import withdrew from rounds; '' if there were none."""
     subject = pluralize(items, "item of a round is", "items of rounds are")
     sentence = f"{subject} now outside the filter of their query, so annotators no longer get them."
     return [sentence] if items else []
 
 
 def describe_personal_data(counts: Mapping[str, int], unit: str, what: str) -> list[str]:
-    """Return sentences about personal data, one for each kind."""
+    """Return sentences about personal data, one per kind."""
     numbers = {kind: pluralize_label(count, unit) for kind, count in counts.items()}
     return [f"Personal data, {what}: {number} with {kind}." for kind, number in numbers.items()]
 
 
 def describe_judgment_columns(fields: Any, unread: Mapping[str, int]) -> list[str]:
-    """Return sentences about the columns of judgments, and about values that could not be read."""
+    """Return sentences about the judgment columns and about values that could not be read."""
     remarks = [f"Imported without it: {count:,} × {what}." for what, count in unread.items()]
     return [describe_fields(fields), *remarks]

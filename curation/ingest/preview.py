@@ -1,4 +1,4 @@
-"""Preview of a file: its first rows, and a proposed column for each field.
+"""A preview of a file: its first rows, and a proposed column for each field.
 
 Usual names of columns that the import uses are tried first, in the order of the import, so that a preview
 proposes the columns that the import would choose. Further names that files of this kind often have are tried
@@ -36,7 +36,7 @@ _BEIR_NAMES = {"queries": "queries.jsonl"}
 
 
 class FilePreview(NamedTuple):
-    """Preview of a file before an import.
+    """A preview of a file before its import.
 
     Attributes
     ----------
@@ -61,7 +61,7 @@ class FilePreview(NamedTuple):
 
 
 def preview_file(request: ImportRequest) -> FilePreview:
-    """Read the beginning of a file and return its preview; the fields and options of the request are ignored.
+    """Read the beginning of a file and return its preview; the request's fields and options are ignored.
 
     Raises
     ------
@@ -97,7 +97,7 @@ def preview_file(request: ImportRequest) -> FilePreview:
 
 
 def propose_columns(columns: Sequence[str], fields: Sequence[FileField]) -> dict[str, Any]:
-    """Return the column, or a list of one column, for each field with a known column among these columns."""
+    """Return the column, or a list of one column, for each field that has a known column among these."""
     columns_of: dict[str, Any] = {}
     used_columns: set[str] = set()
     inside = find_object(fields, columns)

@@ -1,4 +1,4 @@
-"""Options that several requests for imports share."""
+"""Options shared by several import requests."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ DateOrder = Annotated[
 
 
 def columns_option(record: Any) -> Any:
-    """Return the option --map for the fields of a kind of file."""
+    """Return the option --map for the fields of one kind of file."""
     labels = [(field.name, f"{field.label[:1].lower()}{field.label[1:]}") for field in file_fields(record)]
     field_list = [name if label == name else f"{name} ({label})" for name, label in labels]
     help = f"Column of a field, such as query=qid. Repeatable. Fields: {', '.join(field_list)}."

@@ -1,4 +1,4 @@
-"""Requests for imports, with one class for each kind of file.
+"""Import requests, with one class for each kind of file.
 
 The options of a command, the form of a page, the parameters of a job and refusals are made from the fields of
 a request (`curation.core.request.Option`).
@@ -48,7 +48,7 @@ Request = TypeVar("Request", bound="ImportRequest")
 
 @dataclass(frozen=True)
 class ImportRequest:
-    """Base class of requests for the import of one file.
+    """The base class of requests to import one file.
 
     Attributes
     ----------
@@ -88,12 +88,12 @@ class ImportRequest:
 
     @property
     def layout(self) -> FileLayout:
-        """Return format, encoding and columns of the file."""
+        """Return the file's format, encoding and columns."""
         names = None if self.columns is None else tuple(name.strip() for name in self.columns.split(","))
         return FileLayout(self.format, self.encoding, names, not self.no_header)
 
     def columns_of(self, **others: Any) -> Any:
-        """Return the columns of fields from `map`, and from further values that the kind of file needs.
+        """Return the fields' columns from `map`, and from further values that this kind of file needs.
 
         Raises
         ------
@@ -103,7 +103,7 @@ class ImportRequest:
 
     @property
     def key(self) -> str:
-        """Return the key of a dry run: a hash of the request and of the file's size and time."""
+        """Return the key of a dry run: a hash of the request and of the file's size and modification time."""
         request_hash = digest("import request", self.what, asdict(self))
         try:
             file_state = self.file.stat()
@@ -114,7 +114,7 @@ class ImportRequest:
 
 @dataclass(frozen=True)
 class CorpusRequest(ImportRequest):
-    """Request for the import of documents; with `in_place`, the documents' texts stay in the files."""
+    """A request to import documents; with `in_place`, the documents' texts stay in the files."""
 
     what = "corpus"
     title = "Corpus"
@@ -150,7 +150,7 @@ class CorpusRequest(ImportRequest):
 
 @dataclass(frozen=True)
 class TrafficRequest(ImportRequest):
-    """Request for the import of a query log, from a file or a folder."""
+    """A request to import a query log from a file or a folder."""
 
     what = "traffic"
     title = "Traffic"
@@ -163,7 +163,7 @@ class TrafficRequest(ImportRequest):
 
 @dataclass(frozen=True)
 class QueriesRequest(ImportRequest):
-    """Request for the import of queries, which are judged in addition to the sample."""
+    """A request to import queries, which are judged in addition to the sample."""
 
     what = "queries"
     title = "Queries"
@@ -174,7 +174,7 @@ class QueriesRequest(ImportRequest):
 
 @dataclass(frozen=True)
 class RunRequest(ImportRequest):
-    """Request for the import of a run under a name."""
+    """A request to import a run under a name."""
 
     what = "runs"
     title = "Run"
@@ -193,7 +193,7 @@ class RunRequest(ImportRequest):
 
 @dataclass(frozen=True)
 class JudgmentsRequest(ImportRequest):
-    """Request for the import of judgments by people, or by a `judge` that is not a person."""
+    """A request to import judgments by people, or by a `judge` that is not a person."""
 
     what = "judgments"
     title = "Judgments"
@@ -253,7 +253,7 @@ class JudgmentsRequest(ImportRequest):
 
 @dataclass(frozen=True)
 class DecisionsRequest(ImportRequest):
-    """Request for the import of decisions, whose author is the person who imports them."""
+    """A request to import decisions, whose author is the person who imports them."""
 
     what = "decisions"
     title = "Reviewer's decisions"
@@ -274,7 +274,7 @@ class DecisionsRequest(ImportRequest):
 
 @dataclass(frozen=True)
 class AnswersRequest(ImportRequest):
-    """Request for the import of reference answers."""
+    """A request to import reference answers."""
 
     what = "answers"
     title = "Reference answers"
@@ -285,7 +285,7 @@ class AnswersRequest(ImportRequest):
 
 
 class NuggetsRequest(AnswersRequest):
-    """Request for the import of nuggets (`goldgrade import answers --nuggets`)."""
+    """A request to import nuggets (`goldgrade import answers --nuggets`)."""
 
     what = "nuggets"
     title = "Nuggets"
@@ -295,7 +295,7 @@ class NuggetsRequest(AnswersRequest):
 
 @dataclass(frozen=True)
 class CollectionRequest:
-    """Request for the import of a test collection, whose files do not name annotators."""
+    """A request to import a test collection, whose files do not name annotators."""
 
     format: str | None = option(
         None,
@@ -335,7 +335,7 @@ REQUESTS: Mapping[str, type[ImportRequest]] = {
 def make_request(
     what: str, path: str | Path, columns: Mapping[str, Any] | None = None, **options: Any
 ) -> ImportRequest:
-    """Return the request for the import of a file on this machine.
+    """Return the request to import a file on this machine.
 
     Parameters
     ----------
@@ -358,13 +358,13 @@ def make_request(
 
 
 def set_file(request: Request, path: str | Path) -> Request:
-    """Return the request with the path and name of a file or folder; refuse an address in object storage."""
+    """Return the request with this path and name of a file or folder; reject an address in object storage."""
     refuse_address(path)
     return replace(request, path=str(path), source=Path(path).name)
 
 
 def set_columns(request: Request, columns: Mapping[str, Any]) -> Request:
-    """Return the request with a column or a list of columns for each field; '' and [] stand for no column."""
+    """Return the request with a column or a list of columns for each field; '' and [] mean no column."""
     pairs = [
         f"{name}={column}"
         for name, chosen in columns.items()

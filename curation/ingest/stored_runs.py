@@ -1,4 +1,4 @@
-"""Stored runs of a project, each under its own name."""
+"""A project's stored runs, each under its own name."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Run(NamedTuple):
 
 
 class RunEntry(NamedTuple):
-    """An entry of a stored run: a document at a rank, from 1 for the top; ranks may have gaps."""
+    """An entry in a stored run: a document at a rank, where 1 is the top; ranks may have gaps."""
 
     query_id: str
     document_id: str
@@ -31,7 +31,7 @@ class RunEntry(NamedTuple):
 
 
 def read_stored_runs(cursor: Cursor) -> list[Run]:
-    """Return all stored runs of the project, sorted by name."""
+    """Return all of the project's stored runs, sorted by name."""
     return fetch(cursor, Run, "SELECT run_id, name, source FROM runs ORDER BY name")
 
 
@@ -47,13 +47,13 @@ def find_run(cursor: Cursor, name: str) -> Run:
 
 
 def read_run_entries(cursor: Cursor, run: Run) -> list[RunEntry]:
-    """Return the entries of a stored run, by query id and rank."""
+    """Return a stored run's entries, by query id and rank."""
     sql = "SELECT query_id, document_id, rank, score FROM run_entries WHERE run_id = ?"
     return fetch(cursor, RunEntry, f"{sql} ORDER BY query_id, rank", [run.run_id])
 
 
 def check_run_name(name: str) -> None:
-    """Refuse a name that is not valid for a run.
+    """Reject a name that is not valid for a run.
 
     Raises
     ------
@@ -69,7 +69,7 @@ def check_run_name(name: str) -> None:
 def store_run(
     cursor: Cursor, name: str, source: str, entries: Sequence[RunEntry], left_out: dict[str, int], author: str
 ) -> tuple[Run, bool]:
-    """Store entries as a run, with a hash as id; return the run, and whether it is new.
+    """Store entries as a run, with a hash as its id; return the run, and whether it is new.
 
     Raises
     ------

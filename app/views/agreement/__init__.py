@@ -62,7 +62,7 @@ PAGE = AppPage(32, "Agreement", "agreement", REVIEWERS, show, menu=QUALITY)
 def _show_verdict(
     figures: FigureCache, data_state: DataState, annotator: Annotator, round_name: str | None
 ) -> None:
-    """Show the verdict on agreement and, to leads, the findings of the checks of a round."""
+    """Show the verdict on agreement and, to leads, the findings of a round's checks."""
     with st.spinner("Computing the verdict…"):
         report, quality = figures.figure(data_state, compute_verdict, round_name)
     ui.data_time(data_state)
@@ -109,7 +109,7 @@ def _show_checks(round_quality: round_findings.RoundQuality) -> None:
 
 
 class AgreementDetails(NamedTuple):
-    """The sections of the page below the verdict, and the report as an HTML page if pairs were compared."""
+    """The page's sections below the verdict, and the report as an HTML page if pairs were compared."""
 
     sources_sections: list[Section]
     coefficients: list[Section]

@@ -1,4 +1,4 @@
-"""Agreement, differing pairs: the pairs of query and document on which annotators' grades differ."""
+"""Agreement, differing pairs: the query-document pairs on which annotators' grades differ."""
 
 from __future__ import annotations
 

@@ -30,7 +30,7 @@ def _show_pilot(report: PilotReport) -> None:
 
 
 def _show_duplicates(status: RoundStatus) -> None:
-    """Show how many answers lie between the first and the repeated showing of blind duplicates."""
+    """Show how many answers lie between the two showings of blind duplicates."""
     spacing = status.spacing
     if not spacing.duplicates:
         return

@@ -63,7 +63,7 @@ PAGE = AppPage(42, "Evaluate", "evaluate", EVALUATING_ROLES, show, menu=RELEASE)
 
 
 def _ask_release(store: Store, rows: Sequence[ReleaseRow], overrides: Mapping[str, str]) -> EvaluableRelease:
-    """Ask for a release; `overrides` maps each release that was frozen against the gate to its mark."""
+    """Ask for a release; `overrides` maps each release frozen against the gate to its mark."""
     by_name = {row.name: row for row in reversed(rows)}
     name = st.selectbox("Release", [*by_name], format_func=lambda name: mark_name(name, overrides.get(name)))
     with store.reading() as cursor:

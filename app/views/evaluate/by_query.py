@@ -1,4 +1,4 @@
-"""Evaluate, by query: the values of one or two runs for each query, of which a person chooses one."""
+"""Evaluate, by query: the values of one or two runs for each query, and the results for one chosen query."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ NO_RUN: by_query.EvaluatedRun = ("", "")
 def show(
     store: Store, annotator: Annotator, evaluation: SubmittedEvaluation, peers: Sequence[SubmittedEvaluation]
 ) -> None:
-    """Ask for runs, for kinds of queries and for a query, and show the results of the chosen query.
+    """Ask for runs, for kinds of queries and for a query, and show the results for the chosen query.
 
     Parameters
     ----------
@@ -84,7 +84,7 @@ def show(
 def _read_values(
     store: Store, annotator: Annotator, runs: Sequence[by_query.EvaluatedRun]
 ) -> by_query.ByQuery | None:
-    """Read the values of runs by query; for incomparable runs show the reason and return None."""
+    """Read the values of runs by query; if the runs cannot be compared, show the reason and return None."""
     try:
         with store.reading() as cursor:
             return by_query.compare_by_query(cursor, runs, annotator)
@@ -100,7 +100,7 @@ def _read_kinds(store: Store, release_id: str) -> dict[str, frozenset[str]]:
 
 
 def _ask_query(values: by_query.ByQuery, rows: Sequence[QueryValues], names: Sequence[str]) -> QueryValues:
-    """Show the plot of queries; return the query that the person chose in the plot."""
+    """Show the plot of queries; return the query chosen in it."""
     has_two, shown_rows = len(names) > 1, rows[:MAX_PLOTTED_QUERIES]
     points = [
         PlotPoint(row.first, row.second, f"{row.text}: {describe_values(row)}", key=row.query_id)
@@ -128,7 +128,7 @@ def _ask_query(values: by_query.ByQuery, rows: Sequence[QueryValues], names: Seq
 def _offer_round(
     store: Store, acts: Acts, query: QueryValues, systems: Sequence[str], lists: RankedLists
 ) -> None:
-    """Offer to send documents of the ranked lists to a new round; unjudged documents are preselected."""
+    """Offer to send documents from the ranked lists to a new round; unjudged documents are preselected."""
     documents = [document for ranked in lists for document in ranked]
     titles = {document.document_id: document.title for document in documents}
     unjudged = list(dict.fromkeys(document.document_id for document in documents if document.is_unjudged))

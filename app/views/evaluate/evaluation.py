@@ -1,4 +1,4 @@
-"""Evaluate, an evaluation: the report of an evaluation, with the results query by query."""
+"""Evaluate, an evaluation: the report of an evaluation, with its results query by query."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def ask_evaluation(
     newest_id: str | None,
     overrides: Mapping[str, str],
 ) -> SubmittedEvaluation | None:
-    """Ask for an evaluation; None if this part has no evaluation and the person chooses no other.
+    """Ask for an evaluation; None if this part has none and the person chooses no other.
 
     Parameters
     ----------
@@ -52,7 +52,7 @@ def show(
     peers: Sequence[SubmittedEvaluation],
     page_warnings: Sequence[str],
 ) -> None:
-    """Show the report of an evaluation, with its figures for download.
+    """Show the report of an evaluation, with its figures as downloads.
 
     Parameters
     ----------

@@ -22,7 +22,7 @@ MAX_CHARTED_SYSTEMS = 6
 
 
 def show(store: Store, annotator: Annotator, release: EvaluableRelease, part: str) -> None:
-    """Show the runs on a part; on a sealed part, only leads see the ranks, and others see rounded figures."""
+    """Show the runs on a part; on a sealed part, only leads see ranks; others see rounded figures."""
     is_sealed = release.parts[part]
     if is_sealed and annotator.role != "lead":
         _show_rounded(store, release, part)
@@ -61,7 +61,7 @@ def _show_ranks(
 
 
 def _show_history(store: Store, annotator: Annotator, part: str, measure: str) -> None:
-    """Draw the figures of systems with several evaluations on this part, over all releases."""
+    """Draw the figures of systems with several evaluations on this part, across all releases."""
     with store.reading() as cursor:
         histories_by_system = leaderboard.collect_histories(cursor, part, measure, annotator)
     series = [item for item in histories_by_system.items() if len(item[1]) > 1]
@@ -75,7 +75,7 @@ def _show_history(store: Store, annotator: Annotator, part: str, measure: str) -
 
 
 def _show_rounded(store: Store, release: EvaluableRelease, part: str) -> None:
-    """Show the rounded figures of a sealed part that evaluators have received."""
+    """Show the rounded figures on a sealed part that evaluators have received."""
     with store.reading() as cursor:
         rounded_evaluations = leaderboard.list_rounded_evaluations(cursor, release.row.release_id, part)
     ui.heading(f"Sealed evaluations of {part}")

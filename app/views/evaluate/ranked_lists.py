@@ -28,7 +28,7 @@ def show_lists(
     colours: Mapping[int | None, str],
     has_chunks: bool,
 ) -> None:
-    """Show a query with its values and, if there are no chunks, the ranked documents of each system."""
+    """Show a query with its values and, if there are no chunks, each system's ranked documents."""
     st.html(f'<p class="gs-query" dir="auto">{query_link(query.text, query.query_id)}</p>')
     ui.note(f"{values.measure}: {describe_values(query) if len(names) > 1 else decimal(query.second)}")
     if not any(lists):
@@ -50,7 +50,7 @@ def show_chunks(
     passages: Sequence[result_lists.Passage],
     colours: Mapping[int | None, str],
 ) -> None:
-    """Show the chunks that a system returned with their evidence, and the evidence in no chunk."""
+    """Show the chunks that a system returned, with the evidence in them, and evidence that is in no chunk."""
     rows, missing = [], []
     for chunk in passages:
         document = documents.get(chunk.document_id)
@@ -68,12 +68,12 @@ def show_chunks(
 
 
 def describe_values(query: QueryValues) -> str:
-    """Return the values of both runs for a query as text."""
+    """Return both runs' values for a query as text."""
     return f"{decimal(query.first)} → {decimal(query.second)}"
 
 
 def mark_evidence(passage: result_lists.Passage) -> Markup:
-    """Mark the evidence of a passage, with some words around it; without evidence, give the first words."""
+    """Mark a passage's evidence, with some words around it; if there is none, give the first words."""
     if not passage.text:
         return Markup("<small>text not known</small>")
     html, position = Markup(), 0
@@ -94,7 +94,8 @@ def _name_passage(query: QueryValues, passage: result_lists.Passage) -> QueryNam
 
 
 def _shorten(text: str, head: int, tail: int) -> str:
-    """Shorten a text to its first `head` and its last `tail` characters if the text is longer than both."""
+    """Shorten a text to its first `head` and its last `tail` characters if it is longer than both
+    together."""
     return text if len(text) <= head + tail else f"{text[:head]} … {text[len(text) - tail :]}"
 
 

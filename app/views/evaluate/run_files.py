@@ -1,4 +1,4 @@
-"""Evaluate, the files: uploads of runs, answers and topics, each with the name of its system."""
+"""Evaluate, the files: uploads of runs, answers and topics, each with its system's name."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ RunColumns = tuple[dict[str, Any], ...]
 
 
 def ask_runs(key: str) -> tuple[Uploads, RunColumns]:
-    """Ask for run files, for the name of each system, and for the columns of queries and documents."""
+    """Ask for run files, for each system's name, and for the query and document columns."""
     columns: list[dict[str, Any]] = []
     uploads = ask_files(
         "Run files",
@@ -76,7 +76,7 @@ def ask_files(
     help_text: str,
     ask_more: Callable[[UploadedFile], object] = lambda _: None,
 ) -> Uploads:
-    """Ask for files, and for the name of the system that produced each file.
+    """Ask for files, and for the name of each file's system.
 
     Parameters
     ----------
@@ -103,7 +103,7 @@ def ask_files(
 
 
 def ask_topics(key: str, refusal: CurationError | None) -> UploadedFile | None:
-    """Ask for a table of the topics that the runs use.
+    """Ask for a table of the topics used in the runs.
 
     Parameters
     ----------
@@ -128,7 +128,7 @@ def ask_topics(key: str, refusal: CurationError | None) -> UploadedFile | None:
 
 @contextmanager
 def refuse_if_disk_full() -> Iterator[None]:
-    """Turn a write error, such as a full disk, into a sentence that says whom to ask."""
+    """Turn a write error, such as a full disk, into a sentence that says whom to contact."""
     try:
         yield
     except OSError as error:
@@ -140,7 +140,7 @@ def refuse_if_disk_full() -> Iterator[None]:
 
 @refuse_if_disk_full()
 def write_uploads(folder: Path, files: Uploads) -> RunFiles:
-    """Write files into a new subfolder; file extensions stay, because they determine the formats.
+    """Write files into a new subfolder; keep file extensions, because they determine the formats.
 
     Returns the name of the system and the path of each file, as parameters of a background job.
 

@@ -1,4 +1,4 @@
-"""Evaluate, the form: the options of an evaluation, and its start.
+"""Evaluate, the form: the options for an evaluation, and the button that starts it.
 
 Uploaded files stay in a folder next to the project until a background job has read the files.
 """
@@ -93,7 +93,7 @@ def show(context: PageContext, release: EvaluableRelease, part: str) -> None:
 
 
 def _ask_systems(context: PageContext, release: EvaluableRelease, part: str) -> list[str]:
-    """Ask for systems of the project, and show the time of a search and the data that an engine receives."""
+    """Ask for the project's systems, and show how long a search takes and what data an engine receives."""
     with context.store.reading() as cursor:
         offered = list_project_systems(cursor, context.annotator.role == "lead")
         form = Form(EvaluateRequest, None, release.row.release_id, {"systems": offered})
@@ -117,7 +117,7 @@ def _show_refusal(key: str, error: CurationError) -> None:
 
 
 def _make_form(release: EvaluableRelease, part: str, systems: Sequence[str]) -> Form[EvaluateRequest]:
-    """Make the form with the options of this release and these systems; entered values stay."""
+    """Make the form with the options for this release and these systems; entered values are kept."""
     facets = tuple(name for name in DEFAULT_FACETS if name in release.facets)
     start = EvaluateRequest(release.row.name, part, release.measures, facets)
     choices = {
@@ -130,7 +130,7 @@ def _make_form(release: EvaluableRelease, part: str, systems: Sequence[str]) -> 
 
 
 def _ask_reason(context: PageContext, part: str, key: str) -> str | None:
-    """Ask for the reason to evaluate a sealed part, and show which figures the person will see."""
+    """Ask for the reason for evaluating a sealed part, and show which figures the person will see."""
     visible = (
         "You see figures for all queries and for kinds with ten or more queries, but not for single queries."
     )
@@ -150,7 +150,7 @@ def _ask_reason(context: PageContext, part: str, key: str) -> str | None:
 
 
 def _describe_options(request: EvaluateRequest) -> list[str]:
-    """Return the chosen options, with their values, that a folded section of the form may hide."""
+    """Return the chosen options, with their values, that a collapsed section of the form may hide."""
     names = ("relevant", "skip_repeated", *ABOUT_RUNS)
     options = replace(EvaluateRequest(), **{name: getattr(request, name) for name in names})
     values = flatten_request(request)
@@ -221,7 +221,7 @@ def _refuse_unready(request: EvaluateRequest, runs: Uploads, answers: Uploads, s
 
 
 def _ask_options(form: Form[EvaluateRequest], release: EvaluableRelease, sealed: bool, is_lead: bool) -> None:
-    """Ask for measures, kinds of queries, comparisons, and the reading of runs."""
+    """Ask for measures, kinds of queries, comparisons, and how to read the runs."""
     with st.expander("Options"):
         if sealed and not is_lead:
             form.ask("skip_repeated")
@@ -240,7 +240,7 @@ def _ask_options(form: Form[EvaluateRequest], release: EvaluableRelease, sealed:
 
 
 def _ask_answers(store: Store, is_lead: bool, key: str) -> tuple[Uploads, dict[str, str | None]]:
-    """Ask for files of answers; ask leads also for the projects in which people graded the answers."""
+    """Ask for answer files; also ask leads for the projects in which the answers were graded."""
     with st.expander("Answers of the systems"):
         files = ask_files(
             "Files of answers",

@@ -1,4 +1,4 @@
-"""Home: the page on which a lead sees how far the project is, and what comes next."""
+"""Home: the page on which a lead sees how far the project has come, and what comes next."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Home of a project without a round: its documents, queries and people, and the start of a first round."""
+"""Home for a project without a round: its documents, queries and people, and the form that starts a first
+round."""
 
 from __future__ import annotations
 
@@ -40,7 +41,7 @@ class _Tile(NamedTuple):
 
 
 def show(context: PageContext) -> WorkflowState:
-    """Show what the project has and lacks, and the form of the first round; return the project's state."""
+    """Show what the project has and lacks, and the form for the first round; return the project's state."""
     state = figures_of(context.store).now(read_state)
     tiles = _make_tiles(state)
     for number, (cell, tile) in enumerate(zip(st.columns(len(tiles)), tiles, strict=True), 1):
@@ -60,7 +61,7 @@ def show(context: PageContext) -> WorkflowState:
 
 
 def show_end(store: Store) -> None:
-    """Show the result of the start of a first round, and the way to its items, until somebody answers."""
+    """Show the result of starting a first round, and a link to its items, until somebody answers."""
     with store.reading() as cursor:
         job, rounds = read_last_jobs(cursor).get(START), read_rounds(cursor)
     if job is not None and job.outcome == "done" and rounds.open_rounds and not rounds.answered:
@@ -91,7 +92,7 @@ def _make_tiles(state: WorkflowState) -> list[_Tile]:
 
 
 def _ask_start(context: PageContext, facts: Preparation) -> None:
-    """Ask for the few choices of a first round, with their defaults, and start it."""
+    """Ask for the few choices of a first round, with their defaults, and start the round."""
     ui.heading("First round")
     form, choices = Form(StartRequest), list_choices(facts)
     for cell, name in zip(st.columns(len(choices)), choices, strict=True):

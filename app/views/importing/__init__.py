@@ -137,7 +137,8 @@ def _ask_kind(holdings: list[Holding]) -> type[ImportRequest]:
 
 
 def _follow_address(default: str) -> None:
-    """Choose the kind of file that the address names; links use the ids of kinds, and controls the titles."""
+    """Choose the kind of file that the address names; links use the kinds' ids, and controls use their
+    titles."""
     name, last_what = st.query_params.get("kind", ""), st.session_state.get(_KIND_IN_ADDRESS)
     what = next((what for what, kind in REQUESTS.items() if name in (what, kind.title.casefold())), None)
     if name and what is None:
@@ -163,7 +164,8 @@ def _hint_at_other_kind(request: ImportRequest) -> None:
 
 
 def _show_last_import(context: PageContext) -> None:
-    """Show the result of the last import, and links to the next actions, in a new project first to Home."""
+    """Show the result of the last import, and links to the next actions; in a new project, the first link is
+    to Home."""
     context.show_result(IMPORT)
     job = context.jobs.get(IMPORT)
     if job is None or job.outcome != "done":

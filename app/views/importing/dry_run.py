@@ -1,4 +1,4 @@
-"""Import, the check: a dry run that shows the effect of an import before a lead starts the import."""
+"""Import, the check: a dry run that shows an import's effect before a lead starts it."""
 
 from __future__ import annotations
 

@@ -23,7 +23,7 @@ PASTED = "pasted queries"
 
 
 def show_file(context: PageContext, file: StoredUpload) -> None:
-    """Show the name of the uploaded file, and a button that removes the file."""
+    """Show the name of the uploaded file, and a button that removes it."""
     with st.container(horizontal=True, vertical_alignment="center", key="file"):
         st.html(
             f'<p class="gs-file"><b><bdi dir="auto">{escape(file.name)}</bdi></b> '
@@ -47,7 +47,7 @@ def describe_size(size: int) -> str:
 
 
 def ask_file(context: PageContext, kind: type[ImportRequest]) -> None:
-    """Ask for a file, and for a corpus also for a folder; after the upload the page shows what was sent."""
+    """Ask for a file, or for a corpus also for a folder; after the upload, the page shows what was sent."""
     takes_documents = kind is CorpusRequest
     formats = f"zip or tar of documents, {TABLES}" if takes_documents else TABLES
     limit = f"Up to {MAX_UPLOAD_MEGABYTES} MB. Import larger files with the command line."

@@ -44,7 +44,7 @@ BY_COLUMN, COLUMN_OF_EACH, ONE_PERSON, JUDGE = (
 
 
 def make_layout_form(kind: type[ImportRequest], file: StoredUpload) -> ImportForm:
-    """Make the import form for a file of this format."""
+    """Make the import form for a file in this format."""
     return Form(kind, key=file.folder.name)
 
 
@@ -68,7 +68,7 @@ def ask_documents(file: StoredUpload) -> CorpusRequest:
 
 
 def show_rows(preview: FilePreview) -> None:
-    """Show the first rows of the file as the chosen format reads them."""
+    """Show the file's first rows as read in the chosen format."""
     layout = preview.format if preview.encoding == "utf-8" else f"{preview.format}, {preview.encoding}"
     with st.container(key="rows"):
         rows = "row" if len(preview.rows) == 1 else f"{len(preview.rows)} rows"
@@ -76,7 +76,7 @@ def show_rows(preview: FilePreview) -> None:
 
 
 def ask_request(context: PageContext, request: ImportRequest, preview: FilePreview) -> ImportRequest:
-    """Ask for the columns and the other options of this kind of file; return the complete import request."""
+    """Ask for the columns and other options for this kind of file; return the complete import request."""
     request = replace(request, encoding=preview.encoding)
     key, fields = f"{request.what} {request.path}", file_fields(request.record)
     picks: ColumnPicks = {}
@@ -102,7 +102,7 @@ def ask_request(context: PageContext, request: ImportRequest, preview: FilePrevi
 def _choose_start(
     context: PageContext, request: ImportRequest, preview: FilePreview, picks: ColumnPicks
 ) -> tuple[ImportRequest, str]:
-    """Return the initial values of the form, and the part of the form's key that depends on these values.
+    """Return the initial values of the form, and the part of its key that depends on them.
 
     The initial name of a run is the name of its file. The initial markup of texts is the markup found in the
     first rows, or else the markup that the guide states.
@@ -127,12 +127,12 @@ def _ask_columns(fields: Sequence[FileField], preview: FilePreview, key: str) ->
 
 
 def _make_cells(count: int) -> list[DeltaGenerator]:
-    """Return cells for form fields in rows, at least as many as there are fields."""
+    """Return cells for form fields, in rows; there are at least as many cells as fields."""
     return [cell for _ in range(0, count, FIELDS_IN_ROW) for cell in st.columns(FIELDS_IN_ROW)]
 
 
 def ask_column(field: FileField, preview: FilePreview, key: str) -> str | list[str]:
-    """Ask for the column of a field, or for several columns; "" if the file has no column for the field."""
+    """Ask for a field's column or columns; "" if the file has no column for it."""
     label = f"{field.label} (needed)" if field.required_noun else field.label
     proposed = preview.fields.get(field.name)
     if field.several:
@@ -173,7 +173,7 @@ def _ask_traffic(form: ImportForm, picks: ColumnPicks) -> None:
 def _ask_judgments(
     context: PageContext, form: ImportForm, preview: FilePreview, picks: ColumnPicks, key: str
 ) -> dict[str, Any]:
-    """Ask who gave the judgments; return the options without widgets, and correct the chosen columns."""
+    """Ask who gave the judgments; return the options that have no widgets, and correct the chosen columns."""
     other_values: dict[str, Any] = {}
     likely = ONE_PERSON
     if picks.get("annotator"):
@@ -202,7 +202,7 @@ def _ask_judgments(
 
 
 def _ask_people_of_columns(context: PageContext, preview: FilePreview, key: str) -> dict[str, str]:
-    """Ask which columns hold grades; return column → the person who gave the grades in the column."""
+    """Ask which columns hold grades; return column → the person who gave its grades."""
     words = ("agent", "rater", "annot")
     likely = [name for name in preview.columns if any(word in name.lower() for word in words)]
     columns = st.multiselect("Columns with grades", preview.columns, default=likely, key=f"columns of {key}")

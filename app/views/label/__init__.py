@@ -28,7 +28,7 @@ PAGE = AppPage(20, "Label", "label", JUDGING_ROLES, show, shows_title=False, men
 
 
 def _show_first_stage(annotator: Annotator) -> None:
-    """Show a link to the next stage of the project to a lead who has no items to grade."""
+    """Show leads who have no items to grade a link to the project's next stage."""
     store = project_store()
     with store.reading() as cursor:
         items = read_items(cursor, annotator.name, read_open_rounds(cursor))

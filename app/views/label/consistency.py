@@ -1,4 +1,5 @@
-"""Label, My consistency: how often an annotator agrees with an earlier grade and with the consensus."""
+"""Label, My consistency: how often an annotator agrees with their own earlier grades and with the
+consensus."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Queries: the page on which a lead chooses the queries that people judge, and their documents."""
+"""Queries: the page on which a lead chooses which queries people judge, and which documents."""
 
 from __future__ import annotations
 

@@ -110,7 +110,7 @@ def _list_gaps(context: PageContext, state: CoverageState) -> None:
 
 
 def _ask_measuring(context: PageContext, state: CoverageState | None) -> None:
-    """Show a form that measures coverage; its initial values are the settings of the current map."""
+    """Show a form that measures coverage; its initial values are the current map's settings."""
     settings = state.map.parameters if state else {}
     if state and state.unmatched:
         st.warning(

@@ -1,4 +1,4 @@
-"""Coverage, Map: the regions of the corpus on a map, colored by the results of an evaluation."""
+"""Coverage, Map: the regions of the corpus on a map, coloured by the results of an evaluation."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ NO_RUN = "no run"
 
 @st.cache_resource(max_entries=MAX_CACHED_GRAPHS, show_spinner="Drawing the map…", hash_funcs=BY_PATH)
 def _lay_out_map(store: Store, map_id: str, _state: CoverageState) -> region_graph.RegionGraph:
-    """Compute the positions of the regions on a map; the positions depend only on the map."""
+    """Compute the positions of the regions on a map; they depend only on the map."""
     return region_graph.build_region_graph(_state)
 
 
@@ -45,7 +45,7 @@ def _make_link(number: int) -> str:
 
 
 def _ask_results(context: PageContext) -> by_query.EvaluatedValues | None:
-    """Ask for the evaluation whose results color the map; sealed evaluations cannot be chosen."""
+    """Ask for the evaluation whose results colour the map; sealed evaluations cannot be chosen."""
     with context.store.reading() as cursor:
         evaluations = [item for item in list_evaluations(cursor, context.annotator) if not item.sealed]
     if not evaluations:

@@ -1,4 +1,4 @@
-"""Queries, Pool: the page part on which a lead collects the documents that people judge."""
+"""Queries, Pool: the page part on which a lead collects the documents to be judged."""
 
 from __future__ import annotations
 
@@ -90,7 +90,8 @@ def _ask_pool(context: PageContext) -> None:
 
 
 def _describe_requests(cursor: Cursor, engine: str) -> str:
-    """Return a sentence about the data that a pool sends to an engine, or the reason why it cannot."""
+    """Return a sentence about the data that a pool sends to an engine, or the reason why the pool cannot be
+    made."""
     try:
         sentences = " ".join(list_notices(cursor, PoolRequest(systems=(engine,))))
     except CurationError as error:

@@ -58,7 +58,7 @@ def show(
 
 
 def _read_clicked_region(regions: Sequence[int]) -> int | None:
-    """Return the number of the region that a person clicked on the map; None without a click."""
+    """Return the number of the region that a person clicked on the map; None if there was no click."""
     value = st.query_params.get(REGION_PARAMETER, "")
     return int(value) if value.isdecimal() and int(value) in regions else None
 

@@ -92,7 +92,7 @@ def _ask_draw(context: PageContext, strata: Sequence[str], sample: SampleReport 
 
 
 def _start_or_confirm(context: PageContext, sample: SampleReport | None, request: DrawRequest) -> None:
-    """Draw the first sample at once; ask for confirmation before a new sample replaces the current sample."""
+    """Draw the first sample at once; ask for confirmation before a new sample replaces the current one."""
     problem = context.find_problem("sample", request)
     if problem is not None:
         ui.problem(RefusedError(problem))
@@ -103,7 +103,7 @@ def _start_or_confirm(context: PageContext, sample: SampleReport | None, request
 
 
 def _confirm_replacement(context: PageContext, sample: SampleReport) -> None:
-    """Ask for confirmation that a new sample replaces the current sample, and draw the new sample."""
+    """Ask for confirmation that a new sample replaces the current one, and draw the new sample."""
     pending: tuple[str, str, DrawRequest] | None = st.session_state.get(_PENDING_DRAW)
     if pending is None or pending[:2] != (sample.sample_id, context.last_job_id):
         return  # nobody has asked for a draw, or the sample has changed since
@@ -151,7 +151,7 @@ def _ask_quotas(label: str, strata: Sequence[str]) -> str:
 
 
 def _make_request(form: Form[Request], text: str, **values: object) -> Request | None:
-    """Return the request of the form; if the quotas cannot be parsed, show the reason and return None."""
+    """Return the form's request; if the quotas cannot be parsed, show the reason and return None."""
     lines = [line for line in text.splitlines() if line.strip()]
     try:
         return form.request(quotas=read_quotas(lines, form.request().size), **values)
@@ -189,7 +189,7 @@ def _show_drawn_queries(context: PageContext, sample: SampleReport) -> None:
 
 
 def _ask_leaving(context: PageContext, chosen: list[str]) -> None:
-    """Ask for the reason to leave the chosen queries out."""
+    """Ask for the reason for leaving out the chosen queries."""
     acts, store = context.acts, context.store
     form = acts.form("leave out")
     with st.form("leave out"):

@@ -69,7 +69,7 @@ def _name_stratum(query: TaggedQuery) -> str:
 def _ask_selection(
     context: PageContext, queries: Sequence[TaggedQuery], shown_queries: Sequence[TaggedQuery]
 ) -> list[TaggedQuery]:
-    """Ask for queries; return the selected queries, including those that the filter hides."""
+    """Ask for queries; return the selected queries, including those hidden by the filter."""
     has_tags = any(query.tags for query in queries)
     untagged = "" if has_tags else " No query has a tag yet: use “Look for tags” below."
     ui.note(f"{len(shown_queries):,} of {_count(queries)}. Choose queries to tag them.{untagged}")

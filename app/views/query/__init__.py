@@ -98,7 +98,7 @@ def _show_facts(facts: QueryFacts) -> None:
 
 
 def _show_counts(query_documents: QueryDocuments) -> None:
-    """Show the numbers of a query's documents, judged documents, relevant documents and disputes."""
+    """Show how many documents, judged documents, relevant documents and disputes a query has."""
     open_documents = query_documents.open
     counts = {"Documents": f"{len(query_documents.documents):,}"}
     if not query_documents.is_sealed:
@@ -117,7 +117,7 @@ def _show_counts(query_documents: QueryDocuments) -> None:
 
 
 def _edit_words(store: Store, acts: Acts, facts: QueryFacts) -> None:
-    """Offer a form that changes the information need and the notes of a query."""
+    """Offer a form that changes a query's information need and notes."""
     form = acts.form(f"edit {facts.query_id}")
     with st.popover("Need and notes"), st.form(form.key, border=False):
         need = st.text_area(
@@ -138,7 +138,7 @@ def _edit_words(store: Store, acts: Acts, facts: QueryFacts) -> None:
 
 
 def _edit_nuggets(store: Store, acts: Acts, facts: QueryFacts) -> None:
-    """Offer a form that changes the nuggets of a query, with nuggets that a model proposed."""
+    """Offer a form that changes a query's nuggets, including nuggets proposed by a model."""
     form, proposals = acts.form(f"nuggets {facts.query_id}"), facts.proposals
     waiting = proposals.proposed if proposals is not None and proposals.written is None else ()
     saved_texts = {nugget.text for nugget in facts.nuggets}
@@ -157,7 +157,7 @@ def _edit_nuggets(store: Store, acts: Acts, facts: QueryFacts) -> None:
 
 
 def _offer_unsealing(store: Store, annotator: Annotator, acts: Acts, form: FormState, query_id: str) -> None:
-    """Show the reason why no grades are shown; a lead can open the grades by giving a reason."""
+    """Show the reason why no grades are shown; a lead can open them by giving a reason."""
     st.info(SEALED, icon=":material/lock:")
     if annotator.role != "lead":
         return

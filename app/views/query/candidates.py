@@ -1,4 +1,4 @@
-"""Query, Documents: the candidates of a query, one of them with its votes and its text."""
+"""Query, Documents: a query's candidates, one of them with its votes and its text."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ OLDER_TEXT = "The votes are for an older text of this document. Nobody has judge
 
 
 def show(query_documents: QueryDocuments, document_id: str) -> None:
-    """Show the list of documents, and next to it the document with this id or else the first document."""
+    """Show the list of documents, and next to it the document with this id, otherwise the first one."""
     candidates = query_documents.documents
     if not candidates:
         st.info("No system has proposed a document for this query yet. Build a pool.")
@@ -58,12 +58,12 @@ def show(query_documents: QueryDocuments, document_id: str) -> None:
 
 
 def _break_name(system: str) -> Markup:
-    """Return the name of a system as HTML that breaks after `_` and `:`, so that many systems fit."""
+    """Return a system's name as HTML that can break after `_` and `:`, so that many systems fit."""
     return Markup(re.sub(r"([_:])", r"\1<wbr>", escape(system)))  # noqa: S704  escaped
 
 
 def _list_ranks(query_documents: QueryDocuments, candidate: QueryDocument) -> tuple[object, ...]:
-    """Return the table cells of a candidate that reveal no grades: its title, and its rank by each system."""
+    """Return a candidate's table cells that reveal no grades: its title, and its rank in each system."""
     document, pair = candidate.document, candidate.pair
     title = query_link(document.title or UNTITLED, query_documents.facts.query_id, document.document_id)
     remarks = [candidate.mark, "decided" if pair is not None and pair.how == "adjudicated" else ""]
@@ -72,7 +72,7 @@ def _list_ranks(query_documents: QueryDocuments, candidate: QueryDocument) -> tu
 
 
 def _grade_cell(candidate: QueryDocument, guide: Guide) -> GradeCell:
-    """Return the grade in the color that the guide gives it, or the reason why there is no grade."""
+    """Return the grade in the guide's colour for it, or the reason why there is no grade."""
     if candidate.is_withheld:
         return GradeCell(None, "", "yours")
     if candidate.pair is None:
@@ -91,7 +91,7 @@ def _list_votes(candidate: QueryDocument) -> str:
 
 
 def _show_grade(candidate: QueryDocument, names: Mapping[int, str]) -> None:
-    """Show how the grade of a pair was determined; `names` are the names of the relevance grades by value."""
+    """Show how a pair's grade was determined; `names` maps relevance grades to their names."""
     if candidate.is_withheld:
         ui.note(WITHHELD_SENTENCE)
     elif candidate.pair is not None:
@@ -115,7 +115,7 @@ def _show_opinions(candidate: QueryDocument, names: Mapping[int, str]) -> None:
 
 
 def _show_text(documents: QueryDocuments, candidate: QueryDocument) -> None:
-    """Show the whole text of a document as annotators see it."""
+    """Show a document's whole text as annotators see it."""
     ranks = [f"{name} {rank}" if rank else name for name, rank in candidate.ranks.items()]
     document, template = DocumentText.of(candidate.document), documents.guide.presentation
     drawn = draw_document(document, documents.facts.text, template, longest=None, image_hosts=image_hosts())

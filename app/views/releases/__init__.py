@@ -1,4 +1,4 @@
-"""Releases: the page on which leads read, make and renew frozen gold sets, in stages."""
+"""Releases: the page on which leads read, make and renew frozen gold sets in stages."""
 
 from __future__ import annotations
 

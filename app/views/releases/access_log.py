@@ -35,7 +35,7 @@ def show(context: PageContext, release: ReleaseRow) -> None:
 
 
 def _ask_monthly_limit(context: PageContext) -> None:
-    """Show a form that sets how many sealed evaluations an evaluator may start in a month."""
+    """Show a form that sets how many sealed evaluations an evaluator may start each month."""
     form = context.acts.form("sealed limit")
     with context.store.reading() as cursor:
         limit = read_monthly_limit(cursor)

@@ -1,4 +1,4 @@
-"""The stacked bars of the page Releases, which show shares of a whole."""
+"""The stacked bars on the page Releases, which show shares of a whole."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def draw_bars(label: str, legend: Sequence[str], rows: Sequence[BarRow], goals: 
 def draw_part_bars(
     label: str, legend: Sequence[str], queries: Mapping[str, int], grades: Mapping[str, int]
 ) -> None:
-    """Show a bar of queries and a bar of grades, each by part in the order of `queries`."""
+    """Show a bar of queries and a bar of grades, each divided by part in the order of `queries`."""
     by_part = {"Queries": list(queries.values()), "Grades": [grades[part] for part in queries]}
     draw_bars(label, legend, [BarRow(name, counts, f"{sum(counts):,}") for name, counts in by_part.items()])
 
@@ -72,7 +72,7 @@ def _bar_html(row: BarRow, legend: Sequence[str], target_ends: Sequence[float]) 
 
 
 def clip_share(value: float) -> float:
-    """Return the value, or the nearer of 0 and 1 if the value lies outside."""
+    """Return the value, or the nearer of 0 and 1 if it lies outside that range."""
     return min(1.0, max(0.0, value))
 
 

@@ -1,4 +1,4 @@
-"""The certificate of a split on the page Releases: its findings, and the shares of the parts as bars."""
+"""The certificate of a split on the page Releases: its findings, and the parts' shares as bars."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ MAX_KINDS = 16
 
 
 def show_findings(certificate: Certificate) -> None:
-    """Show the findings of the search for leakage between the parts of the split."""
+    """Show the findings of the search for leakage between the split's parts."""
     ui.findings(summarize_certificate(certificate))
 
 
 def show_tables(certificate: Certificate) -> None:
-    """Show the sections of the certificate of a split."""
+    """Show the sections of a split's certificate."""
     ui.folded(build_sections(certificate))
 
 
 def show_shares(certificate: Certificate, other_rows: Sequence[BarRow] = ()) -> None:
-    """Show the queries of each part as bars, with lines at the requested fractions."""
+    """Show each part's queries as bars, with lines at the requested fractions."""
     names, targets = _read_targets(certificate)
     counts = [share.reached for share in certificate.shares if share.dimension == ALL]
     rows = [BarRow("Queries", counts, f"{certificate.queries:,}"), *other_rows]
@@ -55,6 +55,6 @@ def show_kinds(certificate: Certificate) -> None:
 
 
 def _read_targets(certificate: Certificate) -> tuple[list[str], list[float]]:
-    """Return the parts of the split in their order, and the requested fractions of the parts."""
+    """Return the parts of the split in their order, and the parts' requested fractions."""
     names = [share.part for share in certificate.shares if share.dimension == ALL]
     return names, [certificate.parameters["parts"][name] for name in names]

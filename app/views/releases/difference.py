@@ -17,7 +17,7 @@ _OPEN_SECTION_COUNT = 2
 
 
 def show(context: PageContext, release: ReleaseRow) -> None:
-    """Compare a release with another release; the release that was frozen first comes first."""
+    """Compare a release with another release; the one frozen first comes first."""
     store = context.store
     with store.reading() as cursor:
         releases = list_releases(cursor)
@@ -38,5 +38,5 @@ def show(context: PageContext, release: ReleaseRow) -> None:
 
 @st.cache_resource(max_entries=_MAX_CACHED_DIFFS, show_spinner="Comparing the releases…", hash_funcs=BY_PATH)
 def _compare(store: Store, before: tuple[str, str], after: tuple[str, str]) -> Diff:
-    """Compare two releases, given by name and id; the result is cached for good."""
+    """Compare two releases, given by name and id; the result is cached permanently."""
     return compare_releases(store, before[0], after[0])

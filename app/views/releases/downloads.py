@@ -1,4 +1,4 @@
-"""The download of the file that an export job or a backup job has made.
+"""The download of the file made by an export job or a backup job.
 
 Only the person who requested a file can download the file, because a reason for opening sealed grades is
 personal. The address of a download contains the random name of the folder, which nobody can guess.
@@ -31,7 +31,7 @@ MEDIA_TYPES = {"export": "application/zip", "backup": "application/octet-stream"
 
 
 async def download(request: Request) -> Response:
-    """GET: return the file of an export or a snapshot to the person who requested the file."""
+    """GET: return the file of an export or a snapshot to the person who requested it."""
     try:
         require_role(request.state.account, "lead")
     except CurationError as error:
@@ -48,7 +48,7 @@ async def download(request: Request) -> Response:
 
 
 def find_file(job: Job) -> Path | None:
-    """Find the file that an export job or a backup job made; None if the file does not exist."""
+    """Find the file that an export job or a backup job made; None if it does not exist."""
     folder = Path(job.parameters["folder"])
     if job.kind == "export":
         path = folder / name_zip(job.parameters["name"], job.parameters["format"])

@@ -57,7 +57,7 @@ def _ask_export(context: PageContext, shown_release: ShownRelease, format_name: 
 
 
 def _make_form(release: ShownRelease, format_name: str) -> Form[ExportRequest]:
-    """Make the export form with the parts and options that a format offers."""
+    """Make the export form with the parts and options available for a format."""
     never_sealed = FORMATS[format_name].never_sealed
     offered = [part for part in release.queries if not (never_sealed and part in release.sealed)]
     open_parts = tuple(part for part in offered if part not in release.sealed)

@@ -73,7 +73,7 @@ def show(context: PageContext) -> None:
 
 
 def _show_result(context: PageContext) -> None:
-    """Show the result of the last freeze, with the ways to the new release and to its evaluation."""
+    """Show the result of the last freeze, with links to the new release and to its evaluation."""
     context.show_result(FREEZE_JOB)
     job = context.jobs.get(FREEZE_JOB)
     if job is not None and job.outcome == "done" and not context.is_running(job):

@@ -1,4 +1,4 @@
-"""Releases, Gate: the agreement that a release requires, compared with the agreement now."""
+"""Releases, Gate: the agreement that a release requires, compared with the current agreement."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def _show_check(check: agreement_gate.GateCheck) -> None:
 
 
 def _read_sentence(check: agreement_gate.GateCheck) -> str:
-    """Return the sentence of a check without the name of its figure and without its state."""
+    """Return the sentence of a check without its figure's name and its state."""
     text = check.sentence.partition(": ")[2].partition(": ")[2]
     return f"{text[:1].upper()}{text[1:]}."
 
@@ -85,7 +85,7 @@ def _ask_thresholds(context: PageContext) -> None:
 def _draw_threshold(
     label: str, value: float | None, low: float | None, high: float | None, threshold: float
 ) -> None:
-    """Show a figure with its interval on a line from 0 to 1, and the threshold that it must reach."""
+    """Show a figure with its interval on a line from 0 to 1, with the threshold that it must reach."""
     interval = ""
     if low is not None and high is not None:
         width = to_css_percent(clip_share(high) - clip_share(low))

@@ -1,4 +1,4 @@
-"""The preview of a split on the page Releases, before a lead stores the split."""
+"""The preview of a split on the page Releases, before a lead stores it."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def show(preview: SplitPreview) -> None:
 
 
 def show_details(preview: SplitPreview) -> None:
-    """Show the kinds of queries by part, the groups of tied queries, and the tables of the certificate."""
+    """Show the kinds of queries by part, the groups of tied queries, and the certificate's tables."""
     certificate.show_kinds(preview.certificate)
     _show_groups(preview)
     ui.heading("Certificate")

@@ -77,7 +77,7 @@ def _show_changes(store: Store, set_staleness: SetStaleness) -> None:
 
 
 def _show_difference(store: Store, judged_hash: str, current_hash: str) -> None:
-    """Show the differences between the judged text and the current text of a document."""
+    """Show the differences between a document's judged text and its current text."""
     try:
         change = compare_texts(store, judged_hash, current_hash)
     except NotFoundError as error:

@@ -56,7 +56,7 @@ def show(context: PageContext) -> None:
 
 
 def _show_summary(context: PageContext, release: ReleaseRow) -> None:
-    """Show the parts of a release, whether its content was altered, and the certificate of its split."""
+    """Show the parts of a release, whether its content was altered, and its split's certificate."""
     store = context.store
     try:
         shown_release = overview.read_overview(store, release.name)

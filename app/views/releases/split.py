@@ -1,4 +1,4 @@
-"""Releases, Split: the page part on which a lead previews a split and stores the split."""
+"""Releases, Split: the page part on which a lead previews and stores a split."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def show(context: PageContext) -> None:
 
 
 def _show_state(state: SplitState) -> None:
-    """Show how many graded queries have a part of the split, and how many wait for a part."""
+    """Show how many graded queries are assigned to a part of the split, and how many are not yet."""
     graded = pluralize(state.graded, "graded query", "graded queries")
     if not state.graded:
         st.info(NO_GRADES, icon=":material/info:")
@@ -64,7 +64,7 @@ def _show_state(state: SplitState) -> None:
 
 
 def _choose_start(job: Job | None, state: SplitState) -> tuple[SplitRequest, str]:
-    """Return the initial request of the form, and a text that distinguishes this request from other requests.
+    """Return the form's initial request, and a text that distinguishes it from other requests.
 
     The initial request is the request of the last preview, or else of the current split, or else the default
     request.
@@ -86,7 +86,7 @@ def _offer_preview(context: PageContext, request: SplitRequest, problems: Sequen
 
 
 def _read_preview(context: PageContext) -> SplitPreview | None:
-    """Read the last preview; None if its job is running or has failed, or if its file is deleted."""
+    """Read the last preview; None if its job is running or has failed, or if its file was deleted."""
     job = context.jobs.get(PREVIEW_JOB)
     if job is None or context.is_running(job):
         return None

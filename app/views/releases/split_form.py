@@ -48,7 +48,7 @@ def ask_split(
 def _ask_parts(
     start_parts: Sequence[tuple[str, float]], key: str
 ) -> tuple[tuple[tuple[str, float], ...], list[str]]:
-    """Ask for the names and shares of parts in rows; return the parts and their problems."""
+    """Ask for the names and shares of parts in rows; return the parts and any problems with them."""
     rows_key = f"rows of parts {key}"
     rows: list[int] = st.session_state.setdefault(rows_key, list(range(len(start_parts))))
     parts: list[tuple[str, float]] = []
@@ -77,7 +77,7 @@ def _ask_parts(
 
 
 def _ask_part(start_part: tuple[str, float], number: int, key: str) -> tuple[str, float]:
-    """Ask for the name of a part and for its share of the queries."""
+    """Ask for a part's name and its share of the queries."""
     name, share = start_part
     new_name = st.text_input(f"Name of part {number}", name, max_chars=31, width=150, key=f"part {key}")
     percent = st.number_input(
@@ -95,7 +95,7 @@ def _ask_part(start_part: tuple[str, float], number: int, key: str) -> tuple[str
 def _ask_rules(
     form: Form[SplitRequest], rules: Rules, cuts: Mapping[tuple[str, str], str], key: str
 ) -> dict[str, Any]:
-    """Ask for the rules that keep queries together; return the fields that have no widgets in the form."""
+    """Ask for the rules that keep queries together; return the fields without widgets in the form."""
     form.ask("query", "paraphrase")
     if form.value("paraphrase") is not None:
         form.ask("model")
@@ -122,7 +122,7 @@ def _ask_cuts(rules: Rules, cuts: Mapping[tuple[str, str], str], key: str) -> di
 def _ask_assignment(
     form: Form[SplitRequest], start_request: SplitRequest, has_releases: bool, key: str
 ) -> dict[str, Any]:
-    """Ask how groups of queries are assigned to parts; return the fields that have no widgets in the form."""
+    """Ask how groups of queries are assigned to parts; return the fields without widgets in the form."""
     form.ask("by_time")
     is_limited = st.checkbox(
         "Limit the largest group",

@@ -65,7 +65,7 @@ def _ask_round(store: Store, acts: Acts, fields: Form[RoundRequest], key: str, p
 
 
 def _show_cost(store: Store, acts: Acts, request: RoundRequest) -> None:
-    """Show the items and the time of each person, or the reason why the round cannot be opened."""
+    """Show each person's items and time, or the reason why the round cannot be opened."""
     try:
         planned = open_round(store, request, acts.by, dry_run=True)
     except CurationError as error:

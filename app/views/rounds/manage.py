@@ -45,7 +45,7 @@ FORM = "manage"
 
 
 class LastAct(NamedTuple):
-    """The last action of this session in the part Manage: the round, the time and the result."""
+    """This session's last action in the part Manage: the round, the time and the result."""
 
     round: str
     at: datetime
@@ -102,7 +102,7 @@ def _confirm(store: Store, status: RoundStatus, acts: Acts, name: str) -> None:
 
 
 def _run_action(acts: Acts, status: RoundStatus, action: Callable[[], Result]) -> None:
-    """Run the action of a form of the part Manage, and keep the result for the next run of the page."""
+    """Run the action of a form in the part Manage, and keep the result for the page's next run."""
     acts.do(acts.form(FORM), lambda: LastAct(status.round, utc_now(), action()))
 
 

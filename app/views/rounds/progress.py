@@ -27,7 +27,7 @@ def show(store: Store, status: RoundStatus, _: Acts) -> None:
 
 
 def _follow_progress(store: Store, first_status: RoundStatus) -> None:
-    """Draw the progress of a round; read the progress again if the project has changed."""
+    """Draw the progress of a round; reread it if the project has changed."""
     with store.reading() as cursor:
         version = read_set_fingerprint(cursor)
     last_read: tuple[object, RoundStatus, list[AnnotatorWork]] | None = st.session_state.get(_LAST_READ)

@@ -1,4 +1,4 @@
-"""Settings, Backup: the page part on which leads take backups of the project."""
+"""Settings, Backup: the page part on which leads back up the project."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Guide, Document: the form in which a lead chooses what annotators see of a document."""
+"""Guide, Document: the form in which a lead chooses which parts of a document annotators see."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def show(store: Store, acts: Acts, editor: GuideEditor | None) -> None:
 
 
 def _list_fields(documents: Sequence[Document]) -> list[str]:
-    """Return the names of the documents' fields, the most frequent field first."""
+    """Return the names of the documents' fields, most frequent first."""
     records = (json.loads(document.metadata) for document in documents)
     counter = Counter(name for record in records for name, value in record.items() if value)
     counter["url"] += sum(bool(document.url) for document in documents)

@@ -49,7 +49,7 @@ def show(store: Store, acts: Acts, editor: GuideEditor | None) -> None:
 
 
 def _show_start(store: Store, acts: Acts, others: Sequence[GuideDraft], editor: GuideEditor | None) -> None:
-    """Ask for a text from which to start; the text replaces the author's draft."""
+    """Ask for a text to start from, which replaces the author's draft."""
     with store.reading() as cursor:
         guide = current_guide(cursor)
     sources: dict[str, Callable[[], str]] = {f"Current guide: {guide.title}": lambda: compose_source(guide)}

@@ -1,4 +1,4 @@
-"""The guide editor: the session's copy of a lead's draft of the labeling guide, with unsaved changes.
+"""The guide editor: the session's copy of a lead's draft of the labeling guide, including unsaved changes.
 
 The callback of a field stores the change in memory at once, because Streamlit drops the change if another
 click follows. The next run of the page then saves all changes to the project.
@@ -56,7 +56,7 @@ class GuideEditor:
         return source
 
     def change(self, edit: Edit) -> None:
-        """Remember the new value of a field until the changes are saved."""
+        """Remember a field's new value until the changes are saved."""
         self._field_edits.append(edit)
 
     def rearrange(self, edit: Edit, part: int) -> None:
@@ -65,8 +65,8 @@ class GuideEditor:
         self.part = part
 
     def save(self, store: Store) -> None:
-        """Save the remembered changes; raise the same errors as `save_draft`. This function calls no
-        Streamlit function, so nothing can interrupt the save.
+        """Save the remembered changes; raise the same errors as `save_draft`. No Streamlit function is
+        called, so nothing can interrupt the save.
         """
         with self._lock:
             source = self.unsaved_source
@@ -77,7 +77,7 @@ class GuideEditor:
             self._field_edits, self._structure_edits = [], []
 
     def load(self, draft: GuideDraft) -> None:
-        """Replace the text of the editor, and show the new text in new fields."""
+        """Replace the editor's text, and show the new text in new fields."""
         with self._lock:
             self._field_edits, self._structure_edits = [], []
             self.draft = draft
@@ -90,7 +90,7 @@ class GuideEditor:
 
 
 def get_editor(store: Store, author: str) -> GuideEditor | None:
-    """Return the session's editor of the guide; None if the author has no draft in the project."""
+    """Return the session's guide editor; None if the author has no draft in the project."""
     with store.reading() as cursor:
         draft = find_draft(cursor, author)
     editor: GuideEditor | None = st.session_state.get(_SESSION)
@@ -103,7 +103,7 @@ def get_editor(store: Store, author: str) -> GuideEditor | None:
 
 
 def replace_draft(store: Store, source: str, author: str, editor: GuideEditor | None) -> None:
-    """Replace the author's draft by a text, without a Streamlit call; the previous draft stays stored."""
+    """Replace the author's draft with a text, without any Streamlit call; the previous draft stays stored."""
     with store.reading() as cursor:
         draft = find_draft(cursor, author)
     saved = save_draft(store, source, author, draft and draft.revision)

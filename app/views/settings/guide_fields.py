@@ -51,7 +51,7 @@ def describe_problem(problem: GuideProblem) -> str:
 
 
 class PartForm:
-    """The fields of a part of the guide, with keys, problems, and functions that report changes."""
+    """The fields for a part of the guide, with keys, problems, and functions that report changes."""
 
     def __init__(self, editor: GuideEditor, problems: dict[Location, str], part_location: Location) -> None:
         self.editor, self._problems, self._part_location = editor, problems, part_location

@@ -1,4 +1,4 @@
-"""Guide, Questions: the form in which leads answer the questions of annotators about the guide."""
+"""Guide, Questions: the form in which leads answer annotators' questions about the guide."""
 
 from __future__ import annotations
 

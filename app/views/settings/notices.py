@@ -1,4 +1,4 @@
-"""Settings, Notices: the page part on which leads choose the notices that the app sends to a webhook."""
+"""Settings, Notices: the page part on which leads choose which notices the app sends to a webhook."""
 
 from __future__ import annotations
 

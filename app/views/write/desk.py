@@ -1,4 +1,4 @@
-"""The desk of a person on the page Write: the query on screen, and how the person moves between queries."""
+"""A person's desk on the page Write: the query on screen, and how the person moves between queries."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ QueryIds = tuple[str, ...]
 
 @dataclass
 class Desk:
-    """The state of a part of the page Write between runs, which Streamlit cannot interrupt in a change.
+    """The state of a part of the page Write between runs, which Streamlit cannot interrupt while it changes.
 
     Attributes
     ----------
@@ -46,7 +46,7 @@ class Desk:
         self.sent_draft = sent_draft
 
     def open(self, ids: QueryIds | None, confirmation: str = "") -> None:
-        """Show a query on screen; with None the page chooses the query."""
+        """Show a query on screen; if None, the page chooses one."""
         self.current, self.revision = ids, None
         self.whole_documents, self.confirmation = set(), confirmation
 
@@ -56,7 +56,7 @@ class Desk:
         self.leave("Skipped. The query comes back after the others.")
 
     def choose_next(self, waiting: list[QueryIds]) -> QueryIds | None:
-        """Return the first query that was not skipped, or start again if all queries were skipped."""
+        """Return the first query that was not skipped, or start over if all were skipped."""
         remaining = [ids for ids in waiting if ids not in self.skipped_ids]
         if waiting and not remaining:
             self.skipped_ids = []
@@ -83,17 +83,17 @@ def get_desk(part: str) -> Desk:
 
 
 def show_skip_button(is_answered: bool, key: str) -> bool:
-    """Show the button that moves on to the next query; an unfinished query on screen returns later."""
+    """Show the button that moves on to the next query; an unfinished query returns later."""
     label = "Leave it" if is_answered else "Later"
     help_text = "Skip for now; the query comes back after the others"
     return st.button(label, key=f"later {key}", shortcut=PUT_OFF_SHORTCUT, help=help_text)
 
 
 def make_draft_name(acts: Acts, part: str, item: str) -> str:
-    """Return the name of a draft in the browser, made from project, author, part of the page and item."""
+    """Return a draft's name in the browser, made from the project, author, part of the page and item."""
     return f"goldgrade:{cookie_codec().project}:{acts.by}:{part}:{item}"
 
 
 def join_answers(answers: Iterable[str]) -> str:
-    """Join answers in one line, each isolated so that writing directions do not mix."""
+    """Join answers in one line, isolating each so that writing directions do not mix."""
     return " / ".join(map(isolate, answers))

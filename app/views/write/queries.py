@@ -93,7 +93,7 @@ def _ask_query(task: writing_queue.WritingTask, acts: Acts) -> None:
 
 
 def _save_unless_warned(task: writing_queue.WritingTask, acts: Acts, text: str, draft: str) -> None:
-    """Store the query, unless there is a warning that the writer has not seen yet."""
+    """Store the query unless there is a warning that the writer has not seen yet."""
     store = project_store()
     try:
         sentences = writing_queue.check_task_text(store, task.task_id, text, acts.by).sentences

@@ -1,4 +1,4 @@
-"""Write, Questions: the page part on which a lead lets a language model write questions for documents."""
+"""Write, Questions: the page part on which a lead has a language model write questions for documents."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def show(context: PageContext) -> None:
 
 
 def _ask_questions(context: PageContext) -> None:
-    """Ask for the questions, and start the job once the person has seen what it would send."""
+    """Ask for the questions, and start the job once the person has seen what would be sent."""
     fields, estimate = Form(QuestionRequest), context.acts.form("estimate questions")
     fields.ask("documents", "per_document", "kinds")
     with st.expander("More options"):

@@ -1,4 +1,4 @@
-"""Imports of files, with one module for each kind of file, such as corpus, traffic and queries.
+"""File imports, with one module for each kind of file, such as corpus, traffic and queries.
 
 Each import reads the records of a file, stores them in one transaction, and counts the records that it leaves
 out.

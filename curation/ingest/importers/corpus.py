@@ -40,7 +40,7 @@ NO_TEXT = "no column contains text, so people would judge documents by the title
 
 @dataclass(frozen=True)
 class CorpusImport:
-    """Result of an import of documents.
+    """The result of importing documents.
 
     Attributes
     ----------
@@ -99,7 +99,7 @@ class CorpusImport:
 
 @dataclass
 class CorpusBuilder:
-    """Documents that an import reads from files: the version of each document, and rows for new versions.
+    """The documents that an import reads from files: each document's version, and rows for new versions.
 
     versions: version, index of the file, and line of each document id.
     in_files: hashes of all known versions, if texts of some versions stay in files.
@@ -121,12 +121,12 @@ class CorpusBuilder:
 
     @property
     def source(self) -> str:
-        """Return the name of the first file, and the number of further files."""
+        """Return the name of the first file, and how many further files there are."""
         more = len(self.sources) - 1
         return f"{self.sources[0]} and {more:,} more" if more else self.sources[0]
 
     def add_document(self, document: Document, _: int) -> None:
-        """Keep a document for storage if the project lacks this version of the document."""
+        """Keep a document for storage if the project lacks this version of it."""
         if document.content_hash not in self.known:
             self.new.append(document)
         if len(self.new) == _BATCH:
@@ -246,7 +246,7 @@ def read_documents(records: Records, requested: CorpusFields, builder: CorpusBui
 
 
 def _add_version(document: Document, line: int, builder: CorpusBuilder, records: Records) -> bool:
-    """Return whether the document's id is new; note a problem if the same id has different content."""
+    """Return whether the document's id is new; record a problem if the same id has different content."""
     entry = (document.content_hash, len(builder.problems) - 1, line)
     first = builder.versions.setdefault(document.document_id, entry)
     version, file_index, first_line = first
@@ -268,7 +268,7 @@ def _add_version(document: Document, line: int, builder: CorpusBuilder, records:
 def compare_versions(
     before: KnownVersions, versions: Mapping[str, str], builder: CorpusBuilder
 ) -> CorpusImport:
-    """Compare a new snapshot of the corpus with the versions of documents that the project has."""
+    """Compare a new snapshot of the corpus with the document versions that the project has."""
     stored = before.versions
     added = sum(document_id not in stored for document_id in versions)
     unchanged = sum(stored.get(document_id) == version for document_id, version in versions.items())

@@ -1,4 +1,4 @@
-"""Documents made from the records of a file, and the content hash of each version of a document.
+"""Documents made from a file's records, and the content hash of each document version.
 
 A document has the values of its fields. The group and all columns without a field become metadata.
 """
@@ -27,7 +27,7 @@ def compute_content_hash(document: Document) -> str:
 
 
 def build_known_document(values: Mapping[str, Any], fields: CorpusFields, known: Container[str]) -> Document:
-    """Make the document of a record, or return the stored version that lacks only its group.
+    """Make the document for a record, or return the stored version if only its group is missing.
 
     A new version would set aside all grades of the document.
     """
@@ -39,7 +39,7 @@ def build_known_document(values: Mapping[str, Any], fields: CorpusFields, known:
 
 
 def drop_group(document: Document, group: str | None) -> Document:
-    """Return the document without the column of groups in its metadata."""
+    """Return the document without the group column in its metadata."""
     if group is None:
         return document
     metadata = {name: value for name, value in json.loads(document.metadata).items() if name != group}
@@ -48,7 +48,7 @@ def drop_group(document: Document, group: str | None) -> Document:
 
 
 def build_document(values: Mapping[str, Any], fields: CorpusFields) -> Document:
-    """Make a document from the values of a record; columns without a field become metadata."""
+    """Make a document from a record's values; columns that match no field become metadata."""
     used = {fields.id, fields.title, *fields.body, fields.url, fields.date}
     valid = {name: column for name in VALID if (column := getattr(fields, name)) in values}
     other_values = select_unused(values, used | {*valid.values()}, fields.inside)

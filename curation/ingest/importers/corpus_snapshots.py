@@ -18,7 +18,7 @@ from curation.store.documents import HELD, count_versions, is_held, snapshot_ver
 
 
 class KnownVersions(NamedTuple):
-    """The versions of documents in a project: the current version of each id, and all content hashes. held:
+    """The document versions in a project: the current version of each id, and all content hashes. held:
     whether the corpus has only documents that search engines returned.
     """
 
@@ -34,7 +34,7 @@ def compute_snapshot_id(versions: Mapping[str, str]) -> str:
 
 
 def read_known_versions(cursor: Cursor) -> KnownVersions:
-    """Return the versions of documents that the project has."""
+    """Return the document versions that the project has."""
     snapshot = get_setting(cursor, "corpus")
     versions = snapshot_versions(cursor, snapshot)
     return KnownVersions(snapshot, versions, version_hashes(cursor), is_held(cursor))

@@ -1,4 +1,4 @@
-"""Warnings about a corpus that was imported as asked, but probably not as meant."""
+"""Warnings about a corpus that was imported as requested, but probably not as intended."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _UNLIKELY_ID = re.compile(r"(?i)true|false|-?\d+\.\d+(?:e[+-]?\d+)?|\d{4}-\d\d-\
 
 
 def describe_alike(folder: FolderRemarks) -> list[str]:
-    """Return a sentence about the files of a folder whose names differ only by case or by Unicode form."""
+    """Return a sentence about files in a folder whose names differ only in case or Unicode form."""
     if not folder.alike:
         return []
     return [f"Some names differ only by case or by Unicode form: {join_names(folder.alike, 10)}."]
@@ -28,7 +28,8 @@ def describe_alike(folder: FolderRemarks) -> list[str]:
 def find_corpus_warnings(
     documents: Sequence[Document], fields: CorpusFields, records: Records
 ) -> Iterator[str]:
-    """Yield warnings: front matter in texts, no title, long texts that are not searched, unlikely ids."""
+    """Yield warnings: front matter in texts, missing titles, long texts that are not searched, and unlikely
+    ids."""
     if not documents:
         return
     with_front_matter = sum(starts_with_front_matter(document.body) for document in documents)

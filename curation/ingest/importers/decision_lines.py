@@ -30,7 +30,7 @@ def read_decision_lines(
     layout: FileLayout | None = None,
     progress: Progress = silent,
 ) -> list[DecisionLine]:
-    """Return the decisions in a file; a line without a reason gets the common reason `reason`.
+    """Return the decisions in a file; a line without its own reason gets `reason`.
 
     Raises
     ------

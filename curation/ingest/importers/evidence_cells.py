@@ -102,7 +102,7 @@ def locate_evidence(stated: Sequence[StatedEvidence], document_id: str, body: st
 
 
 def select_evidence_in_text(stated: Sequence[StatedEvidence], body: str) -> tuple[StatedEvidence, ...]:
-    """Return the ranges of evidence, except ranges that have only a quote which is not in the body."""
+    """Return the ranges of evidence, except those given only by a quote that is not in the body."""
     return tuple(span for span in stated if span.start is not None or find_quote(span.quote, body))
 
 

@@ -91,7 +91,7 @@ ORDER BY location, name, file_id
 
 
 def read_linked_documents(store: Store, hashes: pa.Array) -> Iterator[pa.Table]:
-    """Yield rows of the table `documents` for versions of documents whose texts are in files.
+    """Yield rows of the table `documents` for document versions whose texts are in files.
 
     Raises
     ------
@@ -109,7 +109,7 @@ def read_linked_documents(store: Store, hashes: pa.Array) -> Iterator[pa.Table]:
 
 
 def store_linked_texts(store: Store, document_ids: Iterable[str]) -> None:
-    """Store the texts of documents of the current corpus that the project lacks.
+    """Store texts of documents in the current corpus that the project lacks.
 
     Raises
     ------
@@ -130,7 +130,7 @@ def store_linked_texts(store: Store, document_ids: Iterable[str]) -> None:
 
 
 def find_changed_files(store: Store) -> Iterator[tuple[str, InputError]]:
-    """Yield a refusal for each file of the current corpus that is missing or has changed.
+    """Yield an error for each file of the current corpus that is missing or has changed.
 
     The content of a file is compared only if the file was written since the import and has the same size.
     """
@@ -153,7 +153,7 @@ def find_changed_files(store: Store) -> Iterator[tuple[str, InputError]]:
 
 
 def _is_older(path: Path, size: int, imported_at: datetime) -> bool:
-    """Return whether a file has the size that was imported and has not changed since the import."""
+    """Return whether a file has the same size as when it was imported and has not changed since."""
     state = path.stat()
     changed_at = datetime.fromtimestamp(state.st_mtime, UTC).replace(tzinfo=None)
     return state.st_size == size and changed_at < imported_at - _CLOCK_PRECISION
@@ -175,7 +175,7 @@ def _read_rows(file: LinkedFile, rows: Sequence[int], hashes: frozenset[str]) ->
 
 
 def _require_unchanged(file: LinkedFile) -> Path:
-    """Return the path of a file; refuse a file that is missing or is not the imported file."""
+    """Return the path of a file; reject a file that is missing or is not the one imported."""
     refuse_address(file.location)
     path = Path(file.location, file.name)
     try:
@@ -231,7 +231,7 @@ class _LinkedCorpus(CorpusBuilder):
             super().add_document(document, number)
 
     def add_file(self, location: str, name: str, checksum: str, format: str, layout: FileLayout) -> None:
-        """Add the file whose documents were read since the last call to the list of files."""
+        """Add the file whose documents have been read since the last call to the list."""
         import pyarrow as pa
         import pyarrow.parquet as pq
 
@@ -262,7 +262,7 @@ def link_corpus(
     author: str = COMMAND_LINE,
     withdraw: Withdraw = keep_items,
 ) -> CorpusImport:
-    """Import the documents of a folder or a file as the project's corpus, and leave the texts in the files.
+    """Import the documents of a folder or a file as the project's corpus, leaving the texts in the files.
 
     The snapshot of the corpus has the same id as if the texts were copied. The import stores the texts of
     documents that are pooled or judged, and of the first `TRIED_DOCUMENTS` documents.

@@ -1,4 +1,4 @@
-"""Imported judgments, merged to one judgment for each annotator and pair: the latest grade counts."""
+"""Imported judgments, merged into one judgment per annotator and pair: the latest grade counts."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _ONE_GRADE = (
 
 
 class JudgmentKey(NamedTuple):
-    """Key of an annotator's current grade: annotator, query id and document id."""
+    """The key of an annotator's current grade: annotator, query id and document id."""
 
     annotator: str
     query_id: str
@@ -31,7 +31,8 @@ class JudgmentKey(NamedTuple):
 
 
 class ImportedJudgment(NamedTuple):
-    """A judgment from a file; `grade` None means cannot tell, and `evidence` None means no evidence."""
+    """A judgment from a file; a `grade` of None means cannot-tell, and an `evidence` of None means no
+    evidence."""
 
     query_id: str
     document_id: str
@@ -52,7 +53,7 @@ class ImportedJudgment(NamedTuple):
 def merge_judgments(
     judgments: Sequence[ImportedJudgment], left_out: dict[str, int]
 ) -> dict[JudgmentKey, ImportedJudgment]:
-    """Return one judgment for each annotator and pair, with joined evidence; count repetitions.
+    """Return one judgment per annotator and pair, with joined evidence; count repetitions.
 
     If an annotator graded a pair several times, the latest grade counts.
 
@@ -74,7 +75,7 @@ def merge_judgments(
 
 
 def _keep_latest(same_pair: list[ImportedJudgment], left_out: Counter[str]) -> list[ImportedJudgment]:
-    """Return an annotator's judgments of a pair, except judgments that a later different grade replaces."""
+    """Return an annotator's judgments of a pair, except those replaced by a later, different grade."""
     times = [judgment.submitted_at for judgment in same_pair if judgment.submitted_at is not None]
     if len(times) < len(same_pair) or len({judgment.grade for judgment in same_pair}) == 1:
         return same_pair
@@ -86,7 +87,7 @@ def _keep_latest(same_pair: list[ImportedJudgment], left_out: Counter[str]) -> l
 def _join_judgments(
     same_pair: list[ImportedJudgment], left_out: Counter[str], problems: list[str]
 ) -> ImportedJudgment:
-    """Merge an annotator's judgments of a pair into one judgment."""
+    """Merge an annotator's judgments of a pair into one."""
     first, *later_judgments = same_pair
     merged = first
     for judgment in later_judgments:

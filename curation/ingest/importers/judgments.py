@@ -102,7 +102,7 @@ def _choose_columns(records: Records, requested: JudgmentFields, takes_evidence:
 
 
 class JudgmentFile:
-    """Reader of a file of judgments, checked against the project's guide, queries and documents.
+    """A reader for a judgments file, checked against the project's guide, queries and documents.
 
     Attributes
     ----------
@@ -164,7 +164,7 @@ class JudgmentFile:
         self.unknown, self.unread = self._unknown.names, dict(self._times.unread)
 
     def _read_judgments(self) -> list[ImportedJudgment]:
-        """Return the judgments in the order of the file, or raise an error with all problems of the file."""
+        """Return the judgments in the order of the file, or raise an error with all problems in the file."""
         cells: list[_Cell] = []
         with suppress(InputError):  # recorded in the file's problems and raised with the other problems
             for record in self._records:
@@ -198,7 +198,7 @@ class JudgmentFile:
             self._problems.add_general(f"no time in {self.fields.time!r} could be read", NO_TIME)
 
     def _advise_grade_map(self) -> str:
-        """Return the advice to map all unknown grades of the file."""
+        """Return advice on how to map all unknown grades in the file."""
         known_grades = {text: format_grade(grade) for text, grade in self._grade_map.items()}
         scale = ", ".join(f"{grade.value} {grade.name}" for grade in self._guide.scale)
         map_text = format_map(known_grades | {text: "?" for text, _ in self._unknown_grades})
@@ -232,7 +232,7 @@ class JudgmentFile:
             )
 
     def _make_judgment(self, cell: _Cell) -> ImportedJudgment | None:
-        """Return the judgment of a cell; None for a cell that is left out or has a problem."""
+        """Return the judgment of a cell; None if the cell is left out or has a problem."""
         if not self._is_graded(cell) or not self._is_complete(cell):
             return None
         query = self._find_query(cell)
@@ -269,7 +269,7 @@ class JudgmentFile:
         return not reason
 
     def _is_a_grade(self, text: str) -> bool:
-        """Return whether the grade map or the labeling guide has a grade with that name, such as "None"."""
+        """Return whether the grade map or the labeling guide has a grade with this name, such as "None"."""
         return normalise_grade(text) in self._grade_map or self._guide.find_grade(text) is not None
 
     def _is_complete(self, cell: _Cell) -> bool:
@@ -283,7 +283,7 @@ class JudgmentFile:
         return not missing
 
     def _find_query(self, cell: _Cell) -> Query | None:
-        """Return the project's query with that id or text, or a new query if the file has the text."""
+        """Return the project's query with this id or text, or a new query if the file has its text."""
         redacted = redact(cell.query_text if cell.query_text != cell.query else "")
         try:
             query = self._queries.find(cell.query, cell.line)
@@ -303,7 +303,7 @@ class JudgmentFile:
         return self._make_query(cell, redacted.text)
 
     def _make_query(self, cell: _Cell, text: str) -> Query:
-        """Return a query with the cell's text and id, which is compared with the project's queries later."""
+        """Return a query with the cell's text and id, to be compared later with the project's queries."""
         normalised = normalise_query(text)
         query_id = cell.query if self._queries.by == "id" else ""
         if not query_id or has_email_address(query_id):

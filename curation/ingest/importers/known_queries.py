@@ -1,4 +1,4 @@
-"""Lookup of a project's queries by id, alternative id or text, as files name queries.
+"""Lookup of a project's queries by what files call them: an id, an alternative id or a text.
 
 If a file has a different id for a query's text that the project knows, that id becomes an alternative id of
 the query.
@@ -26,7 +26,7 @@ OTHER_IDS = "other_ids"
 
 
 class QueryLookup(NamedTuple):
-    """Result of a lookup of names: ids of queries, problems of ambiguous names, and unknown names."""
+    """The result of a name lookup: query ids, problems with ambiguous names, and unknown names."""
 
     query_ids: list[str]
     problems: list[str]
@@ -70,11 +70,11 @@ class KnownQueries:
         return type(self)(self._queries.values(), {**self.metadata, **metadata})
 
     def shares_id_with(self, find: Callable[[Iterable[str]], Collection[str]]) -> bool:
-        """Return whether a query and a document have the same id; `find` returns ids of documents."""
+        """Return whether a query and a document have the same id; `find` returns document ids."""
         return bool(find(self._queries))
 
     def find_by_id(self, name: str) -> Query | None:
-        """Return the query with that id or alternative id; None if no query has the id."""
+        """Return the query with this id or alternative id; None if there is none."""
         return self._queries.get(name) or self._by_other_id.get(name)
 
     def alike(self, names: Collection[str]) -> dict[str, str]:
@@ -82,11 +82,12 @@ class KnownQueries:
         return find_lookalikes(names, [*self._queries, *self._by_other_id])
 
     def find_by_text(self, normalised: str) -> list[Query]:
-        """Return all queries with that normalized text, sorted by id."""
+        """Return all queries with this normalized text, sorted by id."""
         return self._by_text.get(normalised, [])
 
     def find(self, name: str, by: NamedBy | None = None) -> Query | None:
-        """Return the query with this id or text; without `by`, a prefix such as `id:` or `text:` decides.
+        """Return the query with this id or text; if `by` is not given, a prefix such as `id:` or `text:`
+        decides.
 
         Raises
         ------
@@ -130,7 +131,7 @@ class KnownQueries:
 
 
 class QueryColumn:
-    """A column of a file with ids or texts of queries, as its name or its cells show.
+    """A column of a file with ids or texts of queries, as determined by its name or its cells.
 
     Attributes
     ----------
@@ -149,7 +150,7 @@ class QueryColumn:
         return self._known.alike(names)
 
     def find(self, name: str, line: int) -> Query | None:
-        """Return the query that a cell names by id or text; None for an unknown query.
+        """Return the query that a cell names by id or text; None if it is unknown.
 
         Raises
         ------
@@ -179,7 +180,7 @@ class QueryColumn:
             self._refuse_mixture("text", name, line)
 
     def _refuse_mixture(self, kind: str, name: str, line: int) -> None:
-        """Refuse a column that mixes ids and texts of queries, because a text can equal an id by chance."""
+        """Refuse a column that mixes ids and texts of queries, because a text can coincide with an id."""
         self._first = self._first or (kind, name, line)
         if self._first[0] != kind:
             meaning = {"id": "is the id of a query", "text": "can only be the text of a query"}
@@ -191,14 +192,15 @@ class QueryColumn:
 
 
 def find_name_kind(field: str) -> NamedBy | None:
-    """Return 'id' or 'text' for a column of queries by the column's name; None if the name is not clear."""
+    """Return 'id' or 'text' for a column of queries by the column's name; None if the name does not
+    decide."""
     if _ID_COLUMN.fullmatch(field):
         return "id"
     return "text" if _TEXT_COLUMN.fullmatch(field) else None
 
 
 def find_query_id(cursor: Cursor, name: str) -> str:
-    """Return the id of the query that a person names by id or text; an unknown name is returned unchanged.
+    """Return the id of the query that a person names by id or text; return an unknown name unchanged.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Nuggets of a query: the facts that a good answer states.
+"""A query's nuggets: the facts that a good answer states.
 
 A file has a row for each nugget, or a list of objects for each query, as in TREC's RAG track (R. Pradeep et
 al. 2024, Initial nugget evaluation results for the TREC 2024 RAG track with the AutoNuggetizer framework). A
@@ -39,13 +39,13 @@ OBJECT = 'Write each nugget as {"text": "…", "importance": "vital"}.'
 
 
 class Nugget(NamedTuple):
-    """A nugget: a fact that a good answer states."""
+    """A fact that a good answer states."""
 
     text: str
     vital: bool
 
     def make_id(self, query_id: str) -> str:
-        """Return the nugget's id, a hash of query and text."""
+        """Return the nugget's id, a hash of its query and text."""
         return f"n{digest('nugget', query_id, self.text)[:16]}"
 
 
@@ -58,7 +58,7 @@ def import_nuggets(
     progress: Progress = silent,
     author: str = COMMAND_LINE,
 ) -> QueryItemsImport:
-    """Import the nuggets of a file, in one transaction.
+    """Import the nuggets in a file, in one transaction.
 
     Raises
     ------
@@ -92,7 +92,7 @@ def import_nuggets(
 def write_nuggets(
     store: Store, query_id: str, nuggets: Sequence[Nugget], author: str, call_id: str | None = None
 ) -> bool:
-    """Replace the nuggets of a query by nuggets that a person wrote; return whether anything changed.
+    """Replace a query's nuggets with nuggets that a person wrote; return whether anything changed.
 
     Parameters
     ----------
@@ -122,13 +122,13 @@ def write_nuggets(
 
 
 def parse_nugget_lines(vital: str, okay: str) -> list[Nugget]:
-    """Return nuggets from a text of vital and a text of okay nuggets, one on each line."""
+    """Return nuggets from one text of vital nuggets and one of okay nuggets, with one nugget per line."""
     kinds = ((vital, True), (okay, False))
     return [Nugget(line, is_vital) for text, is_vital in kinds for line in text.splitlines() if line.strip()]
 
 
 def split_nugget_texts(nuggets: Sequence[Nugget]) -> tuple[list[str], list[str]]:
-    """Return the texts of the vital nuggets, and the texts of the okay nuggets."""
+    """Return the texts of the vital nuggets and of the okay nuggets."""
     vital_texts = [nugget.text for nugget in nuggets if nugget.vital]
     return vital_texts, [nugget.text for nugget in nuggets if not nugget.vital]
 
@@ -141,7 +141,7 @@ def read_nuggets(cursor: Cursor, query_id: str | None = None) -> dict[str, tuple
 
 
 def group_nugget_rows(rows: Sequence[Mapping[str, Any]]) -> dict[str, tuple[Nugget, ...]]:
-    """Return nuggets by query id, from the rows of a release's table of nuggets."""
+    """Return nuggets by query id, from the rows of a release's nugget table."""
     nuggets: dict[str, tuple[Nugget, ...]] = {}
     for row in rows:
         nuggets[row["query_id"]] = (*nuggets.get(row["query_id"], ()), Nugget(row["text"], row["vital"]))
@@ -179,7 +179,7 @@ def _append_nuggets(
 
 
 def _read_nuggets_of(record: Record, used: NuggetFields, records: Records, rows: QueryRows) -> list[Nugget]:
-    """Return the nuggets of a record in a file. The cell has one nugget, or a list of objects or texts."""
+    """Return the nuggets in a file's record, whose cell has one nugget or a list of objects or texts."""
     value = record.fields.get(used.nugget or "")
     nuggets = []
     if value == []:
@@ -211,7 +211,7 @@ def _read_nuggets_of(record: Record, used: NuggetFields, records: Records, rows:
 
 
 def find_nugget_problems(text: str) -> list[str]:
-    """Return the problems of a nugget's text."""
+    """Return the problems in a nugget's text."""
     if not text:
         return ["a nugget is empty; write a fact, or remove the line"]
     if len(text) > MAX_NUGGET_LENGTH:

@@ -30,12 +30,12 @@ class Redacted(NamedTuple):
 
     @property
     def is_empty(self) -> bool:
-        """Return whether the text has nothing but placeholders and punctuation."""
+        """Return whether the text contains nothing but placeholders and punctuation."""
         return bool(self.kinds) and not _LETTER.search(_PLACEHOLDER.sub("", self.text))
 
 
 def redact(text: str) -> Redacted:
-    """Replace personal data in a text by placeholders such as `[email]`.
+    """Replace personal data in a text with placeholders such as `[email]`.
 
     The rules are applied until no rule matches, so that redacting the result again changes nothing.
     """

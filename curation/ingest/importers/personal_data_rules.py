@@ -116,7 +116,7 @@ class Rule:
 
     @cached_property
     def pattern(self) -> re.Pattern[str]:
-        """Compile the pattern at the first search of a text, so that the server starts faster."""
+        """Compile the pattern when a text is first searched, so that the server starts faster."""
         return re.compile(self.written, re.IGNORECASE)
 
     @property
@@ -138,7 +138,7 @@ class Rule:
 
 
 def is_iban(account: str) -> bool:
-    """Return whether an IBAN has the right check digits (ISO 13616)."""
+    """Return whether an IBAN has correct check digits (ISO 13616)."""
     characters = SEPARATORS.sub("", account)
     return is_modulo_97(characters[4:] + characters[:4])
 
@@ -154,7 +154,7 @@ def is_public_ip6(address: str) -> bool:
 
 
 def looks_random(token: str) -> bool:
-    """Return whether letters and digits alternate in a word as in a random secret key.
+    """Return whether letters and digits alternate in a word as they do in a random secret key.
 
     Random text changes between letters and digits at 0.40 of its steps (0.47 if hexadecimal), and between
     small letters, capitals and digits at 0.62; names and camel case change at 0.1 to 0.4. A key has 24
@@ -183,7 +183,7 @@ def looks_random(token: str) -> bool:
 
 
 def _count_changes(signs: str) -> int:
-    """Return the number of neighboring characters of different classes; all digits are one class."""
+    """Return the number of adjacent characters in different classes; all digits are one class."""
     classes = DIGIT.sub("0", signs)
     return sum(left != right for left, right in pairwise(classes))
 
@@ -197,7 +197,7 @@ def _is_global_ip(address: str) -> bool:
 
 
 def _is_phone(number: str) -> bool:
-    """Return whether digits have the length of a phone number and are not a GS1 article number."""
+    """Return whether the digits are as long as a phone number and are not a GS1 article number."""
     digits = re.sub(r"[^0-9]", "", number)
     has_article_length = number.isdigit() and len(digits) in (8, 12, 13, 14)
     return 7 <= len(digits) <= 15 and not (has_article_length and is_article(digits))
@@ -233,7 +233,7 @@ def _has_three_parts(token: str) -> bool:
 
 
 def make_number_check(*modules: str) -> Callable[[str], bool]:
-    """Return a function that checks a number without separators by modules of python-stdnum."""
+    """Return a function that uses python-stdnum modules to check a number without separators."""
 
     def check(number: str) -> bool:
         digits = SEPARATORS.sub("", number).upper()

@@ -1,4 +1,4 @@
-"""Addition of queries to a project, from files and by people, so that each text is judged once.
+"""Addition of queries to a project, from files or by people, so that each text is judged only once.
 
 Each query id belongs to one text. A query that a person writes with personal data is refused.
 """
@@ -32,7 +32,7 @@ def make_query_id(normalised: str) -> str:
 
 
 def read_active_queries(cursor: Cursor) -> list[Query]:
-    """Return the queries to be judged or already judged, by query id.
+    """Return the queries that are to be judged or have been judged, by query id.
 
     The queries to be judged are the current sample, imported queries, queries that people or models wrote,
     and queries that a round other than pilot and practice has shown. Retired queries and withheld queries of
@@ -55,7 +55,7 @@ def read_active_queries(cursor: Cursor) -> list[Query]:
 
 
 class ImportedQuery(NamedTuple):
-    """A query in a file, with the other values of the query's line."""
+    """A query in a file, with the other values on its line."""
 
     query: Query
     metadata: str
@@ -67,18 +67,18 @@ class ImportedQuery(NamedTuple):
 
     @property
     def has_own_id(self) -> bool:
-        """Return whether the query's id comes from the file, and is not made from the query's text."""
+        """Return whether the query's id comes from the file, and was not made from the query's text."""
         return self.query.query_id != make_query_id(self.query.normalised)
 
     def has_other_id_than(self, known: Query) -> bool:
-        """Return whether a file gives a query of the project a different id."""
+        """Return whether a file gives one of the project's queries a different id."""
         return self.has_own_id and self.query.query_id != known.query_id
 
 
 def compare_named_queries(
     named: Iterable[tuple[Query, int]], known: KnownQueries, problems: Problems
 ) -> tuple[list[Query], dict[str, str]]:
-    """Compare the queries in a file of judgments with the project; return new queries and known ids.
+    """Compare the queries in a file of judgments with the project; return the new queries and the known ids.
 
     Parameters
     ----------
@@ -136,7 +136,7 @@ def compare_queries(
 
 
 def _find_by_text(row: ImportedQuery, known: KnownQueries, problems: Problems) -> Query | None:
-    """Return the only query with a row's text; note a problem if several queries have the text."""
+    """Return the only query with a row's text; record a problem if several queries have it."""
     equal = known.find_by_text(row.query.normalised)
     if not equal:
         return None
@@ -152,12 +152,12 @@ def _describe_twin(row: ImportedQuery, known: Iterable[Query], where: str = "") 
 
 
 def describe_text_conflict(query: Query, other: Query, where: str) -> str:
-    """Return the sentence about a query id with two different texts."""
+    """Return a sentence about a query id with two different texts."""
     return f"query {query.query_id!r} has the text {query.text!r}, but {other.text!r} {where}"
 
 
 def _update_query(known: ImportedQuery, row: ImportedQuery) -> ImportedQuery:
-    """Return a known query, updated with the values of a file's row, except missing values."""
+    """Return a known query, updated with the values of a file's row, except for missing values."""
     source = "imported" if known.query.source == "traffic" else known.query.source
     need = row.query.information_need or known.query.information_need
     names = read_other_ids(known.metadata)
@@ -191,7 +191,7 @@ def add_query(
     information_need: str | None = None,
     source: Literal["written", "synthetic"] = "written",
 ) -> Query:
-    """Add a query that a person or a model wrote, and return the query; a missing id is made from the text.
+    """Add and return a query that a person or a model wrote; a missing id is made from the text.
 
     Raises
     ------
@@ -222,14 +222,15 @@ def add_query(
 
 
 def find_personal_data(what: str, text: str) -> list[str]:
-    """Return a list with a sentence about personal data in a person's text; [] without such data."""
+    """Return a list with one sentence about personal data in a person's text; [] if there is none."""
     kinds = ", ".join(sorted(redact(text).kinds))
     sentence = f"The {what} contains personal data ({kinds}), which goldgrade does not store. Remove it."
     return [sentence] if kinds else []
 
 
 def has_email_address(query_id: str) -> bool:
-    """Return whether an id has an e-mail address; an id may look like a card number or a key."""
+    """Return whether an id contains an e-mail address; ids that look like a card number or a key are
+    allowed."""
     return "email" in redact(query_id).kinds
 
 

@@ -72,7 +72,7 @@ BARE = "only personal data"
 
 @dataclass(frozen=True)
 class QueryImport:
-    """Result of an import of queries.
+    """The result of importing queries.
 
     Attributes
     ----------
@@ -146,7 +146,7 @@ def import_queries(
     author: str = COMMAND_LINE,
     withdraw: Withdraw = keep_items,
 ) -> QueryImport:
-    """Import the queries of a BEIR folder, JSON lines, CSV, TSV or Parquet.
+    """Import queries from a BEIR folder, JSON lines, CSV, TSV or Parquet.
 
     Raises
     ------
@@ -199,7 +199,7 @@ def import_queries(
 def _read_queries(
     records: Records, fields: QueryFields, left_out: Counter[str], known_fields: Collection[str]
 ) -> list[ImportedQuery]:
-    """Return the distinct queries of the file, whose filters may use `known_fields` of documents."""
+    """Return the distinct queries in the file, whose filters may use the document fields `known_fields`."""
     rows: dict[str, ImportedQuery] = {}
     marks = find_mark_columns(records.columns, fields.used.values())
     for record in records:
@@ -252,7 +252,7 @@ def _make_row(
 def _read_filter(
     record: Record, column: str | None, names: Collection[str], problems: Problems
 ) -> dict[str, Any]:
-    """Return the metadata of a query from a cell with a filter; {} for an empty cell."""
+    """Return a query's metadata from a filter cell; {} for an empty cell."""
     value = record.fields.get(column or "")
     if value is None or value == "":
         return {}
@@ -284,7 +284,7 @@ def _list_answers(
 
 
 def _list_tags(cursor: Cursor, rows: Iterable[ImportedQuery], id_of: Mapping[str, str]) -> list[TagStatement]:
-    """Return a statement for each tag of a query's rows, which says that the query has the tag."""
+    """Return, for each tag on a query's rows, a statement that the query has the tag."""
     known_rows = _resolve_rows(cursor, rows, id_of)
     statements = (TagStatement(query_id, tag, True) for query_id, row in known_rows for tag in row.tags)
     return list(dict.fromkeys(statements))
@@ -293,7 +293,7 @@ def _list_tags(cursor: Cursor, rows: Iterable[ImportedQuery], id_of: Mapping[str
 def _resolve_rows(
     cursor: Cursor, rows: Iterable[ImportedQuery], id_of: Mapping[str, str]
 ) -> Iterator[tuple[str, ImportedQuery]]:
-    """Yield each row with answers or tags, and the project's id of the row's query."""
+    """Yield each row that has answers or tags, with the project's id for its query."""
     with_items = [row for row in rows if row.answers or row.tags]
     if not with_items:
         return
@@ -305,7 +305,7 @@ def _resolve_rows(
 
 
 def _redact_value(value: Any, kinds: set[str]) -> Any:
-    """Return the value with placeholders for personal data; `kinds` collects the kinds of personal data."""
+    """Return the value with placeholders for personal data; `kinds` collects the kinds found."""
     if isinstance(value, str) or (isinstance(value, int) and not isinstance(value, bool)):
         redacted = redact(str(value))
         kinds.update(redacted.kinds)

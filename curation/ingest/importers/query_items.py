@@ -1,4 +1,4 @@
-"""Items of queries in a file: the import of reference answers and nuggets.
+"""Queries' items in a file: the import of reference answers and nuggets.
 
 An item is one reference answer or nugget. A file names a query by id or text. The items on several lines of
 the same query are combined. The items of a file replace the items that the query had before, as a new
@@ -32,7 +32,7 @@ _WAYS_OUT = {
 
 @dataclass(frozen=True)
 class QueryItemsImport:
-    """Result of an import of reference answers or nuggets.
+    """The result of importing reference answers or nuggets.
 
     Attributes
     ----------
@@ -70,7 +70,7 @@ class QueryItemsImport:
 
 
 class QueryRows:
-    """Rows of a file that name queries of the project in one of several columns.
+    """Rows of a file that name the project's queries in one of several columns.
 
     Parameters
     ----------
@@ -86,7 +86,7 @@ class QueryRows:
         self.left_out, self.personal = Counter[str](), Counter[str]()
 
     def find_query_id(self, record: Record) -> str | None:
-        """Return the id of the query that a record names; note an unknown or ambiguous name."""
+        """Return the id of the query that a record names; record an unknown or ambiguous name."""
         names = [to_text(record.fields.get(column.field or "")).strip() for column in self._columns]
         try:
             for column, name in zip(self._columns, names, strict=True):
@@ -99,7 +99,7 @@ class QueryRows:
         return None
 
     def check(self, items_of: Sized, noun: str) -> None:
-        """Raise the problems of the file; a file without any usable item is a problem, too."""
+        """Raise the problems in the file; having no usable item counts as a problem too."""
         self._unknown.report(self.left_out)
         self._records.problems.check()
         if not items_of:
@@ -108,7 +108,7 @@ class QueryRows:
     def outcome(
         self, items_of: Mapping[str, Sized], changes: tuple[int, int], fields: ReferenceFields | NuggetFields
     ) -> QueryItemsImport:
-        """Return the result of an import of these reference answers or nuggets."""
+        """Return the result of importing these reference answers or nuggets."""
         return QueryItemsImport(
             queries=len(items_of),
             items=sum(map(len, items_of.values())),
@@ -125,7 +125,7 @@ class QueryRows:
 def find_revisions(
     known: Mapping[str, tuple[int, Sequence[Item] | None]], items_of: Mapping[str, Sequence[Item]]
 ) -> tuple[list[tuple[str, int, list[Item]]], tuple[int, int]]:
-    """Return query id, next revision and items of each query whose items differ from the newest revision.
+    """Return the id, next revision and items of each query whose items differ from the newest revision.
 
     The second value has two numbers: queries without stored items, and queries with different stored items.
 

@@ -1,4 +1,4 @@
-"""Tags of queries, which rules find and people set.
+"""Queries' tags, which rules find and people set.
 
 Rules find some tags (`RULE_TAGS`). People set the other tags: the tags in `BY_PEOPLE`, and tags that leads
 declared (`declare_tags`). Each statement is a row of `query_tags`. The latest statement about a query and a
@@ -49,7 +49,7 @@ def read_own_tags(cursor: Cursor) -> list[str]:
 
 
 def read_known_tags(cursor: Cursor) -> list[str]:
-    """Return all tags of the project: tags of rules, of people, and declared tags."""
+    """Return all of the project's tags: those set by rules, those set by people, and declared ones."""
     return [*RULE_TAGS, *BY_PEOPLE, *read_own_tags(cursor)]
 
 
@@ -78,12 +78,12 @@ def describe_known_tags(known: Sequence[str]) -> str:
 
 
 def to_tag_name(value: str) -> str:
-    """Return a field's value as the name of a tag: in lower case, with hyphens for spaces."""
+    """Return a field's value as the name of a tag: in lower case, with hyphens instead of spaces."""
     return re.sub(r"[\s_]+", "-", unicodedata.normalize("NFC", value).strip().lower())
 
 
 def parse_tag_names(value: Any) -> list[str]:
-    """Return the names of the tags in a cell, which has a list, or values separated by commas or bars."""
+    """Return the tag names in a cell that has a list, or values separated by commas or vertical bars."""
     texts = map(to_text, value) if isinstance(value, list) else re.split(r"[,|]", to_text(value))
     return [name for name in map(to_tag_name, texts) if name]
 
@@ -96,7 +96,7 @@ def is_tag_name(name: str) -> bool:
 def declare_tags(
     store: Store, names: Sequence[str], author: str = COMMAND_LINE, actor: str = COMMAND_LINE
 ) -> list[str]:
-    """Declare tags for the project; return the tags that are new.
+    """Declare tags for the project; return the new ones.
 
     Parameters
     ----------
@@ -119,7 +119,7 @@ def declare_tags(
 
 
 def add_own_tags(cursor: Cursor, names: Iterable[str], author: str) -> list[str]:
-    """Declare tags for the names that are not known tags, and return these names.
+    """Declare as tags the names that are not known tags, and return them.
 
     Raises
     ------
@@ -141,7 +141,7 @@ def add_own_tags(cursor: Cursor, names: Iterable[str], author: str) -> list[str]
 
 @dataclass(frozen=True)
 class TagChanges:
-    """Changes of tags by a person: query id and tag of each change, and the number of unchanged tags."""
+    """A person's tag changes: the query id and tag of each change, and the number of unchanged tags."""
 
     added: list[tuple[str, str]]
     removed: list[tuple[str, str]]
@@ -155,7 +155,7 @@ class TagChanges:
 
 
 class TagStatement(NamedTuple):
-    """A statement that a query has a tag, or does not have the tag."""
+    """A statement that a query has or does not have a tag."""
 
     query_id: str
     tag: str
@@ -163,13 +163,14 @@ class TagStatement(NamedTuple):
 
 
 def read_latest_tags(cursor: Cursor, by_person: bool) -> dict[tuple[str, str], bool]:
-    """Return the latest statement of rules or people for each query and tag."""
+    """Return the latest statement by rules or people for each query and tag."""
     rows = cursor.execute(_LATEST, [by_person]).fetchall()
     return {(query_id, tag): present for query_id, tag, present in rows}
 
 
 def read_tags_by_people(cursor: Cursor, tag: str) -> dict[str, bool]:
-    """Map normalized texts of queries to whether people set the tag; one query with the text is enough."""
+    """Map normalized texts of queries to whether people set the tag; one tagged query with the text is
+    enough."""
     rows = cursor.execute(
         f"SELECT normalised, bool_or(present) FROM ({_LATEST}) JOIN queries USING (query_id) "  # noqa: S608
         "WHERE tag = ? GROUP BY normalised",

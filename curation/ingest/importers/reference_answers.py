@@ -1,4 +1,4 @@
-"""Reference answers of queries, from files and people.
+"""Queries' reference answers, from files and people.
 
 Each reference answer is a correct answer to its query. A file has one answer or a list of answers for a
 query, and names the query by id or text (`query_items`). A column that may have a system's answers is read as
@@ -46,7 +46,7 @@ _REFERENCES = """
 
 
 class StoredReferences(NamedTuple):
-    """Reference answers of a query, with their source: a file's name or `PEOPLE`."""
+    """A query's reference answers, with their source: a file's name or `PEOPLE`."""
 
     answers: tuple[str, ...]
     source: str | None
@@ -96,7 +96,7 @@ def import_answers(
 
 
 def _choose_columns(records: Records, requested: ReferenceFields) -> ReferenceFields:
-    """Choose the columns; refuse a column that no person chose and that may have a system's answers."""
+    """Choose the columns; reject a column that nobody chose and that may hold a system's answers."""
     used = records.resolve(requested)
     context = find_context_column(used.reference, records.columns)
     if requested.reference is None and context is not None:
@@ -108,7 +108,7 @@ def _choose_columns(records: Records, requested: ReferenceFields) -> ReferenceFi
 
 
 def _refuse_no_texts(record: Record, column: str, records: Records) -> None:
-    """Refuse a column of references that was not chosen by a person if a cell does not hold texts."""
+    """Reject a reference column that nobody chose if one of its cells does not hold texts."""
     value = record.fields.get(column)
     items = value if isinstance(value, list) else [value]
     texts = [item.get("text", 0) if isinstance(item, dict) else item for item in items]
@@ -119,7 +119,7 @@ def _refuse_no_texts(record: Record, column: str, records: Records) -> None:
 
 
 def find_context_column(reference: str | None, columns: Sequence[str]) -> str | None:
-    """Return a column which shows that `reference` may have a system's answers; None without one."""
+    """Return a column that suggests that `reference` holds a system's answers; None if there is none."""
     if reference not in SYSTEM_ANSWERS:
         return None
     gold = match_column(GOLD, [*columns, *(column.partition(".")[0] for column in columns)])
@@ -127,7 +127,7 @@ def find_context_column(reference: str | None, columns: Sequence[str]) -> str | 
 
 
 def parse_answer_texts(value: Any) -> list[str]:
-    """Return the texts of a cell: one text, a list in JSON or Python, or `{"text": [...]}`."""
+    """Return the texts in a cell: one text, a list in JSON or Python, or `{"text": [...]}`."""
     if isinstance(value, Mapping):
         return parse_answer_texts(value.get("text"))
     if isinstance(value, list):
@@ -148,7 +148,7 @@ def read_answers(cursor: Cursor) -> dict[str, tuple[str, ...]]:
 
 
 def redact_answers(value: Any, left_out: Counter[str], personal: Counter[str]) -> list[str]:
-    """Return the answers of a cell without personal data; count empty answers in `left_out`."""
+    """Return the answers in a cell without personal data; count empty answers in `left_out`."""
     answers = []
     for text in parse_answer_texts(value):
         redacted = redact(text)
@@ -182,12 +182,12 @@ def append_answers(cursor: Cursor, answers_of: Mapping[str, Sequence[str]], sour
 
 
 def read_reference_revisions(cursor: Cursor, query_ids: Sequence[str]) -> dict[str, int]:
-    """Return the revision of the current reference answers by query id, for queries with such answers."""
+    """Return the revision of the current reference answers by query id, for queries that have any."""
     sql = "SELECT query_id, revision FROM current_reference_answers WHERE list_contains(?::TEXT[], query_id)"
     return dict(cursor.execute(sql, [list(query_ids)]).fetchall())
 
 
 def read_references(cursor: Cursor, query_id: str, revision: int | None = None) -> StoredReferences:
-    """Return the reference answers of a query, now or at a revision; () without answers."""
+    """Return a query's reference answers, now or at a revision; () if there are none."""
     rows = cursor.execute(_REFERENCES, {"query": query_id, "revision": revision}).fetchall()
     return StoredReferences(tuple(rows[0][0]), rows[0][1]) if rows else StoredReferences((), None)

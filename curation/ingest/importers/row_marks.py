@@ -14,7 +14,7 @@ _LEFT_OUT_WORD = re.compile(r"(reject|ignore|skip|discard|archive)(e?d|ped)?", r
 
 
 def find_mark_columns(columns: Sequence[str], used: Iterable[str], judged: bool = False) -> list[str]:
-    """Return the columns that may mark rows to be left out, except columns that are read for a field.
+    """Return the columns that may mark rows to be left out, except columns read for a field.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Import of a run: a system's ranked list for each query is checked and stored under a name.
+"""Import of a run: each query's ranked list from a system is checked, and the run is stored under a name.
 
 The ranked list of a query is ordered by ranks, or by scores if the run has no ranks. Equal scores are ordered
 by document id, descending, as in trec_eval, so that the pooled list is the measured list. Scores are stored
@@ -48,7 +48,7 @@ _WAYS_OUT = {
 
 @dataclass(frozen=True)
 class RunImport:
-    """Result of an import of a run.
+    """The result of importing a run.
 
     Attributes
     ----------
@@ -168,7 +168,7 @@ def import_run(
 
 
 class _RunReader:
-    """Reader of one run, which returns the entries and collects problems and left-out lines."""
+    """A reader of one run, which returns the entries and collects problems and lines left out."""
 
     def __init__(
         self,
@@ -264,6 +264,6 @@ def _sort_by_score(lines: list[RunRow]) -> list[RunRow]:
 
 
 def _has_gaps(ordered: list[RunRow]) -> bool:
-    """Return whether ranks are missing from a list ordered by rank; equal ranks are not a gap."""
+    """Return whether ranks are missing from a list ordered by rank; equal ranks do not count as a gap."""
     neighbours = ((upper.rank or 0, lower.rank or 0) for upper, lower in pairwise(ordered))
     return ordered[0].rank not in (0, 1) or any(lower - upper > 1 for upper, lower in neighbours)

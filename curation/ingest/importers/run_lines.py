@@ -1,4 +1,4 @@
-"""Lines of a run file, with the project's ids of queries and documents, and with ranks and scores as numbers.
+"""Lines of a run file, with the project's query and document ids, and with ranks and scores as numbers.
 
 A line names a query by id or text (`ingest.importers.run_names`). The caller decides what to do about unknown
 names, and whether ranks or scores order a list.
@@ -30,7 +30,7 @@ _EXPECTED = {"rank": "whole number from 0 or 1", "score": "finite number"}
 
 
 class RunLines:
-    """The lines of a run with the project's ids, which can be iterated once; problems come at the end.
+    """The lines of a run with the project's ids, which can be iterated once; problems are raised at the end.
 
     Lines of unknown queries are left out; lines of unknown documents are yielded.
 
@@ -144,7 +144,7 @@ class RunLines:
 
 
 def _are_plain_ids(names: Sequence[str], documents: KnownIds) -> NDArray[np.bool_]:
-    """Return which names are unambiguous document ids, as booleans of shape (N,)."""
+    """Return which names are unambiguously document ids, as booleans of shape (N,)."""
     return np.fromiter(("%" not in name and name in documents for name in names), bool, len(names))
 
 

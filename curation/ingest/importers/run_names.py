@@ -1,4 +1,4 @@
-"""Resolution of the names of queries and documents in a run to the project's ids.
+"""Resolution of query and document names in a run to the project's ids.
 
 Runs that were made from an export of a release have the export's ids: ids of BEIR and Hugging Face exports
 may have a prefix, and ids of TREC exports are percent-encoded if the project's id has white space. In exports
@@ -17,7 +17,7 @@ from curation.ingest.readers.run_files import RunFile
 
 
 class RunNameResolver:
-    """Resolver of the names of queries and documents in a run to the project's ids.
+    """A resolver of query and document names in a run to the project's ids.
 
     Attributes
     ----------
@@ -36,11 +36,12 @@ class RunNameResolver:
         self._ids: dict[str, str | None] = {}
 
     def list_candidates(self, name: str) -> tuple[str, ...]:
-        """Return the document ids to which a name in a run may refer: as written, without prefix, decoded."""
+        """Return the document ids to which a name in a run may refer: the name as written, without its
+        prefix, and decoded."""
         return name, name.removeprefix(PREFIXES[1]), self._decode_id(name)
 
     def resolve_document(self, name: str, line: int) -> str:
-        """Return the project's id of a document whose name an export may have prefixed or encoded."""
+        """Return the project's id for a document whose name an export may have prefixed or encoded."""
         if "%" not in name and name in self._documents:
             return name
         _, without_prefix, decoded = self.list_candidates(name)
@@ -55,7 +56,7 @@ class RunNameResolver:
         return name
 
     def resolve_query(self, name: str, line: int) -> str | None:
-        """Return the project's id of a query; None for an unknown query, '' for an ambiguous text."""
+        """Return the project's id for a query; None for an unknown query, '' for an ambiguous text."""
         if name not in self._ids:
             try:
                 query = self._queries.find(name, line)

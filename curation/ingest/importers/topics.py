@@ -1,4 +1,4 @@
-"""Topics of a run: a table of topic ids and texts maps the ids of a run file to queries of the project.
+"""Topics of a run: a table of topic ids and texts maps the ids in a run file to the project's queries.
 
 TREC runs name topics by ids such as 1, and a release has different query ids. The normalized text of a topic
 finds the query. Topics with an unknown text are left out. A table of two columns needs no header. TREC's
@@ -24,7 +24,7 @@ _COLUMNS = ("id", "text")
 
 
 def add_topic_ids(known: KnownQueries, path: Path | None, progress: Progress = silent) -> KnownQueries:
-    """Return the known queries, with the topic ids of a table as alternative ids.
+    """Return the known queries, with a table's topic ids as alternative ids.
 
     Raises
     ------
@@ -59,7 +59,7 @@ def add_topic_ids(known: KnownQueries, path: Path | None, progress: Progress = s
 
 
 def open_topics(path: Path, progress: Progress = silent) -> Records:
-    """Return the rows of a table of topics; a table of two columns needs no header."""
+    """Return the rows of a table of topics; a two-column table needs no header."""
     records = Records(path, None, progress)
     text = next(field for field in file_fields(QueryFields) if field.name == "text")
     is_plain = records.format in ("csv", "tsv") and len(records.columns) == len(_COLUMNS)
@@ -69,7 +69,7 @@ def open_topics(path: Path, progress: Progress = silent) -> Records:
 
 
 def _find_query_id(known: KnownQueries, name: str, text: str, query_id_of: dict[str, str]) -> str | None:
-    """Return the query id of a topic; None if its text is unknown."""
+    """Return a topic's query id; None if its text is unknown."""
     if not name or not text:
         missing = [what for what, value in (("id", name), ("text", text)) if not value]
         raise InputError(f"no {' and no '.join(missing)}")

@@ -43,7 +43,7 @@ class KnownIds:
 
 
 class UnknownNames:
-    """Unknown queries and documents that a file names, with the records in which the names are.
+    """Unknown queries and documents that a file names, with the records in which they occur.
 
     Parameters
     ----------
@@ -62,7 +62,7 @@ class UnknownNames:
         self._records: dict[tuple[str, str], list[int]] = {}
 
     def note(self, what: str, name: str, line: int) -> None:
-        """Record an unknown query or document that a record of the file names."""
+        """Record an unknown query or document named by a record in the file."""
         self._records.setdefault((what, name), []).append(line)
 
     @property
@@ -74,7 +74,7 @@ class UnknownNames:
         return names_of
 
     def report(self, left_out: Counter[str]) -> None:
-        """Count the records that are left out for each reason, or add one problem for each unknown name."""
+        """Count the records left out for each reason, or add one problem for each unknown name."""
         alike = {what: self._alike[what](names) for what, names in self.names.items()}
         for (what, name), lines in sorted(self._records.items(), key=lambda item: item[1][0]):
             other = alike[what].get(name, "")
@@ -90,7 +90,7 @@ class UnknownNames:
 
 
 def describe_similar_name(name: str, alike: Alike) -> str:
-    """Return a clause about a known name that looks like an unknown name; '' without such a name."""
+    """Return a clause about a known name that looks like an unknown name; '' if there is none."""
     return _difference_clause(name, alike([name]).get(name, ""))
 
 

@@ -1,1 +1,1 @@
-"""Readers of files: lines, records and columns of each format, values and times, and problems."""
+"""File readers: lines, records and columns of each format, values and times, and problems."""

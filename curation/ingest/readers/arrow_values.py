@@ -1,4 +1,4 @@
-"""Conversion of values in Arrow's columns to Python objects.
+"""Conversion of the values in Arrow columns to Python objects.
 
 Arrow's `to_pylist` fails for a whole column at one value that Python cannot represent, and needs pandas for
 nanoseconds. This module converts values that Python cannot represent to texts, and decodes bytes as UTF-8.
@@ -39,7 +39,7 @@ _LISTS = (
 
 
 def to_python_values(column: pa.Array) -> list[Any]:
-    """Return the values of an Arrow column as Python objects; bytes that are not UTF-8 stay bytes.
+    """Return the values of an Arrow column as Python objects; bytes that are not UTF-8 stay as bytes.
 
     A time outside Python's calendar becomes a text, such as 'infinity' and '10000-01-01T00:00:00'.
     """
@@ -56,7 +56,7 @@ def to_python_values(column: pa.Array) -> list[Any]:
 
 
 def to_plain_column(column: pa.Array) -> pa.Array:
-    """Return the column without dictionary encoding, with all types of texts as Arrow's strings.
+    """Return the column without dictionary encoding, with all text types as Arrow strings.
 
     Raises
     ------
@@ -116,7 +116,7 @@ def _is_any(kinds: tuple[Callable[[pa.DataType], bool], ...], kind: pa.DataType)
 
 
 def _unwrap_column(column: pa.Array) -> pa.Array:
-    """Return the stored values of an extension column, with UUIDs as texts and 8-bit booleans as bool."""
+    """Return the stored values of an extension column, with UUIDs as text and 8-bit booleans as bool."""
     if isinstance(column, pa.ExtensionArray):
         name = column.type.extension_name
         if name == "arrow.uuid":
@@ -214,7 +214,7 @@ def _bit_width(kind: pa.DataType) -> int:
 
 
 def _is_within(numbers: Numbers, unit: str, first: int, last: int) -> Mask:
-    """Return whether numbers of a time unit are within bounds in seconds, including the last second."""
+    """Return whether numbers in a time unit lie within bounds in seconds, including the last second."""
     seconds = numbers // _PER_SECOND[unit]
     return np.asarray((seconds >= first) & (seconds <= last))
 
@@ -242,7 +242,7 @@ def _convert_lists(column: pa.Array) -> list[Any]:
 
 
 def _convert_maps(column: pa.Array) -> list[Any]:
-    """Return maps as Python dicts; of equal keys, the last key counts."""
+    """Return maps as Python dicts; if keys are equal, the last one counts."""
     kind = column.type
     pair = pa.struct([pa.field("key", kind.key_type), pa.field("value", kind.item_type)])
     lists = _convert_lists(column.cast(pa.list_(pair)))

@@ -50,7 +50,7 @@ class NeedsRowReader(Exception):  # noqa: N818 — no error of a person's: a way
 
 
 class Block(NamedTuple):
-    """Rows of a table: the line on which each row begins, from 1, shape (R,), and the columns.
+    """Rows of a table: the line (from 1) on which each row begins, shape (R,), and the columns.
 
     Columns of a text file are texts; columns of Parquet keep their types.
     """
@@ -60,7 +60,7 @@ class Block(NamedTuple):
 
 
 def read_blocks(path: Path, layout: FileLayout, delimiter: str, wanted: Sequence[str]) -> Iterator[Block]:
-    """Yield the rows of a table without blank lines, which are rows only in a table of one column.
+    """Yield the rows of a table without blank lines, which count as rows only in a one-column table.
 
     Parameters
     ----------
@@ -82,7 +82,7 @@ def read_blocks(path: Path, layout: FileLayout, delimiter: str, wanted: Sequence
 
 
 def read_parquet_blocks(path: Path, wanted: Sequence[str]) -> Iterator[Block]:
-    """Yield the rows of a Parquet file, with columns of any type; all types of texts become plain strings.
+    """Yield the rows of a Parquet file, with columns of any type; all text types become plain strings.
 
     Raises
     ------
@@ -99,7 +99,7 @@ def read_parquet_blocks(path: Path, wanted: Sequence[str]) -> Iterator[Block]:
 
 
 class _TableReader:
-    """Reader of one text table, with the current line number and the pattern of regular lines."""
+    """A reader of one text table, with the current line number and the pattern of regular lines."""
 
     def __init__(self, layout: FileLayout, delimiter: str, wanted: Sequence[str], data: IO[bytes]) -> None:
         self._delimiter, self._wanted, self._data = delimiter, wanted, data
@@ -123,7 +123,7 @@ class _TableReader:
             yield self._parse_block(self._read_whole_rows(raw))
 
     def _read_whole_rows(self, raw: bytes) -> bytes:
-        """Read on to the next line end outside of quoted cells, as judged by the number of quotes."""
+        """Read on to the next line end outside quoted cells, judging by the number of quotes."""
         chunks = [raw] if raw.endswith(b"\n") else [raw, self._read_rest_of_line()]
         quotes = sum(part.count(b'"') for part in chunks) if self._is_quoted else 0
         extra_bytes = 0
@@ -178,7 +178,7 @@ class _TableReader:
         return block or self._parse_by_row(raw)
 
     def _parse_spaced_lines(self, raw: bytes) -> Block:
-        """Return the rows of lines whose white space between cells was replaced by one space."""
+        """Return the rows of lines in which the white space between cells was replaced by one space."""
         lines = raw.count(b"\n")
         plain = _normalise_spaces(raw)
         block = self._parse_by_arrow(plain) if self._is_regular(plain) else None
@@ -195,7 +195,7 @@ class _TableReader:
         return not self._is_quoted or b'"' not in raw or self._regular.fullmatch(raw) is not None
 
     def _parse_by_arrow(self, raw: bytes) -> Block | None:
-        """Return the rows that Arrow reads; None if Arrow does not find exactly one row in each line."""
+        """Return the rows as Arrow reads them; None if Arrow does not find exactly one row per line."""
         names = [str(number) for number in range(len(self._names))]
         arrow_names = {name: names[self._names.index(name)] for name in self._wanted}
         try:

@@ -44,12 +44,12 @@ class OutOfBoundsError(Exception):
 
 
 def limit_lines(binary: IO[bytes]) -> io.BufferedReader:
-    """Return a stream of the same bytes that raises an error at too long lines or runs of blank lines."""
+    """Return a stream of the same bytes that raises an error at overlong lines or runs of blank lines."""
     return io.BufferedReader(_BoundedStream(binary), _CHUNK)
 
 
 class BoundedText:
-    """A text that is built from parts, up to a greatest length, without memory for each part."""
+    """A text built from parts, up to a maximum length, without memory overhead for each part."""
 
     def __init__(self, problems: Problems, what: str, limit: int, way_out: str) -> None:
         self._problems, self._what, self._limit, self._way_out = problems, what, limit, way_out
@@ -76,7 +76,7 @@ class BoundedText:
 
 
 def start_record_text(problems: Problems, what: str) -> BoundedText:
-    """Return an empty text for one document, topic or record; `what` is the unit's name in a refusal."""
+    """Return an empty text for one document, topic or record; `what` names the unit in an error."""
     way_out = "If the end of the text is missing, fetch the file again. Otherwise divide the text."
     return BoundedText(problems, what, MAX_RECORD_LENGTH, way_out)
 
@@ -123,7 +123,7 @@ def read_part(archive: zipfile.ZipFile, part: zipfile.ZipInfo) -> bytes:
 
 
 def max_unpacked_size(path: Path, times: int = 1) -> int:
-    """Return the greatest number of bytes that a packed file may unpack to, multiplied by `times`."""
+    """Return the most bytes to which a packed file may unpack, multiplied by `times`."""
     return times * max(MAX_UNPACKED, MAX_TIMES * path.stat().st_size)
 
 
@@ -134,7 +134,7 @@ def refuse_larger(limit: int, unpacked: int) -> None:
 
 
 class _BoundedStream(io.RawIOBase):
-    """Stream of bytes that raises `OutOfBoundsError` at a long line, or at a long run of blank lines."""
+    """A byte stream that raises `OutOfBoundsError` at a long line, or at a long run of blank lines."""
 
     def __init__(self, binary: IO[bytes]) -> None:
         self._binary = binary

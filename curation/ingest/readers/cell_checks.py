@@ -1,4 +1,4 @@
-"""Checks of the cells of each record: ids are texts, and fields of texts have no objects and no bytes."""
+"""Checks of each record's cells: ids must be texts, and text fields must hold neither objects nor bytes."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _QUERY_OPTIONS = ("--map text", "--map query", "--map query_text")
 
 
 class CellChecker:
-    """Checker of the cells of a file's records, which adds a problem for each cell that a field cannot use.
+    """A checker of the cells in a file's records, which adds a problem for each cell that a field cannot use.
 
     Attributes
     ----------
@@ -36,7 +36,7 @@ class CellChecker:
         self._replaced = replaced
 
     def check(self, record: Record) -> None:
-        """Convert the ids of a record to texts, and add the problems of its cells."""
+        """Convert the ids of a record to texts, and add the problems in its cells."""
         self._refuse_objects(record)
         if self._format == "parquet":
             self._replace_bytes(record)
@@ -59,7 +59,7 @@ class CellChecker:
                 self._problems.add(record.line, f"{name!r} is {kind}; expected a text", way_out)
 
     def _replace_bytes(self, record: Record) -> None:
-        """Replace bytes that are not text by None, and refuse such bytes in a column that a field uses."""
+        """Replace bytes that are not text with None, and reject such bytes in a column that a field uses."""
         for name in [name for name, value in record.fields.items() if isinstance(value, bytes)]:
             record.fields[name] = None
             if name in self.options:

@@ -1,4 +1,4 @@
-"""Search for the column of a field among the columns of a file, by the usual names of the field's column.
+"""Search for a field's column among a file's columns, by the column's usual names.
 
 Names are compared without case and punctuation. A required field may be inside an object, such as `question`
 in an object `inputs`.
@@ -13,7 +13,7 @@ from curation.ingest.readers.fields import FileField
 
 
 def find_column(field: FileField, columns: Sequence[str], inside: str = "") -> str | None:
-    """Return the column of a field: the first usual name, ignoring case and punctuation.
+    """Return a field's column: the first with a usual name, ignoring case and punctuation.
 
     A required field may be inside an object, such as `question` in `inputs`, if only one object has the
     field.
@@ -41,7 +41,7 @@ def find_column(field: FileField, columns: Sequence[str], inside: str = "") -> s
 def find_object(
     fields: Sequence[FileField], columns: Sequence[str], chosen: Mapping[str, str | None] = {}
 ) -> str:
-    """Return the path of the object with the leading field; '' if the record itself has this field.
+    """Return the path of the object that has the leading field; '' if the record itself has it.
 
     Elasticsearch and OpenSearch write a record as the object `_source`, next to the engine's fields such as
     `_id`.
@@ -79,7 +79,7 @@ def _find_in_object(usual: Iterable[str], columns: Sequence[str], path: str, enc
 
 
 def match_column(names: Iterable[str], columns: Sequence[str]) -> str | None:
-    """Return the column for the first of the names that a column has, ignoring case and punctuation."""
+    """Return the column that has the first of these names to occur, ignoring case and punctuation."""
     by_name = {_normalise_name(name): name for name in reversed(columns)}
     return next((by_name[_normalise_name(name)] for name in names if _normalise_name(name) in by_name), None)
 

@@ -1,4 +1,4 @@
-"""Fields of each kind of imported file, with the usual names of their columns.
+"""The fields of each kind of imported file, with their columns' usual names.
 
 Each class of columns in this module stands for one kind of file. The values of an object of the class are
 names of columns in one file: None stands for the usual column, if the file has this column, and '' means that
@@ -25,7 +25,7 @@ SYSTEM_ANSWERS = ("answer", "response", "output_answer")
 
 
 class FileField(NamedTuple):
-    """A field of one kind of file, which is read from a column.
+    """A field of one kind of file, read from a column.
 
     Attributes
     ----------
@@ -57,7 +57,7 @@ class FileField(NamedTuple):
 
     @property
     def option(self) -> str:
-        """Return the command-line option that chooses the column of the field."""
+        """Return the command-line option that chooses the field's column."""
         return f"--map {self.name}"
 
 
@@ -68,14 +68,14 @@ def file_column(*about: Any, **more: Any) -> Any:
 
 
 def file_fields(record: Any) -> tuple[FileField, ...]:
-    """Return the fields of a kind of file in order, without attributes that do not stand for columns."""
+    """Return the fields of a kind of file in order, leaving out attributes that do not stand for columns."""
     parts = [part for part in fields(record) if "column" in part.metadata]
     return tuple(part.metadata["column"]._replace(name=part.name) for part in parts)
 
 
 @dataclass(frozen=True)
 class FileColumns:
-    """Base class of the columns of each kind of file; `columns` are all columns of the file that was read."""
+    """Base class of the columns of each kind of file; `columns` are all columns of the file."""
 
     columns: tuple[str, ...] = field(default=(), kw_only=True, compare=False)
     reads_nothing_else: ClassVar[bool] = False
@@ -88,7 +88,7 @@ class FileColumns:
         return {name: text for name, text in texts.items() if text}
 
     def choose_first_columns(self, except_fields: Collection[str]) -> dict[str, str | None]:
-        """Return the column that a person chose for each field, or the first of several, or ''."""
+        """Return the column chosen for each field, the first one if there are several, or ''."""
         first_columns = {name: next(iter(columns), None) for name, columns in self._chosen_columns.items()}
         return {name: "" if name in except_fields else column for name, column in first_columns.items()}
 
@@ -99,7 +99,7 @@ class FileColumns:
 
     @property
     def _chosen_columns(self) -> dict[str, Sequence[str | None]]:
-        """Return the columns that a person chose for each field, or (None,) without a choice."""
+        """Return the columns chosen for each field, or (None,) if none was chosen."""
         choices = {field.name: getattr(self, field.name) for field in file_fields(type(self))}
         return {
             name: value if isinstance(value, tuple | list) else (value,) for name, value in choices.items()
@@ -131,7 +131,7 @@ _ANSWERED_QUERY = FileField(
 
 @dataclass(frozen=True)
 class CorpusFields(FileColumns):
-    """Columns of a file of documents; several columns of `body` are joined, others are metadata.
+    """Columns of a file of documents; several columns for `body` are joined, and other columns are metadata.
 
     Attributes
     ----------
@@ -231,7 +231,7 @@ class QueryFields(FileColumns):
 
 @dataclass(frozen=True)
 class RunFields(FileColumns):
-    """Columns of a run, which has ranked lists of documents, with ranks, scores, or ranks and scores."""
+    """Columns of a run, which has ranked lists of documents with ranks, scores or both."""
 
     reads_nothing_else = True
 
@@ -243,7 +243,7 @@ class RunFields(FileColumns):
 
 @dataclass(frozen=True)
 class ChunkFields(RunFields):
-    """Columns of a run whose items may be chunks; `content_hash` is the version of the document."""
+    """Columns of a run whose items may be chunks; `content_hash` is the document's version."""
 
     start: str | None = file_column(
         "Start of the chunk", ("start", "start_index", "start_char", "chunk_start")
@@ -256,7 +256,7 @@ class ChunkFields(RunFields):
 
     @property
     def of_chunks(self) -> dict[str, str]:
-        """Return the column for each field of chunks; with offsets, the text of chunks is not read."""
+        """Return the column for each chunk field; if there are offsets, chunk texts are not read."""
         names = ["start", "end"] if self.start and self.end else ["text"] * bool(self.text)
         columns = {name: getattr(self, name) for name in [*names, "content_hash"]}
         return {name: column for name, column in columns.items() if column and names}
@@ -332,7 +332,7 @@ class ReferenceFields(FileColumns):
 
 @dataclass(frozen=True)
 class NuggetFields(FileColumns):
-    """Columns of a file of nuggets: a row for each nugget, or a list of objects for each query."""
+    """Columns of a file of nuggets: one row per nugget, or a list of objects per query."""
 
     query: str | None = file_column(*_ANSWERED_QUERY)
     nugget: str | None = file_column("Nuggets", ("nuggets", "nugget", "nugget_text", "text"), "the nuggets")

@@ -1,4 +1,4 @@
-"""Files of a folder on this machine."""
+"""Files in a folder on this machine."""
 
 from __future__ import annotations
 
@@ -22,7 +22,8 @@ def is_address(location: str | Path) -> bool:
 
 
 def refuse_address(location: str | Path) -> None:
-    """Refuse an address in object storage. The error message does not repeat a secret key in the address."""
+    """Refuse an address in object storage. The error message does not repeat any secret key in the
+    address."""
     if is_address(location):
         raise InputError(
             ["is in object storage; download it first with your cloud's own tool, then import the folder"],
@@ -46,7 +47,7 @@ def compute_checksum(path: Path) -> str:
 
 
 def list_files(location: str | Path) -> dict[str, Path]:
-    """Return the files of a folder and its subfolders by relative name, with "/" between folders.
+    """Return the files in a folder and its subfolders by relative name, with "/" between folders.
 
     For a location that is a file, the only name is ''.
 
@@ -66,7 +67,7 @@ def list_files(location: str | Path) -> dict[str, Path]:
 
 
 def walk_files(root: Path, hidden: tuple[str, ...] = HIDDEN) -> Iterator[Path]:
-    """Yield the files of a folder and its subfolders, except hidden files."""
+    """Yield the files in a folder and its subfolders, except hidden files."""
     for folder, folders, files in os.walk(root, onerror=_refuse_unreadable, followlinks=True):
         folders[:] = [name for name in folders if not name.startswith(hidden)]
         paths = (Path(folder, name) for name in files if not name.startswith(hidden))

@@ -1,4 +1,4 @@
-"""Formats of files, recognized by a file's name or its beginning."""
+"""Formats of files, recognized by a file's name or beginning."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ DOCUMENT_FILES = "document-files"
 
 
 class FileLayout(NamedTuple):
-    """Format, encoding and columns of a file; the reader recognizes a format of None from the file.
+    """A file's format, encoding and columns; if the format is None, the reader recognizes it from the file.
 
     Attributes
     ----------
@@ -44,7 +44,7 @@ class FileLayout(NamedTuple):
 
 
 def find_format(path: Path, layout: FileLayout, problems: Problems) -> str:
-    """Return the requested format of a file, or the format that its name or beginning shows."""
+    """Return a file's requested format, or the format indicated by its name or beginning."""
     by_name = {**SUFFIXES, ".qrels": "qrels"}.get(find_suffix(path))
     if by_name == "tsv" and layout.header and look_like_qrels(read_first_lines(path, layout.encoding)):
         by_name = "qrels"  # as in MS MARCO's qrels.tsv, which has no header
@@ -54,7 +54,7 @@ def find_format(path: Path, layout: FileLayout, problems: Problems) -> str:
 def choose_format(
     requested: str | None, formats: Sequence[str], detect: Callable[[], str | None], problems: Problems
 ) -> str:
-    """Return the requested format, or the format that `detect` returns.
+    """Return the requested format, or the one that `detect` returns.
 
     Raises
     ------
@@ -70,18 +70,19 @@ def choose_format(
 
 
 def find_suffix(path: Path) -> str:
-    """Return the ending of a file's name in small letters, without .gz."""
+    """Return a file's extension in lower case, without .gz."""
     return Path(path.name.lower().removesuffix(".gz")).suffix
 
 
 def read_first_lines(path: Path, encoding: str) -> list[str]:
-    """Return the lines that are not blank among the first 20 lines of a file, without reporting problems."""
+    """Return the non-blank lines among a file's first 20 lines, without reporting problems."""
     lines = islice(read_lines(path, encoding, Problems(path), Counter()), 20)
     return [line.rstrip("\n") for line in lines if not line.isspace()]
 
 
 def check_layout(format: str, layout: FileLayout, problems: Problems) -> None:
-    """Refuse names of columns for a format that fixes them, and a table without header and names."""
+    """Refuse names of columns for a format that fixes them, and a table that has neither a header nor named
+    columns."""
     if format in ("csv", "tsv"):
         if layout.columns is None and not layout.header:
             problems.stop("--no-header needs names of columns", "Name columns, as in --columns time,query.")
@@ -116,19 +117,19 @@ def _detect_format(path: Path, layout: FileLayout) -> str | None:
 
 
 def _are_even(counts: Iterable[int]) -> bool:
-    """Return whether all lines have the same number of delimiters, and at least one delimiter."""
+    """Return whether all lines have the same number of delimiters, which is at least one."""
     distinct_counts = set(counts)
     return len(distinct_counts) == 1 and distinct_counts != {0}
 
 
 def look_like_qrels(lines: Sequence[str]) -> bool:
-    """Return whether lines are TREC qrels: four columns, of which the last has whole numbers."""
+    """Return whether lines are TREC qrels: four columns, the last with whole numbers."""
     rows = [line.split() for line in lines]
     return all(len(row) == len(QRELS_COLUMNS) and parse_whole_number(row[3]) is not None for row in rows)
 
 
 def find_corpus_file(path: Path, layout: FileLayout) -> tuple[Path, FileLayout]:
-    """Return the file and the layout of a corpus: a file, a BEIR folder, or documents in files."""
+    """Return a corpus's file and layout: a single file, a BEIR folder, or documents in files."""
     is_beir = any((path / name).is_file() for name in ("corpus.jsonl", "corpus.jsonl.gz"))
     if is_beir or not holds_documents(path) or layout.format is not None:
         return find_beir_file(path, "corpus.jsonl"), layout

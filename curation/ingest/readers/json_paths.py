@@ -19,7 +19,8 @@ _OF_A_HIT = ("sort", "highlight", "fields", "inner_hits", "matched_queries")
 
 
 def parse_object(value: Any) -> dict[str, Any] | None:
-    """Return an object, or the object in a JSON text; None for other values and SQuAD's lists of texts."""
+    """Return an object, or the object in a JSON text; None for other values and for SQuAD's lists of
+    texts."""
     if isinstance(value, str) and value.startswith("{") and value.endswith("}"):
         with suppress(ValueError, RecursionError):
             value = json.loads(value)
@@ -32,7 +33,7 @@ def _opened_object(name: str, value: Any) -> dict[str, Any] | None:
 
 
 def has_object(value: Any) -> bool:
-    """Return whether a value is an object or a list of objects, or a JSON text of these."""
+    """Return whether a value is an object or a list of objects, or JSON text for one of these."""
     if isinstance(value, str):
         return parse_object(value) is not None or (value.startswith("[{") and value.endswith("}]"))
     items = value if isinstance(value, list) else [value]
@@ -56,7 +57,7 @@ def list_paths(fields: Mapping[str, Any], prefix: str = "") -> Iterator[str]:
 
 
 def find_value(fields: Mapping[str, Any], path: str) -> tuple[Any, ...]:
-    """Return the value at a path as a tuple of one item; () if the record has no value there.
+    """Return the value at a path as a tuple of one item; () if the record has none there.
 
     Elasticsearch writes a list of one value for each field in `fields`; this function returns the item of the
     list.
@@ -73,7 +74,7 @@ def find_value(fields: Mapping[str, Any], path: str) -> tuple[Any, ...]:
 
 
 def select_unused(fields: Mapping[str, Any], used: Collection[str | None], place: str) -> dict[str, Any]:
-    """Return the values of a record, except values of columns that were read for a field.
+    """Return the values of a record, except the values of columns read for a field.
 
     For a record inside the object at `place`, return the values in the object and beside the object, except
     values whose names begin with "_", which belong to the search engine.

@@ -1,4 +1,4 @@
-"""Records of a JSON file: one object on each line, or one JSON text for the whole file.
+"""Records of a JSON file: one object per line, or one JSON text for the whole file.
 
 A JSON text for the whole file is a list of records, an object with a list of records under a usual key
 (`data`, `examples`, …) or its only key, an object of columns, or one record. JSON is read within size limits,
@@ -108,7 +108,7 @@ def _count_lines_to(text: str, position: int) -> int:
 def read_json_rows(
     lines: Iterable[str], problems: Problems, clean: Callable[[Any], Any] = lambda value: value
 ) -> Iterator[Row]:
-    """Yield each record with the number of its line, or with its position in a JSON text for the whole file.
+    """Yield each record with its line number, or with its position if the whole file is one JSON text.
 
     Parameters
     ----------
@@ -142,7 +142,7 @@ def read_json_rows(
 
 
 def find_records(value: dict[str, Any]) -> list[Any]:
-    """Return the records in an object: its list of records, the rows of its columns, or itself."""
+    """Return the records in an object: its list of records, the rows of its columns, or the object itself."""
     if find_tool_format(value) is not None:
         return [value]
     if (hits := find_hits(value)) is not None:
@@ -161,7 +161,7 @@ def find_records(value: dict[str, Any]) -> list[Any]:
 
 
 def find_hits(value: dict[str, Any]) -> list[Any] | None:
-    """Return the search hits in responses of Elasticsearch or OpenSearch; None for other objects."""
+    """Return the search hits in Elasticsearch or OpenSearch responses; None for other objects."""
     outer = value.get("rawResponse", value)
     responses = outer.get("responses", [outer]) if isinstance(outer, dict) else []
     if not isinstance(responses, list) or not responses:
@@ -178,7 +178,7 @@ def _holds_objects(value: Any) -> bool:
 
 
 def _begins_whole_text(line: str) -> bool:
-    """Return whether the first line of a file begins a list, or an object over several lines."""
+    """Return whether the first line of a file begins a list, or an object that spans several lines."""
     return line.startswith("[") or (line.startswith("{") and line.endswith(("{", "[", ",", ":")))
 
 

@@ -1,4 +1,4 @@
-"""Text lines of a file, gzipped or plain, decoded and cleaned of characters that no database can store.
+"""A file's text lines, gzipped or plain, decoded and cleaned of characters that no database can store.
 
 Python decodes a file, and represents undecodable bytes as surrogates. One pass in C then finds the line and
 the byte of each undecodable byte; decoding line by line would be ten times slower.
@@ -67,7 +67,7 @@ def clean_text(text: str, replaced: Counter[str]) -> str:
 
 
 def clean_value(value: Any, replaced: Counter[str]) -> Any:
-    """Return a value of a record with all texts cleaned; bytes inside lists and objects become None."""
+    """Return a record's value with all texts cleaned; bytes inside lists and objects become None."""
     if isinstance(value, str):
         return clean_text(value, replaced)
     if isinstance(value, dict):
@@ -83,7 +83,7 @@ def _clean_item(value: Any, replaced: Counter[str]) -> Any:
 
 
 def check_decoded(names: Iterable[str], path: Path, encoding: str, problems: Problems) -> None:
-    """Refuse a column whose name cannot be decoded, because nobody could choose this column."""
+    """Refuse a column whose name cannot be decoded, because nobody could choose it."""
     for number, name in enumerate(names, 1):
         if _SMUGGLED.search(name):
             problems.check()  # a short file was read completely, so its problems are known
@@ -118,7 +118,7 @@ def check_file(path: Path, problems: Problems) -> None:
 
 
 def _refuse_blank(path: Path, problems: Problems) -> None:
-    """Refuse a file with only blank lines; the reader of the file reports other problems later."""
+    """Reject a file with only blank lines; its reader reports other problems later."""
     with suppress(OSError, EOFError, zlib.error, OutOfBoundsError), open_unpacked(path) as file:
         chunk = file.read(64)
         in_utf_16 = chunk.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))

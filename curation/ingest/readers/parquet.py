@@ -38,7 +38,7 @@ def open_parquet(path: Path) -> pq.ParquetFile:
 def read_parquet_batches(
     path: Path, most_rows: int, columns: Sequence[str] | None = None
 ) -> Iterator[pa.RecordBatch]:
-    """Yield the rows of a Parquet file in batches of `most_rows` rows, or fewer if values may be large.
+    """Yield the rows of a Parquet file in batches of `most_rows` rows, or fewer if the values may be large.
 
     Parameters
     ----------
@@ -78,7 +78,7 @@ def read_parquet_rows(
 
 
 def find_unknown_zones(path: Path) -> dict[str, str]:
-    """Return the time zone of each column whose zone is unknown; times of these columns are read as UTC."""
+    """Return each column's time zone if it is unknown; times in these columns are read as UTC."""
     with open_parquet(path) as file:
         fields = list(file.schema_arrow)
     zoned = {field.name: field.type.tz for field in fields if pa.types.is_timestamp(field.type)}
@@ -86,7 +86,7 @@ def find_unknown_zones(path: Path) -> dict[str, str]:
 
 
 def shorten_error(error: BaseException) -> str:
-    """Return the first line of the message of an Arrow error."""
+    """Return the first line of an Arrow error's message."""
     return next(iter(str(error).splitlines()), "") or type(error).__name__
 
 
@@ -101,7 +101,7 @@ def _find_read_error(path: Path, columns: Sequence[str] | None, rows: int) -> st
 
 
 def _compute_row_size(file: pq.ParquetFile, group: int, wanted: list[str]) -> int:
-    """Return the greatest size of a row in bytes, for columns of lists of equal length."""
+    """Return the largest possible row size in bytes, for columns of fixed-length lists."""
     group_metadata = file.metadata.row_group(group)
     leaves = (file.schema.column(number) for number in range(group_metadata.num_columns))
     lists = [
@@ -116,7 +116,7 @@ def _compute_row_size(file: pq.ParquetFile, group: int, wanted: list[str]) -> in
 
 
 def _compute_size(column: pa.Array) -> int:
-    """Return the size of a column's values in bytes, counting each repetition of a value."""
+    """Return the size of a column's values in bytes, counting every repetition of a value."""
     kind = column.type
     if pa.types.is_map(kind):
         return _compute_size(column.keys) + _compute_size(column.items) + _BYTES_PER_VALUE * len(column)
@@ -132,7 +132,7 @@ def _compute_size(column: pa.Array) -> int:
 
 
 class ParquetTable:
-    """Reader of the rows of a Parquet file.
+    """A reader of a Parquet file's rows.
 
     damaged: Arrow's error for each column that cannot be read, known after `read_first_rows` was called.
     """
@@ -165,12 +165,12 @@ class ParquetTable:
         return self._rows(wanted, MAX_ROWS)
 
     def refuse_damaged(self, names: Sequence[str]) -> NoReturn:
-        """Refuse the file, because a field uses a damaged column."""
+        """Refuse the file, because a field uses one of its damaged columns."""
         problem = "; ".join(f"the column {name!r} cannot be read: {self.damaged[name]}" for name in names)
         self._problems.stop(problem, "Export the file again, without this column if it is not needed.")
 
     def note_zones(self, columns: Collection[str] | None) -> None:
-        """Count columns with an unknown time zone among these columns; None stands for all columns."""
+        """Count the columns with an unknown time zone among these; None stands for all columns."""
         for name, zone in find_unknown_zones(self._path).items():
             if columns is None or name in columns:
                 self._replaced[f"{ZONE} {zone!r} of {name!r}"] = 1

@@ -1,4 +1,4 @@
-"""Problems of a file, collected with their line numbers and advice, and raised together as one error."""
+"""Problems in a file, collected with their line numbers and advice, and raised together as one error."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ MAX_EXCERPT_LENGTH = 60
 
 
 def excerpt(text: str) -> str:
-    """Return the beginning of a text, on one line, for use in a sentence or a table cell."""
+    """Return the beginning of a text on one line, for use in a sentence or a table cell."""
     line = " ".join(text.split())
     return line if len(line) <= MAX_EXCERPT_LENGTH else f"{line[: MAX_EXCERPT_LENGTH - 1]}…"
 
 
 def quoted_excerpt(text: str) -> str:
-    """Return a text in quotes; of a long text, return only the beginning."""
+    """Return a text in quotes, or only its beginning if it is long."""
     return repr(excerpt(text[: 4 * MAX_EXCERPT_LENGTH]))
 
 
 class Problems:
-    """Problems of one file, in the order in which a reader found the problems.
+    """Problems in one file, in the order in which a reader found them.
 
     Attributes
     ----------
@@ -45,7 +45,7 @@ class Problems:
         self._ways_out: dict[str, None] = {}
 
     def add(self, number: int, problem: str, way_out: str = "") -> None:
-        """Add a problem of the record with this number, with advice in `way_out`.
+        """Add a problem in the record with this number, with advice in `way_out`.
 
         Raises
         ------
@@ -57,17 +57,17 @@ class Problems:
             raise self._as_error()
 
     def place(self, number: int) -> str:
-        """Return the location of a record for a sentence: its line, its row, or the name of its file."""
+        """Return a record's location, for use in a sentence: its line, its row, or its file's name."""
         return self.names.get(number) or f"{self.unit} {number}"
 
     def add_general(self, problem: str, way_out: str = "") -> None:
-        """Add a problem of the file as a whole."""
+        """Add a problem that concerns the file as a whole."""
         self._sentences[_UNDECODED.sub("\ufffd", problem)] = None
         if way_out:
             self._ways_out[way_out] = None
 
     def hint(self, sentence: str) -> None:
-        """Add a sentence to the advice, if the file has problems."""
+        """Add a sentence to the advice if the file has problems."""
         if self._sentences:
             self._ways_out[sentence] = None
 
@@ -77,7 +77,7 @@ class Problems:
         raise self._as_error()
 
     def check(self) -> None:
-        """Raise an InputError with all problems, if the file has problems."""
+        """Raise an InputError with all problems if the file has any."""
         if self._sentences:
             raise self._as_error()
 

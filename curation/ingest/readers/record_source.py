@@ -1,4 +1,4 @@
-"""Reading of a file's records in any format, before the import chooses the columns of its fields.
+"""Reading of a file's records in any format, before the import chooses the columns for its fields.
 
 Formats: 'jsonl' (BEIR's too, and JSON as one text), 'csv', 'tsv', 'parquet', 'xlsx', 'qrels' (TREC's four
 columns), and formats of old tools: 'trec' (documents or topics), 'smart'. The file's name or beginning shows
@@ -35,7 +35,7 @@ FIRST_RECORDS = 100
 
 
 class Record(NamedTuple):
-    """A record of a file: its line or row number, from 1, and its values by column name.
+    """A record in a file: its line or row number (from 1), and its values by column name.
 
     Values of CSV, TSV and qrels are texts; values of JSON and Parquet keep their types.
     """
@@ -45,7 +45,7 @@ class Record(NamedTuple):
 
 
 class RecordSource:
-    """Source of the records of one file.
+    """The source of one file's records.
 
     Attributes
     ----------
@@ -114,7 +114,7 @@ class RecordSource:
         return self._divide_records(starmap(Record, self.parquet.read_all_rows(columns)))
 
     def _divide_records(self, rows: Iterator[Record]) -> Iterator[Record]:
-        """Yield the records, and divide a record with several judgments as `judged` requests."""
+        """Yield the records, dividing each record with several judgments as requested by `judged`."""
         if self._judged is None:
             yield from rows
             return

@@ -1,4 +1,4 @@
-"""Records of a file: JSON lines, rows of tables, or lines of qrels.
+"""A file's records: JSON lines, rows of tables, or lines of qrels.
 
 The class `Records` reads one file. `Records` finds the file's columns before the first record, so that a
 missing column is reported at once. Problems of the file are collected, the caller may add further problems,
@@ -41,7 +41,7 @@ _FOLDER_WAY_OUT = f"Expected files whose names end in {join_names(ENDINGS, 20)},
 
 
 class Records:
-    """Reader of the records of a file, which can be iterated once; problems are raised at the end.
+    """A reader of a file's records, which can be iterated once; problems are raised at the end.
 
     Attributes
     ----------
@@ -114,24 +114,24 @@ class Records:
 
     @property
     def folder(self) -> FolderRemarks:
-        """Return the remarks on a folder or an archive of documents so far."""
+        """Return the remarks so far on a folder or an archive of documents."""
         return self._rows.folder
 
     @property
     def replaced(self) -> dict[str, int]:
-        """Return the number of characters that were replaced so far, by kind."""
+        """Return how many characters were replaced so far, by kind."""
         return dict(+self._rows.replaced)
 
     def choose_column(self, option: str, chosen: str | None, usual: Sequence[str] = ()) -> str | None:
-        """Return the column that a person chose by `option`, or else the first usual column in the file, or
-        None. An empty name means that no column is wanted.
+        """Return the column chosen by `option`, otherwise the first usual column in the file, or None; an
+        empty name means that no column is wanted.
         """
         return self._find_column(option, chosen, FileField("", tuple(usual)))
 
     def require_column(
         self, option: str, chosen: str | None, usual: Sequence[str], noun: str, ids: bool = False
     ) -> str | None:
-        """Return the column of a field, as `choose_column` does, but refuse a file without the column."""
+        """Return a field's column, as `choose_column` does, but reject a file without the column."""
         field = FileField("", tuple(usual), noun, ids=ids)
         self._object_path = self._object_path or find_object([field], self.columns, {"": chosen})
         return self._find_column(option, chosen, field)
@@ -185,7 +185,7 @@ class Records:
         return column
 
     def _refuse_objects(self, option: str, name: str | None) -> None:
-        """Refuse a column that holds objects for a field of texts, immediately or at the first object."""
+        """Refuse a column that holds objects for a field of texts, at once or at the first object."""
         if name in self._objects:
             inner = next((column for column in self.columns if column.startswith(f"{name}.")), f"{name}.text")
             problem = f"{option} names {name!r}, which holds objects"
@@ -194,7 +194,7 @@ class Records:
             self._checker.text_options[name] = option
 
     def describe_unread(self, used: Collection[str]) -> str:
-        """Return the sentence that lists unused columns; '' without unused columns."""
+        """Return a sentence that lists unused columns; '' if there are none."""
         values = {name: [to_text(row.fields.get(name)) for row in self._beginning] for name in self.columns}
         unused = [name for name in values if name not in used]
         number_columns = [name for name in unused if None not in map(parse_whole_number, values[name])]
@@ -202,7 +202,8 @@ class Records:
         return f"columns that are not used: {join_names(unused, 10)}.{offsets_hint}" if unused else ""
 
     def find_longest_text(self, except_columns: Collection[str] = ()) -> str | None:
-        """Return the column with the longest values in the first records, if it is as long as documents."""
+        """Return the column with the longest values in the first records, if they are as long as
+        documents."""
         lengths = {
             name: sum(len(to_text(record.fields.get(name))) for record in self._beginning)
             for name in self._names
@@ -212,7 +213,7 @@ class Records:
         return name if lengths.get(name, 0) >= _MIN_TEXT_LENGTH * len(self._beginning) else None
 
     def refuse_columns(self, problem: str) -> None:
-        """Add a problem of the file's columns, which is raised when the iteration begins."""
+        """Add a problem with the file's columns, to be raised when the iteration begins."""
         noun = "fields" if self.format == "jsonl" else "columns"
         columns_sentence = f"The file has the {noun} {join_names([*map(repr, self.columns)], 20)}."
         self.problems.add_general(problem, columns_sentence)
@@ -244,7 +245,7 @@ class Records:
         return read_blocks(self._path, layout, self._rows.text_table.delimiter, wanted)
 
     def report_progress(self, count: int, total: int = 0) -> None:
-        """Report the number of records that were read, and the total number of records if known."""
+        """Report how many records have been read, and the total number if known."""
         self._progress(f"reading {self._path.name}", count, total)
 
     def __iter__(self) -> Iterator[Record]:
@@ -277,6 +278,7 @@ class Records:
 
 
 def _is_the_grade(records: Iterable[Record], name: str) -> bool:
-    """Return whether a column repeats the column `grade`, made from a question of an annotation tool."""
+    """Return whether a column repeats the column `grade`, which was made from a question in an annotation
+    tool."""
     values = [record.fields for record in records if name in record.fields]
     return name != "grade" and all(row.get("grade") is row[name] for row in values)

@@ -1,4 +1,4 @@
-"""Columns of a run file, from blocks of its table.
+"""A run file's columns, from blocks of its table.
 
 Reading by columns is about ten times as fast as reading line by line. If reading by columns and reading by
 lines could find different rows, NeedsRowReader is raised, and the caller iterates over the `RunFile`.
@@ -38,7 +38,7 @@ class NameColumn(NamedTuple):
     def find_first_lines(
         self, lines: Ints, chosen: NDArray[np.bool_] | None = None
     ) -> Iterator[tuple[int, str, int]]:
-        """Yield the code, the name and the number of the first line of each name in the selected rows."""
+        """Yield each name's code, the name, and the number of its first line, within the selected rows."""
         rows = np.arange(len(lines)) if chosen is None else np.flatnonzero(chosen)
         codes, first = np.unique(self.codes[rows], return_index=True)
         for code, line in zip(codes.tolist(), lines[rows[first]].tolist(), strict=True):
@@ -72,7 +72,7 @@ def build_run_columns(
     score: str | None,
     chunk: Mapping[str, str] = {},
 ) -> RunColumns:
-    """Return the rows of all blocks as columns; `chunk` maps fields of a chunk to columns of the file.
+    """Return the rows of all blocks as columns; `chunk` maps chunk fields to the file's columns.
 
     Raises
     ------

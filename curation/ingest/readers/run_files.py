@@ -1,4 +1,4 @@
-"""Run files: ranked lists of documents for queries, in the formats that retrieval tools write.
+"""Run files: ranked lists of documents for queries, in the formats written by retrieval tools.
 
 'trec'          six columns: query, Q0, document, rank, score, tag; the tag may have spaces
 'tsv', 'csv', 'jsonl', 'ranx-parquet', 'xlsx'
@@ -62,7 +62,7 @@ class RunRow(NamedTuple):
 
 
 class RunFile:
-    """Reader of a run file, whose lines can be iterated once; problems are raised at the end.
+    """A reader of a run file, whose lines can be iterated once; problems are raised at the end.
 
     Attributes
     ----------
@@ -121,7 +121,7 @@ class RunFile:
         return self._columns or self._parse_columns()
 
     def keep_columns(self) -> bool:
-        """Read all rows as columns and keep them; return whether the file can be read as columns."""
+        """Read and keep all rows as columns; return whether the file can be read that way."""
         self._columns = self._parse_columns()
         return self._columns is not None
 

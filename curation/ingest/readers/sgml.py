@@ -23,7 +23,7 @@ _ENDS = {"<!--": "-->", "<![CDATA[": "]]>"}
 
 
 def find_elements(text: str, problems: Problems, block_name: str) -> list[tuple[str, str]]:
-    """Return the outer elements of a block: the name in lower case, and the content with mark-up.
+    """Return a block's outer elements: each name in lower case, and the content with mark-up.
 
     An element without an end tag ends where the next element begins.
 
@@ -48,7 +48,7 @@ def find_elements(text: str, problems: Problems, block_name: str) -> list[tuple[
 
 
 def _find_last_ends(text: str, problems: Problems, block_name: str) -> dict[str, int]:
-    """Return the position of the last end tag with each name."""
+    """Return the position of the last end tag for each name."""
     ends: dict[str, int] = {}
     for tag in _TAG.finditer(text):
         if tag[1]:
@@ -67,7 +67,7 @@ def _refuse_many_elements(count: int, problems: Problems, block_name: str) -> No
 
 
 def resolve_comments(text: str) -> str:
-    """Return the text without comments; the content of CDATA sections becomes plain characters."""
+    """Return the text without comments; the content of CDATA sections becomes plain text."""
     pieces, start, unclosed = [], 0, set()
     for section in _SECTION.finditer(text):
         if section.start() < start or section[0] in unclosed:
@@ -84,7 +84,7 @@ def resolve_comments(text: str) -> str:
 
 
 def extract_plain_text(markup: str) -> str:
-    """Return the plain text of mark-up, with one line for each paragraph."""
+    """Return the plain text of mark-up, with one line per paragraph."""
     return join_paragraph_lines(unescape(replace_tags(_PARAGRAPH.sub("\n\n", markup), " ")))
 
 
@@ -94,6 +94,6 @@ def replace_tags(markup: str, by: str = "") -> str:
 
 
 def join_paragraph_lines(text: str) -> str:
-    """Return the text with one line for each paragraph."""
+    """Return the text with one line per paragraph."""
     paragraphs = _PARAGRAPH_BREAK.split(dedent(text.strip("\n")))
     return "\n".join(filter(None, (" ".join(paragraph.split()) for paragraph in paragraphs)))

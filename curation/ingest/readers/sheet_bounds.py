@@ -1,4 +1,4 @@
-"""Limits on the cells of a spreadsheet, checked before the library calamine reads the file.
+"""Limits on the cells of a spreadsheet, checked before the calamine library reads the file.
 
 Calamine allocates all cells from the first to the last, so that a cell at XFD1048576 would need 550 GB and
 end the process. Therefore calamine reads a copy of the XML parts, after a check that their cells are within
@@ -23,7 +23,7 @@ _ROWS, _COLUMNS = 1_048_576, 16_384
 
 
 class BrokenSheetError(Exception):
-    """Error: a spreadsheet is damaged. The message is a clause about the damage."""
+    """Error: a spreadsheet is damaged; the message is a clause about the damage."""
 
 
 def copy_checked_parts(path: Path) -> io.BytesIO:
@@ -46,7 +46,7 @@ def copy_checked_parts(path: Path) -> io.BytesIO:
 
 
 class _PartChecker:
-    """Checker of one XML part of a spreadsheet, which counts rows and columns as calamine does."""
+    """A checker of one XML part of a spreadsheet, which counts rows and columns as calamine does."""
 
     def __init__(self, name: str) -> None:
         self._name = name
@@ -95,7 +95,7 @@ class _PartChecker:
         raise BrokenSheetError(f"{self._name} has a DOCTYPE, which is not allowed in a spreadsheet")
 
     def _parse_reference(self, text: str) -> tuple[int, int]:
-        """Return row and column, from 0, of a reference such as B7; the column of a whole row is -1."""
+        """Return the row and column (from 0) of a reference such as B7; the column of a whole row is -1."""
         match = _REFERENCE.fullmatch(text)
         row, column = (int(match[2]), _column_number(match[1])) if match else (0, 0)
         if not 1 <= row <= _ROWS or column > _COLUMNS:
@@ -103,7 +103,7 @@ class _PartChecker:
         return row - 1, column - 1
 
     def _count_cell(self) -> None:
-        """Count a cell, and check the size of the rectangle of cells that calamine would allocate."""
+        """Count a cell, and check the size of the cell rectangle that calamine would allocate."""
         row, column = self._cell
         self._cells += 1
         self._height = max(self._height, row + 1)
@@ -114,7 +114,7 @@ class _PartChecker:
 
 
 def _column_number(letters: str) -> int:
-    """Return the number of a column from its letters: 1 for A; 0 without letters."""
+    """Return a column's number from its letters: 1 for A; 0 if there are no letters."""
     number = 0
     for letter in letters.upper():
         number = number * 26 + ord(letter) - ord("A") + 1

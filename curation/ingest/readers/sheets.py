@@ -1,4 +1,4 @@
-"""Rows of a spreadsheet (xlsx).
+"""The rows of a spreadsheet (xlsx).
 
 The file must have one visible sheet with rows, and the sheet's first row names the columns.
 """
@@ -37,7 +37,7 @@ _DAMAGE = (
 
 
 def read_sheet_rows(path: Path, problems: Problems) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Yield the number of each row, and the row's values by column name; formulas have their saved values.
+    """Yield each row's number and its values by column name; formulas yield their saved values.
 
     Raises
     ------
@@ -86,7 +86,7 @@ def _find_only_sheet(book: CalamineWorkbook, problems: Problems) -> Rows:
 
 
 def _read_filled_rows(sheet: CalamineSheet) -> Rows:
-    """Yield the number of each non-empty row, from 1, and the row's values by column number, from 0."""
+    """Yield each non-empty row's number (from 1), and its values by column number (from 0)."""
     left = (sheet.start or (0, 0))[1]
     for number, row in enumerate(sheet.iter_rows(), 1):
         cells = {column: _convert_cell(cell) for column, cell in enumerate(row, left) if cell != ""}
@@ -95,7 +95,7 @@ def _read_filled_rows(sheet: CalamineSheet) -> Rows:
 
 
 def _convert_cell(cell: Any) -> Any:
-    """Convert a whole double to an integer, and a day to a time; return other values unchanged."""
+    """Convert a whole double to an integer, and a date to a time; return other values unchanged."""
     if isinstance(cell, float) and cell.is_integer() and abs(cell) < EXACT:
         return int(cell)
     is_day = isinstance(cell, date) and not isinstance(cell, datetime)

@@ -1,4 +1,4 @@
-"""Reading of files in the format of the SMART system.
+"""Reading of files in the SMART system's format.
 
 A file has documents or queries, or is a list of relevant documents.
 

@@ -1,4 +1,4 @@
-"""Rows of text tables: CSV, TSV and TREC's qrels.
+"""The rows of text tables: CSV, TSV and TREC's qrels.
 
 Each row is given with the number of its first line, and its cells by column name. A row with more or fewer
 cells than the header is reported as a problem.
@@ -37,7 +37,7 @@ csv.field_size_limit(MAX_LINE_LENGTH)  # a document may be larger than the 128 K
 
 
 class TextTable:
-    """Rows of a CSV or TSV file.
+    """The rows of a CSV or TSV file.
 
     Attributes
     ----------
@@ -93,7 +93,7 @@ class TextTable:
 
 
 def read_qrels_rows(lines: Iterable[str], problems: Problems) -> Iterator[Row]:
-    """Yield the lines of a qrels file in TREC's format, without blank lines and comments."""
+    """Yield the lines of a qrels file in TREC's format, leaving out blank lines and comments."""
     for number, line in enumerate(lines, 1):
         cells = line.split()
         if not cells or cells[0].startswith("#"):
@@ -105,7 +105,7 @@ def read_qrels_rows(lines: Iterable[str], problems: Problems) -> Iterator[Row]:
 
 
 def refuse_names_twice(names: Iterable[str], problems: Problems) -> None:
-    """Refuse a table with two columns of the same name."""
+    """Refuse a table that has two columns with the same name."""
     twice = sorted(name for name, count in Counter(names).items() if count > 1)
     if twice:
         problem = f"the header names {', '.join(map(repr, twice))} more than once"
@@ -123,7 +123,8 @@ def _read_up_to_text(lines: Iterator[str]) -> list[str]:
 
 
 def _find_delimiter(first: str, columns: Sequence[str] | None) -> str:
-    """Return the delimiter of a CSV file, which gives as many cells as columns or is in the header."""
+    """Return a CSV file's delimiter: the one that yields as many cells as columns, or that is in the
+    header."""
     for delimiter in _DELIMITERS:
         if columns is not None and len(next(csv.reader([first], delimiter=delimiter), [])) == len(columns):
             return delimiter
@@ -133,7 +134,7 @@ def _find_delimiter(first: str, columns: Sequence[str] | None) -> str:
 
 
 def _number_rows(reader: Any, problems: Problems) -> Iterator[tuple[int, list[str]]]:
-    """Yield the rows of a CSV reader with their first lines; unreadable rows become problems."""
+    """Yield a CSV reader's rows with the numbers of their first lines; unreadable rows become problems."""
     line = 0
     while True:
         try:

@@ -34,7 +34,7 @@ _FORMS: tuple[tuple[str, str, str | None], ...] = (
 
 def parse_times(texts: pa.StringArray) -> tuple[Numbers, Numbers]:
     """Return microseconds since 1970 as `parse_time` reads them, shape (N,), with UNREAD for unreadable
-    texts. The second value has the ascending indexes of texts that are not '' and could not be read.
+    texts. The second value has the ascending indexes of non-empty texts that could not be read.
     """
     times, remaining = np.full(len(texts), UNREAD), np.arange(len(texts))
     for pattern, iso, zone in _FORMS if len(texts) else ():

@@ -98,7 +98,7 @@ def _parse_written_time(text: str) -> datetime | None:
 
 
 def _make_time(match: re.Match[str], month: int, day: int) -> datetime | None:
-    """Return the time in UTC of a match with date, time of day and zone; None for an impossible time."""
+    """Return the UTC time of a match with a date, a time of day and a zone; None for an impossible time."""
     hour, half_of_day = int(match["hour"] or 0), match["half"]
     if half_of_day and not 1 <= hour <= 12:
         return None
@@ -114,7 +114,7 @@ def _make_time(match: re.Match[str], month: int, day: int) -> datetime | None:
 
 
 def _find_zone(text: str, area: str) -> tzinfo:
-    """Return the time zone of a matched time: its offset, else its named zone, else UTC."""
+    """Return the time zone of a matched time: its offset, otherwise its named zone, otherwise UTC."""
     if area and not text:
         return ZoneInfo(area)
     if text.upper() in _HOURS_AHEAD:
@@ -161,7 +161,7 @@ def is_numeric_date(value: Any) -> bool:
 
 
 def parse_numeric_date(text: str, order: str) -> datetime | None:
-    """Return the time of a numeric date in this order of day and month; None for an impossible date."""
+    """Return a numeric date's time, reading day and month in this order; None if the date is impossible."""
     match = _NUMERIC_DATE.fullmatch(text.strip())
     if match is None:
         return None
@@ -170,12 +170,12 @@ def parse_numeric_date(text: str, order: str) -> datetime | None:
 
 
 def describe_wrong_order(value: str, order: str) -> str:
-    """Return the problem of a numeric date that cannot be read in the given order of day and month."""
+    """Return the problem with a numeric date that cannot be read in the given order of day and month."""
     return f"the time {value!r} is not a date with the {'month' if order == MONTH_FIRST else 'day'} first"
 
 
 class ImportedTimes:
-    """Reader of a file's times; `unread` counts unreadable times.
+    """A reader of a file's times; `unread` counts unreadable times.
 
     Raises
     ------
@@ -190,7 +190,7 @@ class ImportedTimes:
 
     @property
     def has_no_time(self) -> bool:
-        """Return whether the file has times, but no time could be read."""
+        """Return whether the file has times, but none could be read."""
         return bool(self.unread) and not self._has_read
 
     def time(self, value: Any, problem: Callable[[str, str], None]) -> datetime | None:

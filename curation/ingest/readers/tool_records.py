@@ -1,4 +1,4 @@
-"""Records with several judgments, as written by annotation tools and tools for search relevance.
+"""Records with several judgments, as written by annotation tools and search-relevance tools.
 
 The tools are Quepid with its cases and books, `_rank_eval` of Elasticsearch and OpenSearch, the Search
 Relevance Workbench, Label Studio, Argilla and Prodigy. A record with several judgments is divided into one
@@ -25,7 +25,8 @@ _RESPONSES, _USERS, _STATUS = ".responses", ".responses.users", ".responses.stat
 
 
 def flatten_tool_record(fields: Fields, judged: bool) -> Iterator[Fields]:
-    """Yield the records inside a tool's record: each judgment with the shared values, or these only.
+    """Yield the records inside a tool's record: each judgment with the shared values, or only the shared
+    values.
 
     Raises
     ------
@@ -46,11 +47,12 @@ def flatten_tool_record(fields: Fields, judged: bool) -> Iterator[Fields]:
 
 
 class UnlikeFormatError(Exception):
-    """Error: a record has the keys of a tool's format, but another structure. The tool is named."""
+    """Error: a record has the keys of a tool's format, but another structure; the message names the tool."""
 
 
 def find_tool_format(fields: Fields) -> tuple[str, Callable[[Fields], Parts]] | None:
-    """Return the tool that wrote a record, and the function that divides the record; None if unknown."""
+    """Return the tool that wrote a record, and the function that divides the record; None if it is
+    unknown."""
     for name, keys, parts in _TOOL_FORMATS:
         is_known = keys(fields) if callable(keys) else all(_is_of(fields.get(key), keys[key]) for key in keys)
         if is_known:
@@ -69,7 +71,7 @@ def _without_fields(fields: Fields, *names: str) -> Fields:
 
 
 def _rated_documents(fields: Fields) -> Parts:
-    """Divide a record whose `ratings` map documents to grades, or list documents with a `rating`."""
+    """Divide a record whose `ratings` map documents to grades, or lists documents with a `rating`."""
     base, ratings = _without_fields(fields, "ratings"), fields["ratings"]
     if "id" in base and base.keys() & {"request", "params", "template_id"}:
         base["query_id"] = base.pop("id")
@@ -119,7 +121,8 @@ def _result_value(result: Fields) -> Any:
 
 
 def _answers_with_grade(values: Mapping[str, Any], graded: Sequence[str]) -> Fields:
-    """Return the answer to each question of a tool; the only question with grades also gives `grade`."""
+    """Return the answer to each of a tool's questions; if exactly one question has grades, its answer is also
+    `grade`."""
     return {**values, "grade": values[graded[0]]} if len(graded) == 1 else dict(values)
 
 
@@ -135,13 +138,13 @@ def _argilla_record(fields: Fields) -> Parts:
 
 
 def _flat_questions(fields: Fields) -> list[str]:
-    """Return the questions in a flattened record of Argilla, with lists of values and users."""
+    """Return the questions in a flattened Argilla record, with lists of values and users."""
     questions = [name.removesuffix(_RESPONSES) for name in fields if name.endswith(_RESPONSES)]
     return [question for question in questions if f"{question}{_USERS}" in fields]
 
 
 def _flat_argilla(fields: Fields) -> Parts:
-    """Divide a flattened record of Argilla, with lists of values, users and status for each question."""
+    """Divide a flattened Argilla record, which has lists of values, users and statuses for each question."""
     questions = _flat_questions(fields)
     parts = tuple(f"{question}." for question in questions)
     base = {name: value for name, value in fields.items() if not name.startswith(parts)}
@@ -156,7 +159,7 @@ def _flat_argilla(fields: Fields) -> Parts:
 
 
 def _of_people(base: Fields, answers: Iterable[_Answer]) -> Parts:
-    """Yield a judgment for each annotator, with the annotator's answers to all questions."""
+    """Yield a judgment for each annotator, with their answers to all questions."""
     by_person: dict[Any, Fields] = {}
     for user, question, value, status in answers:
         is_final = status is None or str(status).rpartition(".")[2].casefold() in ("submitted", "completed")
@@ -166,7 +169,7 @@ def _of_people(base: Fields, answers: Iterable[_Answer]) -> Parts:
 
 
 def _prodigy_choice(fields: Fields) -> Parts:
-    """Yield the choice in a record of Prodigy, with the field `answer`, which may reject the record."""
+    """Yield the choice in a Prodigy record, with the field `answer`, which may reject the record."""
     chosen = fields.get("accept", fields.get("label"))
     session = fields.get("_annotator_id") or fields.get("_session_id")
     judgment = {"annotator": session, "submitted_at": fields.get("_timestamp")}

@@ -93,7 +93,7 @@ def _find_kind(tag: str) -> str:
 
 
 def _read_blocks(lines: Iterable[str], problems: Problems) -> Iterator[tuple[int, str, str, str]]:
-    """Yield the line, kind, attributes and content of each block; refuse documents mixed with topics."""
+    """Yield the line, kind, attributes and content of each block; reject documents mixed with topics."""
     open_block: tuple[int, re.Match[str], BoundedText] | None = None
     kind = ""
     for number, piece in _read_marks(lines, problems):
@@ -182,12 +182,13 @@ def _make_topic_fields(pairs: list[tuple[str, str]], attributes: str) -> dict[st
 
 
 def _make_field_name(tag: str) -> str:
-    """Return the field name for an element without a fixed field; `_2` avoids goldgrade's fields."""
+    """Return the field name for an element without a fixed field; `_2` avoids a clash with goldgrade's
+    fields."""
     return f"{tag}_2" if tag in _OWN_FIELDS else tag
 
 
 def _join_other_fields(texts_of_field: dict[str, list[str]]) -> dict[str, str]:
-    """Return the elements without a fixed field by name, with one line for each repetition."""
+    """Return the elements without a fixed field by name, with one line per repetition."""
     return {name: text for name, texts in texts_of_field.items() if (text := _join_lines(texts))}
 
 

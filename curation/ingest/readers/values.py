@@ -1,4 +1,4 @@
-"""Conversion of the cells of a file to texts, ids, whole numbers and JSON."""
+"""Conversion of a file's cells to texts, ids, whole numbers and JSON."""
 
 from __future__ import annotations
 
@@ -35,12 +35,12 @@ def to_text(value: Any) -> str:
 
 
 def field_to_text(values: Mapping[str, Any], column: str | None) -> str:
-    """Return the value in a column of a record as text; '' without a column."""
+    """Return the value in a record's column as text; '' if there is no column."""
     return "" if column is None else to_text(values.get(column))
 
 
 class UnfitIdError(Exception):
-    """Error: a value does not show how the id was originally written. The message describes the value."""
+    """Error: a value does not show how the id was originally written; the message describes the value."""
 
 
 def to_id(value: Any) -> str:
@@ -66,7 +66,7 @@ def to_id(value: Any) -> str:
 
 
 def to_metadata_json(fields: Mapping[str, Any]) -> str:
-    """Return values as canonical JSON; dates become ISO texts, and NaN and infinity null."""
+    """Return values as canonical JSON; dates become ISO texts, and NaN and infinity become null."""
     try:
         text = canonical_json(fields)
     except TypeError:
@@ -99,5 +99,6 @@ def parse_whole_number(text: str) -> int | None:
 
 
 def is_missing_value(text: str) -> bool:
-    """Return whether a cell is empty or has a word for an empty cell: '', NaN, NULL, None, n/a, or a dash."""
+    """Return whether a cell is empty or holds a word for an empty cell: '', NaN, NULL, None, n/a, or a
+    dash."""
     return not text or text.casefold() in _NO_VALUE

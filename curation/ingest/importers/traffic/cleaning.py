@@ -1,4 +1,4 @@
-"""Cleaning of a query log: rows that are not a query by a person are set aside.
+"""Cleaning of a query log: rows that are not a person's query are set aside.
 
 Over-long texts, turned pages and robots' sessions are set aside, and placeholders replace personal data. Each
 row that is set aside has a reason, and the rows are counted by reason.
@@ -54,7 +54,7 @@ MAX_PASTE_FACTOR = 16
 
 @dataclass(frozen=True)
 class CleaningRules:
-    """Rules for setting aside rows of a query log that are not a query by a person; 0 turns a rule off.
+    """Rules for setting aside query-log rows that are not a person's query; 0 turns a rule off.
 
     Raises
     ------
@@ -128,7 +128,7 @@ class CleaningRules:
 
     @property
     def without_sessions(self) -> CleaningRules:
-        """Return the cleaning rules, with the rules about sessions switched off."""
+        """Return the cleaning rules, with the session rules switched off."""
         return replace(self, repeat_minutes=0, queries_a_minute=0, queries_a_day=0)
 
     @property
@@ -145,7 +145,7 @@ class CleaningRules:
 
 
 class Texts(NamedTuple):
-    """Cleaned distinct texts of a query log, indexed by the number of the text.
+    """A query log's cleaned, distinct texts, indexed by text number.
 
     Attributes
     ----------
@@ -186,7 +186,7 @@ def clean_texts(texts: pa.StringArray, rules: CleaningRules) -> Texts:
 
 
 def find_plain_texts(texts: pa.StringArray, rules: CleaningRules) -> Mask:
-    """Find the texts that need no cleaning except lower case, as booleans of shape (T,).
+    """Find the texts that need no cleaning except lower-casing, as booleans of shape (T,).
 
     Plain texts are ASCII texts with single spaces and no other white space, within the limits of length. The
     characters of a plain text show that no pattern of personal data can match. Texts that this function
@@ -255,7 +255,8 @@ def clean_rows(
 def judge_sessions(
     sessions: Codes, times: Ints, queries: Codes, single: Mask, rules: CleaningRules
 ) -> NDArray[np.int8]:
-    """Return 0 for each kept row, or else the position from 1 of its reason in `CleaningRules.of_sessions`.
+    """Return 0 for each kept row, otherwise the position (from 1) of its reason in
+    `CleaningRules.of_sessions`.
 
     The rows are sorted by session and time; all arrays have shape (A,). `queries` are numbers of normalized
     queries, and `single` says whether a row counts one query.
@@ -268,7 +269,7 @@ def judge_sessions(
 
 
 def count_personal_data(columns: Iterable[tuple[Codes, Mapping[str, Sequence[int]]]]) -> dict[str, int]:
-    """Return the number of rows with each kind of personal data in any of several columns.
+    """Return how many rows have each kind of personal data in any of several columns.
 
     Parameters
     ----------
@@ -284,7 +285,8 @@ def count_personal_data(columns: Iterable[tuple[Codes, Mapping[str, Sequence[int
 
 
 def find_repeats(sessions: Codes, times: Ints, queries: Codes, single: Mask, rules: CleaningRules) -> Mask:
-    """Return the rows that repeat the previous query of their session within the minutes of the rule."""
+    """Return the rows that repeat the previous query of their session within the number of minutes that the
+    rule sets."""
     is_repeat = np.zeros(len(times), bool)
     if rules.repeat_minutes and len(is_repeat):
         is_repeat[1:] = (sessions[1:] == sessions[:-1]) & (queries[1:] == queries[:-1])
@@ -294,7 +296,7 @@ def find_repeats(sessions: Codes, times: Ints, queries: Codes, single: Mask, rul
 
 
 def find_robots(sessions: Codes, times: Ints, queries: Codes, rules: CleaningRules) -> Mask:
-    """Return the rows of sessions with more queries in a minute or a day than the rules allow."""
+    """Return the rows of sessions that have more queries in a minute or a day than the rules allow."""
     suspects: list[Codes] = []
     limit = rules.queries_a_minute
     if limit and len(times) > limit:
@@ -307,7 +309,8 @@ def find_robots(sessions: Codes, times: Ints, queries: Codes, rules: CleaningRul
 
 
 def _find_busy_sessions(sessions: Codes, days: Ints, queries: Codes, limit: int) -> Codes:
-    """Return sessions with over `limit` different queries on a day; rows are sorted by session and day."""
+    """Return the sessions with more than `limit` different queries in a day; rows are sorted by session and
+    day."""
     starts = np.flatnonzero(np.r_[True, (np.diff(sessions) != 0) | (np.diff(days) != 0)])
     lengths = np.diff(np.r_[starts, len(sessions)])
     busy_sessions = [

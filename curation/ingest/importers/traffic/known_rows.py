@@ -1,4 +1,4 @@
-"""Known rows of a new query log: rows that an earlier log of the project already has.
+"""Known rows in a new query log: rows that one of the project's earlier logs already has.
 
 A row is known if an earlier log has the same session, time, segment, text and count, as many times as the
 earlier log has the row. If the rows cannot be compared one by one, a new log that contains an earlier log is

@@ -49,18 +49,18 @@ NONE = -1
 
 @dataclass(frozen=True)
 class Terms:
-    """Distinct texts, shape (T,), and the number of each row's text, shape (R,); -1 means no text."""
+    """Distinct texts, shape (T,), and the number of each row's text, shape (R,), where -1 means no text."""
 
     texts: pa.StringArray
     rows: NDArray[np.int32]
 
     def __iter__(self) -> Iterator[str]:
-        """Yield the texts one by one, with one slice of the texts in memory at a time."""
+        """Yield the texts one by one, keeping one slice of them in memory at a time."""
         for start in range(0, len(self.texts), _SLICE):
             yield from self.texts.slice(start, _SLICE).to_pylist()
 
     def column(self, keep: Mask, stored: pa.Array) -> pa.DictionaryArray:
-        """Return a column with the text of each kept row in the form in which the project stores the text."""
+        """Return a column with each kept row's text, in the form in which the project stores it."""
         codes = self.rows[keep]
         return pa.DictionaryArray.from_arrays(pa.array(codes, mask=codes < 0), stored)
 
@@ -129,7 +129,7 @@ def read_by_block(records: Records, fields: TrafficFields) -> Log:
 
 
 def read_by_row(records: Records, fields: TrafficFields) -> Log:
-    """Read the query log row by row; see `read_log` for the errors that are raised."""
+    """Read the query log row by row; see `read_log` for the errors raised."""
     parts = _LogBuilder(fields, records.unit, records.problems)
     for block in _read_row_blocks(records, _column_names(fields)):
         parts.add(block)
@@ -149,7 +149,7 @@ def _column_names(fields: TrafficFields) -> list[str]:
 
 
 def to_text_block(block: Block, fields: TrafficFields) -> Block:
-    """Return a block whose columns are converted to texts, except a column of times."""
+    """Return a block with its columns converted to texts, except for a column of times."""
     columns = {
         name: column if name == fields.time and is_time_type(column.type) else to_plain_texts(column)
         for name, column in block.columns.items()
@@ -182,7 +182,7 @@ def _make_text_array(texts: list[str]) -> pa.StringArray:
 
 
 class _LogBuilder:
-    """Parts of each column of a query log, collected from the blocks that were read.
+    """Parts of each column of a query log, collected from the blocks read so far.
 
     Parameters
     ----------
@@ -214,7 +214,7 @@ class _LogBuilder:
                 column.append(values)
 
     def log(self) -> Log:
-        """Return all rows, and release the memory of the collected parts."""
+        """Return all rows, and release the collected parts' memory."""
         texts, segments, sessions, metadata = map(_join_texts, self._column_parts[:4])
         lines, times, counts = map(_join_numbers, self._column_parts[4:])
         numbers = (lines, times, counts, self._empty, self._unreadable_time)
@@ -252,7 +252,7 @@ class _LogBuilder:
         return np.where(times == UNREAD, UNKNOWN_TIME, times)
 
     def _read_parquet_times(self, column: pa.Array, block: Block) -> Ints:
-        """Return the times of a Parquet column in the form that `times.parse_time` returns."""
+        """Return the times of a Parquet column in the form returned by `times.parse_time`."""
         times, is_known, odd_rows = column_to_microseconds(column)
         for row in odd_rows:
             time = parse_time(text := format_odd_time(column, row))
@@ -267,7 +267,7 @@ class _LogBuilder:
             self._unreadable_time = f"{text[:60]!r} on {self._unit} {line}"
 
     def _fill_numeric_dates(self, times: Ints, unread: Ints, block: Block, order: str) -> Ints:
-        """Fill in the times of numeric dates; return the numbers of rows whose times are still unread."""
+        """Fill in the times of numeric dates; return the row numbers whose times are still unread."""
         dates = block.columns[self._fields.time or ""].take(pa.array(unread)).dictionary_encode()
         distinct_texts = dates.dictionary.to_pylist()
         is_numeric = np.array([is_numeric_date(text) for text in distinct_texts], bool)
@@ -292,7 +292,7 @@ def _read_ahead(blocks: Iterator[Block]) -> Iterator[Block]:
 
 
 def _join_texts(parts: list[pa.DictionaryArray]) -> Terms:
-    """Number the distinct texts of all blocks together, and release the memory of the parts."""
+    """Number the distinct texts of all blocks together, and release the parts' memory."""
     if not parts:
         return Terms(pa.array([], pa.string()), np.empty(0, np.int32))
     chunks = pa.chunked_array(parts).unify_dictionaries().chunks
@@ -308,7 +308,7 @@ def _join_numbers(parts: list[NDArray[np.int64]]) -> NDArray[np.int64]:
 
 
 def to_plain_texts(column: pa.Array) -> pa.StringArray:
-    """Return a Parquet column as texts, in the form that `values.to_text` returns."""
+    """Return a Parquet column as texts, in the form returned by `values.to_text`."""
     if not pa.types.is_string(column.type) and not pa.types.is_integer(column.type):
         raise NeedsRowReader
     texts = column.cast(pa.string()).fill_null("")
@@ -324,7 +324,7 @@ def find_blank_rows(texts: pa.DictionaryArray) -> Mask:
 
 
 def strip_column(block: Block, name: str | None) -> pa.DictionaryArray:
-    """Return the texts of a column without surrounding white space; null for a text of only white space."""
+    """Return the texts of a column without surrounding white space; null if a text is only white space."""
     if name is None:
         return pa.nulls(len(block.lines), pa.string()).dictionary_encode()
     texts = pc.utf8_trim_whitespace(block.columns[name])
@@ -332,7 +332,7 @@ def strip_column(block: Block, name: str | None) -> pa.DictionaryArray:
 
 
 def combine_fields(block: Block, names: tuple[str, ...]) -> pa.DictionaryArray:
-    """Return the further fields of each row as JSON text; null for a row without values."""
+    """Return the further fields of each row as JSON text; null if a row has no values."""
     if not names:
         return strip_column(block, None)
     columns = [strip_column(block, name) for name in names]

@@ -1,4 +1,4 @@
-"""Import of a query log from a folder: each file is read once, and all files together are one log.
+"""Import of a query log from a folder: each file is read once, and all files together form one log.
 
 A file is recognized by its content, because rotated logs change their names.
 
@@ -81,7 +81,7 @@ _MOVES = (
 
 
 class LogFile(NamedTuple):
-    """A file of a query log, which was already read or will be read."""
+    """A file of a query log that has been read or will be read."""
 
     name: str
     size: int
@@ -151,13 +151,13 @@ def import_log_folder(
 
 
 def _read_files(cursor: Cursor, log_id: str) -> dict[LogFile, str]:
-    """Return the imported files of a query log in order, each with the id of the file's import."""
+    """Return the imported files of a query log in order, each with its import's id."""
     sql = "SELECT name, size, version, import_id FROM traffic_files WHERE log_id = ? ORDER BY reading, name"
     return {LogFile(*row[:3]): row[3] for row in cursor.execute(sql, [log_id]).fetchall()}
 
 
 def _read_fields(cursor: Cursor, log_id: str) -> TrafficFields | None:
-    """Return the columns of fields in earlier files of a query log; None before the first import."""
+    """Return which columns held the fields in a query log's earlier files; None before the first import."""
     sql = "SELECT any_value(fields) FROM traffic_files WHERE log_id = ?"
     [(fields_json,)] = cursor.execute(sql, [log_id]).fetchall()
     fields = json.loads(fields_json) if fields_json else None
@@ -167,7 +167,7 @@ def _read_fields(cursor: Cursor, log_id: str) -> TrafficFields | None:
 def _find_new_files(
     files: Mapping[str, Path], known: Mapping[LogFile, str]
 ) -> tuple[list[LogFile], FilesRead]:
-    """Return the files with new content, and the counts of new, known and missing files.
+    """Return the files with new content, and count the new, known and missing files.
 
     Raises
     ------
@@ -219,7 +219,7 @@ def _compute_version(path: Path, known_versions: Container[str]) -> str:
 def _choose_fields(
     records: Records, requested: TrafficFields, earlier: TrafficFields | None
 ) -> TrafficFields:
-    """Return the columns of the next file; refuse columns that differ from earlier files."""
+    """Return the columns of the next file; reject columns that differ from those of earlier files."""
     fields = choose_columns(records, requested)
     if earlier is not None and _named_columns(fields) != _named_columns(earlier):
         used = (columns.used.items() for columns in (fields, earlier))
@@ -270,7 +270,7 @@ def _session_bounds(cursor: Cursor, import_id: str) -> Iterator[tuple[str, str]]
 
 
 def _changed_rows(cursor: Cursor, imports: list[str], rules: CleaningRules, low: str, high: str) -> pa.Table:
-    """Return the rows of the new import's sessions for which the reason to be set aside has changed."""
+    """Return the rows of the new import's sessions whose reason for being set aside has changed."""
     parameters = {"log": imports, "new": imports[-1], "low": low, "high": high}
     rows = cursor.sql(_SESSIONS, params=parameters).to_arrow_table()
     sessions, queries = (
@@ -298,7 +298,7 @@ def _move_rows(cursor: Cursor, rows: pa.Table) -> set[str]:
 
 
 def _store_counts(cursor: Cursor, import_id: str, changing: set[str]) -> None:
-    """Store an import's number of rows, and its numbers of rows set aside for reasons that may change."""
+    """Store how many rows an import has, and how many were set aside for each reason that may change."""
     sql = "SELECT left_out FROM traffic_imports WHERE import_id = ?"
     [(left_out,)] = cursor.execute(sql, [import_id]).fetchall()
     counts = {reason: count for reason, count in json.loads(left_out).items() if reason not in changing}

@@ -1,4 +1,4 @@
-"""Stored query logs of a project, which a lead can list and delete."""
+"""A project's stored query logs, which a lead can list and delete."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ GROUP BY coalesce(f.log_id, i.import_id) ORDER BY min(i.imported_at), 1
 
 
 class StoredLog(NamedTuple):
-    """A query log of the project.
+    """One of the project's query logs.
 
     Attributes
     ----------
@@ -54,12 +54,12 @@ class StoredLog(NamedTuple):
 
     @property
     def label(self) -> str:
-        """Return the beginning of the log's id, and the source of the log."""
+        """Return the beginning of the log's id, and its source."""
         return f"{self.import_id[:8]} ({self.source})"
 
 
 def read_stored_logs(cursor: Cursor) -> list[StoredLog]:
-    """Return the query logs of the project, oldest first."""
+    """Return the project's query logs, oldest first."""
     return [StoredLog(*row) for row in cursor.execute(_LOGS, {"known": KNOWN}).fetchall()]
 
 

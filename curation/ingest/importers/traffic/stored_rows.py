@@ -30,7 +30,7 @@ MAX_TRAFFIC = 10**18
 
 
 def read_key(cursor: Cursor) -> str:
-    """Return the secret key for hashing session ids; `store_session_key` must store a new key."""
+    """Return the secret key for hashing session ids; a new key must be stored with `store_session_key`."""
     return get_setting(cursor, SETTING) or secrets.token_hex(32)
 
 
@@ -86,7 +86,7 @@ def append_traffic(cursor: Cursor, batches: Iterable[pa.RecordBatch], counts: Lo
 
 
 def store_log(cursor: Cursor, import_id: str, source: str, rows: int, counts: LogCounts, author: str) -> None:
-    """Store the counts of an import of traffic, and record the import in the audit trail."""
+    """Store the counts from a traffic import, and record it in the audit trail."""
     values = [import_id, source, rows, canonical_json(counts.left_out), utc_now()]
     cursor.execute("INSERT INTO traffic_imports VALUES (?, ?, ?, ?, ?)", values)
     kinds = sorted(counts.personal.items())
@@ -117,12 +117,12 @@ class LogCounts(NamedTuple):
     unreadable_times: tuple[str, ...]
 
     def plus(self, other: LogCounts) -> LogCounts:
-        """Return the counts of two readings added up."""
+        """Return the sums of two readings' counts."""
         return LogCounts(*map(operator.add, self, other))
 
     @property
     def of_reading(self) -> dict[str, Any]:
-        """Return the attributes of a `TrafficImport` that are not stored."""
+        """Return the attributes of `TrafficImport` that are not stored."""
         return {"unreadable_time": next(iter(self.unreadable_times), None), "replaced": dict(self.replaced)}
 
 

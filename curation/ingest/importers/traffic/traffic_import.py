@@ -64,7 +64,7 @@ DATE_ORDER = "Numeric dates such as 03/04/2026 are read with --date-order mdy (m
 
 
 class FilesRead(NamedTuple):
-    """Numbers of a query log's files: new files, files that were read before, and missing known files.
+    """Counts of a query log's files: new files, files read before, and known files that are missing.
 
     same: for each file with known content, the name under which the content was read before.
     """
@@ -77,7 +77,7 @@ class FilesRead(NamedTuple):
 
 @dataclass(frozen=True)
 class TrafficImport:
-    """Result of an import of traffic.
+    """The result of importing traffic.
 
     Attributes
     ----------
@@ -263,7 +263,7 @@ def clean_log(
     key: str,
     previous_lines: int = 0,
 ) -> tuple[pa.Table, LogCounts]:
-    """Read and clean a query log; return its columns and counts, with lines from `previous_lines` + 1.
+    """Read and clean a query log; return its columns and counts, numbering lines from `previous_lines` + 1.
 
     Raises
     ------
@@ -310,7 +310,7 @@ def clean_log(
 
 
 def _redact(terms: Terms, mask: Callable[[str], Redacted]) -> tuple[pa.StringArray, dict[str, list[int]]]:
-    """Return the stored form of each text, and the numbers of texts with each kind of personal data."""
+    """Return the stored form of each text, and how many texts have each kind of personal data."""
     personal: dict[str, list[int]] = {}
 
     def texts() -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""Front matter: the fields that a Markdown or HTML file of a site generator has before its text.
+"""Front matter: the fields before the text in a site generator's Markdown or HTML file.
 
 Jekyll, Docusaurus and MkDocs write YAML between lines of `---`, Hugo also writes TOML between lines of `+++`
 or a JSON object.
@@ -30,7 +30,7 @@ class _PlainLoader(yaml.SafeLoader):
 
 
 def split_front_matter(text: str) -> tuple[dict[str, Any], str]:
-    """Return the fields of a text's front matter, and the text after the front matter.
+    """Return the fields of a text's front matter, and the text after it.
 
     Dates become ISO texts. A block that is not valid YAML, TOML or JSON stays in the text.
     """

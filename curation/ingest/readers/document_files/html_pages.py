@@ -32,7 +32,7 @@ _ROLE = re.compile(r' role="[^"]*"')
 
 
 class HtmlPage(NamedTuple):
-    """The title, addresses and texts that an HTML file states for its document; '' for a missing value.
+    """The title, addresses and texts that an HTML file states for its document; '' if one is missing.
 
     Attributes
     ----------
@@ -68,7 +68,7 @@ def read_html_page(html: str) -> HtmlPage:
 
 
 def _list_attributes(element: re.Pattern[str], head: str) -> list[dict[str, str]]:
-    """Return the attributes of each element in a page's head."""
+    """Return each element's attributes in a page's head."""
     tags = element.findall(head)
     return [
         {name.lower(): unescape(a or b or c) for name, a, b, c in _ATTRIBUTE.findall(tag)} for tag in tags
@@ -93,7 +93,7 @@ def _find_main(html: str) -> str:
 
 
 class _Range(NamedTuple):
-    """Positions of an element: its start tag, its content and the end of its end tag."""
+    """An element's positions: its start tag, its content and the end of its end tag."""
 
     start: int
     content: int

@@ -1,4 +1,4 @@
-"""Files of a folder or an archive that hold a document, and the number of all other files by reason.
+"""The files in a folder or an archive that hold a document, and the number of other files by reason.
 
 A folder's links are followed only to files inside the folder. The contents of an archive are read from the
 archive and never unpacked to a disk, within the limits of `curation.ingest.readers.bounds`.
@@ -57,7 +57,7 @@ class DocumentFile(NamedTuple):
 
 
 class Listing(NamedTuple):
-    """Files with documents in order of their names, and the number of other files for each reason.
+    """Files with documents, ordered by name, and the number of other files for each reason.
 
     Attributes
     ----------
@@ -77,12 +77,12 @@ class _ListedFile(NamedTuple):
 
 
 def is_archive(path: Path) -> bool:
-    """Return whether a file's name has the ending of an archive."""
+    """Return whether a file's name has an archive's extension."""
     return path.name.lower().endswith(ARCHIVES)
 
 
 def holds_documents(path: Path) -> bool:
-    """Return whether a path is a folder, an archive or a file with the ending of a document.
+    """Return whether a path is a folder, an archive or a file with a document's extension.
 
     A text file is left to the readers of tables, because lists of queries and qrels end in .txt, too.
     """
@@ -91,7 +91,8 @@ def holds_documents(path: Path) -> bool:
 
 @contextmanager
 def open_listing(path: Path, problems: Problems) -> Iterator[Listing]:
-    """List the documents of a folder, an archive or a single file; an archive stays open in the context.
+    """List the documents of a folder, an archive or a single file; an archive stays open for the duration of
+    the context.
 
     Raises
     ------
@@ -159,7 +160,7 @@ def _list_tar(archive: tarfile.TarFile, path: Path) -> Iterator[_ListedFile]:
 
 
 def _leaves(name: str) -> bool:
-    """Return whether the path of a file in an archive points outside the archive."""
+    """Return whether a file's path in an archive points outside the archive."""
     path = PurePosixPath(name.replace("\\", "/"))
     return path.is_absolute() or ".." in path.parts
 
@@ -182,7 +183,7 @@ def _sort_entries(entries: Iterator[_ListedFile] | list[_ListedFile]) -> Listing
 
 
 def _reason_to_leave(entry: _ListedFile) -> str:
-    """Return the reason why a file is left out; '' for a file that holds a document."""
+    """Return the reason why a file is left out; '' if it holds a document."""
     path = PurePosixPath(entry.name)
     ending = path.suffix.lower()
     if entry.is_outside:

@@ -1,4 +1,4 @@
-"""Text of PDF and Word files, which pypdf and mammoth read.
+"""The text of PDF and Word files, as read by pypdf and mammoth.
 
 Both packages are optional. Without its package a file is left out, and the reason names the package.
 """
@@ -15,11 +15,11 @@ from curation.ingest.readers.bounds import MAX_RECORD_LENGTH, MAX_TIMES, MAX_UNP
 
 
 class UnreadDocumentError(Exception):
-    """Error: a file is left out. The message is the reason, such as "damaged PDF files"."""
+    """Error: a file is left out; the message is the reason, such as "damaged PDF files"."""
 
 
 def read_pdf(content: bytes) -> str:
-    """Return the text of a PDF, with an empty line between pages.
+    """Return a PDF's text, with an empty line between pages.
 
     Raises
     ------
@@ -46,7 +46,7 @@ def read_pdf(content: bytes) -> str:
 
 
 def read_docx(content: bytes) -> str:
-    """Return the text of a Word file as HTML, without pictures.
+    """Return a Word file's text as HTML, without pictures.
 
     Raises
     ------
@@ -75,7 +75,7 @@ def _import_reader(package: str, kind: str) -> Any:
 
 
 def _guard(read: Callable[[], str], reason: str) -> str:
-    """Call `read`, and leave the file out at any error, because the packages raise errors of all classes."""
+    """Call `read`, and leave the file out on any error, because the packages raise errors of many classes."""
     try:
         return read()
     except UnreadDocumentError:

@@ -1,4 +1,4 @@
-"""Rows of documents in files of their own: one row for each file, with the fields of the file's front matter.
+"""Rows of documents in files of their own: one row per file, with the fields of its front matter.
 
 The id of a document is the address that its front matter or its canonical link names, else the path of the
 file without the ending. The title is the title of the front matter or of the page, else the first heading,
@@ -51,7 +51,7 @@ class FolderRemarks:
 
 
 class _FileText(NamedTuple):
-    """The text of a file, with its markup and the fields of its front matter."""
+    """A file's text, with its markup and the fields of its front matter."""
 
     markup: str
     text: str
@@ -112,7 +112,8 @@ def _read_file(file: DocumentFile) -> _FileText:
 
 
 def _decode(content: bytes) -> str:
-    """Return the text of a file in UTF-8 or UTF-16, else in the charset that a page names, else in cp1252."""
+    """Decode a file's text as UTF-8 or UTF-16, otherwise as the charset that a page names, otherwise as
+    cp1252."""
     if content.startswith((b"\xff\xfe", b"\xfe\xff")):
         return content.decode("utf-16", errors="replace")
     if b"\0" in content[:_BINARY_LENGTH]:
@@ -127,7 +128,7 @@ def _decode(content: bytes) -> str:
 
 
 def _find_heading(content: _FileText) -> str:
-    """Return the first heading of a Markdown or reStructuredText file; '' without a heading."""
+    """Return the first heading of a Markdown or reStructuredText file; '' if there is none."""
     start = content.text[:_HEADING_LENGTH]
     if content.markup == "markdown":
         start = _FENCE.sub("", start)
@@ -137,7 +138,7 @@ def _find_heading(content: _FileText) -> str:
 
 
 def _title_of_file(name: str) -> str:
-    """Return a title made from the name of a file, or of its folder for the index of a folder."""
+    """Return a title made from a file's name, or from the folder's name for a folder's index."""
     path = PurePosixPath(name)
     is_index = path.stem.lower() in _INDEX_NAMES and path.parent.name
     words = " ".join(re.split(r"[-_\s]+", path.parent.name if is_index else path.stem)).strip()
