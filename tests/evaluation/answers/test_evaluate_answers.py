@@ -343,7 +343,7 @@ def test_the_command_shows_retrieval_answers_and_faithfulness_together(
     )
     done = submit(project, asked_by_lead, "lee")
     assert done.evaluation_id is not None
-    with pytest.raises(InputError, match="There is no project /etc/passwd in the folder"):
+    with pytest.raises(InputError, match="There is no project /etc/passwd in the same folder"):
         list_neighbor_releases(project, "/etc/passwd")
 
 
