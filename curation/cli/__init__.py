@@ -95,7 +95,7 @@ def _end_command(signal_number: int, frame: FrameType | None) -> None:
 
 
 def _refuse_broken_arguments() -> None:
-    """Refuse arguments that are not UTF-8, because the project could not store them."""
+    """Reject arguments that are not UTF-8, because the project could not store them."""
     for argument in sys.argv[1:]:
         if not argument.isascii() and any("\udc80" <= character <= "\udcff" for character in argument):
             escaped = argument.encode("utf-8", "backslashreplace").decode()

@@ -171,7 +171,7 @@ def _find_decision_kind(context: Context) -> str:
 
 
 def _check_arguments(kind: str, query: str | None, document: str | None) -> None:
-    """Refuse a QUERY or a DOCUMENT that the kind of decision does not take, or that the kind lacks."""
+    """Reject a QUERY or a DOCUMENT that the kind of decision does not take, or that the kind lacks."""
     if kind == "file":
         if query is not None:
             raise BadParameter("names a file of pairs; leave QUERY and DOCUMENT out.", param_hint="--file")

@@ -32,7 +32,7 @@ def select_by_ending(files: Sequence[Path], *suffixes: str) -> list[Path]:
 
 
 def check_endings(files: Sequence[Path], has_conditions: bool) -> None:
-    """Refuse files that cannot be made.
+    """Reject files that cannot be made.
 
     Raises
     ------

@@ -113,7 +113,7 @@ def _build_document_table(document: Document) -> Table:
 def is_from_engine(
     context: Context, option: str, engine: str | None, path: str | None, *engine_options: str
 ) -> bool:
-    """Return whether the command imports from an engine instead of a file; refuse the options that do not
+    """Return whether the command imports from an engine instead of a file; reject the options that do not
     fit.
 
     Parameters

@@ -138,7 +138,7 @@ def find_given_flags(context: typer.Context) -> dict[str, str]:
 
 
 def refuse_unused(context: typer.Context, reason: str, *names: str) -> None:
-    """Refuse options that a call of the command would ignore; without names refuse all given options.
+    """Reject options that a call of the command would ignore; without names refuse all given options.
 
     Raises
     ------
@@ -152,7 +152,7 @@ def refuse_unused(context: typer.Context, reason: str, *names: str) -> None:
 
 
 def refuse_others(context: typer.Context, reason: str, *allowed_names: str) -> None:
-    """Refuse all options except the allowed ones."""
+    """Reject all options except the allowed ones."""
     if refused := [name for name in find_given_flags(context) if name not in allowed_names]:
         refuse_unused(context, reason, *refused)
 

@@ -179,7 +179,7 @@ def check(
 
 
 def _check_options(context: Context, annotators: str | None, share: float | None, purpose: Purpose) -> None:
-    """Refuse options that do not fit the writer: people with --annotators, a model with --share."""
+    """Reject options that do not fit the writer: people with --annotators, a model with --share."""
     if share is None:
         refuse_unused(context, "only a language model uses this; add --share", "send", "calls", "model")
     elif annotators is not None:

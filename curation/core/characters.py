@@ -55,7 +55,7 @@ def normalise_query(text: str) -> str:
 
 
 def find_lookalikes(names: Iterable[str], known: Iterable[str]) -> dict[str, str]:
-    """Map each name that looks like a known name to the known name; see `describe_lookalike`."""
+    """Map each name that looks like a known name to that known name; see `describe_lookalike`."""
     by_form: dict[str, list[str]] = {}
     for name in names:
         by_form.setdefault(normalise_query(name), []).append(name)
@@ -94,7 +94,7 @@ def isolate(text: str) -> str:
 
 
 def show_controls(text: str) -> str:
-    """Replace control characters, which could control a terminal (ECMA-48), by visible symbols."""
+    """Replace control characters, which could control a terminal (ECMA-48), with visible symbols."""
     return text.translate(_CONTROLS)
 
 

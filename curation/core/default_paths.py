@@ -27,7 +27,8 @@ SAMPLE = HOME / "data" / "sample"
 
 
 def find_project_file(environment: Mapping[str, str] | None = None) -> Path:
-    """Find the project file: the environment's, else the default file that exists, else the first default."""
+    """Find the project file: the one named in the environment, otherwise an existing default file, otherwise
+    the first default."""
     values = os.environ if environment is None else environment
     value = next((values[variable] for variable in VARIABLES if values.get(variable)), None)
     if value is not None:

@@ -24,7 +24,7 @@ Item = TypeVar("Item", bound="Named")
 
 
 def bounded(sentences: str) -> str:
-    """Shorten a message that quotes a file, by cutting long lines and the number of lines."""
+    """Shorten a message that quotes a file, by cutting long lines and limiting the number of lines."""
     if len(sentences) <= MAX_LINE_LENGTH:
         return sentences
     lines = sentences.split("\n")
@@ -97,7 +97,7 @@ def refuse_problems(
 
 
 class NotFoundError(CurationError):
-    """An error for a name that the project does not have."""
+    """An error for a name that does not exist in the project."""
 
 
 class Named(Protocol):

@@ -1,4 +1,4 @@
-"""The log of failures and refusals, one line each, as text or as JSON.
+"""The log of failures and refusals, with one line for each, as text or as JSON.
 
 Operators read the log. A line may have names of annotators and addresses of visitors, but never passwords,
 grades, queries or texts of documents.
@@ -40,7 +40,7 @@ def configure() -> None:
 
 
 def write(level: int, message: str, *, error: BaseException | None = None, **fields: Any) -> None:
-    """Write a log line; `fields` are its machine-readable parts, without those that are None."""
+    """Write a log line; `fields` are its machine-readable parts, leaving out those that are None."""
     present = {name: value for name, value in fields.items() if value is not None}
     LOG.log(level, "%s", message, exc_info=error, extra={"fields": present})
 

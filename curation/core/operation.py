@@ -1,4 +1,4 @@
-"""Operations that people start from a command or a page: the check, the work and the result of a request."""
+"""Operations that people start from a command or a page: a request's check, work and result."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class PlainResult(NamedTuple):
 
 
 def get_tables(result: Result) -> Sequence[Table]:
-    """Return the tables of a result, or an empty sequence for a result with only sentences."""
+    """Return the tables of a result, or an empty sequence if the result has only sentences."""
     tables: Sequence[Table] = getattr(result, "tables", ())
     return tables
 
@@ -68,6 +68,6 @@ class Operation(NamedTuple):
         self.check(cursor, None if parameters is None else read_request(self.request, parameters))
 
     def work(self, store: Any, parameters: Mapping[str, Any], progress: Progress, author: str) -> str:
-        """Do the work that a job's parameters describe, and return the sentences of the result."""
+        """Do the work that a job's parameters describe, and return the result's sentences."""
         request = read_request(self.request, parameters)
         return "\n".join(self.run(store, request, progress, author).sentences)

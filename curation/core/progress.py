@@ -1,4 +1,4 @@
-"""Progress of long work: a callback that reports progress, and an estimate of the time that is left."""
+"""Progress of long work: a callback that reports progress, and an estimate of the time left."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ def silent(step: str, done: int, total: int) -> None:
 
 
 class StepPace:
-    """Pace of the present step of long work, from which each report estimates the time left."""
+    """The pace of the current step of long work, from which each report estimates the time left."""
 
     def __init__(self) -> None:
         self._step, self._first_done, self._began_at = "", 0, 0.0
 
     def describe(self, step: str, done: int, total: int, now: float) -> str:
-        """Say how far a step has come, and how long the rest of the step takes at its present pace.
+        """Say how far a step has come, and how long the rest of the step will take at its current pace.
 
         Parameters
         ----------

@@ -37,7 +37,7 @@ class Needs(NamedTuple):
 
 @dataclass(frozen=True)
 class Option:
-    """The description of a request's field for people: label, help, flag and allowed values.
+    """The user-facing description of a request's field: label, help, flag and allowed values.
 
     Attributes
     ----------
@@ -99,7 +99,7 @@ class Option:
 
 
 def option(default: Any, label: str, help: str, **attributes: Any) -> Any:
-    """Make a request's field that people choose; `attributes` are further attributes of the `Option`."""
+    """Make a request field that people can set; `attributes` are further attributes of the `Option`."""
     return field(default=default, metadata={"option": Option(label, help, **attributes)})
 
 
@@ -129,7 +129,7 @@ def find_option(request_type: Any, name: str) -> Option:
 
 
 def find_unused_options(request: Any) -> list[Option]:
-    """List the options that differ from their default although they have no effect."""
+    """List the options that differ from their default even though they have no effect."""
     values = flatten_request(request)
     return [
         option
@@ -144,7 +144,7 @@ def _quote_label(option: Option) -> str:
 
 
 def refuse_invalid(request: Any, name_option: Callable[[Option], str] = _quote_label) -> None:
-    """Refuse numbers out of bounds, and fields that would have no effect.
+    """Reject numbers out of bounds, and fields that would have no effect.
 
     Parameters
     ----------
@@ -190,7 +190,7 @@ def build_request(request_type: type[Request], values: Mapping[str, Any]) -> Req
 
 
 def flatten_request(request: Any) -> dict[str, Any]:
-    """Collect the values of a request and its dataclasses by name, as `build_request` takes them."""
+    """Collect the values of a request and its dataclasses by name, in the form that `build_request` takes."""
     values: dict[str, Any] = {}
     for request_field in fields(request):
         value = getattr(request, request_field.name)
@@ -207,7 +207,7 @@ def dump_request(request: Any) -> dict[str, Any]:
 
 
 def read_request(request_type: type[Request], parameters: Mapping[str, Any]) -> Request:
-    """Read a request from the result of `dump_request`; absent fields have their defaults.
+    """Read a request from the result of `dump_request`; absent fields get their defaults.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Spans: sets of characters of a text, as half-open ranges in order.
+"""Spans: sets of characters in a text, as half-open ranges in order.
 
 A set of characters has one normal form: ranges that are not empty, in order, and that neither overlap nor
 touch. So two sets are equal if their normal forms are equal. All functions here take ranges in any order and

@@ -1,4 +1,4 @@
-"""Numbers and lists as text for people."""
+"""Numbers and lists as human-readable text."""
 
 from __future__ import annotations
 
@@ -21,7 +21,8 @@ def pluralize_label(number: int, label: str) -> str:
 
 
 def describe_left_out(left_out: Mapping[str, int], unit: str = "") -> list[str]:
-    """Write a sentence for each reason with the number left out; `unit` is the noun if reasons have none."""
+    """Write, for each reason, a sentence with the number left out; `unit` is the noun if reasons have
+    none."""
     return [
         f"Left out: {pluralize_label(number, unit)}: {why}." if unit else f"Left out: {why} ({number:,})."
         for why, number in left_out.items()
@@ -39,7 +40,7 @@ def points(share: float) -> str:
 
 
 def decimal(value: float | None, places: int = 3, sign: str = "") -> str:
-    """Write a number for people: "1,234.500", "−0.123"; a dash if it is unknown.
+    """Write a number in human-readable form: "1,234.500", "−0.123"; a dash if it is unknown.
 
     sign: "+" puts a plus before positive numbers.
     """

@@ -1,4 +1,4 @@
-"""Requests to other servers, without redirects, with a deadline and a maximum size of each answer.
+"""Requests to other servers, without redirects, with a deadline and a maximum size for each answer.
 
 The client is urllib, because timeouts of httpx2 apply to each byte: with a timeout of 0.5 s httpx2 waits 7 s
 for a head that is sent byte by byte.
@@ -35,7 +35,7 @@ _MAX_ERROR_BYTES = 10_000  # maximum number of bytes that are read from the body
 
 
 class RetryPolicy(NamedTuple):
-    """Time limit of an answer, and number of attempts to get it.
+    """The time limit for an answer, and the number of attempts to get it.
 
     Attributes
     ----------
@@ -51,7 +51,7 @@ class RetryPolicy(NamedTuple):
 
 
 class RequestFailure(NamedTuple):
-    """Reason why a request got no answer.
+    """The reason why a request got no answer.
 
     Attributes
     ----------
@@ -102,7 +102,8 @@ def send(request: Request, seconds: float, most: int) -> WebAnswer | RequestFail
 def send_with_retries(
     ask: Callable[[], T | RequestFailure], patience: RetryPolicy, stop: Event
 ) -> tuple[T | RequestFailure, int]:
-    """Send a request until an answer comes, attempts run out or `stop` is set; return the attempts too."""
+    """Send a request until an answer comes, attempts run out or `stop` is set; also return the number of
+    attempts."""
     wait, fault = patience.first_wait, RequestFailure("stopped before the request was sent")
     for attempt in range(1, patience.attempts + 1):
         if stop.is_set():
@@ -203,7 +204,7 @@ def _read_head(error: HTTPError) -> bytes:
 
 
 def _retry_after(value: str | None) -> float | None:
-    """Read from a header how many seconds to wait, as a number or a date; None if it has neither."""
+    """Read from a header how many seconds to wait, as a number or a date; None if the header has neither."""
     if value is None:
         return None
     try:

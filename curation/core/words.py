@@ -41,7 +41,7 @@ _IGNORED_CHARACTERS = (
 
 
 class LocatedWord(NamedTuple):
-    """A folded word, sign or gram, and the part of the text that it was read from."""
+    """A folded word, sign or gram, and the part of the text from which it was read."""
 
     word: str
     start: int
@@ -91,7 +91,7 @@ def is_unspaced(word: str) -> bool:
 
 
 def is_cut_differently(text: str, whole: bool = False) -> bool:
-    """Return whether older goldgrades, which knew no marks and no grams, cut a text differently.
+    """Return whether older goldgrades, which knew neither marks nor grams, cut a text differently.
 
     Parameters
     ----------

@@ -1,1 +1,1 @@
-"""The operation of a whole project: jobs, backups, checks, notices and the stages of its workflow."""
+"""Running a whole project: jobs, backups, checks, notices and the stages of its workflow."""

@@ -61,7 +61,7 @@ class Backup:
 def back_up(
     store: Store, target: Path, actor: str = COMMAND_LINE, action: str = "backup", **facts: object
 ) -> Backup:
-    """Write a backup of a project that may be in use, with its checksums, after the copy was read whole.
+    """Write a backup of a project that may be in use, with its checksums, after reading the whole copy.
 
     Parameters
     ----------
@@ -114,7 +114,7 @@ def sums_path(backup: Path) -> Path:
 
 
 def read_sums(backup: Path) -> Mapping[str, Any] | None:
-    """Read the checksums next to a backup; None for a backup without checksums.
+    """Read the checksums next to a backup; None if it has none.
 
     Raises
     ------
@@ -133,7 +133,7 @@ def read_sums(backup: Path) -> Mapping[str, Any] | None:
 
 
 def verify_sums(backup: Path) -> Mapping[str, Any] | None:
-    """Compare a backup with its checksums and return them; None for a backup without checksums.
+    """Check a backup against its checksums and return them; None if it has none.
 
     Raises
     ------
@@ -150,7 +150,7 @@ def verify_sums(backup: Path) -> Mapping[str, Any] | None:
 
 
 def _find_target(project: Path, target: Path, taken_at: datetime) -> Path:
-    """Return the path of the new backup; refuse a path that exists or whose folder does not."""
+    """Return the path of the new backup; reject a path that exists or whose folder does not."""
     target = target.resolve()
     refuse_name(target)
     if target.is_dir():
@@ -163,7 +163,7 @@ def _find_target(project: Path, target: Path, taken_at: datetime) -> Path:
 
 
 def _read_copy(copy: Path, project: Path) -> Rows:
-    """Read a whole copy; an error names the project, because damage comes from the project."""
+    """Read a whole copy; an error names the project, because any damage comes from the project."""
     try:
         return read_whole_file(copy)
     except StoreError as error:

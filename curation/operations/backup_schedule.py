@@ -36,7 +36,7 @@ _SETTING = "backup_schedule"
 
 @dataclass(frozen=True)
 class BackupRequest:
-    """A copy of the project.
+    """A request for a copy of the project.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""The doctor: checks of a project file and of its surroundings, which give findings for the operator.
+"""The doctor: checks of a project file and its surroundings, which produce findings for the operator.
 
 Some checks are about the surroundings: the log, permissions, disk, and leftovers of killed processes. The
 others are about the content: rows, versions, releases, corpus, jobs, backups and times.
@@ -48,7 +48,7 @@ class Examination:
 
     @property
     def problems(self) -> int:
-        """Return the number of findings that ask for action."""
+        """Return the number of findings that call for action."""
         return sum(finding.level == "problem" for finding in self.findings)
 
 

@@ -60,7 +60,7 @@ def check_versions(store: Store) -> Iterator[DoctorFinding]:
 
 
 def check_releases(store: Store) -> Iterator[DoctorFinding]:
-    """Compare each release with its checksums."""
+    """Check each release against its checksums."""
     with store.reading() as cursor:
         names = [release.name for release in list_releases(cursor)]
     for name in names:
@@ -77,7 +77,7 @@ def check_releases(store: Store) -> Iterator[DoctorFinding]:
 
 
 def check_jobs(store: Store) -> Iterator[DoctorFinding]:
-    """Find jobs without an end on which no process works."""
+    """Find unfinished jobs on which no process is working."""
     with store.reading() as cursor:
         unended = [job for job in read_last_jobs(cursor).values() if job.outcome is None]
     if unended and _has_worker(store.path):
@@ -132,7 +132,7 @@ def check_clock(store: Store) -> Iterator[DoctorFinding]:
 
 
 def check_cookie_key(store: Store) -> Iterator[DoctorFinding]:
-    """Check that the project has the key that signs the cookies of people."""
+    """Check that the project has the key that signs people's cookies."""
     key = store.read(get_setting, "cookie_key")
     if key is None:
         yield DoctorFinding("problem", "file", "The key that signs cookies is missing: nobody can sign in.")

@@ -82,7 +82,7 @@ def check_disk(project: Path) -> Iterator[DoctorFinding]:
 
 
 def check_leftovers(folders: Sequence[Path], clean: bool) -> Iterator[DoctorFinding]:
-    """Find the files that killed processes left, and remove them if `clean` is set."""
+    """Find the files left behind by killed processes, and remove them if `clean` is set."""
     remark = "It was removed." if clean else "It can contain sealed grades."
     command = "" if clean else "goldgrade doctor --clean"
     for folder in dict.fromkeys(path.resolve() for path in folders):
@@ -98,5 +98,5 @@ def check_leftovers(folders: Sequence[Path], clean: bool) -> Iterator[DoctorFind
 
 
 def format_megabytes(size: int) -> str:
-    """Return a size in bytes as megabytes for people."""
+    """Return a size in bytes as human-readable megabytes."""
     return f"{size / 1e6:,.1f} MB"

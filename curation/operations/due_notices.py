@@ -68,7 +68,7 @@ def _make_round_notices(states: Sequence[RoundState]) -> dict[str, str]:
 
 
 def _make_unfinished_quarter_notice(quarter_work: Sequence[QuarterWork], quarter: str) -> dict[str, str]:
-    """Make a notice if the last re-labeling was left half done before the present quarter."""
+    """Make a notice if the last re-labeling was left half done before the current quarter."""
     if not quarter_work:
         return {}
     last = quarter_work[-1]
@@ -97,7 +97,8 @@ def _count_waiting_disputes(project: Path, _version: str) -> int:
 
 @lru_cache(maxsize=2)
 def _is_relabeling_due(project: Path, day: date) -> bool:
-    """Return whether the present quarter waits for a re-labeling plan; the answer is computed once a day."""
+    """Return whether the current quarter still needs a re-labeling plan; the answer is computed once a
+    day."""
     store = open_store(project)
     with store.reading() as cursor:
         is_unplanned = read_quarter(cursor, day)[1] is None and bool(list_releases(cursor))

@@ -125,7 +125,7 @@ def _set_markup(
 def _import_judgments(
     store: Store, request: JudgmentsRequest, progress: Progress, by: str
 ) -> JudgmentImport | JudgeImport:
-    """Import judgments of people, or grades of the judge that the request names."""
+    """Import people's judgments, or the grades of the judge named in the request."""
     fields = request.columns_of(
         date_order=request.date_order,
         annotator_map=parse_annotator_map(request.annotator_map or ""),

@@ -30,7 +30,7 @@ Parameters = Mapping[str, Any]
 def import_for_page(
     store: Store, request: ImportRequest, by: str, progress: Progress = silent
 ) -> ImportOutcome:
-    """Import a file in one transaction for the lead `by`; errors have the words of a page.
+    """Import a file in one transaction for the lead `by`; errors are worded for a page.
 
     Raises
     ------
@@ -81,7 +81,7 @@ def _run_check(store: Store, parameters: Parameters, progress: Progress, author:
 
 
 def _run_import(store: Store, parameters: Parameters, progress: Progress, author: str) -> ImportOutcome:
-    """Do the job that imports a file, and remove the uploaded file also after an error."""
+    """Do the job that imports a file, and remove the uploaded file even after an error."""
     try:
         return import_for_page(store, _read_parameters(parameters), author, progress)
     finally:

@@ -1,4 +1,4 @@
-"""The wording of imports on a page: sentences without options and commands of the command line.
+"""The wording of imports on a page: sentences without command-line options or commands.
 
 Errors and outcomes of `operations.import_file` name options of the command line; a page names the labels of
 its fields instead.
@@ -35,7 +35,7 @@ _OPTION = re.compile(r"--[a-z]+(?:-[a-z]+)*")
 
 
 class DryRun(NamedTuple):
-    """The outcome of a dry run of an import, or the problems because of which the import would be refused.
+    """The outcome of a dry run of an import, or the problems for which the import would be refused.
 
     Attributes
     ----------

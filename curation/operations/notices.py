@@ -1,4 +1,4 @@
-"""Notices: sentences on events, each sent once to the webhook, if a lead has switched on its kind.
+"""Notices: sentences about events, each sent once to the webhook if a lead has switched on its kind.
 
 The key of a notice names the round, the day, the quarter or the job. The project stores each notice, and each
 attempt to send the notice before the attempt is made, so that neither a restart nor a second process sends a
@@ -86,7 +86,7 @@ def _send_waiting(store: Store, webhook: Webhook, now: datetime) -> int:
 
 
 def _claim_attempt(store: Store, notice_id: str, attempts: int, now: datetime) -> bool:
-    """Store an attempt before it is made; return False if a different process makes the attempt."""
+    """Store an attempt before it is made; return False if another process is making it."""
     with store.transaction() as cursor:
         [(claimed,)] = cursor.execute(
             "UPDATE notices SET attempts = attempts + 1, tried_at = ?, problem = NULL, again = FALSE "

@@ -20,7 +20,7 @@ NOT_IN_RELEASE = "not in it"
 
 
 class QueryRelease(NamedTuple):
-    """A query in one release; `grades` maps a document to its grade, or to the reason for a missing grade."""
+    """A query in one release; `grades` maps a document to its grade, or to the reason why it has none."""
 
     name: str
     part: str
@@ -60,7 +60,7 @@ class QueryHistory:
 
     @property
     def tables(self) -> tuple[Table, ...]:
-        """Return a table of the grades of each document in each release, the changed grades first."""
+        """Return a table of the grades of each document in each release, changed grades first."""
         grades = {
             document_id: [str(release.grades.get(document_id, NOT_IN_RELEASE)) for release in self.releases]
             for release in self.releases

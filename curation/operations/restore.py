@@ -45,7 +45,7 @@ class Restored:
 
 
 def restore(backup: Path, project: Path, *, replace: bool = False, actor: str = COMMAND_LINE) -> Restored:
-    """Restore a backup as the project, after its sums were compared and all of its values were read.
+    """Restore the project from a backup, after checking its checksums and reading all of its values.
 
     Parameters
     ----------

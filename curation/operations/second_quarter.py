@@ -51,7 +51,7 @@ def import_second_quarter(
 
 
 def _write_corpus(corpus: Path, path: Path) -> None:
-    """Write the corpus without the documents that are gone, and with some texts cut short."""
+    """Write the corpus without the removed documents, and with some texts cut short."""
     with path.open("w", encoding="utf-8", newline="\n") as file:
         for document in _read_documents(corpus):
             if _is_drawn("gone", document["id"], ONE_IN_REMOVED):

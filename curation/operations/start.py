@@ -108,7 +108,7 @@ def start(
 
 
 def check_start(cursor: Cursor, request: StartRequest | None) -> None:
-    """Refuse a start in a project that lacks documents or queries, or that has a round.
+    """Reject a start in a project that lacks documents or queries, or that has a round.
 
     Raises
     ------
@@ -148,7 +148,7 @@ def _has_pool(facts: Preparation) -> bool:
 
 
 def _choose_annotators(cursor: Cursor, author: str) -> tuple[str, ...]:
-    """Return the person who starts, if that person may grade; else everybody who may grade."""
+    """Return the person who starts, if that person may grade; otherwise everyone who may grade."""
     names = tuple(person.name for person in list_eligible_annotators(cursor))
     return (author,) if author in names else names
 

@@ -1,4 +1,4 @@
-"""A document of the demo's corpus, made of the docstring of an object of the standard library."""
+"""A document of the demo's corpus, made from the docstring of an object in the standard library."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def make_document(name: str, title: str, docstring: object) -> Iterator[StdlibDo
 
 
 def join_parameters(parameters: list[str], name: str) -> str:
-    """Join the parameters in parentheses, without the last parameters if the title would be too long."""
+    """Join the parameters in parentheses, leaving out the last ones if the title would be too long."""
     max_length = max(MAX_TITLE_LENGTH - len(name), 30)
     shown = list(parameters)
     while len(", ".join(shown)) > max_length:

@@ -20,7 +20,7 @@ Webhook = tuple[str, str]
 
 
 class UnsentError(Exception):
-    """A notice was not sent; the message gives the reason without addresses.
+    """Error: a notice was not sent; the message gives the reason without addresses.
 
     can_retry: whether a later attempt may succeed.
     """
@@ -42,7 +42,7 @@ def send_test(environment: Mapping[str, str] | None = None) -> str | None:
 
 
 def read_webhook(environment: Mapping[str, str] | None = None) -> Webhook | None:
-    """Read the webhook from the environment; None if the environment names no webhook.
+    """Read the webhook from the environment; None if the environment names none.
 
     Raises
     ------

@@ -79,7 +79,7 @@ def describe_damaged_blocks(find_damaged: Callable[[], list[int]]) -> str:
 
 
 def read_all_rows(cursor: Cursor) -> Rows:
-    """Read every value of every table; DuckDB compares each block that it reads with its checksum."""
+    """Read every value of every table; DuckDB checks each block that it reads against its checksum."""
     rows = {}
     for name in list_tables(cursor):
         sql = f"SELECT count(*), bit_xor(hash(t)) FROM {_quote_name(name)} t"  # noqa: S608
@@ -109,5 +109,5 @@ def try_inserts(cursor: Cursor) -> None:
 
 
 def _quote_name(name: str) -> str:
-    """Quote a name from the catalog, which cannot be bound as a parameter."""
+    """Quote a name from the catalog, because it cannot be bound as a parameter."""
     return '"' + name.replace('"', '""') + '"'

@@ -190,7 +190,7 @@ def find_account_problems(name: str, role: str) -> list[str]:
 
 
 def _refuse_lookalike(what: str, text: str, person_of: Mapping[str, str], name: str) -> None:
-    """Refuse a name or address of `name` if a different person's name or address looks the same.
+    """Reject a name or address of `name` if a different person's name or address looks the same.
 
     Raises
     ------
@@ -277,7 +277,7 @@ def set_role(store: Store, name: str, role: str, author: str = COMMAND_LINE) -> 
 
 
 def require_changeable_account(cursor: Cursor, name: str, author: str) -> Annotator:
-    """Find the person whose account a lead wants to change, and refuse the lead's own account."""
+    """Find the person whose account a lead wants to change, and reject the lead's own account."""
     require_author(cursor, author, "lead")
     annotator = require_annotators(cursor, [name])[0]
     if annotator.imported:

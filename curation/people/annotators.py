@@ -47,7 +47,7 @@ def select_default_names(people: Iterable[Annotator]) -> list[str]:
 
 
 def require_role(annotator: Annotator, *roles: str) -> None:
-    """Refuse an action that the annotator's role does not allow, or that a deactivated person asks for.
+    """Reject an action that the annotator's role does not allow, or that a deactivated person asks for.
 
     Raises
     ------
@@ -60,7 +60,7 @@ def require_role(annotator: Annotator, *roles: str) -> None:
 
 
 def require_author(cursor: Cursor, author: str, *roles: str) -> None:
-    """Refuse an action that its author's role does not allow; the command line has the rights of a lead.
+    """Reject an action that its author's role does not allow; the command line has the rights of a lead.
 
     Raises
     ------

@@ -64,7 +64,7 @@ def sort_systems(names: Sequence[str], with_engines: bool = False) -> list[str]:
 
 
 def require_corpus(cursor: Cursor, names: Sequence[str]) -> None:
-    """Refuse systems that cannot search the corpus, because the corpus is held or too large."""
+    """Reject systems that cannot search the corpus, because the corpus is held or too large."""
     local_systems = [name for name in names if name in SYSTEMS]
     if local_systems:
         refuse_held(cursor, ", ".join(local_systems))

@@ -1,4 +1,4 @@
-"""Contamination: texts of queries that occur in a file on which a model was trained or tuned.
+"""Contamination: project texts that occur in a file on which a model was trained or tuned.
 
 A text of the project is the text of a query, a reference answer, or the body of a document that most
 annotators found relevant. A text occurs exactly if its words are in a text of the file, one after the other.
@@ -58,7 +58,7 @@ class ProjectText(NamedTuple):
 
 
 class ContaminationReport(NamedTuple):
-    """The texts of the project that occur in a file.
+    """The project's texts that occur in a file.
 
     Attributes
     ----------
@@ -136,7 +136,7 @@ def _read_texts(cursor: Cursor) -> tuple[list[ProjectText], int]:
 
 
 def _find_similarities(texts: Sequence[ProjectText], path: Path, progress: Progress) -> dict[int, float]:
-    """Find the highest similarity of each text, by its index, to the texts of the file."""
+    """Find each text's highest similarity, by its index, to the texts in the file."""
     similarities: defaultdict[int, float] = defaultdict(float)
     words_of = [tuple(split_words(text.text)) for text in texts]
     starts: defaultdict[tuple[str, ...], list[int]] = defaultdict(list)
@@ -164,7 +164,7 @@ def _find_quoted(
     words_of: Sequence[tuple[str, ...]],
     starts: Mapping[tuple[str, ...], Sequence[int]],
 ) -> Iterator[int]:
-    """Yield the index of each text whose words are in a passage, one after the other."""
+    """Yield the index of each text whose words occur in a passage one after another."""
     for passage in passages:
         words = tuple(split_words(passage))
         for place in range(len(words) - MIN_WORDS + 1):
@@ -174,7 +174,7 @@ def _find_quoted(
 
 
 def read_passages(path: Path) -> Iterator[str]:
-    """Yield the distinct texts of a file: all strings of its records, their paragraphs and their lines.
+    """Yield the distinct texts in a file: all strings of its records, their paragraphs and their lines.
 
     Raises
     ------

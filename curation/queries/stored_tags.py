@@ -46,7 +46,7 @@ def set_tags(
     author: str = COMMAND_LINE,
     actor: str = COMMAND_LINE,
 ) -> TagChanges:
-    """Set or remove tags of queries that are named by id or text. A person's tag overrides the rules.
+    """Set or remove tags of queries named by id or text. A person's tag overrides the rules.
 
     All tags are written, or no tag is written. A query that is named twice counts once.
 
@@ -122,7 +122,7 @@ def _list_tags(query: TaggedQuery) -> str:
 
 
 def _find_query_ids(cursor: Cursor, names: Sequence[str]) -> list[str]:
-    """Find the ids of queries that are named by id or text; refuse all unknown names at once."""
+    """Find the ids of queries that are named by id or text; reject all unknown names at once."""
     if not names:
         raise InputError("No query was named. Give the id or text of at least one query.")
     known = KnownQueries.read(cursor)

@@ -64,7 +64,7 @@ class UnanswerableCheck(NamedTuple):
 
 
 def count_answers(cursor: Cursor) -> dict[str, tuple[int, int, int]]:
-    """Count the answers yes, partly and no about each query. Queries without an answer are absent."""
+    """Count the yes, partly and no answers about each query. Queries without an answer are absent."""
     return {query_id: (yes, partly, no) for query_id, yes, partly, no in cursor.execute(_COUNTS).fetchall()}
 
 
@@ -111,7 +111,8 @@ def is_usual_share(unanswerable: int, queries: int) -> bool:
 
 
 def describe_share(unanswerable: int, queries: int, of: str = "") -> str:
-    """Count the unanswerable queries, with advice if their share is not usual. `of` says of what they are."""
+    """Count the unanswerable queries, with advice if their share is not usual. `of` says what the share is
+    of."""
     share = percent(unanswerable / max(1, queries))
     counts = f"{unanswerable:,} of {pluralize(queries, 'query', 'queries')}{of} ({share})"
     advice = (

@@ -261,7 +261,7 @@ def compare_versions(read_hash: str | None, now_hash: str | None) -> str:
 
 
 def read_query_types(cursor: Cursor) -> dict[str, str]:
-    """Read the type of each query: its stratum in the newest sample with the query, else its source."""
+    """Read the type of each query: its stratum in the newest sample with the query, otherwise its source."""
     return dict(cursor.execute(_QUERY_TYPES).fetchall())
 
 

@@ -236,7 +236,7 @@ def _read_current_plan(cursor: Cursor, name: str | None) -> StoredPlan:
 
 
 def _refuse_outdated(cursor: Cursor, plan: StoredPlan) -> None:
-    """Refuse an open plan, a plan while another quarter is open, and a plan whose pairs have changed."""
+    """Reject an open plan, a plan while another quarter is open, and a plan whose pairs have changed."""
     current = find_plan(cursor, plan.plan_id)
     if current.round is not None:
         raise RefusedError(f"The plan of {current.quarter} is already open, as the round {current.round!r}.")

@@ -1,4 +1,4 @@
-"""The data-set card, which says how a release was made and how far people can trust it.
+"""The data-set card, which says how a release was made and how far it can be trusted.
 
 The data-set card is written only from the content of the release. The number of grades that lack planned
 opinions comes from the manifest in the project, which a packed release does not have. The templates `card.md`
@@ -39,7 +39,7 @@ TableRows = list[tuple[Any, ...]]
 
 
 def say_synthetic(synthetic: int, queries: int) -> str:
-    """Return sentences about the queries that language models wrote, and about figures over these queries."""
+    """Return sentences about queries written by language models, and about figures over these queries."""
     return (
         f"{synthetic:,} of {queries:,} queries ({share_text(synthetic, queries)}) were written by a language "
         "model, not asked by anybody. Report figures on these queries separately."
@@ -178,12 +178,12 @@ def _measure_coverage(release: FrozenRelease) -> dict[str, Any]:
 
 
 def _walk_pooled(release: FrozenRelease) -> Iterator[dict[str, Any]]:
-    """Yield the candidates of a release that come from a pool of the project."""
+    """Yield the candidates of a release that come from one of the project's pools."""
     return (row for row in release.walk("candidates") if row["pool_id"] is not None)
 
 
 def _list_systems(release: FrozenRelease, codes: PairCodes, judged: Codes) -> TableRows:
-    """List the number of proposed pairs, the deepest rank, and the share of graded pairs of each system."""
+    """List each system's number of proposed pairs, deepest rank, and share of graded pairs."""
     proposed: defaultdict[str, array[int]] = defaultdict(lambda: array("q"))
     deepest: Counter[str] = Counter()
     for row in _walk_pooled(release):

@@ -1,4 +1,4 @@
-"""Checksums of a release, which show whether somebody altered its content or its row.
+"""Checksums of a release, which show whether its content or its row was altered.
 
 The id is a hash of the content, so that the same labels have the same id on every machine:
 
@@ -42,7 +42,7 @@ def compute_release_id(sums: Mapping[str, str]) -> str:
 
 
 def round_floats(value: Any) -> Any:
-    """Round all floats of a value to six significant digits; further digits differ between machines."""
+    """Round all floats of a value to six significant digits; further digits can differ between machines."""
     if isinstance(value, float):
         return float(f"{value:.6g}")
     if isinstance(value, Mapping):
@@ -86,7 +86,7 @@ def find_altered_parts(row: ReleaseRow, texts: Mapping[str, PartText]) -> list[s
 
 
 def _describe_difference(part: str, text: PartText, expected: PartSum) -> str:
-    """Describe the first altered line of a part of a release.
+    """Describe the first altered line in a part of a release.
 
     A line that may contain a grade is shown without the grade, because it may be sealed.
     """

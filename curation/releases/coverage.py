@@ -1,4 +1,4 @@
-"""The coverage of the corpus by the queries of a release."""
+"""How well a release's queries cover the corpus."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from curation.releases.frozen_release import FrozenRelease
 
 
 class ReleasedCoverage(NamedTuple):
-    """The coverage of the corpus by the queries of a release.
+    """How well a release's queries cover the corpus.
 
     Attributes
     ----------

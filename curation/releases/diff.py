@@ -118,7 +118,8 @@ class Diff:
 
 
 def list_grade_changes(before: ComparedRelease, after: ComparedRelease, common: QueryIds) -> Rows:
-    """List the pairs of these queries whose grade differs between the releases, or is only in one release.
+    """List the pairs of these queries whose grade differs between the releases, or that are in only one of
+    them.
 
     A row has query_id, text, document_id and part; the grades before and after (None without a grade) and
     their origins how_before and how_after, such as 'majority'; document, which is 'gone', 'new' or 'changed'
@@ -149,7 +150,7 @@ def list_grade_changes(before: ComparedRelease, after: ComparedRelease, common: 
 
 
 def find_change(pair: tuple[str, str], before: ComparedRelease, after: ComparedRelease) -> str:
-    """Return the known change of a pair whose grade differs between the releases.
+    """Return what is known about why a pair's grade differs between the releases.
 
     The change need not be the reason for the other grade.
 
@@ -170,7 +171,7 @@ def find_change(pair: tuple[str, str], before: ComparedRelease, after: ComparedR
 def count_grade_changes(
     before: ComparedRelease, after: ComparedRelease, common: QueryIds, changes: Rows, hidden: QueryIds
 ) -> dict[str, dict[str, int]]:
-    """Count the kept, changed, new and gone grades of each part.
+    """Count the kept, changed, new and removed grades in each part.
 
     `common` are the queries of both releases, and `hidden` the queries with sealed grades.
     """
@@ -304,7 +305,7 @@ def _list_edits(before: ComparedRelease, after: ComparedRelease, common: QueryId
 
 
 def _group_documents(before: ComparedRelease, after: ComparedRelease) -> dict[str, dict[str, int]]:
-    """Return the gone, new and changed documents, each with the number of its grades."""
+    """Return the removed, new and changed documents, each with the number of its grades."""
     old, new = before.documents, after.documents
     changed = {document_id for document_id in old.keys() & new.keys() if old[document_id] != new[document_id]}
     return {

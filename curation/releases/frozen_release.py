@@ -1,4 +1,4 @@
-"""A frozen release, whose content all code reads by `load_release`.
+"""A frozen release, whose content all code reads with `load_release`.
 
 `load_release` refuses an altered release, and a release of a newer goldgrade. Its argument is the name of a
 release, its id, the beginning of its id, or its file.
@@ -57,7 +57,8 @@ class FrozenRelease:
     def documents(
         self, store: Store, ids: Collection[str] | None = None
     ) -> Iterator[tuple[str, Document | None]]:
-        """Yield the documents of the release, all or some by id; None for a document that was lost."""
+        """Yield the documents of the release, all or some by id; None for a document that no longer
+        exists."""
         versions = self.versions
         if ids is not None:
             versions = {name: versions[name] for name in sorted(ids) if name in versions}
@@ -73,7 +74,7 @@ class FrozenRelease:
         return list(self.walk(part))
 
     def walk(self, part: str) -> Iterator[dict[str, Any]]:
-        """Yield the rows of a part one by one, for parts with a row for each judgment, grade or candidate.
+        """Yield the rows of a part one by one, for parts with one row per judgment, grade or candidate.
 
         Raises
         ------
@@ -141,7 +142,7 @@ def read_unchecked(store: Store, reference: str) -> FrozenRelease:
 
 
 def refuse_other_format(release: FrozenRelease) -> None:
-    """Refuse a release from another version of goldgrade, because this version does not know its format.
+    """Reject a release from another version of goldgrade, because this version does not know its format.
 
     Raises
     ------
@@ -161,7 +162,8 @@ def refuse_other_format(release: FrozenRelease) -> None:
 
 
 def read_pinned(store: Store, versions: Mapping[str, str]) -> Iterator[tuple[str, Document | None]]:
-    """Yield the documents with these ids and content hashes, or None if the project lost the text."""
+    """Yield the documents with these ids and content hashes, or None if the project no longer has the
+    text."""
     import pyarrow as pa
 
     for batch in batched(versions.items()):

@@ -32,7 +32,7 @@ def describe_shortfall(figure: str, state: str) -> str:
 
 
 def mark_name(name: str, mark: str | None) -> str:
-    """Return the name of a release, with a short form of its mark."""
+    """Return the name of a release, with a shortened version of its mark."""
     return f"{name} ({MARK})" if mark else name
 
 

@@ -1,4 +1,4 @@
-"""The overview of a release for people, with its exports and the log of its sealed grades."""
+"""A human-readable overview of a release, with its exports and the log of its sealed grades."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The rows of a release's parts: their types, and the values that code of several rooms takes from a row."""
+"""The rows of a release's parts: their types, and the values that code in several rooms takes from a row."""
 
 from __future__ import annotations
 

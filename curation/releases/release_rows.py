@@ -27,7 +27,7 @@ class ReleaseRow(NamedTuple):
 
 
 def list_releases(cursor: Cursor) -> list[ReleaseRow]:
-    """Read all releases in the order of freezing. Times do not count, because a clock may be set back."""
+    """Read all releases in the order of freezing, ignoring times because a clock may be set back."""
     sql = "SELECT name, release_id, manifest, frozen_at, frozen_by FROM releases ORDER BY rowid"
     return fetch(cursor, ReleaseRow, sql)
 
@@ -64,13 +64,13 @@ def count_half_judged(row: ReleaseRow) -> int:
 
 
 def say_half_judged(count: int) -> list[str]:
-    """Return a sentence about grades with fewer opinions than were planned; '' without such grades."""
+    """Return a sentence about grades with fewer opinions than were planned; '' if there are none."""
     verb = "has" if count == 1 else "have"
     return [f"{count:,} of these grades {verb} fewer opinions than were planned."] if count else []
 
 
 def find_release(cursor: Cursor, name: str) -> ReleaseRow:
-    """Find the release with this name, or else a release whose id begins with this text.
+    """Find the release with this name, otherwise a release whose id begins with this text.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Requests about releases: to freeze the current labels, and to export a release for other tools."""
+"""Requests to freeze the current labels as a release, and to export a release for other tools."""
 
 from __future__ import annotations
 

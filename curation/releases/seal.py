@@ -32,7 +32,7 @@ def choose_seals(parts: Collection[str], requested: Collection[str] = ()) -> tup
 
 
 def refuse_unknown_parts(parts: Iterable[str], requested: Iterable[str]) -> None:
-    """Refuse all names that are not parts of the split, in one error."""
+    """Reject all names that are not parts of the split, in one error."""
     split_parts = sorted(parts)
     names = ", ".join(split_parts)
     unknown_parts = sorted(set(requested).difference(split_parts))
@@ -86,7 +86,7 @@ def open_sealed(
 
 
 def refuse_not_in_file(release: FrozenRelease, parts: Iterable[str]) -> None:
-    """Refuse parts of the split whose grades a packed release does not have."""
+    """Reject parts of the split whose grades a packed release does not have."""
     missing = sorted(set(parts).difference(release.file.with_grades)) if release.file else []
     if missing and release.file:
         raise RefusedError(

@@ -84,7 +84,7 @@ class SealedCount(NamedTuple):
 
     @property
     def sentence(self) -> str:
-        """Return sentences on the number of evaluations on the parts, and on the number that is left."""
+        """Return sentences on the number of evaluations on the parts, and on how many are left."""
         parts = ", ".join(self.parts)
         sentence = (
             f"With this evaluation, {parts} has {pluralize(self.evaluations, 'sealed evaluation')} and "
@@ -120,7 +120,7 @@ def read_query_values(cursor: Cursor, evaluation_ids: Sequence[str]) -> dict[str
 def log_sealed_evaluation(
     cursor: Cursor, rows: Sequence[SealedEvaluation], values: Sequence[Mapping[str, float | None]] = ()
 ) -> SealedCount:
-    """Log the evaluated systems of one request, before anybody gets the figures.
+    """Log the evaluated systems of one request, before anyone sees the figures.
 
     Parameters
     ----------
@@ -165,7 +165,7 @@ def count_remaining(cursor: Cursor, person: str, parts: Sequence[str], now: date
 
 
 def refuse_over_limit(cursor: Cursor, person: str, parts: Sequence[str], systems: int, now: datetime) -> None:
-    """Refuse a request for more systems than the evaluator has sealed evaluations left this month.
+    """Reject a request for more systems than the evaluator has sealed evaluations left this month.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Verification, which compares every byte of a release or of its export with the checksums."""
+"""Verification, which checks every byte of a release or of its export against the checksums."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ class VerifiedExport:
 
 
 def verify(store: Store, name: str, progress: Progress = silent) -> Verified:
-    """Compare a release with its checksums, its id and the documents of the corpus.
+    """Check a release against its checksums, its id and the corpus's documents.
 
     Raises
     ------
@@ -124,7 +124,7 @@ def verify_and_load(store: Store, name: str, progress: Progress = silent) -> tup
 
 
 def verify_export(out: Path) -> VerifiedExport:
-    """Compare an exported folder with its manifest.
+    """Check an exported folder against its manifest.
 
     Raises
     ------

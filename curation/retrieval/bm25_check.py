@@ -92,7 +92,7 @@ def _score_by_rank_bm25(terms: Mapping[str, Sequence[str]], query_terms: Collect
 
 
 def _refuse_difference(query: Query, hits: Sequence[Hit], scores: Mapping[str, float], store: Store) -> None:
-    """Refuse a list that differs from rank-bm25's. Documents with nearly equal scores may change places."""
+    """Reject a list that differs from rank-bm25's. Documents with nearly equal scores may change places."""
     expected = find_best_hits(list(scores), np.array(list(scores.values())), DEPTH)
     is_same = len(hits) == len(expected) and all(
         _is_close(hit.score, other.score) and _is_close(hit.score, scores.get(hit.document_id))

@@ -34,7 +34,7 @@ class ModelSource(NamedTuple):
 
 
 def find_model(model: str) -> ModelSource:
-    """Find a model: the default model in its offline package, else a folder or a model of the hub.
+    """Find a model: the default model in its offline package, otherwise a folder or a model of the hub.
 
     Raises
     ------

@@ -51,7 +51,7 @@ _RENAME = "Vectors of two models cannot be compared: put the new model into a fo
 
 
 def refuse_without_model(cursor: Cursor, model: str) -> None:
-    """Refuse an embedding model that is known to be missing before it is loaded.
+    """Reject an embedding model that is known to be missing before it is loaded.
 
     Raises
     ------
@@ -231,7 +231,7 @@ def _read(store: Store, name: str, text_hashes: Sequence[str]) -> Vectors:
 
 
 def _refuse_another_model(store: Store, name: str, encoder: Any) -> None:
-    """Refuse a model that gives a different vector for a fixed sentence than the stored vector."""
+    """Reject a model that gives a different vector for a fixed sentence than the stored vector."""
     probe = encode(encoder, [_PROBE], "document")
     text_hash = digest("probe", _PROBE)
     with store.transaction(appends=True) as cursor:

@@ -114,7 +114,8 @@ def cut(text: str, pieces: Sequence[Span], room: int, overlap: int) -> list[Span
 
 
 def _first_beginning(text: str, pieces: Sequence[Span], candidates: range, default: int) -> int:
-    """Find the first word piece that begins a sentence, else the first that begins a word, else `default`."""
+    """Find the first word piece that begins a sentence, otherwise the first that begins a word, else
+    `default`."""
     for quality in (2, 1):
         for piece in candidates:
             if _begins(text, pieces[piece][0]) >= quality:

@@ -65,7 +65,7 @@ def find_balance_problem(
 def refuse_large_groups(
     groups: Sequence[LeakageGroup], inputs: SplitInputs, queries: int, max_share: float | None
 ) -> None:
-    """Refuse leakage groups with a balance problem, or with more than the share `max_share` of the queries.
+    """Reject leakage groups with a balance problem, or with more than the share `max_share` of the queries.
 
     The refusal shows the chains of ties that made the groups, and ties that people could cut.
 
@@ -103,7 +103,7 @@ def refuse_large_groups(
 
 
 def refuse_part_conflicts(chains: Sequence[Sequence[Edge]], carried: Parts, inputs: SplitInputs) -> None:
-    """Refuse chains of ties that join released queries of different parts.
+    """Reject chains of ties that join released queries of different parts.
 
     `carried` maps query id to part.
     """
@@ -130,7 +130,7 @@ def refuse_part_conflicts(chains: Sequence[Sequence[Edge]], carried: Parts, inpu
 def refuse_empty_parts(
     shares: Sequence[PartShare], groups: Groups, edges: Sequence[Edge], inputs: SplitInputs
 ) -> None:
-    """Refuse a split in which a part has no queries."""
+    """Reject a split in which a part has no queries."""
     empty_parts = [share.part for share in shares if share.dimension == ALL and not share.reached]
     if not empty_parts:
         return

@@ -71,7 +71,7 @@ class PreparedSplit(NamedTuple):
     checked: CheckedAssignment
 
     def refuse_unfit(self) -> None:
-        """Refuse a split that has an overly large leakage group or an empty part."""
+        """Reject a split that has an overly large leakage group or an empty part."""
         inputs, groups, max_share = self.graded.inputs, self.checked.groups, self.request.largest_group
         if max_share is not None or not self.request.rules.has_grouping_key:
             refusals.refuse_large_groups(self.report.large_groups, inputs, len(groups), max_share)

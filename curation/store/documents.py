@@ -128,7 +128,7 @@ def is_held(cursor: Cursor) -> bool:
 
 
 def refuse_held(cursor: Cursor, what: str) -> None:
-    """Refuse an operation that needs the whole corpus if the project has only documents from search engines.
+    """Reject an operation that needs the whole corpus if the project has only documents from search engines.
 
     Raises
     ------

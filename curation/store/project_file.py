@@ -50,7 +50,7 @@ def refuse_writing(path: Path) -> StoreReadOnlyError:
 
 
 def refuse_name(path: Path) -> None:
-    """Refuse a file name with which DuckDB would not store the write-ahead log next to the file.
+    """Reject a file name with which DuckDB would not store the write-ahead log next to the file.
 
     Raises
     ------
@@ -89,7 +89,7 @@ def describe_missing_project(path: Path) -> str:
 
 
 def require_file(path: Path) -> None:
-    """Refuse a path without a usable project file.
+    """Reject a path without a usable project file.
 
     Raises
     ------

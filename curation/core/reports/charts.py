@@ -1,4 +1,4 @@
-"""Charts of one series as SVG, each in a wide and a narrow size.
+"""Charts of one series as SVG, each in a wide and a narrow version.
 
 Each chart takes its colours from the page around it (`currentColor`, and the classes `accent` and `neutral`),
 so it is readable in light and dark. Values are written next to the marks; a value that is undefined or has
@@ -80,7 +80,7 @@ class Axis(NamedTuple):
 def draw_intervals(
     title: str, marks: Sequence[Mark], whole: float | None = None, references: Sequence[float] = ()
 ) -> Markup:
-    """Draw a row for each mark with name, interval, value and sample size.
+    """Draw a row for each mark with its name, interval, value and sample size.
 
     Parameters
     ----------
@@ -169,7 +169,8 @@ def wrap_text(text: str, letters: int, most: int) -> list[str]:
 def _add_labels(
     places: dict[str, object], ticks: Sequence[float], references: Sequence[float]
 ) -> dict[str, object]:
-    """Add the labels of an axis to a chart's layout; references have their own line below the ticks."""
+    """Add the labels of an axis to a chart's layout; reference lines have their own row of labels below the
+    ticks."""
     x, height = places["x"], places["height"]
     assert isinstance(x, Axis)
     assert isinstance(height, int)

@@ -216,7 +216,8 @@ def _make_axis(values: Sequence[float], begin: float, length: float) -> Axis:
 
 
 def _choose_step(minimum: float, factors: Sequence[float]) -> float:
-    """Choose the smallest tick distance of at least `minimum`: a power of ten times one of the factors."""
+    """Choose the smallest tick distance that is at least `minimum`: a power of ten times one of the
+    factors."""
     power = 10 ** floor(log10(minimum))
     step: float = next(power * factor for factor in factors if power * factor >= minimum)
     return step

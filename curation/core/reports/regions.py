@@ -194,7 +194,7 @@ def _find_diagonal(
     across: Callable[[float], float],
     up: Callable[[float], float],
 ) -> tuple[float, float, float, float] | None:
-    """Compute the line of the average number of queries for each document, as far as it is in the plot."""
+    """Compute the line of the average number of queries per document, as far as it lies within the plot."""
     if not proportion:
         return None
     first, last = max(1.0, 1 / proportion), min(float(most_documents), most_queries / proportion)

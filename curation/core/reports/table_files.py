@@ -63,7 +63,7 @@ TABLE_FORMATS: dict[str, Callable[[Table], str]] = {
 
 
 def find_table_format(path: Path, option: str) -> Callable[[Table], str]:
-    """Find the function that formats a table for a file, by the extension of the file's name.
+    """Find the function that formats a table for a file, chosen by the file's extension.
 
     Parameters
     ----------
@@ -80,7 +80,7 @@ def find_table_format(path: Path, option: str) -> Callable[[Table], str]:
 
 
 def escape_markdown(text: str) -> str:
-    """Escape the syntax of Markdown in a text, and join the lines of the text."""
+    """Escape Markdown syntax in a text, and join its lines."""
     return _MARKDOWN_SYNTAX.sub(r"\\\1", " ".join(show_controls(text).splitlines()))
 
 

@@ -1,4 +1,4 @@
-"""Tables for people: captions, columns, and cells with numbers, shares, bars, grades and names.
+"""Human-readable tables: captions, columns, and cells with numbers, shares, bars, grades and names.
 
 Terminals, pages of the app, HTML reports and files show the same `Table`. `cell_text` writes a cell as text.
 """
@@ -91,7 +91,8 @@ def is_figure(value: object) -> bool:
 
 @dataclass(frozen=True)
 class Table:
-    """Table for people; a cell of None is unknown, and `words` says whether the cells contain sentences."""
+    """A human-readable table; a cell of None is unknown, and `words` says whether the cells contain
+    sentences."""
 
     caption: str
     columns: tuple[str, ...]
@@ -107,7 +108,7 @@ def figure_row(label: str, estimate: Estimate) -> tuple[object, ...]:
 
 
 def figure_table(caption: str, columns: tuple[str, str, str], rows: Iterable[tuple[object, ...]]) -> Table:
-    """Make a table from rows of `figure_row`; the column of reasons is left out if it is empty.
+    """Make a table from rows of `figure_row`; an empty column of reasons is left out.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Output of reports in a terminal of any width, without line breaks inside numbers, names or ids.
+"""Report output in a terminal of any width, without line breaks inside numbers, names or ids.
 
 Columns of sentences shrink first, down to their longest word. A table that is still too wide becomes a list
 of its rows. Charts appear on pages only. Outside a terminal only tables are wrapped.

@@ -10,7 +10,8 @@ Grade = TypeVar("Grade")
 
 
 class IdenticalTexts:
-    """Groups of a corpus's documents with the same text. A document without any text is a group by itself.
+    """Groups of documents in a corpus that have the same text. A document without any text is a group by
+    itself.
 
     Parameters
     ----------
@@ -50,7 +51,8 @@ class IdenticalTexts:
 
 
 class Representatives:
-    """Ids under which texts are judged for a query: an id that is already a candidate, else the smallest id.
+    """Ids under which texts are judged for a query: an id that is already a candidate, otherwise the smallest
+    id.
 
     Imported candidates decide which id is taken, so a pool depends on these candidates; `unusual` lists the
     taken ids that are not the smallest id. Candidates that a pool adds change no representative.
@@ -78,8 +80,8 @@ class Representatives:
         return self.all_of(query_id, document_id)[-1]
 
     def all_of(self, query_id: str, document_id: str) -> tuple[str, ...]:
-        """List the ids under which a document is judged: its own if outside the filter, then the chosen id if
-        any.
+        """List the ids under which a document is judged: its own id if it is outside the filter, then the
+        chosen id, if any.
         """
         ids = self._identical.of(document_id)
         itself = (document_id,) if self._outside(query_id, document_id) else ()

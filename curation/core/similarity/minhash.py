@@ -28,7 +28,7 @@ _SIGNED = 8_192  # number of texts whose signatures are in memory at the same ti
 
 
 class Banding(NamedTuple):
-    """Division of a MinHash signature into bands of rows."""
+    """The division of a MinHash signature into bands of rows."""
 
     bands: int
     rows: int
@@ -83,7 +83,7 @@ def compute_signatures(sets: ShingleSets, progress: Progress = silent) -> Iterat
 def find_candidates(
     sets: ShingleSets, bands: Banding, progress: Progress = silent
 ) -> Iterator[tuple[Ints, Ints]]:
-    """Yield in blocks the numbers of any two texts that share a band, the smaller first, each pair once."""
+    """Yield in blocks the numbers of any two texts that share a band, smaller first, each pair once."""
     blocks = [_band_keys(block, bands) for block in compute_signatures(sets, progress)]
     keys = np.concatenate(blocks, axis=1) if blocks else np.empty((bands.bands, 0), np.uint32)
     del blocks

@@ -22,7 +22,7 @@ MAX_WORDS = 1_000  # maximum number of words of a quotation for the approximate 
 
 
 class FoundQuote(NamedTuple):
-    """Location of a quotation in a text, with a score."""
+    """The location of a quotation in a text, with a score."""
 
     span: Span
     score: float

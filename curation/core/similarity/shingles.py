@@ -118,8 +118,8 @@ def collect_distinct_sets(
 
 
 class NearDuplicate(NamedTuple):
-    """A document judged not relevant whose text nearly equals a relevant document's, so that it is no
-    negative.
+    """A document judged not relevant whose text nearly equals a relevant document's, so that it cannot serve
+    as a negative.
     """
 
     document_id: str
@@ -144,7 +144,8 @@ def reworded_shingles(text: str) -> Shingles:
 
 
 def list_essentials(text: str) -> str:
-    """List the parts that reworded texts must share: words with a digit, and each + or # that ends a word."""
+    """List the parts that reworded texts must share: words with a digit, and every + or # at the end of a
+    word."""
     numbers = [word for word in _words(text) if any(map(str.isdigit, word))]
     return " ".join(sorted([*numbers, *_SIGNS.findall(normalise_query(text))]))
 

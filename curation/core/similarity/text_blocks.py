@@ -1,4 +1,4 @@
-"""Comparison of two versions of a text as runs of words that both versions or only one version has."""
+"""A comparison of two versions of a text as runs of words that are in both versions or in only one."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from typing import NamedTuple
 
 
 class TextBlock(NamedTuple):
-    """A run of words that both versions have ('same'), or that only one version has ('removed', 'added')."""
+    """A run of words that is in both versions ('same') or in only one ('removed', 'added')."""
 
     kind: str
     text: str
 
 
 def word_blocks(old: Sequence[str], new: Sequence[str]) -> tuple[TextBlock, ...]:
-    """List the common and the differing runs of two lists of words, in the order of the text."""
+    """List the common and the differing runs of two lists of words, in text order."""
     blocks = []
     for kind, start, end, first, last in SequenceMatcher(None, old, new).get_opcodes():
         if kind == "equal":

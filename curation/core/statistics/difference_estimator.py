@@ -43,7 +43,7 @@ class MeanInterval(NamedTuple):
 
 @dataclass(frozen=True)
 class DifferenceEstimate:
-    """Mean estimated from judge and people together, with the mean of each alone.
+    """A mean estimated from judge and people together, with the mean from each alone.
 
     Attributes
     ----------

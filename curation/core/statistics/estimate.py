@@ -1,4 +1,4 @@
-"""Estimates: statistics with 95 % interval and sample size, or with the reason why they are missing."""
+"""Estimates: statistics with a 95 % interval and a sample size, or with the reason why they are missing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""95 % confidence intervals of shares and of means over queries, without a bootstrap.
+"""95 % confidence intervals for shares and for means over queries, without a bootstrap.
 
 Figures of queries are bounded, skewed and often 0 or 1, and a small sample easily misses the few queries that
 carry the mean. So the interval of a mean is Wilson's interval with two changes:
@@ -157,7 +157,8 @@ def widen_for_uncommon(
 
 
 def find_most_common(values: Floats) -> tuple[Floats, Ints]:
-    """Find each column's most common value, and count queries with another value, shape (P,), without NaN."""
+    """Find each column's most common value, and count queries with another value, shape (P,), ignoring
+    NaN."""
     common, uncommon = np.full(values.shape[1], np.nan), np.zeros(values.shape[1], np.int64)
     for index, column in enumerate(np.round(values, EQUAL_DECIMALS).T):
         distinct, times = np.unique(column[~np.isnan(column)], return_counts=True)

@@ -1,4 +1,4 @@
-"""Analysis of the paired differences of two systems over the same queries.
+"""Analysis of paired differences between two systems over the same queries.
 
 The tests compare the difference of each query. All functions take
 many columns of differences at once, one for each pair of systems, and take NaN for a query without a figure.

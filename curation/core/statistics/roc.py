@@ -32,7 +32,7 @@ from curation.core.statistics.intervals import Z95
 
 
 class RocArea(NamedTuple):
-    """Area under the ROC curve with its interval.
+    """The area under the ROC curve with its interval.
 
     Attributes
     ----------
@@ -47,7 +47,7 @@ class RocArea(NamedTuple):
 
 
 class RocPoint(NamedTuple):
-    """Point of the ROC curve: the shares of cases and of controls that a threshold classifies as cases.
+    """A point on the ROC curve: the shares of cases and of controls that a threshold classifies as cases.
 
     Attributes
     ----------
@@ -71,7 +71,7 @@ def roc_area(cases: Floats, controls: Floats) -> RocArea:
 
 
 def roc_curve(cases: Floats, controls: Floats) -> list[RocPoint]:
-    """List the ROC curve's points from the highest threshold to the lowest, one for each distinct score."""
+    """List the ROC curve's points from the highest threshold to the lowest, one per distinct score."""
     thresholds = np.unique(np.concatenate([cases, controls]))[::-1]
     shares = [_compute_shares_at_or_above(scores, thresholds).tolist() for scores in (cases, controls)]
     return [RocPoint(*row) for row in zip(thresholds.tolist(), *shares, strict=True)]

@@ -180,7 +180,7 @@ class QueryColumn:
             self._refuse_mixture("text", name, line)
 
     def _refuse_mixture(self, kind: str, name: str, line: int) -> None:
-        """Refuse a column that mixes ids and texts of queries, because a text can coincide with an id."""
+        """Reject a column that mixes ids and texts of queries, because a text can coincide with an id."""
         self._first = self._first or (kind, name, line)
         if self._first[0] != kind:
             meaning = {"id": "is the id of a query", "text": "can only be the text of a query"}

@@ -59,7 +59,7 @@ def list_tags_for_people(cursor: Cursor) -> list[str]:
 
 
 def check_tags(cursor: Cursor, names: Iterable[str]) -> None:
-    """Refuse tags that the project does not have; the error lists the known tags."""
+    """Reject tags that the project does not have; the error lists the known tags."""
     known = read_known_tags(cursor)
     unknown = [describe_unknown_tag(name, known) for name in dict.fromkeys(names) if name not in known]
     if unknown:

@@ -22,7 +22,7 @@ def is_address(location: str | Path) -> bool:
 
 
 def refuse_address(location: str | Path) -> None:
-    """Refuse an address in object storage. The error message does not repeat any secret key in the
+    """Reject an address in object storage. The error message does not repeat any secret key in the
     address."""
     if is_address(location):
         raise InputError(

@@ -81,7 +81,7 @@ def read_first_lines(path: Path, encoding: str) -> list[str]:
 
 
 def check_layout(format: str, layout: FileLayout, problems: Problems) -> None:
-    """Refuse names of columns for a format that fixes them, and a table that has neither a header nor named
+    """Reject names of columns for a format that fixes them, and a table that has neither a header nor named
     columns."""
     if format in ("csv", "tsv"):
         if layout.columns is None and not layout.header:

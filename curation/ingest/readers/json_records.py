@@ -183,7 +183,7 @@ def _begins_whole_text(line: str) -> bool:
 
 
 def parse_whole_text(lines: Iterable[str], problems: Problems) -> Any:
-    """Parse all lines as one JSON text and return its value; refuse broken JSON."""
+    """Parse all lines as one JSON text and return its value; reject broken JSON."""
     text = BoundedText(problems, "the file is one JSON text, which", MAX_JSON_LENGTH, _LINES)
     for line in lines:
         text.add(line)

@@ -83,7 +83,7 @@ def _clean_item(value: Any, replaced: Counter[str]) -> Any:
 
 
 def check_decoded(names: Iterable[str], path: Path, encoding: str, problems: Problems) -> None:
-    """Refuse a column whose name cannot be decoded, because nobody could choose it."""
+    """Reject a column whose name cannot be decoded, because nobody could choose it."""
     for number, name in enumerate(names, 1):
         if _SMUGGLED.search(name):
             problems.check()  # a short file was read completely, so its problems are known
@@ -94,7 +94,7 @@ def check_decoded(names: Iterable[str], path: Path, encoding: str, problems: Pro
 
 
 def check_file(path: Path, problems: Problems) -> None:
-    """Refuse a path that is not a file, and a file that is empty, blank, or packed in an unknown format."""
+    """Reject a path that is not a file, and a file that is empty, blank, or packed in an unknown format."""
     if path.is_dir():
         problems.stop("is a folder; expected a file")
     if not path.exists():

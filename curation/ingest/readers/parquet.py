@@ -165,7 +165,7 @@ class ParquetTable:
         return self._rows(wanted, MAX_ROWS)
 
     def refuse_damaged(self, names: Sequence[str]) -> NoReturn:
-        """Refuse the file, because a field uses one of its damaged columns."""
+        """Reject the file, because a field uses one of its damaged columns."""
         problem = "; ".join(f"the column {name!r} cannot be read: {self.damaged[name]}" for name in names)
         self._problems.stop(problem, "Export the file again, without this column if it is not needed.")
 

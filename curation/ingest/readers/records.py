@@ -185,7 +185,7 @@ class Records:
         return column
 
     def _refuse_objects(self, option: str, name: str | None) -> None:
-        """Refuse a column that holds objects for a field of texts, at once or at the first object."""
+        """Reject a column that holds objects for a field of texts, at once or at the first object."""
         if name in self._objects:
             inner = next((column for column in self.columns if column.startswith(f"{name}.")), f"{name}.text")
             problem = f"{option} names {name!r}, which holds objects"
@@ -220,7 +220,7 @@ class Records:
         self._is_refused = True
 
     def refuse_empty(self, what: str, left_out: Mapping[str, int]) -> NoReturn:
-        """Refuse a file if all its records were left out."""
+        """Reject a file if all its records were left out."""
         reasons = ", ".join(f"{count:,} {reason}" for reason, count in left_out.items())
         self.problems.stop(f"no {what} could be read from the file: {reasons}")
 

@@ -105,7 +105,7 @@ def read_qrels_rows(lines: Iterable[str], problems: Problems) -> Iterator[Row]:
 
 
 def refuse_names_twice(names: Iterable[str], problems: Problems) -> None:
-    """Refuse a table that has two columns with the same name."""
+    """Reject a table that has two columns with the same name."""
     twice = sorted(name for name, count in Counter(names).items() if count > 1)
     if twice:
         problem = f"the header names {', '.join(map(repr, twice))} more than once"

@@ -150,7 +150,7 @@ def to_utc(time: datetime) -> datetime | None:
 
 
 def check_date_order(order: str | None) -> None:
-    """Refuse an unknown order of day and month in dates."""
+    """Reject an unknown order of day and month in dates."""
     if order not in (None, *DATE_ORDERS):
         raise InputError(f"--date-order {order!r}: expected {' or '.join(DATE_ORDERS)}")
 

@@ -236,7 +236,8 @@ class _TreeBuilder(HTMLParser):
             self._write(sign)
 
     def _break(self) -> None:
-        """Begin a new line: a new paragraph where possible, else a line break in the current paragraph."""
+        """Begin a new line: a new paragraph where possible, otherwise a line break in the current
+        paragraph."""
         self._end_implied("p")
         holder = self._holder
         if holder.name in ("", "blockquote", *_ROWS, *_ITEM_OF_LIST) or not holder.children:

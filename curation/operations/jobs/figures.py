@@ -109,7 +109,7 @@ class FigureCache:
         return cache[call]  # type: ignore[no-any-return]
 
     def now(self, function: Callable[..., T], *arguments: Hashable) -> T:
-        """Return the figure that a function computes for the present state of the project."""
+        """Return the figure that a function computes for the current state of the project."""
         return self.figure(self.state(), function, *arguments)
 
     def close(self) -> None:
@@ -137,7 +137,7 @@ class FigureCache:
 
 
 def _read_state(cursor: Cursor) -> tuple[DataState, str]:
-    """Read the present state, and a key of all its data except the grades of annotators and reviewers."""
+    """Read the current state, and a key of all its data except the grades of annotators and reviewers."""
     other_tables = {name: TABLES[name] for name in TABLES if name not in GRADE_TABLES}
     activity = cursor.execute(_LEAD_ACTIVITY).fetchall()
     other_key = digest(read_fingerprint(cursor, other_tables), str(activity))

@@ -131,7 +131,7 @@ class Jobs:
         target.watcher.join()
 
     def kill_all(self) -> None:
-        """Kill the jobs at work because the program ends; no ending of these jobs is stored."""
+        """Kill the jobs at work because the program ends; no outcome is stored for these jobs."""
         with self._lock:
             running_jobs = self._list_running()
         for running in running_jobs:
@@ -151,7 +151,7 @@ class Jobs:
             return self._find_blocker(kind, annotator)
 
     def wait(self, timeout: float | None = None) -> None:
-        """Wait until no job is at work and the endings of all jobs are stored."""
+        """Wait until no job is at work and all jobs' outcomes are stored."""
         with self._lock:
             running_jobs = self._list_running()
         for running in running_jobs:
@@ -248,7 +248,7 @@ class _RunningJob:
             log.write(level, message, annotator=author, job=job_id, kind=job.kind, outcome=job.outcome)
 
     def _describe_ending(self) -> tuple[str, str]:
-        """Return the ending that is stored unless the process has stored its ending itself."""
+        """Return the outcome to store unless the process has stored its own."""
         kept = OPERATIONS[self.job.kind].on_interrupt
         if self.stopped_by is not None:
             return "stopped", f"Stopped by {self.stopped_by}. {kept}"

@@ -1,4 +1,4 @@
-"""The stored jobs of a project: a chain in which each job has a request, an author and an ending."""
+"""The stored jobs of a project: a chain in which each job has a request, an author and an outcome."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ FROM jobs j LEFT JOIN job_endings e USING (job_id)
 
 
 class Job(NamedTuple):
-    """A stored job: its request, its author and its ending.
+    """A stored job: its request, its author and its outcome.
 
     Attributes
     ----------
@@ -46,7 +46,7 @@ def store_job(
     seen_job_id: str | None,
     check: Callable[[Cursor], None] = lambda _cursor: None,
 ) -> tuple[Job, bool]:
-    """Store the beginning of a job; return the job, and False if an earlier request has begun the same job.
+    """Store the beginning of a job; return the job, and False if an earlier request has already started it.
 
     Parameters
     ----------
@@ -78,7 +78,8 @@ def store_job(
 
 
 def can_stop(job: Job, annotator: Annotator) -> bool:
-    """Return whether a person may see and stop a job: leads may for all jobs, others for their own."""
+    """Return whether a person may see and stop a job: leads may do so for all jobs, others only for their
+    own."""
     return annotator.role == "lead" or job.started_by == annotator.name
 
 
@@ -96,7 +97,7 @@ def is_same_request(job: Job, kind: str, parameters: Mapping[str, Any], started_
 
 
 def store_ending(store: Store, job_id: str, outcome: str, message: str) -> None:
-    """Store the ending of a job, unless its ending is stored already."""
+    """Store a job's outcome, unless it is already stored."""
     with store.transaction() as cursor:
         sql = "INSERT INTO job_endings VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING"
         cursor.execute(sql, [job_id, outcome, message, utc_now()])
@@ -116,7 +117,7 @@ def find_job(cursor: Cursor, job_id: str) -> Job:
 
 
 def read_last_job(cursor: Cursor) -> Job | None:
-    """Read the job that was started last; None without jobs."""
+    """Read the job that was started last; None if there are none."""
     return next(reversed(_list_in_order(cursor)), None)
 
 

@@ -50,7 +50,7 @@ NICENESS = 5
 
 
 def main(project: Path, job_ids: SimpleQueue[str], report: Callable[[str], None]) -> None:
-    """Wait for the id of a job, run the job and store its ending."""
+    """Wait for a job's id, run the job and store its outcome."""
     _import_modules(job_ids)
     if job_ids.empty():
         report(json.dumps(["", 0, 0]))
@@ -75,7 +75,7 @@ def _limit_resources(memory: int, cpu_seconds: int) -> None:
 
 
 def _import_modules(job_ids: SimpleQueue[str]) -> None:
-    """Import the modules that most jobs need; stop as soon as a job comes."""
+    """Import the modules that most jobs need; stop as soon as a job arrives."""
     hide_pandas()
     for module in MODULES:
         if job_ids.empty():

@@ -78,7 +78,7 @@ def read_rounds(cursor: Cursor) -> RoundProgress:
 
 
 def make_people_stage(progress: RoundProgress) -> Stage:
-    """Make the stage of people; a project with imported judgments only needs no annotator."""
+    """Make the stage of people; a project with only imported judgments needs no annotator."""
     add = Action("Add people", "team", "goldgrade people add NAME")
     if progress.annotators:
         line = f"{pluralize(len(progress.annotators), 'annotator')}: {join_names(progress.annotators)}."

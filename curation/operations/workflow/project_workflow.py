@@ -42,7 +42,7 @@ class SlowFigures:
 
 @dataclass(frozen=True)
 class WorkflowState:
-    """The quick facts from which the stages are made, as they were at `now`.
+    """The quick facts from which the stages are made, as of `now`.
 
     Attributes
     ----------

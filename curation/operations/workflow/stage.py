@@ -1,4 +1,4 @@
-"""A stage of a project's workflow: its state in one line, and the action with which people continue it."""
+"""A stage of a project's workflow: its state in one line, and the action that continues it."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class Stage:
 
 
 def find_next_stage(stages: Sequence[Stage]) -> Stage | None:
-    """Find the first stage of the workflow that needs attention, else the first stage that is not done."""
+    """Find the first stage of the workflow that needs attention, otherwise the first one that is not done."""
     attention = (stage for stage in stages if stage.state == "needs attention")
     unfinished = (stage for stage in stages if stage.state != "done")
     return next(attention, None) or next(unfinished, None)

@@ -1,4 +1,4 @@
-"""Names of clusters: up to three of a cluster's entities that are noun phrases and share no word stem.
+"""Cluster names: up to three of a cluster's entities that are noun phrases and share no word stem.
 
 The weight of a word in a cluster is n × ln(1 + A / N): n is the number of documents of the cluster's entities
 with the word, summed over the entities, N is the sum of n over all clusters, and A is the mean over the
@@ -103,7 +103,7 @@ def count_documents_about(labels: Ints, entities_of: Mapping[str, Sequence[int]]
 
 
 def _choose_disjoint(weights: dict[int, float], stems: Sequence[Sequence[str]]) -> list[int]:
-    """Choose the positions of the heaviest entities, of which no two share a stem."""
+    """Choose the positions of the heaviest entities, no two of which share a stem."""
     chosen: list[int] = []
     for entity in sorted(weights, key=lambda entity: (-round(weights[entity], 9), entity)):
         is_light = chosen and weights[entity] < MIN_SHARE_OF_FIRST * weights[chosen[0]]

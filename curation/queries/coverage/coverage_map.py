@@ -1,4 +1,4 @@
-"""The coverage map of a corpus: its entities, and the clusters of entities that are the strata of coverage.
+"""A corpus's coverage map: its entities, and the clusters of entities that are the strata of coverage.
 
 A coverage map is identified by the hash of the corpus snapshot and the map's parameters, so making the same
 map again computes nothing.
@@ -89,7 +89,7 @@ class CoverageMap:
 
     @property
     def rule(self) -> MatchingRule:
-        """Return the rule of the map that decides which clusters a query is about."""
+        """Return the map's rule that decides which clusters a query is about."""
         if "model" in self.parameters["matching"]:
             return BY_MODEL
         return TWO_ENTITIES if MIN_IN_CLUSTER in self.parameters["matching"] else ALL_MATCHED
@@ -122,7 +122,7 @@ def make_parameters(request: CoverageRequest) -> dict[str, Any]:
 
 
 def compute_map_id(snapshot_id: str, parameters: Mapping[str, Any]) -> str:
-    """Compute the id of the coverage map of a corpus snapshot with these parameters."""
+    """Compute the coverage map's id for a corpus snapshot and these parameters."""
     return digest("coverage map", snapshot_id, parameters)
 
 
@@ -153,7 +153,7 @@ def measure_map_speed(store: Store) -> None:
 
 
 def make_map(store: Store, snapshot_id: str, request: CoverageRequest, progress: Progress) -> CoverageMap:
-    """Make the coverage map of the current corpus and its snapshot. Stores only embeddings.
+    """Make the coverage map of the current corpus and its snapshot, storing only embeddings.
 
     Raises
     ------

@@ -125,7 +125,7 @@ def normalise_singular(name: str) -> str:
 
 
 def find_entities(documents: Iterable[Document], progress: Progress = silent) -> ExtractedEntities:
-    """Find the entities of documents, ordered by name, and the entities of each document.
+    """Find the entities in documents, ordered by name, and the entities in each document.
 
     Parameters
     ----------
@@ -171,7 +171,7 @@ def shorten_sentence(sentence: str) -> str:
 def extract_phrases(
     documents: Iterable[Document], limit: int = MAX_PHRASES, progress: Progress = silent
 ) -> list[Mentions]:
-    """Find the phrases that distinguish each document, at most `limit` for a document, the heaviest first.
+    """Find the phrases that distinguish each document, at most `limit` per document, heaviest first.
 
     Raises
     ------
@@ -271,7 +271,7 @@ def _phrases_of_document(joining: Collection[str], document: Document) -> Iterat
 
 
 def _choose_heaviest(counted: Mapping[str, int], weights: Floats, limit: int) -> dict[str, float]:
-    """Choose the heaviest phrases of a document with their weights. `counted` maps a phrase to its count."""
+    """Choose a document's heaviest phrases with their weights. `counted` maps a phrase to its count."""
     rounded = dict(zip(counted, np.round(weights, 9).tolist(), strict=True))
     contained = _find_contained(counted)
     ordered = sorted(rounded.keys() - contained, key=lambda phrase: (-rounded[phrase], phrase))

@@ -1,4 +1,4 @@
-"""The entity graph, in which an edge joins two entities that are near in meaning.
+"""The entity graph, in which an edge joins two entities that are close in meaning.
 
 An edge joins two entities if at least one entity is among the `NEIGHBOURS` nearest entities of the other, and
 their cosine is `MIN_COSINE` or more. The weight of an edge is the cosine. Cosines are rounded to six decimals

@@ -20,7 +20,7 @@ MAX_IDS_SHOWN = 5
 
 
 class ClusterCoverage(NamedTuple):
-    """A cluster with its numbers of entities, documents, queries and searches.
+    """A cluster with its counts of entities, documents, queries and searches.
 
     Attributes
     ----------
@@ -37,7 +37,7 @@ class ClusterCoverage(NamedTuple):
 
 
 class CoverageGap(NamedTuple):
-    """A region with no query or too few queries. `missing` is the number of queries that the region lacks."""
+    """A region with no query or too few queries. `missing` is how many queries it lacks."""
 
     number: int
     name: str

@@ -50,7 +50,7 @@ class MatchedQueries(NamedTuple):
 
     @property
     def unmatched(self) -> list[Query]:
-        """Return queries that are not matched with entities yet."""
+        """Return queries not yet matched with entities."""
         return [query for query in self.queries if query.normalised not in self.matches]
 
     def find_query_clusters(self, rule: MatchingRule, cluster_of: Sequence[int]) -> list[Clusters]:
@@ -88,7 +88,7 @@ def match_queries(store: Store, coverage_map: CoverageMap, model: str, progress:
 
 
 def read_matched_queries(cursor: Cursor, map_id: str) -> MatchedQueries:
-    """Read the current queries and the traffic, with the matches that are stored."""
+    """Read the current queries and the traffic, with the stored matches."""
     rows = cursor.execute(_MOST_ASKED, [MAX_TRAFFIC_TEXTS]).fetchall()
     traffic = [(text, searches) for text, searches, _ in rows]
     all_searches = rows[0][2] if rows else 0
@@ -119,7 +119,7 @@ def match_new_texts(
 def match_texts(
     store: Store, texts: Sequence[str], coverage_map: CoverageMap, model: str, progress: Progress = silent
 ) -> list[EntityMatch]:
-    """Find the entities of the map that each text names. Stores only embeddings.
+    """Find the map's entities that each text names, storing only embeddings.
 
     Raises
     ------

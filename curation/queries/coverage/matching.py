@@ -91,7 +91,7 @@ def match_entities(
     entity_vectors: Vectors,
     max_by_meaning: int = MAX_BY_MEANING,
 ) -> list[EntityMatch]:
-    """Match each text with the entities that the text names or is near in meaning.
+    """Match each text with the entities that the text names or is close to in meaning.
 
     Parameters
     ----------

@@ -86,7 +86,7 @@ def get_clusters(entities: Iterable[int], cluster_of: Sequence[int]) -> Clusters
 
 
 def count_by_cluster(items: Iterable[Clusters]) -> dict[int, int]:
-    """Count the queries, or documents, of each cluster. Clusters with a count of 0 are absent."""
+    """Count the queries or documents in each cluster. Clusters with a count of 0 are absent."""
     return dict(Counter(cluster for clusters in items for cluster in clusters))
 
 

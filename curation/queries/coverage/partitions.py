@@ -65,7 +65,7 @@ class Partitions(NamedTuple):
 
     @property
     def recovered_share(self) -> float | None:
-        """Return the mean recovered share of the draws, or None without draws."""
+        """Return the mean recovered share of the draws, or None if there are none."""
         return round(fmean(self.recovered), 6) if self.recovered else None
 
 
@@ -149,7 +149,7 @@ def compute_mean_rand_index(partitions: Sequence[Ints]) -> float | None:
 
 
 def choose_resolution(partitions: Sequence[Partitions]) -> float:
-    """Choose the resolution by the one-standard-error rule, or the lowest one without draws."""
+    """Choose the resolution by the one-standard-error rule, or the lowest one if there are no draws."""
     candidates = [candidate for candidate in partitions if candidate.recovered]
     if not candidates:
         return min(candidate.resolution for candidate in partitions)

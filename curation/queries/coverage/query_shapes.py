@@ -44,7 +44,7 @@ class Tertiles(NamedTuple):
     upper: float
 
     def find_third(self, value: float) -> int:
-        """Find the third that a value is in: 0, 1 or 2, from low to high."""
+        """Find the third in which a value lies: 0, 1 or 2, from low to high."""
         return int(value > self.lower) + int(value > self.upper)
 
 
@@ -73,7 +73,7 @@ def measure_shape(query_clusters: Clusters, relevant_clusters: Sequence[Clusters
 
 
 def find_cuts(shapes: Iterable[QueryShape | None]) -> Cuts:
-    """Compute the boundaries that cut the dispersion and the alignment of queries in three."""
+    """Compute the boundaries that divide queries' dispersion and alignment into thirds."""
     known_shapes = [shape for shape in shapes if shape is not None]
     dispersion_cuts = _find_tertiles([shape.dispersion for shape in known_shapes])
     alignment_cuts = _find_tertiles([shape.alignment for shape in known_shapes])

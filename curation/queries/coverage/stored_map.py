@@ -36,7 +36,7 @@ MAX_NAME_LENGTH = 80
 
 
 class ClusterName(NamedTuple):
-    """A name that a lead gave a cluster. `revision` counts the cluster's names from 0."""
+    """A name that a lead gave a cluster. `revision` counts its names from 0."""
 
     number: int
     revision: int
@@ -155,7 +155,7 @@ def read_cluster_documents(cursor: Cursor, map_id: str, number: int) -> list[str
 
 
 def rename_cluster(store: Store, number: int, name: str, author: str = COMMAND_LINE) -> ClusterName:
-    """Give a cluster of the current map a name. Earlier names stay in the project.
+    """Give a cluster of the current map a name; earlier names stay in the project.
 
     Raises
     ------
@@ -195,7 +195,7 @@ def _current_names(cursor: Cursor, map_id: str) -> dict[int, str]:
 
 
 def _check_name(name: str, cluster_of_name: Mapping[str, int]) -> None:
-    """Refuse a name that is unsuitable, or that another cluster has."""
+    """Reject a name that is unsuitable, or that another cluster has."""
     if not name:
         raise InputError("The name is empty; expected a name for the cluster.")
     if len(name) > MAX_NAME_LENGTH:

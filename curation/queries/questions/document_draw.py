@@ -30,7 +30,7 @@ NEIGHBOUR_LENGTH = 300
 
 
 def check_request(cursor: Cursor, request: QuestionRequest | None) -> None:
-    """Refuse questions for a corpus that is not whole, and kinds, strata or a share that cannot be used.
+    """Reject questions for a corpus that is not whole, and kinds, strata or a share that cannot be used.
 
     Raises
     ------

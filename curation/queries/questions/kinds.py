@@ -26,7 +26,7 @@ class QuestionKind(NamedTuple):
     tag: str | None = None
 
     def choose_style(self, text: str) -> QueryStyle:
-        """Choose the style that a text has, or else the first style of the kind."""
+        """Choose the style that a text has, otherwise the kind's first style."""
         return next((style for style in self.styles if style.matches(text)), self.styles[0])
 
 

@@ -56,12 +56,12 @@ class Question(NamedTuple):
 
     @property
     def sources(self) -> list[Document]:
-        """The documents that the question rests on."""
+        """List the documents on which the question rests."""
         has_two = self.kind == MULTI_HOP and self.aim.other is not None
         return [self.aim.document, self.aim.other] if has_two else [self.aim.document]  # type: ignore[list-item]
 
     def find_refusal(self, queries: Sequence[Query]) -> str | None:
-        """Return the reason to reject the question for its text or its quotes, or None."""
+        """Return the reason for rejecting the question because of its text or its quotes, or None."""
         sources = self.sources if self.kind != UNANSWERABLE else []
         quoted = [
             has_valid_quote((True, quote), source)
@@ -73,7 +73,7 @@ class Question(NamedTuple):
 
 
 class QuestionCheck(NamedTuple):
-    """What the second model says of a question.
+    """What the second model says about a question.
 
     Attributes
     ----------
@@ -85,7 +85,7 @@ class QuestionCheck(NamedTuple):
     part: tuple[str, ...]
 
     def find_refusal(self, question: Question) -> str | None:
-        """Return the reason to reject the question, or None."""
+        """Return the reason for rejecting the question, or None."""
         if not self.is_natural:
             return UNNATURAL
         if question.kind == UNANSWERABLE:
@@ -123,7 +123,8 @@ def read_rows(answer: str) -> list[dict[str, Any]]:
 
 
 def read_questions(answer: str, aim: QuestionAim) -> list[Question]:
-    """Read the questions for a document in the order of its kinds, without questions of an unusable text."""
+    """Read the questions for a document in the order of its kinds, leaving out questions with an unusable
+    text."""
     questions = []
     for kind, row in zip(aim.kinds, read_rows(answer), strict=False):
         text, quotes = " ".join(str(row.get("query", "")).split()), row.get("quotes")
@@ -134,7 +135,7 @@ def read_questions(answer: str, aim: QuestionAim) -> list[Question]:
 
 
 def order_documents(question: Question, hits: Sequence[Document]) -> list[Document]:
-    """List the documents of a question and of BM25 once each, in an order that reveals nothing."""
+    """List the documents from a question and from BM25 once each, in an order that reveals nothing."""
     distinct = {document.document_id: document for document in [*hits, *question.sources]}
     return sorted(distinct.values(), key=lambda document: digest(question.text, document.document_id))
 
@@ -148,7 +149,7 @@ def make_check_call(text: str, documents: Sequence[Document], model: str) -> Mod
 
 
 def read_check(answer: str, documents: Sequence[Document] = ()) -> QuestionCheck:
-    """Read the answer of a check. A document counts only with a quote that its text has word for word.
+    """Read a check's answer; a document counts only with a quote that occurs word for word in its text.
 
     Raises
     ------

@@ -107,7 +107,7 @@ def describe_models(model: str, checked_by: str) -> str:
 
 
 def estimate_questions(store: Store, request: QuestionRequest) -> list[str]:
-    """Say what a run would send and where. Nothing is sent.
+    """Say what a run would send and where, without sending anything.
 
     Raises
     ------

@@ -55,7 +55,7 @@ HEAD, TORSO = 1 / 3, 2 / 3
 
 
 def check_dimensions(dimensions: Sequence[str]) -> None:
-    """Refuse unknown dimensions, repeated dimensions, and an empty list."""
+    """Reject unknown dimensions, repeated dimensions, and an empty list."""
     expected = f"expected some of {', '.join(DIMENSIONS)}, {TAG}NAME, {FIELD}NAME"
     known = [name for name in dict.fromkeys(dimensions) if _is_dimension(name)]
     unknown = [name for name in dimensions if not _is_dimension(name)]

@@ -67,7 +67,7 @@ def draw_sample(
 
 
 def check_draw(cursor: Cursor, request: DrawRequest | None) -> None:
-    """Refuse a draw of a sample that must fail, as far as this is known before the frame is read."""
+    """Reject a sample draw that must fail, as far as is known before the frame is read."""
     refuse_too_few(cursor, request.size if request else 1)
     if request is None:
         return
@@ -100,7 +100,7 @@ def store_drawing(
 
 
 def check_design(request: DrawRequest) -> None:
-    """Refuse an impossible sample size or sampling design; the error lists all problems."""
+    """Reject an impossible sample size or sampling design; the error lists all problems."""
     problems = describe_out_of_bounds(DrawRequest, {"size": request.size})
     if request.design not in DESIGNS:
         problems.append(f"The design {request.design!r} is unknown; expected one of {', '.join(DESIGNS)}.")

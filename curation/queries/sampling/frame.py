@@ -175,20 +175,21 @@ def _read_rows(cursor: Cursor, request: DrawRequest, released: ReleasedQueries, 
 
 
 def _add_flag(cursor: Cursor, table: Any, name: str, query_ids: Sequence[str], earlier: str | None) -> Any:
-    """Add a column to the frame: true for queries with these ids that the earlier sample did not draw."""
+    """Add a column to the frame: true for those queries with these ids that were not drawn for the earlier
+    sample."""
     rows = cursor.sql(_FLAGGED, params={"query_ids": query_ids, "earlier_sample": earlier})
     texts = rows.to_arrow_table()["normalised"].combine_chunks()
     return table.append_column(name, pc.is_in(table["normalised"], value_set=texts))
 
 
 def _refuse_newer_releases(cursor: Cursor, released: ReleasedQueries) -> None:
-    """Refuse a draw if the project has a release that is not in `released`."""
+    """Reject a draw if the project has a release that is not in `released`."""
     if cursor.execute(_RELEASES).fetchall()[0][0] != len(released):
         raise RefusedError("A release was added while the sample was being drawn. Draw the sample again.")
 
 
 def _refuse_unknown_fields(cursor: Cursor, table: Any) -> None:
-    """Refuse fields that are in no row of the traffic."""
+    """Reject fields that are in no row of the traffic."""
     empty_fields = [
         name.removeprefix(dimensions.FIELD)
         for name in table.column_names
@@ -210,7 +211,7 @@ def _refuse_unknown_fields(cursor: Cursor, table: Any) -> None:
 def _find_drawable(
     table: Any, traffic: Ints, min_count: int, left_out_rows: Sequence[int]
 ) -> tuple[Mask, dict[str, int]]:
-    """Find the queries that can be drawn, shape (queries,), and count the left-out rows by first reason.
+    """Find the queries that can be drawn, shape (queries,), and count the rows left out, by first reason.
 
     `left_out_rows` has the numbers of logged rows without a text, without a known time, and outside the
     window.

@@ -49,8 +49,8 @@ _SALT = 0xC2B2AE3D27D4EB4F
 
 
 def group_spellings(queries: Sequence[str], traffic: Ints, progress: Progress = silent) -> Ints:
-    """Find the position of the leading spelling of each query, shape (queries,). The leader of a leader is
-    the query itself.
+    """Find the position of the leading spelling of each query, shape (queries,). A leading spelling is its
+    own leader.
 
     Parameters
     ----------
@@ -78,7 +78,8 @@ def find_essentials(normalised: str) -> tuple[str, ...]:
 
 
 def classify_difference(first: str, second: str) -> str | None:
-    """Return how two queries with the same essentials differ: by 'form', by a 'letter', or by more (None)."""
+    """Return how two queries with the same essentials differ: in 'form', in one 'letter', or in more than
+    that (None)."""
     if _squeeze_text(first) == _squeeze_text(second):
         return "form"
     first_words, second_words = ([_squeeze_text(word) for word in text.split()] for text in (first, second))

@@ -1,4 +1,4 @@
-"""Stored samples of queries, of which one is the current sample.
+"""Stored samples of queries, one of which is the current sample.
 
 A sample is identified by the hash of its parameters, strata and queries, so drawing the same sample again
 adds nothing. Earlier samples stay stored, and the setting `sample` has the id of the current sample.
@@ -124,7 +124,7 @@ def store_sample(
     state: tuple[object, ...],
     author: str = COMMAND_LINE,
 ) -> SampleReport:
-    """Make a sample the current sample, and store the sample unless the project has it.
+    """Make a sample the current sample, and store it unless the project has it.
 
     Parameters
     ----------
@@ -155,7 +155,7 @@ def count_judged_queries(cursor: Cursor, sample_id: str) -> int:
 
 
 def list_drawn_queries(cursor: Cursor, sample_id: str) -> list[tuple[str, str, int, str, float, str]]:
-    """List the queries of a sample with the values of `QUERY_COLUMNS`, the most asked first."""
+    """List the queries of a sample with the values of `QUERY_COLUMNS`, most asked first."""
     sql = """
         SELECT query_id, text, traffic, stratum, inclusion_probability, coalesce(replace(reason, ?, ''), '')
         FROM sample_queries JOIN queries USING (query_id) LEFT JOIN retired_queries USING (query_id)

@@ -44,7 +44,8 @@ class Labels(NamedTuple):
 
 
 class Stratum(NamedTuple):
-    """A stratum with its counts, and the mean inclusion probability of its queries (None without a query)."""
+    """A stratum with its counts, and the mean inclusion probability of its queries (None if it has no
+    query)."""
 
     name: str
     population: int

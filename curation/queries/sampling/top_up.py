@@ -62,7 +62,7 @@ def top_up(
 
 
 def check_top_up(cursor: Cursor, request: TopUpRequest | None) -> None:
-    """Refuse a top-up of the sample that must fail, as far as this is known before the frame is read."""
+    """Reject a top-up that must fail, as far as is known before the frame is read."""
     earlier = _read_extensible_sample(cursor)
     if request is not None:
         _refuse_without_goal(request)
@@ -70,14 +70,14 @@ def check_top_up(cursor: Cursor, request: TopUpRequest | None) -> None:
 
 
 def _refuse_without_goal(request: TopUpRequest) -> None:
-    """Refuse a top-up request without a size and without quotas."""
+    """Reject a top-up request without a size and without quotas."""
     if not request.quotas and request.size is None:
         goals = "the size of the whole sample, or quotas such as tail=40"
         raise InputError(f"The top-up has no target; give {goals}.")
 
 
 def _read_extensible_sample(cursor: Cursor) -> SampleReport:
-    """Read the current sample, and refuse a sample that cannot be topped up.
+    """Read the current sample, and reject a sample that cannot be topped up.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""The export formats ragas, deepeval and langsmith: questions with reference answers, to evaluate answers.
+"""The export formats ragas, deepeval and langsmith: questions with reference answers, for evaluating answers.
 
 - Ragas: `EvaluationDataset.from_jsonl` (https://docs.ragas.io/en/stable/references/evaluation_schema/).
 - DeepEval: `EvaluationDataset.add_goldens_from_json_file` (https://deepeval.com/docs/evaluation-datasets).

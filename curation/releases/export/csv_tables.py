@@ -1,4 +1,4 @@
-"""The export formats csv and parquet: one table with a row for each grade.
+"""The export formats csv and parquet: one table with one row per grade.
 
 To add a column, add its name to `COLUMNS` and its field to `export_source.ExportedGrade`, at the same
 position.
@@ -20,7 +20,7 @@ COLUMNS = ("query_id", "query_text", "doc_id", "relevance", "split")
 
 
 def write_csv(folder: Path, source: ExportSource) -> Written:
-    """Write the file qrels.csv, in which a spreadsheet finds no formulas."""
+    """Write the file qrels.csv, written so that no spreadsheet finds formulas in it."""
     rows = (
         [quote_formula(c) if isinstance(c, str) else c for c in row[: len(COLUMNS)]]
         for row in source.iterate_grades()

@@ -173,7 +173,7 @@ def _check_request(request: ExportRequest) -> None:
 
 
 def _write_export(source: ExportSource, out: Path, opening: Unsealing | None) -> Exported:
-    """Write all files into a temporary folder, and move the files to the target when all are complete."""
+    """Write all files into a temporary folder, and move the files to the target once all are complete."""
     try:
         private = not set(source.parts).isdisjoint(list_sealed_parts(source.release.header))
         with staging_folder(out, private=private) as folder:
@@ -235,7 +235,7 @@ def _write_manifest(folder: Path, exported: Exported, request: ExportRequest) ->
 
 
 def _refuse_other_content(out: Path, release_id: str, format: str) -> None:
-    """Refuse a target folder that has files other than an export of the same release in the same format."""
+    """Reject a target folder with files other than an export of the same release in the same format."""
     if not out.exists():
         return
     if not out.is_dir():

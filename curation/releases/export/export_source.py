@@ -91,7 +91,7 @@ class ExportSource:
 
     @property
     def relevant_grade(self) -> int:
-        """Return the lowest grade with which the release counts a document as relevant."""
+        """Return the lowest grade at which the release counts a document as relevant."""
         return int(self._split["relevant_grade"])
 
     @property
@@ -108,7 +108,7 @@ class ExportSource:
 
     @cached_property
     def drawn_by_stratum(self) -> dict[str, int]:
-        """Return the number of sampled queries in each stratum; empty without a sample."""
+        """Return the number of sampled queries in each stratum; empty if there is no sample."""
         strata = (stratum for sample in self.release.walk("sampling") for stratum in sample["report"])
         return {stratum["name"]: stratum["drawn"] for stratum in strata}
 
@@ -161,7 +161,7 @@ class ExportSource:
 
     @property
     def min_relevant(self) -> int:
-        """Return the second lowest grade of the scale, from which evaluation counts documents as relevant."""
+        """Return the scale's second-lowest grade, from which evaluation counts documents as relevant."""
         return list(self.scale)[1]
 
     @cached_property

@@ -82,7 +82,7 @@ def describe_csv_types(columns: Iterable[str]) -> dict[str, Any]:
 def write_evidence(
     folder: Path, source: ExportSource, query: Callable[[str], str], document: Callable[[str], str]
 ) -> dict[str, dict[str, str]]:
-    """Write evidence.jsonl, with a marked range of a document's text on each line, and return its config.
+    """Write evidence.jsonl, with one marked range of a document's text per line, and return its config.
 
     For a release without evidence, no file is written and no config is returned.
 

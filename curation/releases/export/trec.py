@@ -27,7 +27,7 @@ _SPACE = re.compile(r"[\s%]")
 
 
 def write_trec(folder: Path, source: ExportSource) -> Written:
-    """Write the topics of all parts and the qrels, on request with -1 for pairs without a grade."""
+    """Write the topics of all parts and the qrels, including ungraded pairs as -1 on request."""
     queries = encode_ids(query["query_id"] for query in source.queries)
     documents = encode_ids(source.release.versions)
     write_lines(folder / "topics.tsv", write_topic_lines(source.queries, queries))

@@ -43,7 +43,8 @@ NO_NEGATIVE = "query without a hard negative"
 
 
 def write_triplets(folder: Path, source: ExportSource) -> Written:
-    """Write rows of each relevant document with the best hard negatives, up to the number in the request.
+    """Write rows that pair each relevant document with the best hard negatives, up to the number in the
+    request.
 
     Raises
     ------
@@ -134,7 +135,7 @@ def _find_usable_queries(
 def _find_positives(
     rows: Sequence[Mapping[str, Any]], documents: Mapping[str, Document], left_out: Counter[str]
 ) -> list[str]:
-    """Return the relevant documents of a query, the best graded first, each text once."""
+    """Return the relevant documents of a query, highest grade first, each text once."""
     id_by_text: dict[str, str] = {}
     for row in sorted(rows, key=lambda row: (-row["grade"], row["document_id"])):
         id_by_text.setdefault(documents[row["document_id"]].text, row["document_id"])
@@ -150,7 +151,7 @@ def _find_negatives(
     source: ExportSource,
     left_out: Counter[str],
 ) -> list[str]:
-    """Return the hard negatives without near-duplicates of relevant documents and without equal texts."""
+    """Return the hard negatives leaving out near-duplicates of relevant documents and equal texts."""
     from curation.core.similarity.shingles import find_near_duplicate, word_shingles
 
     texts = {document_id: documents[document_id].text for document_id in (*relevant, *negatives)}

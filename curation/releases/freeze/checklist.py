@@ -60,7 +60,7 @@ def check_table(checks: Sequence[FreezeCheck]) -> Table:
 
 
 def refuse_open(draft: ReleaseDraft) -> None:
-    """Refuse to freeze labels with open disputes that may not be left out, or without any grade.
+    """Refuse to freeze labels that have open disputes that may not be left out, or no grade at all.
 
     Raises
     ------

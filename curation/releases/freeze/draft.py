@@ -1,4 +1,4 @@
-"""The draft of a release: the content that makes the gold set, before it is frozen.
+"""The draft of a release: the content that makes up the gold set, before it is frozen.
 
 A draft has nothing that differs between machines. Times, revisions, client keys, versions, and the names of
 people, rounds and files are left out, because they would differ where the labels do not. Annotators are 'a1',
@@ -126,7 +126,8 @@ class ReleaseDraft:
         return self.left_out.get(DISPUTED, 0)
 
     def hide_sealed_matches(self) -> None:
-        """Leave out answers and documents of sealed queries in training data, which would reveal grades."""
+        """Leave out matches in training data of sealed queries' answers and documents, which would reveal
+        grades."""
         for row in self.tables["queries"]:
             if row["part"] in self.sealed and "contamination" in row:
                 row["contamination"] = [match for match in row["contamination"] if match["what"] == QUERY]

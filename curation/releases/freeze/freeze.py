@@ -145,7 +145,7 @@ def prepare_draft(store: Store, request: FreezeRequest) -> ReleaseDraft:
 
 
 def find_freeze_problem(draft: ReleaseDraft) -> str | None:
-    """Return the problem because of which a freeze is refused even with a reason; None without a problem."""
+    """Return the problem that rules out a freeze even with a reason; None if there is none."""
     try:
         refuse_open(draft)
     except RefusedError as error:
@@ -212,7 +212,7 @@ def freeze(
 
 
 def check_name(name: str) -> None:
-    """Refuse a text that cannot be the name of a release.
+    """Reject a text that cannot be the name of a release.
 
     Raises
     ------
@@ -245,7 +245,7 @@ def _add_coverage(
 
 
 def _refuse_opening_sealed(store: Store, draft: ReleaseDraft, actor: str) -> None:
-    """Refuse sealed queries of a release in an open part of the new release, unless a reason is given."""
+    """Reject sealed queries of a release in an open part of the new release, unless a reason is given."""
     request = draft.request
     part_of = draft.split.parts
     open_queries = [query_id for query_id, part in part_of.items() if part not in draft.sealed]

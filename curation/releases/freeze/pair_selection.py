@@ -1,4 +1,4 @@
-"""The selection of the pairs that a release contains, with the reason for each pair that is left out.
+"""The selection of the pairs that a release contains, with the reason for each pair left out.
 
 A grade belongs to the text that was judged. A pair that was judged only on another version of its document is
 left out, or kept and marked `"version": "changed"`.
@@ -126,5 +126,5 @@ class PairSelection:
         return None if pair.query_id in self._rows.split.parts else NO_PART
 
     def _count_lacking(self, pair: PairConsensus) -> int:
-        """Count the planned opinions on a pair that nobody gave; 0 after a reviewer's decision."""
+        """Count the planned opinions on a pair that were never given; 0 after a reviewer's decision."""
         return 0 if pair.how == "adjudicated" else self._rows.unanswered.get(pair[:2], 0)

@@ -118,7 +118,7 @@ def make_queries(rows: ProjectRows, chosen: Collection[str], filters: Mapping[st
 
 
 def make_qrel(pair: PairConsensus, confident: bool) -> dict[str, Any]:
-    """Make the row of a pair's grade, with the confidence of the grade if `confident`.
+    """Make the row of a pair's grade, with the grade's confidence if `confident`.
 
     A disputed pair has an older grade, with the origin 'kept'.
     """
@@ -179,7 +179,7 @@ def make_nuggets(rows: ProjectRows, queries: Collection[str]) -> Rows:
 
 
 def make_pool_sample(rows: ProjectRows, queries: Collection[str]) -> Rows:
-    """Make the part of a release with the documents that were drawn from a sampled pool."""
+    """Make the part of a release with the documents drawn from a sampled pool."""
     return [
         {**row, "inclusion_probability": round_floats(row["inclusion_probability"])}
         for row in rows.pool_sample.to_pylist()

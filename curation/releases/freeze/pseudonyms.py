@@ -44,7 +44,7 @@ def assign_pseudonyms(
 
 
 def replace_names(text: str, people: Mapping[str, str]) -> str:
-    """Replace people's names in a text by their numbers, and personal data by placeholders.
+    """Replace people's names in a text with their numbers, and personal data with placeholders.
 
     A name is replaced as a whole word, in the same case, with composed or decomposed accents.
 
@@ -65,7 +65,7 @@ def replace_names(text: str, people: Mapping[str, str]) -> str:
 
 
 def _refine_colors(colors: dict[_Node, str], judged: Mapping[tuple[str, str], str]) -> dict[_Node, str]:
-    """Refine the colors of the nodes by the colors of their neighbors, until no color changes."""
+    """Refine the nodes' colours by their neighbours' colours until no colour changes."""
     while True:
         neighbors: dict[_Node, list[tuple[str, str]]] = defaultdict(list)
         for (annotator, round_id), judgments in judged.items():
@@ -78,7 +78,7 @@ def _refine_colors(colors: dict[_Node, str], judged: Mapping[tuple[str, str], st
 
 
 def _find_tie(colors: Mapping[_Node, str]) -> _Node | None:
-    """Find the first node that has the same color as another node."""
+    """Find the first node that has the same colour as another node."""
     sizes = Counter(colors.values())
     return min(((color, node) for node, color in colors.items() if sizes[color] > 1), default=(None, None))[1]
 

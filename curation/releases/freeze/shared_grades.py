@@ -1,4 +1,4 @@
-"""Grades that identical documents share, so that a grade of one document counts for its copies.
+"""Grades shared by identical documents, so that one document's grade counts for its copies.
 
 Without a sharing rule, each document has only grades from judgments of this document. By the rule
 'identical', documents of the corpus with the same title and body have the same grade for the same query. A
@@ -28,7 +28,7 @@ SHARED = "shared"
 
 
 def check_rule(rule: str | None) -> None:
-    """Refuse an unknown rule for sharing grades between identical documents."""
+    """Reject an unknown rule for sharing grades between identical documents."""
     if rule is not None and rule not in RULES:
         raise InputError(f"There is no rule {rule!r} for sharing grades; expected {', '.join(RULES)}.")
 

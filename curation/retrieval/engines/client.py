@@ -198,7 +198,7 @@ class EngineClient:
         return EngineList(ids, [self._read_score(hit, request.score, about) for hit in hits], self._seconds)
 
     def _read_hits(self, answer: Any, request: EngineRequest) -> list[Any]:
-        """Read the hits of an answer, and refuse an answer without a list at the template's path."""
+        """Read the hits of an answer, and reject an answer without a list at the template's path."""
         if request.empty and not json_paths.describe_difference(answer, request.empty):
             return []
         subject = f"The answer of the engine {self.engine.name!r}"
@@ -209,7 +209,7 @@ class EngineClient:
         return hits
 
     def _refuse_bad_ids(self, ids: Sequence[str], about: str) -> None:
-        """Refuse a list with an empty id or an id that is in the list twice."""
+        """Reject a list with an empty id or an id that is in the list twice."""
         rank_of: dict[str, int] = {}
         for rank, document_id in enumerate(ids, 1):
             if not document_id:

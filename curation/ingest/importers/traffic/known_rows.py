@@ -55,7 +55,7 @@ ORDER BY count(*) DESC, import_id LIMIT 1
 
 
 def refuse_grown_log(cursor: Cursor, imports: list[str]) -> None:
-    """Refuse a query log that contains an earlier log whose rows cannot be compared one by one. Rows cannot
+    """Reject a query log that contains an earlier log whose rows cannot be compared one by one. Rows cannot
     be compared if they have neither session nor time, or if their count has changed.
     """
     values = {"log": imports, "least": MIN_COMPARED, "share": SAME_LOG}

@@ -1,4 +1,4 @@
-"""The stored answers to calls of a language model, so that no call is paid twice.
+"""Stored answers to a language model's calls, so that no call is paid for twice.
 
 A call is identified by the hash of the model's name, the prompt and the material. Refusals and malformed
 answers are stored too, because they may have been paid. A call that the model refuses is never sent again. A
@@ -61,7 +61,7 @@ class ModelCall(NamedTuple):
 
 
 class StoredAnswers:
-    """The stored replies to some calls: the answers, and the reasons why calls get no answer."""
+    """The stored replies to some calls: the answers, and the reasons why calls got no answer."""
 
     def __init__(self, replies: Replies) -> None:
         self._replies = replies
@@ -83,7 +83,7 @@ class StoredAnswers:
         return f"{MALFORMED}: {reply.text}" if reply.kind == "malformed" else reply.text
 
     def is_open(self, call: ModelCall) -> bool:
-        """Return whether a call has no final answer yet, so that it can be sent."""
+        """Return whether a call has no final answer yet and so can be sent."""
         return self.find_answer(call) is None and self.explain_no_answer(call) is None
 
     def count_attempts(self, call: ModelCall) -> int:
@@ -111,7 +111,8 @@ def read_answers(cursor: Cursor, calls: Sequence[ModelCall]) -> StoredAnswers:
 def store_replies(
     store: Store, new_replies: Sequence[tuple[ModelCall, Sequence[chat.ModelReply]]], stored: StoredAnswers
 ) -> None:
-    """Store the replies that may have been paid, unless another process has stored replies to the call."""
+    """Store the replies that may have been paid for, unless another process has stored replies to the
+    call."""
     paid_replies = [
         (call, [reply for reply in replies if reply.kind != "none"]) for call, replies in new_replies
     ]

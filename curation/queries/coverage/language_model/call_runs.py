@@ -100,7 +100,7 @@ class ModelSpending:
 
 
 def plan_calls(store: Store, calls: Sequence[ModelCall], prices: endpoint.TokenPrices | None) -> ModelWork:
-    """Estimate the calls, tokens and price of `send_calls`. Nothing is sent."""
+    """Estimate the calls, tokens and price of `send_calls` without sending anything."""
     with store.reading() as cursor:
         stored = answers.read_answers(cursor, calls)
     distinct = {call.call_id: call for call in calls}.values()
@@ -147,7 +147,7 @@ class _RequestGate:
 def send_calls(
     store: Store, calls: Sequence[ModelCall], check: Check, limits: CallLimits, progress: Progress = silent
 ) -> ModelSpending:
-    """Send the calls that have no stored answer. Each answer of the model is stored as soon as it arrives.
+    """Send the calls that have no stored answer. Each of the model's answers is stored as soon as it arrives.
 
     Raises
     ------

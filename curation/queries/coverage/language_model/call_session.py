@@ -1,4 +1,4 @@
-"""A session of calls of a language model, which depend on the answers to earlier calls.
+"""A session of language model calls that depend on the answers to earlier calls.
 
 The session adds up the spending of its calls under one limit of requests, and ends once calls get no answer.
 """

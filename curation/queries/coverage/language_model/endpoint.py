@@ -34,7 +34,7 @@ WAY_OUT = f"{URL} is an address such as https://host/v1, and {MODEL} is the mode
 
 
 def compute_price(prices: TokenPrices | None, read: int, written: int = 0) -> float | None:
-    """Compute the price of tokens, or return None without prices."""
+    """Compute the price of tokens, or return None if there are no prices."""
     return None if prices is None else (read * prices[0] + written * prices[1]) / 1e6
 
 
@@ -53,7 +53,7 @@ class ModelEndpoint(NamedTuple):
     prices: TokenPrices | None = None
 
     def without_key(self, text: str) -> str:
-        """Remove the secret key from a text of the endpoint, because an endpoint may repeat the key."""
+        """Remove the secret key from an endpoint's text, because an endpoint may repeat the key."""
         key = self.key.get_secret_value()
         return text.replace(key, "[key]") if key else text
 
@@ -118,7 +118,7 @@ def find_endpoint(environment: Mapping[str, str] | None = None) -> ModelEndpoint
 
 
 def make_check_environment(model: str | None = None) -> dict[str, str]:
-    """Make the environment of the endpoint that checks: the second endpoint and model, or else the first.
+    """Make the environment of the endpoint that checks: the second endpoint and model, otherwise the first.
 
     The key of one host is never sent to another host.
 

@@ -14,7 +14,7 @@ from curation.core.digests import digest
 
 
 class MalformedAnswerError(ValueError):
-    """Error: a model's answer lacks the form that the prompt asks for; the message says why."""
+    """Error: a model's answer is not in the form that the prompt asks for; the message says why."""
 
 
 @cache
@@ -30,7 +30,7 @@ def hash_prompt(prompt: str) -> str:
 
 
 def read_object(answer: str) -> dict[str, Any]:
-    """Read the JSON object of an answer, which may have text or a code fence around the object.
+    """Read the JSON object in an answer, which may have text or a code fence around it.
 
     Raises
     ------

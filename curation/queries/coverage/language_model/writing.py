@@ -60,7 +60,7 @@ GIVEN_UP = f"regions for which {TRIES} times the usual number of documents, or a
 
 @dataclass
 class SyntheticQueries:
-    """The queries that a model wrote in a run, and the candidates that were refused.
+    """The queries that a model wrote in a run, and the candidates that were rejected.
 
     Attributes
     ----------
@@ -177,7 +177,7 @@ class _WritingRun:
                 return
 
     def _fill_gap(self, gap: CoverageGap) -> bool:
-        """Try to write a query for the gap, and return whether a query was written."""
+        """Try to write a query for the gap, and return whether one was written."""
         aims = writing_plan.list_aims(self._inputs, gap, self._request.seed)
         unused_aims = (aim for aim in aims if aim.document.document_id not in self._done)
         for _ in range(TRIES):
@@ -205,7 +205,7 @@ class _WritingRun:
         return False
 
     def _rank(self, aims: Sequence[QueryAim], answer_texts: list[str | None]) -> list[RankedCandidate]:
-        """Order the candidates that pass the checks by their gain in coverage, the best candidate first."""
+        """Order the candidates that pass the checks by their gain in coverage, best candidate first."""
         accepted = []
         for aim, answer in zip(aims, answer_texts, strict=True):
             texts = [] if answer is None else read_candidates(answer)
@@ -250,7 +250,7 @@ class _WritingRun:
         return quote
 
     def _refuse_candidate(self, aim: QueryAim, reason: str) -> None:
-        """Count a candidate query that a check refused; its document gets no further candidate."""
+        """Count a candidate query that a check rejected; its document gets no further candidate."""
         self.report.refused[reason] += 1
         self._done.add(aim.document.document_id)
 

@@ -66,7 +66,7 @@ def make_verification_call(text: str, document: Document, model: str) -> ModelCa
 
 
 def read_verification(answer: str) -> tuple[bool, str]:
-    """Read whether the document answers the query, and the quote that answers the query.
+    """Read whether the document answers the query, and the quote that answers it.
 
     Raises
     ------

@@ -109,7 +109,7 @@ class WritingInputs(NamedTuple):
 def estimate_writing(
     store: Store, request: WritingRequest, model: str, prices: TokenPrices | None, progress: Progress = silent
 ) -> WritingWork:
-    """Estimate the calls of a run that writes synthetic queries. Nothing is sent.
+    """Estimate the calls in a run that writes synthetic queries, without sending anything.
 
     Raises
     ------
@@ -150,7 +150,7 @@ def estimate_writing(
 
 
 def check_request(request: WritingRequest) -> None:
-    """Refuse a number of queries, or a share of judged queries, that is out of bounds."""
+    """Reject a number of queries, or a share of judged queries, that is out of bounds."""
     if request.queries < 1:
         asked = pluralize(request.queries, "query was", "queries were")
         raise InputError(f"{asked} were requested; expected 1 or more.")

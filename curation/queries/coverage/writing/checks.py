@@ -1,4 +1,4 @@
-"""The checks of the text of a query that was written for coverage.
+"""Checks of the text of a query written for coverage.
 
 A query's writer is warned of phrases copied from the document, of nearly equal queries, of a different style,
 and of a text that is not about the document. The writer decides whether to keep the query. A query in the
@@ -39,7 +39,7 @@ PERSONAL = "candidates with personal data"
 
 
 def shares_words(text: str, document: str) -> bool:
-    """Return whether a query and a document share a word or gram, compared without word endings."""
+    """Return whether a query and a document share a word or gram, ignoring word endings."""
     document_stems = map(strip_ending, searched_terms(document))
     return not set(map(strip_ending, searched_terms(text))).isdisjoint(document_stems)
 
@@ -146,7 +146,7 @@ def reads_as_query(text: str, style: QueryStyle) -> bool:
 
 
 def find_refusal(text: str, document: Document, style: QueryStyle, queries: Iterable[Query]) -> str | None:
-    """Return the reason to refuse a language model's query for a document, or None.
+    """Return the reason for rejecting a language model's query for a document, or None.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Synthetic queries, of which people judge a share that is drawn by seed.
+"""Synthetic queries, a seeded random share of which people judge.
 
 A synthetic query, which a language model wrote, is withheld until it is drawn for judgment. A drawn query
 becomes a current query, and the document that the query was written for becomes a candidate. The share that
@@ -44,7 +44,7 @@ _COUNTS_BY_MODEL = """
 
 
 class JudgedShare(NamedTuple):
-    """The numbers of synthetic queries and of synthetic queries that people judge.
+    """How many synthetic queries there are, and how many of them people judge.
 
     Attributes
     ----------
@@ -91,7 +91,7 @@ class JudgedOrigins(NamedTuple):
 
 
 def check_share(share: float) -> None:
-    """Refuse a share of judged queries that is not above 0, or is above 1."""
+    """Reject a share of judged queries that is not above 0 or that exceeds 1."""
     if not 0 < share <= 1:
         raise InputError(
             f"The share of queries that people judge is {share:g}; expected a number above 0, at most 1. "

@@ -29,7 +29,7 @@ class BatchProgress(NamedTuple):
 
 
 def build_batch_table(progresses: Sequence[BatchProgress]) -> Table:
-    """Show the batches of query-writing tasks with the progress of each writer."""
+    """Show the batches of query-writing tasks with each writer's progress."""
     columns = ("Opened (UTC)", "For", "Writer", "To write", "Written", "Passed on")
     rows = (
         (progress.opened_at, progress.kind, progress.writer, progress.open, progress.written, progress.passed)

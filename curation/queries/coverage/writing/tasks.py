@@ -162,7 +162,7 @@ def open_tasks(
 
 
 def compute_task_id(batch_id: str, position: int) -> str:
-    """Compute the id of the task at a position of its batch."""
+    """Compute the id of the task at a position in its batch."""
     return digest("writing task", batch_id, position)
 
 
@@ -174,7 +174,7 @@ def list_unused(documents: Iterable[str], used: list[str], cluster: int, seed: i
 
 
 def read_used(cursor: Cursor, kind: str) -> list[str]:
-    """List the documents that query-writing tasks of a kind have used, for all coverage maps."""
+    """List the documents that query-writing tasks of a kind have used, across all coverage maps."""
     sql = "SELECT DISTINCT document_id FROM writing_tasks JOIN writing_batches USING (batch_id)"
     sql += " WHERE kind = ?"
     return [row[0] for row in cursor.execute(sql, [kind]).fetchall()]

@@ -62,7 +62,7 @@ class WritingTask(NamedTuple):
 
 
 class WritingQueue(NamedTuple):
-    """A writer's next task, numbers of tasks, and written queries.
+    """A writer's next task, task counts, and written queries.
 
     Attributes
     ----------
@@ -119,7 +119,7 @@ def check_task_text(store: Store, task_id: str, text: str, writer: str) -> TextW
 
 
 def _is_about(store: Store, text: str, document: Document) -> bool:
-    """Return whether a text shares a word with the document, or is near to it by embeddings."""
+    """Return whether a text shares a word with the document, or is close to it by embeddings."""
     if shares_words(text, document.text) or redact(text).kinds:  # personal data is refused, and not embedded
         return True
     with store.reading() as cursor:
