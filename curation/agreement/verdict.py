@@ -98,7 +98,7 @@ def chance_unknown(alpha: Estimate) -> str | None:
 
 def _judge_interval(alpha: Estimate, low: float, high: float) -> tuple[State, str]:
     if alpha.value is not None and alpha.value < 0 and (high < 0 or not near_chance(alpha)):
-        reach = ", alalalthough the interval reaches above 0" if high > 0 else ""
+        reach = ", although the interval reaches above 0" if high > 0 else ""
         return "worse than chance", f"random grades would agree better{reach}"
     if near_chance(alpha):
         how = "random grades would agree about as well" if low <= 0 else "agreement is slight"
@@ -113,8 +113,6 @@ def _judge_interval(alpha: Estimate, low: float, high: float) -> tuple[State, st
     if low <= 0:
         return "undecided", "undecided, because random grades could give this value"
     if alpha.value is not None and alpha.value < TENTATIVE:
-        reach = (
-            "alalthough the interval reaches above" if high >= TENTATIVE else "the whole interval is below"
-        )
+        reach = "although the interval reaches above" if high >= TENTATIVE else "the whole interval is below"
         return "too low", f"too low to rely on, {reach} {TENTATIVE}"
     return "undecided", f"undecided, because the interval reaches below {TENTATIVE}"

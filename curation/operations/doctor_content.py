@@ -116,7 +116,7 @@ def check_backups(store: Store) -> Iterator[DoctorFinding]:
     else:
         sentence = f"The last backup was taken on {backup_at:%Y-%m-%d %H:%M} UTC"
         if utc_now() - backup_at > MAX_BACKUP_AGE:
-            sentence += f", over {MAX_BACKUP_AGE.days} daysago."
+            sentence += f", over {MAX_BACKUP_AGE.days} days ago."
         else:
             level, sentence = "fine", f"{sentence}."
     yield DoctorFinding(level, "backup", sentence, "" if level == "fine" else "goldgrade backup FOLDER")

@@ -93,7 +93,7 @@ def test_a_job_runs_in_its_own_process_and_its_ending_is_stored(
     running = jobs._running[0]
     jobs.wait()
     step, reached, total, words = running.progress
-    assert words == f"{step} {reached:,} of {total:,}"
+    assert words == f"{step} ({reached:,} of {total:,})"
     assert reached == total > 0, "what the process said last"
     jobs.stop(job.job_id, "lee")  # it is done: nothing changes
     done = newest_job(project)
@@ -239,7 +239,7 @@ def test_who_did_not_see_the_last_job_is_told_of_it(project: Store) -> None:
 @pytest.mark.slow
 def test_an_evaluator_is_refused_without_a_word_of_anybody_elses_job(project: Store) -> None:
     add_names(project, "vera", role="evaluator")
-    jobs, neutral = (jobs_of(project), "^Another job (is at work|was started meanwhile): ")
+    jobs, neutral = (jobs_of(project), "^Another job (is running|was started in the meantime)")
     halted(jobs_of(project))
     with pytest.raises(RefusedError, match=neutral):
         jobs.start("evaluate", {}, "vera", None)
@@ -271,7 +271,7 @@ def test_a_killed_process_is_told_as_failed(project: Store) -> None:
     jobs.wait()
     failed = newest_job(project)
     assert failed.outcome == "failed"
-    assert "ended by SIGKILL" in (failed.message or "")
+    assert "early by SIGKILL" in (failed.message or "")
     assert jobs.running_jobs() == {}
 
 

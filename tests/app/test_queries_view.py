@@ -144,7 +144,7 @@ def test_a_query_is_left_out_with_a_reason_and_the_sample_stays(pooled: Store) -
     page = run("Sample")
     page.session_state["drawn queries"] = {"chosen": {"cleared": 0, "ids": [first]}}
     press(page.run(), "Leave out")
-    assert "needs a reason" in page.error[0].value
+    assert "Give a reason" in page.error[0].value
     field(page, "Reason to leave").set_value("no question")
     press(page, "Leave out")
     assert find_current_sample(pooled) == sample

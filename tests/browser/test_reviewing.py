@@ -326,7 +326,7 @@ def test_enter_without_a_grade_or_a_reason_decides_nothing_and_says_what_is_miss
     expect(rosa.reason).to_have_value("A reason first")
     rosa.reason.fill("")
     rosa.press("Enter")
-    expect(rosa.root.locator(".trouble")).to_contain_text("A decision needs a reason")
+    expect(rosa.root.locator(".trouble")).to_contain_text("Enter a reason")
     rosa.press("Escape")
     rosa.press("f")
     question = rosa.page.get_by_label("What does the guide leave open here?")

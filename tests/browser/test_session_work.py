@@ -342,7 +342,7 @@ def test_a_grade_that_is_pointed_at_or_focused_shows_its_worked_examples(
     spot, whole = otto.root.locator(".guide .spot"), otto.root.locator(".guide .whole")
     buttons = otto.root.locator(".grade")
     buttons.nth(2).hover()
-    expect(spot).to_contain_text("One of two things asked for, in full.")
+    expect(spot).to_contain_text("The query asks for two things.")
     expect(whole).to_be_hidden()
     otto.root.locator(".query").hover()
     expect(whole).to_be_visible()
@@ -350,7 +350,7 @@ def test_a_grade_that_is_pointed_at_or_focused_shows_its_worked_examples(
     page.keyboard.press("Tab")
     if not buttons.first.evaluate("button => button.matches(':focus')"):  # past "Whole document"
         page.keyboard.press("Tab")
-    expect(spot).to_contain_text("A shared word")
+    expect(spot).to_contain_text("Shared words")
     otto.press("l")
     buttons.nth(2).hover()
     expect(spot).to_be_visible()
@@ -359,5 +359,5 @@ def test_a_grade_that_is_pointed_at_or_focused_shows_its_worked_examples(
     box = buttons.nth(2).bounding_box()
     assert box is not None
     page.mouse.move(box["x"] + 5, box["y"] + 5)
-    expect(spot).to_contain_text("One of two things asked for, in full.")
+    expect(spot).to_contain_text("The query asks for two things.")
     otto.saved()

@@ -32,7 +32,7 @@ test("a chosen key that the guide gives to a grade is named, once another guide 
 
 test("a key that is taken, or is none, is refused and nothing is kept", () => {
   const keys = keymap();
-  assert.match(keys.choose("later", "N"), /“n” is the key of Note/);
+  assert.match(keys.choose("later", "N"), /“n” is already the key of Note/);
   assert.match(keys.choose("later", "/"), /search of the history/);
   assert.match(keys.choose("later", "Enter"), /Press a single letter/);
   assert.equal(keys.of("later"), "l");

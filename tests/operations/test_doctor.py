@@ -63,7 +63,7 @@ def test_the_index_next_to_the_project_is_named_with_its_size(store: Store) -> N
 
 def test_a_file_that_others_can_read_is_a_problem(store: Store) -> None:
     store.path.chmod(0o644)
-    assert "the key that signs cookies" in said(examine(store.path), "permissions")
+    assert "the key that signs sign-in cookies" in said(examine(store.path), "permissions")
 
 
 def test_a_log_that_others_can_read_is_a_problem(store: Store) -> None:

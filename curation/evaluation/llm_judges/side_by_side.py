@@ -11,6 +11,7 @@ from curation.agreement.inter_annotator import NO_UNITS, make_estimate
 from curation.core.reports.tables import Table
 from curation.core.statistics.arrays import Floats, ratio
 from curation.core.statistics.bootstrap import Sums, resample_figures
+from curation.core.text import pluralize
 from curation.evaluation.llm_judges.human_grades import read_live_grades
 from curation.evaluation.llm_judges.judge_judgments import list_judges, read_judge_judgments
 from curation.evaluation.llm_judges.measure_agreement import match_pairs
@@ -52,6 +53,6 @@ def compare_judges(cursor: Cursor, seed: int = 0) -> Table | None:
     count = len(names)
     differences = [(None, None, None), *estimates[count + 1 :]]
     rows = [(name, *estimates[at], *differences[at]) for at, name in enumerate(names)]
-    title = f"Judges on the same {len(common):,} pairs that people graded"
+    title = f"Judges on the same {pluralize(len(common), 'pair')} that people graded"
     heads = ("judge", "people's grade", "low", "high", "minus first judge", "low", "high")
     return Table(title, heads, tuple(rows))

@@ -156,6 +156,6 @@ def _size_refusal(size: int, population: int, reasons: Mapping[str, int]) -> Ref
         return RefusedError(f"No query of the traffic can be drawn. Left out were {rows}.")
     left_out = f" Left out were {rows}." if rows else ""
     return RefusedError(
-        f"You asked for {size:,} queries, but the traffic has only {population:,} distinct "
-        f"queries.{left_out} Ask for at most {population:,}, or import more traffic."
+        f"You asked for {pluralize(size, 'query', 'queries')}, but the traffic has only "
+        f"{population:,} distinct queries.{left_out} Ask for at most {population:,}, or import more traffic."
     )
