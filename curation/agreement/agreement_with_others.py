@@ -1,4 +1,4 @@
-"""Agreement of each annotator with the other annotators on the same pairs.
+"""Each annotator's agreement with the others on the same pairs.
 
 An annotator who grades at random, always gives one grade, or reads the scale upside down may be consistent,
 but agrees with nobody. So the annotator's weighted kappa with the others is compared with the kappa of the
@@ -63,7 +63,7 @@ class OthersAgreement(NamedTuple):
 
 
 class OthersKappa(NamedTuple):
-    """Agreement among the others: mean squared distance between two grades, kappa, number of pairs."""
+    """Agreement among the others: mean squared distance between two grades, kappa, and number of pairs."""
 
     distance: float
     kappa: float
@@ -127,8 +127,8 @@ class GradeTotals:
         return SharedGrades(self._grades[rows][is_shared], query, count, first / count, second / count)
 
     def compare_others(self, annotator: int, shared: SharedGrades) -> OthersKappa | None:
-        """Compute the other annotators' agreement on the same pairs, or on all pairs if too few have two
-        others; None if it is undefined.
+        """Compute the other annotators' agreement on the same pairs, or on all pairs if too few of these were
+        graded by two others; None if it is undefined.
         """
         sums = np.stack([shared.others, shared.others * shared.mean, shared.others * shared.square])
         moments = _pair_moments(sums).sum(axis=1)
@@ -203,7 +203,7 @@ def _above_p(values: Floats, query: Ints) -> float:
 
 def _pair_moments(sums: Floats) -> Floats:
     """Compute four numbers for each pair: 1, mean squared distance between two grades, mean, mean square; all
-    are 0 for a pair without two grades.
+    four are 0 for a pair without two grades.
 
     Parameters
     ----------
@@ -236,7 +236,7 @@ def _compare(name: str, shared: SharedGrades, others: OthersKappa | None, seed: 
 
 
 def _round(value: float | None) -> float | None:
-    """Round a value, so that a rounding error just below 0 becomes 0."""
+    """Round a value so that a rounding error just below 0 becomes 0."""
     return None if value is None else round(value, 9) + 0.0
 
 

@@ -1,4 +1,4 @@
-"""Metrics of each annotator's work, compared with the other annotators.
+"""Metrics of each annotator's work, compared with the other annotators' work.
 
 The tests of `signals` read the metrics, and their findings are a part of the metrics.
 """
@@ -27,7 +27,7 @@ class Finding(NamedTuple):
 
 
 class AnnotatorMetrics(NamedTuple):
-    """Metrics of one annotator's work; None for a metric that was not computed.
+    """Metrics of one annotator's work; None if a metric was not computed.
 
     Attributes
     ----------

@@ -29,7 +29,7 @@ _FIGURE_COUNT = 3
 
 @dataclass(frozen=True)
 class AnnotatorPair:
-    """Agreement between two annotators on the pairs that both graded.
+    """The agreement between two annotators on the pairs that both graded.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""Bias of each annotator: how much higher or lower the annotator grades than the others or the reviewer.
+"""Each annotator's bias: how much higher or lower they grade than the others or the reviewer.
 
 Bias is the mean difference between an annotator's grade and the reviewer's decision on the same pair; without
 a decision, the mean of the others' grades replaces it. The consensus is not used, because it contains the
@@ -99,7 +99,7 @@ def _subtract_reference(grades: Grades, decisions: Decisions, outliers: Collecti
 def _compute_bias(
     name: str, query: Ints, at: NDArray[np.datetime64], differences: Floats, seed: int
 ) -> AnnotatorBias:
-    """Compute an annotator's bias and drift from grades in the order in which they were given."""
+    """Compute an annotator's bias and drift from their grades in the order given."""
     has_reference = ~np.isnan(differences)
     query, at, differences = query[has_reference], at[has_reference], differences[has_reference]
     grades, queries = len(differences), len(np.unique(query))
@@ -131,7 +131,7 @@ def _has_enough(query: Ints) -> bool:
 
 
 def _sum_by_query(query: Ints, differences: Floats) -> tuple[Floats, Floats]:
-    """Sum the differences and count the grades of each query, in the order of the queries' first grades."""
+    """For each query, sum the differences and count the grades, in the order of the queries' first grades."""
     _, first, index = np.unique(query, return_index=True, return_inverse=True)
     order = np.argsort(first, kind="stable")
     sums, counts = np.bincount(index, differences), np.bincount(index)
@@ -139,7 +139,8 @@ def _sum_by_query(query: Ints, differences: Floats) -> tuple[Floats, Floats]:
 
 
 def _compute_trend(sums: Floats, counts: Floats, seed: int) -> tuple[float, float]:
-    """Compute the change of a bias from the first to the last query on a straight line, with its p value."""
+    """Compute how much a fitted straight line of a bias changes from the first to the last query, with its p
+    value."""
     rank = np.arange(len(sums), dtype=np.float64)
     centred = rank - float(counts @ rank) / float(counts.sum())
     slope = float(centred @ sums) / float(counts @ centred**2)

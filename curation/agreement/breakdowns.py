@@ -1,4 +1,4 @@
-"""Breakdowns of agreement: the agreement on slices of the pairs, by query type and by grade boundary.
+"""Breakdowns of agreement on slices of the pairs, by query type and by grade boundary.
 
 The bootstrap draws from all doubly judged queries, and each slice uses the drawn queries that belong to it.
 So the interval of a slice also covers the random size of the slice.
@@ -84,7 +84,7 @@ def read_query_types(cursor: Cursor) -> dict[str, dict[str, frozenset[str]]]:
 
 
 def _mask_types(overlap: Overlap, grades: Grades, types: QueryTypes) -> Iterator[tuple[str, str, Mask]]:
-    """List the kind, name and units of each query type that has doubly judged units."""
+    """List the kind, name and units of each query type with doubly judged units."""
     unit_queries = grades.unit_queries[overlap.units]
     for kind, groups in types.items():
         tagged = frozenset[str]().union(*groups.values())

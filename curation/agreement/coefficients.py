@@ -1,4 +1,4 @@
-"""Coefficients of agreement, as formulas over counts of how often two grades are given to one unit.
+"""Coefficients of agreement, as formulas over counts of how often two grades were given to one unit.
 
 Every coefficient counts how often two grades of a unit meet: a matrix of values × values. Three matrices
 differ in the weight of a unit with m grades; each matrix is a sum over units, and therefore over queries:
@@ -55,7 +55,7 @@ class Coefficient(NamedTuple):
 
 
 def count_coincidences(counts: Ints, groups: Ints, group_count: int) -> Coincidences:
-    """Count for each group of units how often every two grades meet, with each of the three weights.
+    """For each group of units, count how often every two grades meet, with each of the three weights.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Sources of disagreement: queries, lines of the guide, confused grades, and reasons for cannot-tell.
+"""Sources of disagreement: queries, guide lines, confused grades, and reasons for cannot-tell.
 
 The total is the observed disagreement of ordinal alpha: every two grades of a pair add their squared
 distance, so a 0 against a 3 weighs as much as in alpha. This sum is divided among queries and among confused
@@ -57,7 +57,7 @@ class QueryShare:
 
 @dataclass(frozen=True)
 class GuideLine:
-    """Two grades that were given to the same pair, so that the guide must distinguish them better.
+    """Two grades that were given to the same pair, so the guide must distinguish them better.
 
     Attributes
     ----------
@@ -83,7 +83,7 @@ class GuideLine:
 
 @dataclass(frozen=True)
 class DisagreementSources:
-    """The queries, lines of the guide and cannot-tell reasons that cause disagreement.
+    """The queries, guide lines and cannot-tell reasons that cause disagreement.
 
     Attributes
     ----------
@@ -105,7 +105,7 @@ class DisagreementSources:
 
 @dataclass(frozen=True)
 class GradeConfusion:
-    """Confusion table: how often any two grades were given to the same pair, in the order of the scale.
+    """A confusion table: how often any two grades were given to the same pair, in scale order.
 
     Attributes
     ----------
@@ -192,7 +192,7 @@ def _describe_query(overlap: Overlap, grades: Grades, texts: Texts, index: int, 
 
 
 def _list_opinions(grades: Grades, units: Ints) -> tuple[Opinions, ...]:
-    """List annotators' votes on each pair, the pair with the widest range of grades first."""
+    """List annotators' votes on each pair, widest range of grades first."""
     votes: dict[int, list[tuple[str, int | None]]] = {unit: [] for unit in units.tolist()}
     for row in np.flatnonzero(np.isin(grades.units, units)).tolist():
         grade = int(grades.grades[row]) if grades.graded[row] else None
@@ -215,7 +215,7 @@ def _compare_grade_pairs(
     shares: Floats,
     access: SealAccess,
 ) -> Iterator[GuideLine]:
-    """Yield the share of disagreement and the pairs of every two grades that were given to one pair."""
+    """For every two grades given to the same pair, yield their share of the disagreement and their pairs."""
     counts = overlap.counts
     is_given = counts > 0
     lowest = is_given.argmax(axis=1)
@@ -247,7 +247,7 @@ def _compare_grade_pairs(
 
 
 def _count_reasons(grades: Grades) -> tuple[tuple[str, int, int], ...]:
-    """Count cannot-tell judgments by reason, and the pairs among them that somebody else graded."""
+    """Count cannot-tell judgments by reason, and how many of their pairs somebody else graded."""
     unit_count = len(grades.documents)
     is_graded = np.bincount(grades.units[grades.graded], minlength=unit_count) > 0
     unexplained = np.bincount(grades.units[~grades.graded], minlength=unit_count)

@@ -1,4 +1,4 @@
-"""Agreement of annotators on the evidence that they marked in documents.
+"""Annotators' agreement on the evidence that they marked in documents.
 
 A unit is a pair in which two or more annotators marked evidence. Each two annotators of a pair are compared
 by the F1 of their characters, 2 |A ∩ B| / (|A| + |B|). The figure is the mean of all comparisons.

@@ -1,4 +1,4 @@
-"""Fast answers of each annotator: answers given in less time than reading the query and document takes.
+"""Each annotator's fast answers: answers given in less time than it takes to read the query and document.
 
 An answer is fast if it took less than a third of the others' median time for texts of similar length (three
 groups by length), or less than a second. An annotator whose median is below a second cannot have read the
@@ -52,7 +52,7 @@ GROUP BY annotator ORDER BY annotator
 
 
 class AnswerTimes(NamedTuple):
-    """Times of answers, as parallel sequences: annotator, seconds on screen, and characters of the text."""
+    """Answer times as parallel sequences: annotator, seconds on screen, and characters in the text."""
 
     annotators: Sequence[str]
     seconds: Sequence[float]
@@ -88,7 +88,7 @@ class AnswerPace(NamedTuple):
 
 
 class FastAnswers(NamedTuple):
-    """Counts of fast answers and of all timed answers, of one annotator and of the others.
+    """Counts of fast answers and of all timed answers, for one annotator and for the others.
 
     `below_second` is the number of answers in less than `MIN_SECONDS`. `compared` is True if there are others
     to compare with. `median` is the annotator's median time in seconds.
@@ -117,7 +117,8 @@ def read_paces(cursor: Cursor, round_id: str | None) -> tuple[AnswerPace, ...]:
 def count_fast_answers(
     annotators: Sequence[str], times: AnswerTimes, outliers: Collection[str] = ()
 ) -> dict[str, FastAnswers | str]:
-    """Count each annotator's fast answers against others who are no outliers, or give a reason why not."""
+    """Count each annotator's fast answers against the others who are not outliers, or give a reason why
+    not."""
     names, seconds = np.asarray(times.annotators, dtype=object), np.asarray(times.seconds, dtype=np.float64)
     groups = _group_by_length(np.asarray(times.lengths, dtype=np.float64))
     is_compared = ~np.isin(names, list(outliers))

@@ -1,4 +1,4 @@
-"""Feedback for each annotator: the metrics of the annotator's work, with the points to discuss."""
+"""Feedback for each annotator: metrics of their work, with the points to discuss."""
 
 from __future__ import annotations
 

@@ -23,7 +23,7 @@ TABLES: Mapping[str, str | None] = {
 
 
 def read_fingerprint(cursor: Cursor, tables: Mapping[str, str | None] = TABLES) -> str:
-    """Compute a digest that changes whenever the data of agreement reports changes."""
+    """Compute a digest that changes whenever the data in agreement reports changes."""
     states = []
     for table, time in tables.items():
         latest = f"max({time})" if time else "NULL"
@@ -33,6 +33,6 @@ def read_fingerprint(cursor: Cursor, tables: Mapping[str, str | None] = TABLES) 
 
 
 def read_set_fingerprint(cursor: Cursor) -> str:
-    """Compute a digest that changes whenever the data of staleness or drift reports changes."""
+    """Compute a digest that changes whenever the data in staleness or drift reports changes."""
     events = cursor.execute("SELECT count(*), max(rowid) FROM events").fetchall()[0]
     return digest(read_fingerprint(cursor), str(events))

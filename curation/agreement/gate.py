@@ -1,4 +1,4 @@
-"""The gate: the agreement that a project demands of its labels before a freeze.
+"""The gate: the agreement that a project requires of its labels before a freeze.
 
 The gate compares the lower ends of two 95 % intervals with minimums: ordinal alpha, and the share of blind
 duplicates with equal grades of all annotators together. An annotator who gives every pair the same grade
@@ -48,7 +48,7 @@ WHERE r.kind NOT IN ('pilot', 'practice')
 
 
 class Demand(NamedTuple):
-    """Minimum agreement that a project demands before a freeze.
+    """The minimum agreement that a project requires before a freeze.
 
     Attributes
     ----------
@@ -65,7 +65,7 @@ class Demand(NamedTuple):
 
 
 class GateCheck(NamedTuple):
-    """A measured agreement value with the minimum that the project demands.
+    """A measured agreement value with the minimum that the project requires.
 
     Attributes
     ----------
@@ -87,7 +87,7 @@ class GateCheck(NamedTuple):
 
     @property
     def sentence(self) -> str:
-        """Write the measured value and the demanded minimum as a sentence."""
+        """Write the measured value and the required minimum as a sentence."""
         if self.value is None or self.state in ("undefined", "not asked for"):
             return f"{self.figure}: {self.state}: {self.why}; the threshold is {self.wanted:g}"
         unit = "doubly judged pairs" if self.figure == ALPHA else "blind duplicates judged twice"
@@ -114,7 +114,7 @@ class Gate:
 
     @property
     def sentences(self) -> list[str]:
-        """List the checks, the note on intervals from few queries, and whether the gate is open."""
+        """List the checks, the note about intervals from few queries, and whether the gate is open."""
         conclusion = "The gate is open."
         if not self.open:
             conclusion = f"The gate is shut: a freeze needs an override with a reason. {self.advice}"
@@ -156,7 +156,7 @@ def check_gate(
     uninformative: Collection[str] = (),
     judges: int = 2,
 ) -> Gate:
-    """Compare the measured agreement with the project's demand.
+    """Compare the measured agreement with the project's requirement.
 
     Parameters
     ----------
@@ -178,12 +178,12 @@ def check_gate(
 
 
 def read_demand(cursor: Cursor) -> Demand:
-    """Read the agreement that the project demands before a freeze."""
+    """Read the agreement that the project requires before a freeze."""
     return Demand(**json.loads(get_setting(cursor, "gate") or "{}"))
 
 
 def set_demand(store: Store, demand: Demand, actor: str = COMMAND_LINE) -> None:
-    """Change the agreement that the project demands. Frozen releases do not change.
+    """Change the agreement that the project requires; frozen releases do not change.
 
     Raises
     ------

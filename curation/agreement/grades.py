@@ -1,4 +1,4 @@
-"""The judgments of pairs as arrays, from which all agreement between annotators is computed.
+"""Judgments of pairs as arrays, from which all agreement between annotators is computed.
 
 Each annotator has one judgment for each pair. Reading the rows leaves out blind duplicates, control items,
 practice and (for the whole project) pilot rounds, so no statistic can include them. It also leaves out and
@@ -82,7 +82,7 @@ class Grades(NamedTuple):
         return np.asarray([name not in outliers for name in self.names], dtype=bool)
 
     def select(self, rows: NDArray[np.bool_] | Ints) -> Grades:
-        """Select judgments by a mask of shape (J,) or by their indexes. All names stay."""
+        """Select judgments by a mask of shape (J,) or by their indexes. All names are kept."""
         return self._replace(
             units=self.units[rows],
             people=self.people[rows],
@@ -211,7 +211,7 @@ def _mark_changes(column: pa.ChunkedArray) -> Mask:
 
 
 def _encode_ids(rows: pa.Table) -> pa.Table:
-    """Replace each id by a number (dictionary encoding), which takes a tenth of the memory."""
+    """Replace each id by a number (dictionary encoding), which needs a tenth of the memory."""
     for name in _IDS:
         rows = rows.set_column(rows.schema.get_field_index(name), name, rows[name].dictionary_encode())
     return rows

@@ -34,7 +34,7 @@ RARE_VARIATION = "no interval: too many bootstrap samples have only one grade"
 
 @dataclass(frozen=True)
 class Judgeable:
-    """Agreement of annotators on whether a pair can be judged: any grade against cannot-tell.
+    """Annotators' agreement on whether a pair can be judged: any grade versus cannot-tell.
 
     Attributes
     ----------
@@ -88,7 +88,8 @@ class InterAgreement:
 
     @property
     def small_set(self) -> str | None:
-        """Warn about intervals from few queries; None without an interval or from `SMALL_SET` queries on."""
+        """Warn about intervals from few queries; None if there is no interval, or with `SMALL_SET` queries or
+        more."""
         if not MINIMUM_QUERIES <= self.queries < SMALL_SET:
             return None
         return (
@@ -126,7 +127,7 @@ class Overlap:
 
     @property
     def pairs(self) -> int:
-        """Count pairs of grades given to the same unit; three annotators of a unit make three pairs."""
+        """Count pairs of grades given to the same unit; three annotators on one unit make three pairs."""
         grade_counts = self.counts.sum(axis=1)
         return int((grade_counts * (grade_counts - 1) // 2).sum())
 
@@ -237,7 +238,7 @@ def estimate_coefficients(
 def make_estimate(
     value: float, resampled_values: Floats, units: int, queries: int, undefined: str = NO_VARIATION
 ) -> Estimate:
-    """Build an estimate from a coefficient, its resamples of shape (R,), and the number of units; NaN is
+    """Build an estimate from a coefficient, its resamples of shape (R,), and the number of units; NaN means
     undefined.
     """
     if np.isnan(value):
@@ -250,7 +251,7 @@ def make_estimate(
 
 
 def why_not_shown(estimate: Estimate) -> str | None:
-    """Say why an estimate on doubly judged pairs is not shown to people; None if it is shown."""
+    """Say why an estimate on doubly judged pairs is not shown to users; None if it is shown."""
     if estimate.value is None:
         return f"undefined: {estimate.why}"
     if estimate.n < MINIMUM_UNITS:

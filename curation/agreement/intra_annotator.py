@@ -1,4 +1,4 @@
-"""Consistency of each annotator: the share of blind duplicates that got the same grade again.
+"""Each annotator's consistency: the share of blind duplicates that they gave the same grade again.
 
 A repeat is a pair that an annotator saw twice and graded both times. The first grade counts as it was when
 the second was given, because a later change is made with both showings known. Repeats close together look
@@ -141,7 +141,7 @@ def score_repeats(repeats: Repeats) -> IntraAgreement:
 
 
 def pool_consistency(agreements: Sequence[IntraAgreement]) -> IntraAgreement:
-    """Compute the consistency of several annotators together, for the gate and for reports.
+    """Compute the consistency of several annotators combined, for the gate and for reports.
 
     The repeats of each annotator and query are one cluster.
     """

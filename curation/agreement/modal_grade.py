@@ -1,4 +1,4 @@
-"""The most frequent (modal) grade of each annotator, tested for being more frequent than the pairs explain.
+"""Each annotator's most frequent (modal) grade, tested for being more frequent than the pairs explain.
 
 Only pairs that other annotators also graded count. Under the null hypothesis, the annotator gave each of a
 pair's grades with equal probability, so the count of a grade is a sum of independent draws, one for each pair
@@ -22,7 +22,7 @@ ONE_GRADE_SHARE = 0.8
 
 
 class ModalGrade(NamedTuple):
-    """The most frequent grade of an annotator on pairs that other annotators also graded.
+    """An annotator's most frequent grade on pairs that other annotators also graded.
 
     Attributes
     ----------
@@ -41,7 +41,7 @@ class ModalGrade(NamedTuple):
 
 
 def find_modal_grades(grades: Grades, outliers: Collection[str] = ()) -> dict[str, ModalGrade | str]:
-    """Compare each annotator's modal grade with the others who are not outliers. Maps the annotator to the
+    """Compare each annotator's modal grade with the others who are not outliers. Map each annotator to the
     modal grade, or to the reason why there is none.
     """
     graded = grades.graded_by_annotator

@@ -51,14 +51,14 @@ def find_outliers(grades: Grades) -> dict[str, str]:
 
 
 def find_uninformative(grades: Grades) -> frozenset[str]:
-    """Find the annotators whose grades do not depend on the pair, so that repeating grades shows no
+    """Find the annotators whose grades do not depend on the pair, so that repeated grades say nothing about
     consistency.
     """
     return frozenset(name for name, reason in find_outliers(grades).items() if reason != BIAS)
 
 
 def _find_worst(graded: Grades, is_compared: Mask) -> tuple[str, list[int]] | None:
-    """Find the annotators to exclude next, the worst first, with the reason; None if nobody stands out."""
+    """Find the annotators to exclude next, worst first, with the reason; None if nobody stands out."""
     totals = GradeTotals(graded, is_compared)
     shared_of = {annotator: totals.share(annotator) for annotator in np.flatnonzero(is_compared).tolist()}
     shared_of = {annotator: shared for annotator, shared in shared_of.items() if shared.has_enough}

@@ -1,4 +1,4 @@
-"""The annotator's own consistency as shown to the annotator, from released answers only.
+"""The annotator's own consistency as shown to that annotator, from released answers only.
 
 The page never shows other annotators, blind duplicates, pilots, practice or control items.
 """
@@ -25,7 +25,7 @@ GROUP BY second.query_id ORDER BY second.query_id
 
 
 def estimate_own_consistency(store: Store, annotator: str, now: datetime | None = None) -> Estimate | None:
-    """Estimate how often an annotator gave the same grade again, among the annotator's released repeats.
+    """Estimate how often an annotator gave the same grade again, among their released repeats.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""Pairs with a consensus that an annotator judged, compared with the annotator's released grades.
+"""An annotator's released grades, compared with the consensus on the same pairs.
 
 A pair has a consensus if the reviewer decided it, or if all its annotators have answered and the project's
 rule gives a grade. In a closed round, the rule decides from the judgments given. The comparison never shows
@@ -111,7 +111,7 @@ class _JudgedPair(NamedTuple):
 
 
 def find_own_differences(store: Store, annotator: str, now: datetime | None = None) -> OwnDifferences:
-    """Compare the annotator's released grades with the consensus, the latest answer first."""
+    """Compare the annotator's released grades with the consensus, latest answer first."""
     with store.reading() as cursor:
         if not may_see_own_answers(cursor, annotator):
             return WAITING
@@ -138,7 +138,8 @@ def find_own_differences(store: Store, annotator: str, now: datetime | None = No
 
 
 def _replace_own_votes(votes: Votes, annotator: str, rows: Sequence[_JudgedPair]) -> Votes:
-    """Replace the annotator's votes by the released votes, so that a new answer changes no consensus."""
+    """Replace the annotator's votes with the released votes, so that a new answer does not change the
+    consensus."""
     released = {(row.query_id, row.document_id): row.mine for row in rows}
     table = votes.rows
     pairs = list(zip(table["query_id"].to_pylist(), table["document_id"].to_pylist(), strict=True))

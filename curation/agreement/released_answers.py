@@ -1,4 +1,4 @@
-"""Released answers of an annotator: the answers that count in statistics shown to the same annotator.
+"""An annotator's released answers: those that count in statistics shown to that annotator.
 
 If every new answer changed these statistics, the change would reveal whether the answer was a repeat. So
 answers are released in blocks of `ANSWERS_PER_BLOCK`, in the order of the first answers, once the block was
@@ -47,6 +47,6 @@ released AS (
 
 
 def bind_release_parameters(annotator: str, now: datetime | None) -> dict[str, object]:
-    """Make the parameters of `RELEASED_ANSWERS`, by default for the present time."""
+    """Make the parameters of `RELEASED_ANSWERS`, by default for the current time."""
     midnight = (now or utc_now()).replace(hour=0, minute=0, second=0, microsecond=0)
     return {"annotator": annotator, "block_size": ANSWERS_PER_BLOCK, "today": midnight}

@@ -1,4 +1,5 @@
-"""The agreement report: how far the labels of a project or of one round agree and are consistent."""
+"""The agreement report: how well the labels in a project or in one round agree, and how consistent they
+are."""
 
 from __future__ import annotations
 
@@ -93,8 +94,7 @@ def make_agreement_report(
     *,
     access: SealAccess | None = None,
 ) -> AgreementReport:
-    """Compute the agreement of annotators in the project or in one round; with `details`, also the
-    breakdowns.
+    """Compute annotators' agreement in the project or in one round, and with `details` also the breakdowns.
 
     Parameters
     ----------

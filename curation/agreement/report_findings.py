@@ -11,7 +11,7 @@ from curation.core.text import interval_text, join_names, percent, pluralize
 
 
 def list_findings(report: AgreementReport) -> list[str]:
-    """List the checks that could not be made, then the findings, one sentence for each."""
+    """List the checks that could not be made, then the findings, in one sentence each."""
     why = why_not_shown(report.between.ordinal)
     unknown = [f"Not checked: agreement between annotators is unknown, because {why}."] if why else []
     verdict = [] if why else [judge_alpha(report.between).sentence]
@@ -19,7 +19,7 @@ def list_findings(report: AgreementReport) -> list[str]:
 
 
 def list_other_findings(report: AgreementReport) -> list[str]:
-    """List the findings of an agreement report besides the verdict, one sentence for each."""
+    """List the findings of an agreement report besides the verdict, in one sentence each."""
     sentences = [row.sentence for row in report.pace if row.unread]
     if report.between.older:
         sentences.append(
@@ -38,7 +38,8 @@ def list_other_findings(report: AgreementReport) -> list[str]:
 
 
 def list_unchecked(report: AgreementReport) -> list[str]:
-    """List the checks, besides the verdict, that could not be made, one sentence with the reason for each."""
+    """List the checks, besides the verdict, that could not be made, each in one sentence that gives the
+    reason."""
     sentences = []
     why = pool_consistency(report.informative).unreliable_reason
     if why is not None:
@@ -54,7 +55,7 @@ def list_unchecked(report: AgreementReport) -> list[str]:
 
 
 def _name_uninformative(report: AgreementReport) -> str:
-    """Write who is left out of consistency because the grades agree with nobody's."""
+    """Write who is left out of consistency because their grades agree with nobody else's."""
     if not report.uninformative:
         return ""
     return (

@@ -49,7 +49,7 @@ def make_sections(report: AgreementReport) -> list[Section]:
 
 def make_section_layers(report: AgreementReport) -> tuple[list[Section], list[Section]]:
     """Make the sections below the verdict in two layers: sources of disagreement, and coefficients, which
-    pages collapse. Without doubly judged pairs there are no sources to show.
+    pages collapse. If there are no doubly judged pairs, there are no sources to show.
     """
     overall, within, consensus = make_overview(report)
     details = report.details
@@ -188,8 +188,8 @@ def _make_boundaries(report: AgreementReport, details: Details) -> Section:
 
 
 def _draw_confusion(table: GradeConfusion, names: Sequence[str]) -> list[Chart]:
-    """Draw the confusion table; the row of a grade has the others' grades on pairs to which an annotator gave
-    it.
+    """Draw the confusion table; a grade's row has the others' grades on pairs to which an annotator gave that
+    grade.
     """
     if not any(map(any, table.pairs)):
         return []

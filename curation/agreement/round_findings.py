@@ -1,4 +1,4 @@
-"""Findings of an open or closed round, from checks of its annotators and of their agreement.
+"""Findings of an open or closed round, from checks of its annotators and their agreement.
 
 Findings are the signals of the round's annotators, agreement near chance, and paces too fast for reading.
 "Nothing unusual" covers only the checks that were made, so every other check is listed with its reason. One
@@ -37,7 +37,7 @@ CHECKS = {
 
 
 class NotChecked(NamedTuple):
-    """A check that could not be made, with its annotators (empty: the whole round) and the reason."""
+    """A check that could not be made, with its annotators (empty means the whole round) and the reason."""
 
     about: str
     annotators: tuple[str, ...]
@@ -62,7 +62,7 @@ class RoundQuality:
 
     @property
     def sentences(self) -> list[str]:
-        """List the conclusion and the findings, one sentence for each."""
+        """List the conclusion and the findings, in one sentence each."""
         findings = (f"- {name or 'The round'}: {finding.sentence}" for name, finding in self.findings)
         return [self.conclusion, *findings]
 
@@ -73,7 +73,7 @@ class RoundQuality:
 
     @property
     def conclusion(self) -> str:
-        """State the number of findings and of checks in one sentence."""
+        """State in one sentence how many findings and checks there are."""
         missing = sum(max(1, len(check.annotators)) for check in self.not_checked)
         if not self.checks:
             return "Nothing could be checked yet."
@@ -143,7 +143,7 @@ def _find_fast_paces(report: AgreementReport) -> tuple[tuple[str, Finding], ...]
 
 
 def _select_signals(report: AgreementReport, signals: SignalResults) -> tuple[tuple[str, Finding], ...]:
-    """Select the findings of signals, without speed for annotators who already have a finding on pace."""
+    """Select the signals' findings, leaving out speed for annotators who already have a finding on pace."""
     unread = {row.annotator for row in report.pace if row.unread}
     return tuple(
         (name, finding)

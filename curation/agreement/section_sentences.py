@@ -54,7 +54,7 @@ def describe_evidence(evidence: EvidenceAgreement) -> str:
 
 
 def describe_cannot_tell(agreement: InterAgreement) -> str:
-    """State how often annotators answered “cannot tell”, and how far annotators agree on this answer."""
+    """State how often annotators answered “cannot tell”, and how far they agree on this answer."""
     judged = agreement.judgeable
     if not judged.cannot_tell:
         return "Nobody answered “cannot tell”."
@@ -69,7 +69,8 @@ def describe_cannot_tell(agreement: InterAgreement) -> str:
 
 
 def describe_boundary(slices: Sequence[Breakdown]) -> str:
-    """Name the grade boundary on which annotators disagree most, or all boundaries that are equally bad."""
+    """Name the grade boundary on which annotators disagree most, or all boundaries if they are equally
+    bad."""
     estimable = select_estimable(slices)
     if not estimable:
         return "No boundary between two grades has enough doubly judged pairs on both sides."
@@ -98,7 +99,8 @@ def describe_confusion(sources: DisagreementSources) -> str:
 
 
 def describe_query_type(slices: Sequence[Breakdown], overall: Estimate) -> str:
-    """Name the query type with the lowest agreement, if its interval is below the agreement of all pairs."""
+    """Name the query type with the lowest agreement, if its interval lies below the agreement on all
+    pairs."""
     estimable = select_estimable(slices)
     if not slices:
         return "No query has a tag or a stratum yet."
@@ -140,7 +142,7 @@ def describe_annotators(pairs: Sequence[AnnotatorPair]) -> str:
 
 
 def describe_queries(sources: DisagreementSources) -> str:
-    """State how few queries cause half of the disagreement."""
+    """State how few queries cause half the disagreement."""
     if not sources.disagreeing:
         return "No query has any disagreement."
     fewest = pluralize(sources.half, "query holds", "queries hold")
@@ -153,7 +155,7 @@ def describe_queries(sources: DisagreementSources) -> str:
 
 
 def describe_guide(sources: DisagreementSources) -> str:
-    """Name the two grades that cause most disagreement, because the guide separates them least."""
+    """Name the two grades that cause the most disagreement, because the guide separates them least."""
     if not sources.lines:
         return "No pair has two different grades."
     top = sources.lines[0]

@@ -54,7 +54,7 @@ class Signal(NamedTuple):
 
 
 class SignalResults(NamedTuple):
-    """Results of the signals' tests on annotators.
+    """Results of the signals' tests for all annotators.
 
     Attributes
     ----------

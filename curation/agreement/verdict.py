@@ -79,7 +79,7 @@ def advise(alpha: Estimate, confused: tuple[int, int] | None, minimum: float = T
 
 
 def near_chance(alpha: Estimate) -> bool:
-    """Return whether random grades would agree about as well; False if this is unknown."""
+    """Return whether random grades would agree about as well; False if that is unknown."""
     if chance_unknown(alpha) or alpha.low is None or alpha.high is None:
         return False
     return alpha.high < SLIGHT or alpha.low <= 0

@@ -1,1 +1,1 @@
-"""The labeling guide of a project: scale of grades, versions of the guide, and questions about the guide."""
+"""A project's labeling guide: its grade scale, its versions, and questions about it."""

@@ -1,4 +1,4 @@
-"""Differences between two labeling guides: of each grade, and of the text word by word."""
+"""Differences between two labeling guides, in each grade and, word by word, in the text."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _SUMMARIES |= {"colour": "another colour", "examples": "other examples"}
 
 @dataclass(frozen=True)
 class GradeChange:
-    """The same grade in two labeling guides, before and after; None for a guide without the grade.
+    """The same grade in two labeling guides, before and after; None if a guide does not have the grade.
 
     changed: names of the entries of the grade that differ: name, definition, key, colour, examples.
     """
@@ -49,7 +49,7 @@ class GradeChange:
 
 @dataclass(frozen=True)
 class GuideDifference:
-    """Comparison of two labeling guides.
+    """A comparison of two labeling guides.
 
     Attributes
     ----------
@@ -81,7 +81,7 @@ class GuideDifference:
 
     @property
     def changed_body(self) -> tuple[TextBlock, ...]:
-        """Return the changes of the guide's text, each with some words before and after it."""
+        """Return the changes in the guide's text, each with some words before and after it."""
         last = len(self.body) - 1
         return tuple(_shorten(block, index > 0, index < last) for index, block in enumerate(self.body))
 
@@ -111,7 +111,7 @@ def compare_guides(before: Guide, after: Guide) -> GuideDifference:
 
 
 def _shorten(block: TextBlock, after_change: bool, before_change: bool) -> TextBlock:
-    """Shorten an unchanged block of text to the words next to changes; changed blocks stay whole."""
+    """Shorten an unchanged block of text to the words next to the changes; changed blocks stay whole."""
     words = block.text.split(" ")
     n_head = _CONTEXT_WORDS if after_change else 0
     n_tail = _CONTEXT_WORDS if before_change else 0

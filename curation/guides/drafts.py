@@ -1,4 +1,4 @@
-"""Drafts of the labeling guide: a lead's next version of the guide, stored at each save.
+"""Drafts of the labeling guide: a lead's next version of the guide, stored at every save.
 
 Each lead has one draft, which other leads can read. Each save is appended, so that a saved text is kept even
 if a different window saves another text later.
@@ -25,7 +25,8 @@ ORDER BY author
 
 
 class GuideDraft(NamedTuple):
-    """A lead's draft as last saved; `started_from` is the hash of the guide that was current at its start."""
+    """A lead's draft as last saved; `started_from` is the hash of the guide that was current when the draft
+    began."""
 
     author: str
     revision: int
@@ -62,7 +63,7 @@ def save_draft(store: Store, source: str, author: str, seen_revision: int | None
 
 
 def discard_draft(store: Store, author: str) -> None:
-    """End the author's draft. The saved texts of the draft remain in the project.
+    """End the author's draft. Its saved texts remain in the project.
 
     Raises
     ------

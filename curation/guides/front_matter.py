@@ -20,7 +20,7 @@ _LONG_NUMBER = re.compile(r"\d{4301,}")
 
 
 class GuideProblem(NamedTuple):
-    """A problem of a guide's text.
+    """A problem in a guide's text.
 
     line: line number, from 1; None for a problem of the whole text. sentence: sentence with the value of the
     text and the value that was expected.
@@ -32,7 +32,8 @@ class GuideProblem(NamedTuple):
 
 
 def split_source(source: str) -> tuple[str, str] | None:
-    """Split a guide's text into the YAML between the dashes and the body; None without front matter."""
+    """Split a guide's text into the YAML between the dashes and the body; None if there is no front
+    matter."""
     match = _FRONT_MATTER.match(source)
     return (match[1], match[2]) if match else None
 
@@ -45,7 +46,7 @@ def read_entries(source: str) -> dict[str, Any]:
 
 
 def read_values(front: str) -> Any | GuideProblem:
-    """Parse the YAML of the front matter; return the values, or the problem of a text that is not YAML."""
+    """Parse the YAML of the front matter; return the values, or the problem if the text is not YAML."""
     try:
         return yaml.safe_load(front)
     except yaml.MarkedYAMLError as error:

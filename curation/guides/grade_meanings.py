@@ -1,4 +1,5 @@
-"""The meaning of grades across guides: which grades a new labeling guide leaves, and which it rewords.
+"""The meaning of grades across guides: which grades a new labeling guide leaves unchanged, and which it
+rewords.
 
 Two guides are equivalent if their grades mean the same: only presentation, evidence or layout differs, or a
 lead declared that the grades mean the same. Labels given under a guide stay valid under all equivalent
@@ -45,7 +46,7 @@ Wording = dict[int | None, str]
 def group_equivalent_guides(
     cursor: Cursor, new: Guide | None = None, same_grades: bool = False
 ) -> dict[str, str]:
-    """Return the group of each guide by hash: the hash of the first guide that is equivalent.
+    """Return each guide's group by hash: the hash of the first equivalent guide.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""The labeling guide: its scale of grades, its text, and the presentation of documents that it asks for.
+"""The labeling guide: its scale of grades, its text, and how it presents documents.
 
 A guide is one Markdown file. Its YAML front matter holds the title and the scale; each grade may have worked
 examples, which the screen shows next to the grade. Annotators read the body unchanged.
@@ -87,7 +87,7 @@ class Guide(BaseModel):
 
     @property
     def grading(self) -> tuple[str, str, str]:
-        """Return the title, scale as JSON, and body: the parts that give the grades their meaning."""
+        """Return the title, scale as JSON, and body: the parts that give grades their meaning."""
         return self.title, canonical_json([grade.model_dump() for grade in self.scale]), self.body
 
     @property
@@ -96,7 +96,7 @@ class Guide(BaseModel):
         return tuple(grade.value for grade in self.scale)
 
     def find_grade(self, name: str) -> int | None:
-        """Return the grade with this name, ignoring case; None if no grade has the name."""
+        """Return the grade with this name, ignoring case; None if there is none."""
         folded_name = " ".join(name.split()).casefold()
         return next((grade.value for grade in self.scale if grade.name.casefold() == folded_name), None)
 
@@ -204,7 +204,7 @@ def load_guide(cursor: Cursor, guide_hash: str) -> Guide:
 
 
 def current_guide(cursor: Cursor) -> Guide:
-    """Return the current labeling guide of the project."""
+    """Return the project's current labeling guide."""
     return load_guide(cursor, get_setting(cursor, "guide") or "")
 
 

@@ -1,4 +1,4 @@
-"""Editing of a labeling guide's text: new values replace old values, and all remaining bytes stay.
+"""Editing of a labeling guide's text: new values replace old values, and all other bytes stay the same.
 
 Only entries of the front matter whose value changes are written again. All remaining entries, and the
 comments between entries, stay identical byte for byte, so that an editor does not lose unknown entries.
@@ -80,7 +80,7 @@ def read_fields(source: str) -> GuideFields | None:
 
 
 def write_fields(source: str, fields: GuideFields) -> str:
-    """Write fields into a guide's text; all remaining entries of the front matter are unchanged."""
+    """Write fields into a guide's text; leave all other entries in the front matter unchanged."""
     return replace_values(source, {"title": fields.title, "scale": list(fields.grades)}, fields.body)
 
 
@@ -118,7 +118,7 @@ def compose_source(guide: Guide) -> str:
 
 
 def rename_grades_in_text(before: Guide, after: Guide) -> Guide:
-    """Return the guide `after`, in whose text and definitions a renamed grade has its new name, too."""
+    """Return the guide `after` with a renamed grade's new name also used in its text and definitions."""
     old_names = {grade.value: grade.name for grade in before.scale}
     names = {old_names.get(grade.value, grade.name): grade.name for grade in after.scale}
     renamed = sorted((old for old, new in names.items() if old != new), key=len, reverse=True)

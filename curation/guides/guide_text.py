@@ -1,4 +1,4 @@
-"""Reading a labeling guide from its text, with all problems of the text.
+"""Reading a labeling guide from its text, reporting all problems in it.
 
 All problems of a text are reported together, each with its line and with what is expected instead.
 """
@@ -65,7 +65,7 @@ class _FrontMatter(BaseModel):
 
 
 def read_guide(path: Path | None = None) -> Guide:
-    """Return the labeling guide that is in a file.
+    """Return the labeling guide in a file.
 
     Parameters
     ----------
@@ -81,7 +81,7 @@ def read_guide(path: Path | None = None) -> Guide:
 
 
 def read_shipped_guides() -> list[Guide]:
-    """Return the guides that are part of goldgrade, by title."""
+    """Return the guides shipped with goldgrade, by title."""
     guides = [parse_guide(file.read_text(encoding="utf-8")) for file in default_paths.GUIDES.glob("*.md")]
     return sorted(guides, key=lambda guide: guide.title)
 
@@ -97,7 +97,7 @@ def _list_examples(guide: Guide) -> list[WorkedExample]:
 
 
 def parse_guide(source: str, path: Path | None = None) -> Guide:
-    """Parse the whole text of a guide; raises as `read_guide`, with `path` in the error."""
+    """Parse the whole text of a guide; raise the same errors as `read_guide`, with `path` in the error."""
     problems = find_problems(source)
     if problems:
         lines = [f"line {problem.line}: " if problem.line else "" for problem in problems]
@@ -112,7 +112,7 @@ def parse_guide(source: str, path: Path | None = None) -> Guide:
 
 
 def find_problems(source: str) -> list[GuideProblem]:
-    """Return all problems of a guide's text; [] for a valid guide."""
+    """Return all problems in a guide's text; [] for a valid guide."""
     parts = split_source(source)
     if parts is None:
         return [GuideProblem((), 1, NO_FRONT_MATTER)]
@@ -183,7 +183,7 @@ def _is_consequence(item: Any) -> bool:
 
 
 def _describe_problem(item: Any) -> str:
-    """Return a problem that pydantic found, as a sentence for people."""
+    """Return a problem found by pydantic as a human-readable sentence."""
     location = item["loc"]
     words = _describe_location(location)
     expected = EXPECTED.get(str(location[-1]), "") if location else ""

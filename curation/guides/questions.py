@@ -1,4 +1,4 @@
-"""Questions about the labeling guide, which people ask where the guide is unclear and a lead answers.
+"""Questions about the labeling guide, which people ask where the guide is unclear, and which a lead answers.
 
 Reviewers and leads ask about a pair; annotators ask about the item on their screen or about the guide as a
 whole. An answer is shown to everyone, or only to the person who asked. Annotators see questions and answers
@@ -82,7 +82,7 @@ class GuideQuestion(NamedTuple):
 
 
 class ReadableQuestion(NamedTuple):
-    """A question about the guide for an annotator, without names of people and pairs of others.
+    """A question about the guide for an annotator, without people's names or other annotators' pairs.
 
     Attributes
     ----------
@@ -143,7 +143,7 @@ def ask_about_item(store: Store, annotator: str, words: str, presentation_id: st
 def answer_question(
     store: Store, question_id: str, words: str, author: str = COMMAND_LINE, everyone: bool = True
 ) -> GuideQuestion:
-    """Answer a question, or change the answer of a question. Annotators see the new answer at once.
+    """Answer a question or change its answer; annotators see the new answer at once.
 
     Parameters
     ----------
@@ -188,7 +188,7 @@ def find_question(cursor: Cursor, prefix: str) -> GuideQuestion:
 
 
 def list_questions(cursor: Cursor) -> list[GuideQuestion]:
-    """Return all questions about guides: questions about the current guide first, then the newest first."""
+    """Return all questions about guides: those about the current guide first, then newest first."""
     return fetch(cursor, GuideQuestion, _QUESTIONS)
 
 

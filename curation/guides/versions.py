@@ -81,7 +81,7 @@ def find_version(cursor: Cursor, prefix: str) -> Guide:
 
 
 def build_version_table(versions: Sequence[GuideVersion]) -> Table:
-    """Return the table of the guide's versions, with the number of judgments under each version."""
+    """Return the table of the guide's versions, with the number of judgments made under each version."""
     rows = []
     for version in versions:
         name = version.guide_hash[:VERSION_LENGTH] + (", current" if version.in_force else "")

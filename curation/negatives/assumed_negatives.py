@@ -49,7 +49,8 @@ _RANDOM_PAIRS = "SELECT DISTINCT query_id, document_id FROM candidate_sources WH
 
 
 class NegativeDuplicate(NamedTuple):
-    """An unjudged document outside an audit's population because it nearly repeats a relevant document."""
+    """An unjudged document left out of an audit's population because it nearly repeats a relevant
+    document."""
 
     query_id: str
     document_id: str
@@ -149,7 +150,7 @@ def _find_near_duplicates(
 def _find_best_ranks(
     lists: SystemLists, queries: list[Query], random_pairs: list[Pair], stand_ins: Representatives, depth: int
 ) -> dict[Pair, int | None]:
-    """Find each pair's best rank within the depth in any list; None for a pair drawn at random only."""
+    """Find each pair's best rank within the depth in any list; None if the pair was only drawn at random."""
     ranks: dict[Pair, int | None] = {}
     query_ids = {query.query_id for query in queries}
     for hits_by_query in lists.values():

@@ -36,7 +36,7 @@ Strata = Mapping[str, Sequence[Pair]]
 
 
 class AuditStratum(NamedTuple):
-    """A stratum of an audit, with the numbers of its pairs and of its drawn pairs."""
+    """A stratum of an audit, with the numbers of its pairs and drawn pairs."""
 
     name: str
     population: int
@@ -44,7 +44,7 @@ class AuditStratum(NamedTuple):
 
     @property
     def probability(self) -> float | None:
-        """Return the inclusion probability of a pair; None for a stratum without pairs."""
+        """Return the inclusion probability of a pair; None if the stratum has no pairs."""
         return self.drawn / self.population if self.population else None
 
 
@@ -70,7 +70,7 @@ class AuditOpened:
 
     @property
     def sentences(self) -> list[str]:
-        """Count the pairs of the audit's round, the pairs left out by reason, and the sealed pairs."""
+        """Count the pairs in the audit's round, the pairs left out, by reason, and the sealed pairs."""
         return [
             f"Opened {self.opened.round}: {pluralize(self.opened.candidates, 'pair')}, "
             f"{pluralize(self.opened.presentations, 'presentation')}.",
@@ -80,7 +80,7 @@ class AuditOpened:
 
     @property
     def tables(self) -> tuple[Table, Table]:
-        """Show the strata with their drawn pairs, and the near-duplicates that were left out."""
+        """Show the strata with their drawn pairs, and the near-duplicates left out."""
         strata = tuple((*stratum, stratum.probability) for stratum in self.strata)
         title = f"Assumed negatives of {', '.join(self.systems)} to depth {self.depth:,}"
         columns = ("Query", "Document", "Relevant", "Similarity")

@@ -201,7 +201,7 @@ def report_audit(store: Store, name: str | None = None, access: SealAccess | Non
 
 
 def combine_rates(strata: Sequence[StratumRate]) -> Estimate:
-    """Combine the strata's rates with their limits; without a value as long as a stratum has no rate."""
+    """Combine the strata's rates with their limits; there is no value as long as any stratum has no rate."""
     non_empty = [stratum for stratum in strata if stratum.population]
     strata_without_rate = ", ".join(
         f"{stratum.name} ({stratum.judged} of {stratum.drawn} drawn)"

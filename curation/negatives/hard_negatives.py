@@ -1,4 +1,4 @@
-"""Hard negatives: documents that systems rank high and people judged not relevant.
+"""Hard negatives: documents that systems rank high but people judged not relevant.
 
 A mined negative is only a candidate until a person has judged the negative: about 70 % of the top-ranked
 passages that a well-known collection had left unlabelled were relevant (Qu and others, NAACL 2021: RocketQA).
@@ -63,7 +63,7 @@ class _PooledQuery(NamedTuple):
 
 
 class HardNegative(NamedTuple):
-    """A top-ranked document that people judged not relevant, or that is outside the filter of its query.
+    """A top-ranked document that people judged not relevant, or that is outside its query's filter.
 
     Attributes
     ----------
@@ -100,7 +100,7 @@ class Suspect(NamedTuple):
 
 @dataclass(frozen=True)
 class QueryNegatives:
-    """Hard negatives of a query, the best rank first, with near-duplicates and suspects.
+    """A query's hard negatives, best rank first, with near-duplicates and suspects.
 
     Attributes
     ----------
@@ -252,7 +252,7 @@ def read_ranked(cursor: Cursor, query_id: str) -> list[RankedPair]:
 def find_query_negatives(
     query: Query, ranked: Sequence[RankedPair], relevance: Relevance, documents: Iterable[Document]
 ) -> QueryNegatives:
-    """Find the hard negatives of one query. `documents` has the documents of the corpus."""
+    """Find the hard negatives of one query. `documents` has the corpus's documents."""
     rows = ((document.document_id, document.title, document.body) for document in documents)
     texts = _shingle_documents(rows)
     corpus_rows = [row for row in ranked if row.document_id in texts]

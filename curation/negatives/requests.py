@@ -1,4 +1,4 @@
-"""The requests for negatives: hard negatives of each query, and an audit round over assumed negatives."""
+"""The requests for negatives: each query's hard negatives, and an audit round over assumed negatives."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ SIMILARITY = Option(
 
 @dataclass(frozen=True)
 class HardNegativesRequest:
-    """A request for hard negatives: their number for each query, and the similarity of a near-duplicate."""
+    """A request for hard negatives: their number per query, and the similarity of a near-duplicate."""
 
     want: int = option(
         10,

@@ -1,4 +1,4 @@
-"""Accounts of people, which leads add, change and deactivate.
+"""People's accounts, which leads add, change and deactivate.
 
 A deactivated person cannot sign in, and open pages of the person are refused, but the person's judgments
 remain and count. At least one lead stays active, and nobody can change the account with which they are signed
@@ -92,7 +92,7 @@ def list_usable_accounts(cursor: Cursor) -> list[Account]:
 
 
 def list_accounts(cursor: Cursor) -> list[Account]:
-    """List all accounts by name, including people who are known only from imported judgments."""
+    """List all accounts by name, including those of people known only from imported judgments."""
     return fetch(cursor, Account, _ACCOUNTS, [utc_now()])
 
 
@@ -131,7 +131,7 @@ def add_annotator(
 
 
 def make_first_lead(store: Store, name: str, password: str, client: ClientInfo = UNKNOWN_CLIENT) -> str:
-    """Create the account of a project's first lead, and sign the lead in; return the key of the sign-in.
+    """Create the account of a project's first lead, and sign the lead in; return the sign-in's key.
 
     Raises
     ------
@@ -180,7 +180,7 @@ def read_names_in_use(cursor: Cursor) -> dict[str, str]:
 
 
 def find_account_problems(name: str, role: str) -> list[str]:
-    """List the problems of a new person's name and role."""
+    """List the problems with a new person's name and role."""
     problems = []
     if not _NAME.fullmatch(name):
         problems.append(f"the name {name!r}: expected 1-63 letters, digits and . @ + - _, no spaces")
@@ -251,7 +251,8 @@ def activate(store: Store, name: str, author: str = COMMAND_LINE) -> Annotator:
 
 
 def set_role(store: Store, name: str, role: str, author: str = COMMAND_LINE) -> Annotator:
-    """Change a person's role, which open pages follow at once; return the annotator with the new role.
+    """Change a person's role, which takes effect on open pages at once; return the annotator with the new
+    role.
 
     To return items that an evaluator may not see to their rounds, use `labeling.rounds.leaving.change_role`.
 

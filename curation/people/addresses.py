@@ -123,7 +123,7 @@ def read_address_owners(cursor: Cursor) -> dict[str, str]:
 
 
 def find_address_owner(cursor: Cursor, email: str) -> str | None:
-    """Find the annotator with an e-mail address; None if nobody has it."""
+    """Find the annotator with an e-mail address; None if nobody does."""
     return read_address_owners(cursor).get(normalise_address(email))
 
 
@@ -137,7 +137,7 @@ def describe_similar_address(cursor: Cursor, email: str) -> str:
 
 
 def find_address_problems(email: str) -> list[str]:
-    """List the problems of an e-mail address."""
+    """List the problems with an e-mail address."""
     if _EMAIL.fullmatch(email) and email.isprintable():
         return []
     return [f"the e-mail address {email!r}: expected an address such as ada@example.org"]

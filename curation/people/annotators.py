@@ -33,7 +33,8 @@ def list_annotators(cursor: Cursor) -> list[Annotator]:
 
 
 def list_eligible_annotators(cursor: Cursor) -> list[Annotator]:
-    """List the people who can get documents to grade, by name: active people with a role that may judge."""
+    """List the people who can be given documents to grade, by name: active people with a role that may
+    judge."""
     return [
         annotator
         for annotator in list_annotators(cursor)
@@ -42,7 +43,7 @@ def list_eligible_annotators(cursor: Cursor) -> list[Annotator]:
 
 
 def select_default_names(people: Iterable[Annotator]) -> list[str]:
-    """List the people whom a form proposes as graders: those with the role annotator."""
+    """List the people proposed as graders in a form: those with the role annotator."""
     return [person.name for person in people if person.role == "annotator"]
 
 

@@ -1,4 +1,4 @@
-"""Invitations: links with which people choose a password, for a new account or after a forgotten password.
+"""Invitations: links with which people choose a password for a new account or after forgetting theirs.
 
 A lead makes a link and sends the link to the person; the project stores a hash of the link's token. An
 invitation link works once, for a week, while its author is a lead and the account is active. A newer link
@@ -94,7 +94,7 @@ def _invite(cursor: Cursor, name: str, role: str | None, author: str) -> Invitat
 
 
 def withdraw_invitation(store: Store, name: str, author: str = COMMAND_LINE) -> None:
-    """Withdraw a person's invitation link, which then no longer works.
+    """Withdraw a person's invitation link, so that it no longer works.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Passwords of people, stored as argon2id hashes.
+"""People's passwords, stored as argon2id hashes.
 
 Each new password is a new revision. Passwords are compared in Unicode's form NFC, because keyboards write
 accented letters differently.
@@ -90,7 +90,7 @@ def write_password(cursor: Cursor, name: str, password_hash: str) -> int:
 
 
 def find_password_problems(password: str) -> list[str]:
-    """List the problems of a new password."""
+    """List the problems with a new password."""
     characters = len(_normalise_password(password))
     if characters >= MIN_PASSWORD_LENGTH:
         return []

@@ -56,7 +56,7 @@ class ReleaseSeal(NamedTuple):
 
 
 class SealAccess(NamedTuple):
-    """A person's access to the grades of a project; `closed` has the queries whose grades are sealed.
+    """A person's access to a project's grades; `closed` has the queries whose grades are sealed.
 
     reason: reason for opening a seal; None if no seal was opened.
     """
@@ -189,7 +189,7 @@ def append_opening(cursor: Cursor, opening: Unsealing) -> None:
 
 
 def read_openings(cursor: Cursor, release_id: str) -> list[Unsealing]:
-    """List when a release's seal was opened, under any name of the release, in order of time."""
+    """List when a release's seal was opened, under any of its names, in chronological order."""
     sql = """
         SELECT release_id, name, parts, purpose, reason, opened_by, opened_at FROM seal_openings
         WHERE release_id = ? ORDER BY rowid

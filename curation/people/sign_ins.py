@@ -1,4 +1,4 @@
-"""Sign-ins of people: the browsers in which people are signed in.
+"""People's sign-ins: the browsers in which they are signed in.
 
 A sign-in is open while its row in the database exists. The browser's cookie holds a key, and the row holds
 only a hash of the key, with which nobody can sign in. Ending a sign-in deletes its row, so that neither a
@@ -51,7 +51,7 @@ UNKNOWN_CLIENT = ClientInfo()
 
 
 class OpenSignIn(NamedTuple):
-    """An open sign-in, as shown to people; `email` is None for a sign-in by password."""
+    """An open sign-in, as shown to users; `email` is None for a sign-in by password."""
 
     sign_in_id: str
     annotator: str
@@ -107,7 +107,7 @@ def list_sign_ins(cursor: Cursor, name: str | None = None) -> list[OpenSignIn]:
 def delete_sign_ins(
     cursor: Cursor, name: str, id_prefix: str = "", email: str | None = None, except_id: str = ""
 ) -> int:
-    """Delete sign-ins of a person and return how many were deleted.
+    """Delete some of a person's sign-ins, and return how many were deleted.
 
     Parameters
     ----------
@@ -122,7 +122,7 @@ def delete_sign_ins(
 def end_sign_ins(
     store: Store, name: str, id_prefix: str = "", author: str = COMMAND_LINE, except_id: str = ""
 ) -> int:
-    """End one or all sign-ins of a person and return how many ended; the author is this person or a lead.
+    """End one or all of a person's sign-ins, and return how many ended; the author is that person or a lead.
 
     Parameters
     ----------
@@ -146,6 +146,6 @@ def end_sign_ins(
 
 
 def store_last_use(store: Store, ids: Collection[str]) -> None:
-    """Store the present time as the last use of several sign-ins."""
+    """Store the current time as the last use of several sign-ins."""
     with store.transaction(new_data_version=False) as cursor:
         cursor.execute(_STORE_LAST_USE, [utc_now(), list(ids)])

@@ -1,4 +1,4 @@
-"""Contributions of systems to a pool: the relevant documents that only one system found.
+"""Systems' contributions to a pool: the relevant documents that only one system found.
 
 The contribution of a system is measured by leaving the system out of the pool (Zobel, How reliable are the
 results of large-scale information retrieval experiments?, SIGIR 1998). Without the system, relevant documents
@@ -42,7 +42,7 @@ class RankedPair(NamedTuple):
 
 
 class Contribution(NamedTuple):
-    """The contribution of one system to a pool.
+    """One system's contribution to a pool.
 
     Attributes
     ----------
@@ -71,7 +71,7 @@ class Contribution(NamedTuple):
 
 @dataclass(frozen=True)
 class Contributions:
-    """The contributions of a pool's systems, in the pool's order of systems.
+    """The contributions of a pool's systems, in the pool's order.
 
     Attributes
     ----------
@@ -99,7 +99,7 @@ class Contributions:
 
     @property
     def sentences(self) -> list[str]:
-        """Return sentences with the numbers of graded and relevant pairs, and about equal systems."""
+        """Return sentences about the numbers of graded and relevant pairs, and about equal systems."""
         candidates = pluralize(self.candidates, "candidate")
         graded = f"{self.graded:,} of {candidates} have a grade"
         lines = [f"{graded}; {self.relevant:,} are relevant (graded above the scale's lowest)."]
@@ -116,7 +116,7 @@ class Contributions:
 
     @property
     def tables(self) -> tuple[Table, ...]:
-        """Show the contribution of each system."""
+        """Show each system's contribution."""
         return (build_contribution_table(self),)
 
     @property
@@ -127,7 +127,7 @@ class Contributions:
 
 
 def build_contribution_table(report: Contributions) -> Table:
-    """Show the contribution of each system."""
+    """Show each system's contribution."""
     columns = (
         *("System", "Candidates", "Only here", "Graded", "Relevant", "Relevant only here", "Share only here"),
         *("Judged at 10", "Places"),
@@ -141,7 +141,7 @@ def build_contribution_table(report: Contributions) -> Table:
 
 
 def compute_contributions(store: Store, relevance: Relevance, pool: str | None = None) -> Contributions:
-    """Compute the contribution of each system to a pool.
+    """Compute each system's contribution to a pool.
 
     Parameters
     ----------
@@ -183,7 +183,7 @@ def compute_contributions(store: Store, relevance: Relevance, pool: str | None =
 def count_contributions(
     ranked: Iterable[RankedPair], top: Mapping[str, int], relevance: Relevance
 ) -> list[Contribution]:
-    """Compute the contribution of each system to the pool's relevant documents.
+    """Compute each system's contribution to the pool's relevant documents.
 
     Parameters
     ----------
@@ -218,7 +218,7 @@ def count_contributions(
 
 
 def find_twins(ranked: Iterable[RankedPair], relevance: Relevance) -> list[tuple[list[str], int]]:
-    """Find groups of systems that proposed the same pairs, with the relevant pairs of only the group.
+    """Find groups of systems that proposed the same pairs, with the relevant pairs that only the group found.
 
     Leaving out one system of a group loses no pair, because the other systems of the group proposed the same
     pairs.

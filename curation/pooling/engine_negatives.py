@@ -33,7 +33,7 @@ from curation.store.documents import is_held
 
 
 def list_notices(cursor: Cursor, request: PoolRequest) -> list[str]:
-    """Return a sentence for each request that a pool is going to send to an engine."""
+    """Return a sentence for each request that a pool will send to an engine."""
     sentences = list_engine_notices(cursor, request)
     engines = [find_engine(cursor, name) for name in _select_names(request.systems, ENGINE_PREFIX)]
     engines += _find_engines_of_runs(cursor, request.systems)
@@ -112,7 +112,7 @@ def _read_ranked_documents(cursor: Cursor, systems: Sequence[str]) -> Mapping[st
 
 
 def _read_orders(cursor: Cursor, engine: Engine, count: int, seed: int) -> stored_lists.RequestedLists:
-    """Read the engine's stored random order for each query, and the queries without a stored order."""
+    """Read the engine's stored random order for each query, and the queries that have none."""
     template = engine.template.template_hash
     request_id = digest("engine draw", engine.name, template, count + REACH, seed)
     return stored_lists.read_requested_lists(cursor, request_id, read_active_queries(cursor))

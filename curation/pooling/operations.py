@@ -22,14 +22,14 @@ WHERE snapshot_id = ? AND NOT EXISTS (
 
 
 def forecast_embedding(cursor: Cursor) -> str | None:
-    """Estimate the time to embed the corpus; None if an earlier pool has embedded the corpus."""
+    """Estimate the time to embed the corpus; None if an earlier pool has already embedded it."""
     snapshot = get_setting(cursor, "corpus")
     [(characters,)] = cursor.execute(_COUNT_CHARACTERS, [snapshot, snapshot]).fetchall()
     return minutes_to_embed(cursor, characters, DEFAULT_MODEL) if characters else None
 
 
 def _check_pool(cursor: Cursor, request: PoolRequest | None) -> None:
-    """Refuse to build a pool that must fail, as far as this is known without a search."""
+    """Reject a pool that must fail, as far as is known without a search."""
     read_queries(cursor, request.systems if request else ())
     if request is None:
         return

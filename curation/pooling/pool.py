@@ -1,4 +1,4 @@
-"""Building of a pool, which has the systems' top documents and random easy negatives for each query.
+"""Building a pool, which contains the systems' top documents and random easy negatives for each query.
 
 Pooling (Spärck Jones and van Rijsbergen 1975; TREC) selects for judgment the documents that at least one
 system ranks high. Every candidate keeps each system that proposed it, with rank and score, so that the
@@ -75,7 +75,7 @@ class _PoolInputs(NamedTuple):
 
 
 class _SearchResults(NamedTuple):
-    """The results of the systems of a pool, and the random documents.
+    """The results of a pool's systems, and the random documents.
 
     Attributes
     ----------
@@ -157,7 +157,7 @@ def check_request(request: PoolRequest) -> PoolRequest:
 
 
 def read_queries(cursor: Cursor, systems: Sequence[str] = ()) -> list[Query]:
-    """Read the current queries of a project that has a corpus. Engines among the systems need no corpus.
+    """Read the current queries of a project that has a corpus. Systems that are engines need no corpus.
 
     Raises
     ------
@@ -195,7 +195,8 @@ def _read_inputs(
 
 
 def _list_parameters(store: Store, inputs: _PoolInputs, systems: Systems) -> dict[str, Any]:
-    """List the inputs that decide a pool's candidates, without corpus and queries, for the pool's id."""
+    """List the inputs that decide a pool's candidates, apart from the corpus and queries, for the pool's
+    id."""
     request = inputs.request
     parameters: dict[str, Any] = {
         "budget": request.budget,
@@ -253,7 +254,7 @@ def _search_systems(systems: Systems, inputs: _PoolInputs, progress: Progress) -
 def _select_candidates(
     systems: Systems, inputs: _PoolInputs, results: _SearchResults, outside: Collection[Pair]
 ) -> tuple[list[CandidateSource], dict[str, Any]]:
-    """Select the proposals that people judge, and make the pool's report as it is stored.
+    """Select the proposals to be judged, and make the pool's report in its stored form.
 
     Parameters
     ----------

@@ -22,7 +22,7 @@ MAX_TEXT_SHOWN = 60
 
 
 class SystemReport(NamedTuple):
-    """The report of one system in a pool.
+    """The report on one system in a pool.
 
     Attributes
     ----------
@@ -45,7 +45,7 @@ class SystemReport(NamedTuple):
 
 @dataclass(frozen=True)
 class PoolReport:
-    """The report of a pool that was built now or before.
+    """The report on a pool built now or earlier.
 
     Attributes
     ----------
@@ -103,7 +103,8 @@ class PoolReport:
         return [*empty_lists, *missing, *self._describe_lost_words()]
 
     def _describe_lost_words(self) -> Iterator[str]:
-        """Write what BM25 searches for the shortest queries that lose words, and count further queries."""
+        """Write what BM25 searches for the shortest queries that lose words, and count the further
+        queries."""
         shortest = self.lost_words.get("shortest", ())
         for query in shortest:
             words = join_names([f"“{word}”" for word in query["stop_words"]])
@@ -131,7 +132,7 @@ def report_systems(
     proposals: Iterable[CandidateSource],
     max_results: int,
 ) -> list[SystemReport]:
-    """Make the report of each system.
+    """Make each system's report.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Random easy negatives of a pool, drawn by seed from outside the systems' reach.
+"""A pool's random easy negatives, drawn by seed from outside the systems' reach.
 
 Random negatives are drawn from documents outside every system's first 1,000 documents (`REACH`). If a small
 corpus has too few documents outside the reach, the reach is halved until enough documents are outside, but
@@ -107,7 +107,7 @@ def _halve_reach(depth: int) -> Iterator[int]:
 
 
 class RandomOrder:
-    """A random order of documents for each query, over document ids that are sorted."""
+    """A random order of documents for each query, over sorted document ids."""
 
     def __init__(self, document_ids: Sequence[str], seed: int) -> None:
         self._ids = document_ids

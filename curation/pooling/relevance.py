@@ -1,4 +1,4 @@
-"""Relevance of judged pairs: which pairs of a query and a document count as relevant.
+"""Relevance of judged pairs: which query-document pairs count as relevant.
 
 `labeling.consensus.consensus.read_relevance` computes the relevance of a project's pairs. A pool built from a
 run with one document would reveal the grade of this document, so pairs of sealed queries never count as
@@ -35,13 +35,13 @@ class Relevance(NamedTuple):
     outside: frozenset[Pair] = frozenset()
 
     def hide_sealed(self, access: SealAccess) -> Relevance:
-        """Hide the grades of sealed queries: their judged pairs count as judged and as not relevant."""
+        """Hide the grades of sealed queries: their judged pairs count as judged but not relevant."""
         sealed_pairs = [pair for pair in (*self.grades, *self.open) if not access.can_show(pair[0])]
         grades = {**self.grades, **dict.fromkeys(sealed_pairs, self.lowest)}
         return self._replace(grades=grades, open=self.open.difference(sealed_pairs))
 
     def with_outside(self, pairs: Iterable[Pair]) -> Relevance:
-        """Count pairs outside the filter of their query as not relevant."""
+        """Count pairs outside their query's filter as not relevant."""
         outside = frozenset(pairs)
         grades = {**self.grades, **dict.fromkeys(outside, self.lowest)}
         relevance = self._replace(grades=grades, outside=outside)
@@ -60,7 +60,7 @@ class Relevance(NamedTuple):
         return pair in self.grades or pair in self.open
 
     def count_ungraded(self, pairs: set[Pair]) -> dict[str, int]:
-        """Count the pairs without a relevance grade by reason."""
+        """Count the pairs without a relevance grade, by reason."""
         ungraded = pairs - self.grades.keys()
         judged = len(ungraded & self.open)
         counts = {"judged, but without a grade (disputed or cannot tell)": judged}

@@ -35,7 +35,7 @@ class PoolRow(NamedTuple):
 
 
 def read_last_pool(store: Store) -> PoolReport | None:
-    """Read the report of the last pool, or return None without a pool.
+    """Read the report of the last pool, or return None if there is none.
 
     The number `added` is not stored, and is 0 in the report.
     """
@@ -45,13 +45,13 @@ def read_last_pool(store: Store) -> PoolReport | None:
 
 
 def find_last_pool(cursor: Cursor) -> PoolRow | None:
-    """Read the row of the last pool, or return None without a pool."""
+    """Read the row of the last pool, or return None if there is none."""
     has_pool = cursor.execute("SELECT 1 FROM pools LIMIT 1").fetchall()
     return find_pool(cursor, None) if has_pool else None
 
 
 def read_pool_report(cursor: Cursor, pool_id: str) -> PoolReport | None:
-    """Read the report of a pool, or None if the project does not have the pool."""
+    """Read the report of a pool, or None if the project does not have it."""
     rows = cursor.execute("SELECT snapshot_id, report FROM pools WHERE pool_id = ?", [pool_id]).fetchall()
     if not rows:
         return None
@@ -101,7 +101,7 @@ def store_pool(
 def _append_pool(
     cursor: Cursor, row: PoolRow, sources: Sequence[CandidateSource], outside: Collection[Pair]
 ) -> int:
-    """Append a pool and the sources of its candidates, and count the candidates that are new."""
+    """Append a pool and the sources of its candidates, and count the new candidates."""
     columns = {name: [getattr(source, name) for source in sources] for name in CandidateSource._fields}
     query_ids = [query_id for query_id, _ in outside]
     document_ids = [document_id for _, document_id in outside]
@@ -134,7 +134,7 @@ def restore_request(pool: PoolRow) -> PoolRequest:
 
 
 def describe_rebuild(pool: PoolRow, request: PoolRequest, queries: int) -> str:
-    """Return a sentence about the difference between a stored pool and a new pool."""
+    """Return a sentence about how a stored pool differs from a new one."""
     before = restore_request(pool)
     if request.keep_words is None:
         request = replace(request, keep_words=before.keep_words)
@@ -158,7 +158,7 @@ def _describe_value(value: Any, unset: str) -> str:
 
 
 def find_pool(cursor: Cursor, beginning: str | None) -> PoolRow:
-    """Read the pool whose id begins with a text, or without a text the last pool.
+    """Read the pool whose id begins with a text, or the last pool if no text is given.
 
     Raises
     ------

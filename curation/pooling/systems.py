@@ -1,4 +1,4 @@
-"""Systems of a pool, which search the corpus: BM25, dense, hybrid, imported runs and engines.
+"""A pool's systems, which search the corpus: BM25, dense, hybrid, imported runs and engines.
 
 An engine takes part as a run: the engine is asked for its current lists, and the lists are stored as a run.
 """
@@ -82,7 +82,7 @@ def require_corpus(cursor: Cursor, names: Sequence[str]) -> None:
 def replace_engines(
     store: Store, request: PoolRequest, author: str, progress: Progress
 ) -> tuple[PoolRequest, dict[str, int]]:
-    """Ask each engine in a request for its current lists, and replace the engine by a run with these lists.
+    """Ask each engine in a request for its current lists, and replace the engine with a run made of them.
 
     The engine is asked only for lists that are missing from the engine's run of today.
 
@@ -102,7 +102,7 @@ def replace_engines(
 
 
 def list_engine_notices(cursor: Cursor, request: PoolRequest) -> list[str]:
-    """Return a sentence for each engine that a pool is going to ask for missing lists."""
+    """Return a sentence for each engine that a pool will ask for missing lists."""
     systems = [name for name in request.systems if name.startswith(ENGINE_PREFIX)]
     plans = [plan_run(cursor, _make_run_request(name, request)) for name in systems]
     list_counts = [(plan.engine, len(plan.lists.missing)) for plan in plans if plan.lists.missing]
@@ -145,7 +145,7 @@ class Systems:
 
     @property
     def settings(self) -> Mapping[str, Any]:
-        """Map each system of the pool to all parameters that decide its results."""
+        """Map each of the pool's systems to all parameters that determine its results."""
         return {name: dict(self.find_retriever(name).settings) for name in self._names}
 
     def search(self, queries: Sequence[Query], depth: int, progress: Progress) -> SystemLists:
@@ -157,7 +157,8 @@ class Systems:
         return {name: hits[name] for name in self._names}
 
     def compare_bm25(self, queries: Sequence[Query], seed: int, progress: Progress) -> dict[str, int]:
-        """Compare BM25 with rank-bm25, and return the numbers of lists and documents; {} without BM25.
+        """Compare BM25 with rank-bm25, and return the numbers of lists and documents; {} if BM25 is not among
+        the systems.
 
         Raises
         ------

@@ -93,14 +93,14 @@ class QuarterWork(NamedTuple):
 
 
 def find_present_quarter(cursor: Cursor, today: date | None) -> Quarter:
-    """Return the present quarter, or the quarter of the newest plan if the plan's quarter is later."""
+    """Return the current quarter, or the newest plan's quarter if that is later."""
     [(newest,)] = cursor.execute("SELECT max(quarter) FROM relabeling_plans").fetchall()
     now = Quarter.of(today or utc_now().date())
     return max(now, Quarter(newest)) if newest else now
 
 
 def read_work(cursor: Cursor) -> list[QuarterWork]:
-    """Read the opened plan of each quarter, or the newest plan of a quarter without an opened plan.
+    """Read each quarter's opened plan, or its newest plan if none was opened.
 
     Plans are ordered by quarter.
     """
@@ -117,7 +117,7 @@ def read_work(cursor: Cursor) -> list[QuarterWork]:
 
 
 def read_planned_pairs(cursor: Cursor, work: Sequence[QuarterWork], quarter: Quarter) -> set[tuple[str, str]]:
-    """Read the pairs of the quarter's plan as (query id, document id); empty without a plan."""
+    """Read the pairs of the quarter's plan as (query id, document id); empty if there is no plan."""
     plan_ids = [row.plan_id for row in work if row.quarter == quarter]
     sql = "SELECT query_id, document_id FROM relabeling_pairs WHERE list_contains(?::TEXT[], plan_id)"
     return set(cursor.execute(sql, [plan_ids]).fetchall())

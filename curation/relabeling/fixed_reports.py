@@ -26,7 +26,7 @@ _REOPENED = "(SELECT count(*) FROM round_events WHERE round_id = ? AND kind = 'r
 
 
 class ReportInputs(NamedTuple):
-    """The inputs of the drift report of a re-labeling plan.
+    """The inputs of a re-labeling plan's drift report.
 
     Attributes
     ----------
@@ -44,7 +44,7 @@ class ReportInputs(NamedTuple):
 
 
 class RoundClosed(NamedTuple):
-    """A closed round. `remark` is a sentence on the fixed report; '' if the round is not a re-labeling."""
+    """A closed round. `remark` is a sentence about the fixed report; '' if the round is not a re-labeling."""
 
     state: RoundState
     remark: str
@@ -56,7 +56,7 @@ class RoundClosed(NamedTuple):
 
 
 def read_report_inputs(cursor: Cursor, plan: StoredPlan) -> ReportInputs:
-    """Read the inputs that the closing of the quarter stored, or compute the inputs from the project."""
+    """Read the inputs stored when the quarter was closed, or compute them from the project."""
     stored = _read_stored_inputs(cursor, plan)
     if stored is not None:
         return stored
@@ -84,7 +84,7 @@ def close_round(store: Store, name: str, author: str = COMMAND_LINE, reason: str
 
 
 def fix_reports(cursor: Cursor) -> None:
-    """Fix the drift report of each opened quarter without a fixed report, the oldest quarter first."""
+    """Fix the drift report of each opened quarter without a fixed report, oldest quarter first."""
     for plan in sorted(list_plans(cursor), key=lambda plan: plan.quarter):
         if plan.round_id is not None:
             fix_report(cursor, plan)

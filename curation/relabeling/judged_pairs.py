@@ -87,7 +87,7 @@ SELECT query_id, coalesce(stratum, source) FROM queries LEFT JOIN newest USING (
 
 @dataclass(frozen=True)
 class JudgedPair:
-    """A judged pair of the set with its grade and its staleness. None stands for an unknown value.
+    """A judged pair of the set with its grade and its staleness. None means that a value is unknown.
 
     Attributes
     ----------
@@ -144,17 +144,18 @@ class JudgedPair:
 
     @property
     def hashes(self) -> tuple[str | None, str | None]:
-        """Return the hashes of the document's judged version and of its present version."""
+        """Return the hashes of the document's judged version and of its current version."""
         return self.read_hash, self.now_hash
 
     @property
     def stratum(self) -> str:
-        """Return the stratum's name: the type of the query and the quarter of the last judgment."""
+        """Return the stratum's name: the query's type and the quarter of the last judgment."""
         return f"{self.type}{STRATUM_SEPARATOR}{self.judged or 'unknown'}"
 
     @property
     def is_stale(self) -> bool:
-        """Return whether the pair should be judged again. A pair whose document is gone cannot be judged.
+        """Return whether the pair should be judged again. A pair whose document no longer exists cannot be
+        judged.
 
         A pair that was judged this quarter is stale only if its document or the guide changed since.
         """
@@ -252,7 +253,7 @@ def read_pairs(cursor: Cursor) -> list[JudgedPair]:
 
 
 def compare_versions(read_hash: str | None, now_hash: str | None) -> str:
-    """Return the state of a document from its judged version and its present version."""
+    """Return the state of a document from its judged version and its current version."""
     if now_hash is None:
         return GONE
     if read_hash is None:
@@ -276,7 +277,7 @@ def _convert_to_quarter(day: date | None) -> Quarter | None:
 
 
 def _read_renewed(cursor: Cursor) -> dict[Pair, Quarter]:
-    """Read the last quarter in which a re-labeling judged the judged version of each pair completely."""
+    """Read the last quarter in which a re-labeling completely judged each pair's judged version."""
     if not cursor.execute("SELECT 1 FROM relabeling_rounds LIMIT 1").fetchall():
         return {}  # skip a query that would find no pair and takes 20 ms to plan
     return {(row[0], row[1]): Quarter(row[2]) for row in cursor.execute(_RENEWED).fetchall()}

@@ -1,4 +1,4 @@
-"""The opening of a re-labeling plan as a blind round of the quarter.
+"""The opening of a re-labeling plan as the quarter's blind round.
 
 Annotators see an ordinary round: only the plan holds the old grades, and no page of an annotator reads the
 plan. Opening a quarter first fixes the reports of earlier quarters.
@@ -64,7 +64,7 @@ class QuarterOpened:
 
     @property
     def sentences(self) -> list[str]:
-        """Return sentences about the opened round, the changed queries, and the left-out pairs."""
+        """Return sentences about the opened round, the changed queries, and the pairs left out."""
         opening = "Preview, without opening a round:" if self.dry_run else "Opened"
         return [
             f"{opening} {self.quarter} as the round {self.round.round}: {pluralize(self.pairs, 'pair')} to "
@@ -75,12 +75,12 @@ class QuarterOpened:
 
     @property
     def tables(self) -> tuple[Table, ...]:
-        """Return a table of the number of items of each annotator."""
+        """Return a table of each annotator's number of items."""
         return (Table("Items by annotator", ("annotator", "items"), tuple(self.round.per_annotator.items())),)
 
 
 class _SelectionInputs(NamedTuple):
-    """The data of the project from which the candidates of a re-labeling round are selected.
+    """The project data from which the candidates of a re-labeling round are selected.
 
     Attributes
     ----------
@@ -96,7 +96,7 @@ class _SelectionInputs(NamedTuple):
 
 
 class _CandidateSelector:
-    """Selector of the candidates of a re-labeling round: the pairs of the plan, and new pairs from the pool.
+    """A selector of a re-labeling round's candidates: the plan's pairs, and new pairs from the pool.
 
     `planned_count` is the number of pairs of the plan in the last selection.
     """
@@ -199,7 +199,7 @@ def preview_opening(
 
 
 def find_opening_problem(store: Store, plan: str | None = None) -> str | None:
-    """Return the reason why `open_plan` would refuse the plan, whoever judges; None without a reason."""
+    """Return the reason why `open_plan` would refuse the plan, whoever judges; None if there is none."""
     try:
         with store.reading() as cursor:
             _read_current_plan(cursor, plan)
@@ -209,7 +209,7 @@ def find_opening_problem(store: Store, plan: str | None = None) -> str | None:
 
 
 def make_round_request(cursor: Cursor, plan: StoredPlan, request: QuarterRequest) -> RoundRequest:
-    """Make the request for the round of a plan.
+    """Make the request for a plan's round.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""The operations of a re-labeling: to make the plan of a quarter, and to open the plan as a round."""
+"""The operations of a re-labeling: making a quarter's plan, and opening the plan as a round."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Selection of the pairs that a re-labeling judges again: the stalest pairs and a random sample of others.
+"""Selection of the pairs to be judged again in a re-labeling: the stalest pairs and a random sample of
+others.
 
 The pairs with the highest staleness scores are selected first, and the random part is drawn from all other
 pairs. Both parts together are a stratified sample of the set: the grades of the stalest pairs are known once

@@ -1,4 +1,4 @@
-"""The re-labeling plan of a quarter: its making, with the figures that a lead reads before opening it.
+"""A quarter's re-labeling plan: how it is made, with the figures that a lead reads before opening it.
 
 The id of a plan is the hash of its quarter, its settings and its selection, so the same state and seed make
 the same plan. Nothing changes for annotators until a lead opens the plan.
@@ -74,7 +74,7 @@ class RelabelingPlan:
 
     @property
     def sentences(self) -> list[str]:
-        """Return sentences on the number of pairs that the plan judges again."""
+        """Return sentences on how many pairs are judged again under the plan."""
         return [f"Planned {self.quarter}: {self.pairs:,} of {pluralize(self.set_pairs, 'pair')}."]
 
 
@@ -86,7 +86,7 @@ def make_plan(
     progress: Progress = silent,
     dry_run: bool = False,
 ) -> RelabelingPlan:
-    """Make and store the re-labeling plan of the quarter of `today`. A dry run stores nothing.
+    """Make and store the re-labeling plan for the quarter of `today`. A dry run stores nothing.
 
     Raises
     ------
@@ -171,7 +171,7 @@ def _store_plan(
     changes: Sequence[QueryChange],
     author: str,
 ) -> None:
-    """Store a plan with its pairs and query changes, unless the project has the plan already."""
+    """Store a plan with its pairs and query changes, unless the project already has the plan."""
     query_columns = (*QueryChange._fields[:-1], "inclusion_probability")
     with store.transaction(appends=True) as cursor:
         if cursor.execute("SELECT 1 FROM relabeling_plans WHERE plan_id = ?", [plan.plan_id]).fetchone():

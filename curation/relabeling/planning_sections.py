@@ -161,7 +161,8 @@ def make_counted_title(title: str, count: int, limit: int) -> str:
 
 
 def list_plan_facts(report: Mapping[str, Any]) -> list[str]:
-    """Return sentences on a stored plan: its number of judgments, its changed queries, and left-out pairs."""
+    """Return sentences on a stored plan: its number of judgments, its changed queries, and the pairs left
+    out."""
     lines = [
         f"{pluralize(report.get('judgments', 0), 'judgment')}. This number excludes the pairs that systems "
         "add when the round is opened. The preview of the round includes these pairs."

@@ -1,4 +1,4 @@
-"""Changes of the set of queries with a re-labeling: queries that retire, return or join.
+"""Changes to the set of queries in a re-labeling: queries that retire, return or join.
 
 A query retires if the query logs do not contain it any more. A query without searches has no weight in an
 estimate for the traffic, so its removal causes no bias. Queries that no earlier log contains form a separate
@@ -66,7 +66,7 @@ def select_query_changes(state: SetState, seed: int) -> tuple[list[QueryChange],
 
 
 def apply_query_changes(cursor: Cursor, plan: StoredPlan, author: str) -> None:
-    """Retire the queries that leave the set with a plan, and return retired queries to the set."""
+    """Retire the queries that leave the set under a plan, and return retired queries to the set."""
     ids = dict(cursor.execute("SELECT normalised, min(query_id) FROM queries GROUP BY 1").fetchall())
     for change in plan.queries:
         if change.kind == RETIRE:
@@ -116,7 +116,7 @@ def extend_sample(store: Store, plan: StoredPlan, author: str) -> None:
 def _draw_new_queries(
     new_queries: Sequence[tuple[str, int]], size: int, seed: int, quarter: Quarter
 ) -> tuple[list[QueryChange], list[Stratum]]:
-    """Draw queries that only the new logs contain, the same number from each frequency band.
+    """Draw queries that only the new logs contain, taking the same number from each frequency band.
 
     Parameters
     ----------

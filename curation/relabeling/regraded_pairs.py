@@ -55,7 +55,7 @@ ORDER BY ALL
 
 
 class RegradedPair(NamedTuple):
-    """A pair that was judged in two rounds, or again by a plan, with its old and its new grade.
+    """A pair that was judged in two rounds, or again under a plan, with its old and its new grade.
 
     Attributes
     ----------
@@ -84,7 +84,7 @@ class RegradedPair(NamedTuple):
 
 
 class QuarterResult(NamedTuple):
-    """The pairs of a plan, or of two rounds, with their old and new grades.
+    """The pairs in a plan or in two rounds, with their old and new grades.
 
     Attributes
     ----------
@@ -128,7 +128,7 @@ class _GradeState(NamedTuple):
 
 
 def read_plan_result(cursor: Cursor, plan: StoredPlan) -> QuarterResult:
-    """Read the pairs of a plan with their present grades.
+    """Read a plan's pairs with their current grades.
 
     For a closed quarter, see `fixed_reports.read_report_inputs`.
     """
@@ -168,7 +168,8 @@ def read_plan_result(cursor: Cursor, plan: StoredPlan) -> QuarterResult:
 
 
 def read_two_rounds(cursor: Cursor, first: str, second: str, closed: Collection[str] = ()) -> QuarterResult:
-    """Read the pairs that two rounds judged. The project's consensus rule computes the grades of each round.
+    """Read the pairs judged in both of two rounds; each round's grades come from the project's consensus
+    rule.
 
     Parameters
     ----------

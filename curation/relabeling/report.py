@@ -1,4 +1,4 @@
-"""The drift report: the agreement of old and new grades of a re-labeling.
+"""The drift report: the agreement between a re-labeling's old and new grades.
 
 The bootstrap resamples queries, because the pairs of a query depend on each other. All groups of pairs use
 the same resamples.
@@ -39,7 +39,8 @@ PLAN_PARTS = ("random", "due", "stale", "control")
 
 @dataclass(frozen=True)
 class DriftRow:
-    """Agreement of old and new grades in a group of pairs: equal grades, two kappas, and mean shift."""
+    """The agreement between old and new grades in a group of pairs: equal grades, two kappas, and mean
+    shift."""
 
     name: str
     pairs: int
@@ -61,7 +62,7 @@ class ChangeRow(NamedTuple):
 
 @dataclass(frozen=True)
 class DriftReport:
-    """The drift report: the comparison of old and new grades of a plan or of two rounds.
+    """The drift report: the comparison of old and new grades in a plan or in two rounds.
 
     Attributes
     ----------
@@ -107,7 +108,7 @@ class DriftReport:
 
 
 def compute_drift(name: str, pairs: Sequence[RegradedPair], scale: Sequence[int]) -> DriftRow:
-    """Compute the agreement of old and new grades in one group of pairs."""
+    """Compute the agreement between old and new grades in one group of pairs."""
     queries, query_count = wrong_labels.index_queries(pairs)
     if len(pairs) < MIN_RANDOM_PAIRS:
         none = Estimate(n=len(pairs), why=TOO_FEW)
@@ -134,7 +135,7 @@ def compute_drift(name: str, pairs: Sequence[RegradedPair], scale: Sequence[int]
 
 
 def count_changes(pairs: Sequence[RegradedPair]) -> tuple[ChangeRow, ...]:
-    """Count the pairs with a changed document, with a grade that the guide rewords, and without a change."""
+    """Count the pairs with a changed document, with a grade that the guide rewords, and with no change."""
     groups = [
         (name, [pair for pair in pairs if name in pair.changes])
         for name in (regraded_pairs.DOCUMENT, regraded_pairs.GUIDE)

@@ -1,4 +1,4 @@
-"""The drift report of a re-labeling for people: sentences, tables, a heat map, and an HTML page."""
+"""A re-labeling's drift report in human-readable form: sentences, tables, a heat map, and an HTML page."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def make_drift_page(report: DriftReport, limit: int = MAX_ROWS) -> str:
 
 
 def list_drift_findings(report: DriftReport) -> list[str]:
-    """Return sentences on the main findings of the drift report, the most important first."""
+    """Return sentences on the main findings of the drift report, most important first."""
     if not report.pairs:
         return [_describe_judged(report)]
     pairs = f"of {pluralize(report.pairs, 'pair')}"
@@ -49,7 +49,7 @@ def list_drift_findings(report: DriftReport) -> list[str]:
 
 
 def make_drift_sections(report: DriftReport, limit: int = MAX_ROWS) -> list[Section]:
-    """Make the sections of the drift report in their order, without empty sections."""
+    """Make the sections of the drift report in their order, leaving out empty sections."""
     names = [f"{grade}" for grade in report.scale]
     left_out = tuple(report.left_out.items())
     sections = [

@@ -1,4 +1,4 @@
-"""Requests of a quarterly re-labeling: the request for a plan, and the request to open its round."""
+"""Requests for a quarterly re-labeling: the request for a plan, and the request to open its round."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _NEW_DOCUMENTS = Needs("new documents come only from named systems", lambda aske
 
 @dataclass(frozen=True)
 class PlanRequest:
-    """A request for the re-labeling plan of this quarter; see `plan.make_plan`."""
+    """A request for this quarter's re-labeling plan; see `plan.make_plan`."""
 
     fraction: float = option(
         0.15,
@@ -35,7 +35,7 @@ class PlanRequest:
 
 @dataclass(frozen=True)
 class QuarterRequest:
-    """A request to open the round of a re-labeling plan; see `open_quarter.open_plan`."""
+    """A request to open a re-labeling plan's round; see `open_quarter.open_plan`."""
 
     annotators: tuple[str, ...] = option(
         (), "Annotators", "Annotators of the round, separated by commas.", is_comma_separated=True

@@ -49,12 +49,12 @@ class RelabelingCalendar:
 
     @property
     def quarter(self) -> calendar.Quarter:
-        """Return the present quarter of the calendar."""
+        """Return the calendar's current quarter."""
         return self.quarters[-1][0]
 
     @property
     def state(self) -> str:
-        """Return the state of the present quarter's re-labeling; 'not planned' without one."""
+        """Return the state of the current quarter's re-labeling; 'not planned' if there is none."""
         return self.work.state if self.work is not None else calendar.NOT_PLANNED
 
     @property
@@ -66,7 +66,7 @@ class RelabelingCalendar:
 
     @property
     def stale_sentence(self) -> str:
-        """Return a sentence on the number of stale pairs, and how many are judged again."""
+        """Return a sentence that says how many pairs are stale, and how many are judged again."""
         if not self.stale:
             return "No pair is out of date."
         sentence = f"{pluralize(self.stale, 'pair is', 'pairs are')} out of date"
@@ -105,7 +105,7 @@ class QueryStaleness:
 
 @dataclass(frozen=True)
 class SetStaleness:
-    """The staleness of the whole gold set, the stalest pairs and queries first.
+    """The staleness of the whole gold set, stalest pairs and queries first.
 
     Sealed pairs have no grade here.
 

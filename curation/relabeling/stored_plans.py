@@ -164,7 +164,7 @@ def read_plan(cursor: Cursor, name: str | None = None) -> StoredPlan:
 
 
 def show_plan(store: Store, name: str | None = None) -> StoredPlan:
-    """Read a re-labeling plan with the texts of its pairs, for people.
+    """Read a re-labeling plan with its pairs' texts, for display.
 
     Grades that a release seals are left out.
 

@@ -1,4 +1,4 @@
-"""Changes of a document's text between its judged version and another version."""
+"""Changes in a document's text between its judged version and another version."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def compare_texts(store: Store, before_hash: str, after_hash: str) -> TextChange
 def compute_changed_shares(
     store: Store, pairs: Iterable[JudgedPair]
 ) -> dict[tuple[str | None, str | None], float]:
-    """Return the share of changed words of each changed document, from its judged to its present version."""
+    """Return each changed document's share of changed words, from its judged to its current version."""
     changed = {pair.hashes for pair in pairs if pair.document == CHANGED}
     with store.reading() as cursor:
         documents = documents_by_hash(cursor, {name for hashes in changed for name in hashes if name})
@@ -71,7 +71,7 @@ def compute_changed_shares(
 
 
 def compute_kept_share(before: str, after: str) -> float | None:
-    """Return twice the number of common words over the number of words of both texts (Dice 1945)."""
+    """Return twice the number of common words over the total number of words in both texts (Dice 1945)."""
     old, new = Counter(before.split()), Counter(after.split())
     total = old.total() + new.total()
     return 2 * (old & new).total() / total if total else None

@@ -1,4 +1,4 @@
-"""Trends of search traffic: how often each query is asked now, compared with the time of its sampling.
+"""Trends of search traffic: how often each query is asked now, compared with when it was sampled.
 
 The query logs are ordered by their imports in the audit trail, so a wrong clock changes nothing. The query
 logs that were imported between two draws of samples form a window. The window "then" of a query is the window

@@ -1,4 +1,4 @@
-"""The estimated share of wrong grades in the whole gold set, from a re-labeling.
+"""The share of wrong grades in the whole gold set, as estimated from a re-labeling.
 
 A pair that was judged again counts as wrong if its grade changed. The random part of a plan is drawn from all
 pairs that the plan does not choose by their score, so it estimates the share of wrong grades among the pairs
@@ -46,7 +46,7 @@ class ShareEstimate(NamedTuple):
 
 
 class WrongLabels(NamedTuple):
-    """The share of wrong grades in the whole set. Figures are None with fewer than 10 random pairs.
+    """The share of wrong grades in the whole set. Figures are None if there are fewer than 10 random pairs.
 
     Attributes
     ----------
@@ -78,7 +78,7 @@ class WrongLabels(NamedTuple):
 
 
 class _QuarterCounts(NamedTuple):
-    """The pairs of a quarter under one assumption on its open pairs.
+    """A quarter's pairs under one assumption about its open pairs.
 
     Attributes
     ----------
@@ -106,7 +106,7 @@ class _QuarterCounts(NamedTuple):
 
 
 def estimate_wrong_labels(quarters: Sequence[QuarterResult]) -> WrongLabels:
-    """Estimate the share of wrong grades of a quarter, or its mean over quarters, weighted by set size."""
+    """Estimate the share of wrong grades in a quarter, or its mean over quarters, weighted by set size."""
     judged = [pair for quarter in quarters for pair in quarter.comparable]
     random_pairs = [pair for pair in judged if pair.part == RANDOM]
     wrong = WrongLabels(
@@ -160,7 +160,7 @@ def index_queries(pairs: Sequence[RegradedPair]) -> tuple[Ints, int]:
 
 
 def _estimate_set_share(quarters: Sequence[QuarterResult], open_changed: bool | None) -> ShareEstimate | None:
-    """Estimate the share of wrong grades in the set; None with too few random pairs.
+    """Estimate the share of wrong grades in the set; None if there are too few random pairs.
 
     Parameters
     ----------

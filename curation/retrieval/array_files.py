@@ -26,7 +26,7 @@ _BLOCK_SIZE = 1 << 20
 
 
 def write_arrays(path: Path, key: str, arrays: Mapping[str, Any]) -> None:
-    """Write numpy or Arrow arrays to a file, and replace an earlier file of the same name.
+    """Write numpy or Arrow arrays to a file, replacing any earlier file with the same name.
 
     Raises
     ------
@@ -51,7 +51,7 @@ def write_arrays(path: Path, key: str, arrays: Mapping[str, Any]) -> None:
 
 
 def describe_write_error(folder: Path, error: OSError) -> str:
-    """Return a sentence which says that files of the index cannot be written into a folder."""
+    """Return a sentence that says that the index's files cannot be written to a folder."""
     return (
         f"The index of BM25 cannot be written into {folder}: {error.strerror or error}. A missing index "
         "is built again: free some disk space, or use the project where its folder can be written."

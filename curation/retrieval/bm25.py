@@ -1,4 +1,4 @@
-"""BM25 over content words, as `BM25Okapi` of the library rank-bm25 defines it, with a sparse index for speed.
+"""BM25 over content words, as defined by `BM25Okapi` in the library rank-bm25, with a sparse index for speed.
 
 score(d, q) = Σ over q's words w of idf(w) · f · (k1 + 1) / (f + k1 · (1 − b + b · |d| / mean |d|)) idf(w) =
 ln((N − n + ½) / (n + ½))
@@ -69,7 +69,7 @@ class Bm25:
 
     @property
     def settings(self) -> Mapping[str, Any]:
-        """Return the settings of the retriever, with the project's stemmer and kept stop words, if any."""
+        """Return the retriever's settings, with the project's stemmer and kept stop words, if any."""
         settings = {"b": B, "formula": "okapi", "k1": K1, "stop_words": digest(sorted(STOP_WORDS))[:8]}
         others = {"stemmer": self._analyzer.stemmer, "kept_words": sorted(self._analyzer.kept_words)}
         return settings | {name: value for name, value in others.items() if value}
@@ -102,7 +102,7 @@ class Bm25:
         return "every word of the query that occurs at all is in half of the documents or more"
 
     def list_lost_words(self, queries: Sequence[Query]) -> list[dict[str, Any]]:
-        """List the queries that lose some of their words to the stop list, the shortest query first.
+        """List the queries that lose some of their words to the stop list, shortest query first.
 
         Each query has its text ('query'), the text that is searched ('searched') and its 'stop_words'.
         """
@@ -115,7 +115,7 @@ class Bm25:
         return lost
 
     def _find_words(self, text: str) -> list[int]:
-        """List the index numbers of the query's words with a positive idf, with repetitions."""
+        """List the index numbers of the query's words that have a positive idf, including repetitions."""
         idf = self._load_postings().idf
         word_numbers = map(self._find_word, searched_terms(text, self._analyzer))
         return [number for number in word_numbers if number is not None and idf[number] > 0]

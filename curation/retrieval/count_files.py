@@ -77,7 +77,7 @@ class CountFiles(NamedTuple):
 
     @property
     def prefix(self) -> str:
-        """Return the prefix of the names of these files."""
+        """Return the prefix of these files' names."""
         return self.rules_hash[:_PREFIX_LENGTH]
 
     def make_file_name(self, hashes: pa.StringArray) -> str:
@@ -102,7 +102,7 @@ def count_sent_texts() -> None:
 
 
 def _send_batch(process: subprocess.Popen[bytes], batch: pa.Table) -> int:
-    """Send a batch to a child process, wait for the answer, and return the number of documents."""
+    """Send a batch to a child process, wait for the answer, and return its number of documents."""
     assert process.stdin is not None
     assert process.stdout is not None
     with suppress(BrokenPipeError):

@@ -27,7 +27,7 @@ Vectors = NDArray[np.float32]
 
 
 class ModelSource(NamedTuple):
-    """A model: the name under which its vectors are stored, and the place from which the model is loaded."""
+    """A model: the name under which its vectors are stored, and the place from which it is loaded."""
 
     name: str
     location: str
@@ -64,7 +64,7 @@ def find_model(model: str) -> ModelSource:
 
 
 def model_file(location: str, name: str) -> Path | None:
-    """Find a file of a model in the model's folder or the hub's cache; return None if the file is missing."""
+    """Find a file of a model in the model's folder or the hub's cache; None if it is missing."""
     path = Path(location) / name
     if path.is_file() or path.parent.is_dir():
         return path if path.is_file() else None
@@ -95,7 +95,8 @@ def refuse_without_packages() -> None:
 
 @cache
 def has_bfloat16() -> bool:
-    """Return whether the processor multiplies matrices in bfloat16, by Linux's list of processor flags."""
+    """Return whether the processor multiplies matrices in bfloat16, according to Linux's list of processor
+    flags."""
     processor = Path("/proc/cpuinfo")
     return processor.exists() and "avx512_bf16" in processor.read_text(encoding="utf-8")
 
@@ -110,7 +111,7 @@ def half_precision(asked: bool) -> Iterator[None]:
 
 
 def encode(encoder: Any, texts: Sequence[str], kind: Kind) -> Vectors:
-    """Encode the texts as unit vectors by a loaded model."""
+    """Encode the texts as unit vectors with a loaded model."""
     method = encoder.encode_query if kind == "query" else encoder.encode_document
     vectors = method(list(texts), batch_size=BATCH, normalize_embeddings=True, show_progress_bar=False)
     return np.ascontiguousarray(vectors, np.float32)
@@ -152,7 +153,7 @@ def _sentence_transformer(location: str, ask_hub: bool) -> Any:
 
 
 def _folder(location: str) -> str:
-    """Find a model's folder in the hub's cache, because loading by name would ask the hub."""
+    """Find a model's folder in the hub's cache, because loading by name would contact the hub."""
     path = model_file(location, "modules.json")
     return str(path.parent) if path else location
 

@@ -98,7 +98,7 @@ def embed(
 
 
 def open_model(store: Store | None, source: ModelSource, ask_hub: bool = True) -> Any:
-    """Load an embedding model, and check that the model gives the vectors stored under its name.
+    """Load an embedding model, and check that it produces the vectors stored under its name.
 
     Raises
     ------
@@ -148,7 +148,8 @@ def has_measured_speed(cursor: Cursor, model: str = DEFAULT_MODEL, half: bool = 
 
 
 def minutes_to_embed(cursor: Cursor, characters: int, model: str = DEFAULT_MODEL, half: bool = False) -> str:
-    """Estimate the minutes to embed this many characters, from the last measured speed if there is one."""
+    """Estimate how many minutes it takes to embed this many characters, from the last measured speed if there
+    is one."""
     measured = get_setting(cursor, f"{MEASURED}{_name_vectors(find_model(model), half).name}")
     slow, fast = (0.7 * float(measured), 1.3 * float(measured)) if measured else ELSEWHERE
     low, high = ceil(characters / fast / 60), ceil(characters / slow / 60)

@@ -1,4 +1,4 @@
-"""Balanced assignment of whole leakage groups to the parts of a split, near the requested fractions.
+"""Balanced assignment of whole leakage groups to the parts of a split, close to the requested fractions.
 
 The parts should also be alike in each dimension of the queries. Groups with the same number of queries in
 each stratum and each other level are one type. The result is a table with the number of groups of each type
@@ -52,7 +52,7 @@ Levels = Mapping[str, Collection[tuple[str, str]]]
 
 @dataclass(frozen=True)
 class PartShare:
-    """Ideal and reached number of queries of one level in a part of the split.
+    """The ideal and the reached number of queries of one level in a part of the split.
 
     The dimension 'all' has one level, 'all'.
     """
@@ -66,7 +66,7 @@ class PartShare:
 
 @dataclass(frozen=True)
 class Distance:
-    """Distance between the assigned and the ideal parts of a split, in one dimension.
+    """The distance between the assigned and the ideal parts of a split, in one dimension.
 
     Attributes
     ----------
@@ -80,7 +80,7 @@ class Distance:
 
 
 class _Table(NamedTuple):
-    """Leakage groups to assign, by type, and the numbers of queries that each part of the split still lacks.
+    """Leakage groups to assign, by type, and how many queries each part of the split still lacks.
 
     Attributes
     ----------
@@ -117,7 +117,7 @@ def assign_parts(
 
 
 def list_members(groups: Groups) -> dict[str, list[str]]:
-    """Map each leakage group to its queries, both in order."""
+    """Map each leakage group to its queries, with groups and queries in order."""
     members: dict[str, list[str]] = defaultdict(list)
     for query_id in sorted(groups):
         members[groups[query_id]].append(query_id)
@@ -190,7 +190,8 @@ def _tabulate_groups(groups: Groups, levels: Levels, parts: Fractions, seed: int
 
 
 def _find_best_cells(table: _Table, fractions: Sequence[float], seed: int) -> Ints:
-    """Search the number of groups of each type in each part with the lowest cost, shape (types, parts)."""
+    """Search for the number of groups of each type in each part that has the lowest cost, shape (types,
+    parts)."""
     if not table.groups:
         return np.zeros((0, len(fractions)), dtype=np.int64)
     count = STARTS if sum(map(len, table.groups)) <= MAX_GROUPS_OF_ALL_STARTS else STARTS // 4
@@ -208,7 +209,8 @@ def _compute_gaps(table: _Table, cells: Ints) -> Floats:
 
 
 def _assign_greedily(table: _Table, fractions: Sequence[float], salt: str) -> Ints:
-    """Assign the largest groups first, each to the part of the split that lacks most queries for its size."""
+    """Assign the largest groups first, each to the part of the split that lacks the most queries for its
+    size."""
     sizes = table.counts[:, 0]
     largest_first = sorted(
         (-sizes[group_type], digest(salt, group_id), group_type)

@@ -1,4 +1,4 @@
-"""Assignment of queries to the parts of a split by time: queries that were asked first go to earlier parts.
+"""Assignment of queries to the parts of a split by time: queries asked first go to earlier parts.
 
 The earliest query of a leakage group decides the part of the whole group. So no query of a leakage group was
 asked before its part begins. Groups that began at the same moment stay in one part: the cut is before or

@@ -86,7 +86,8 @@ def select_carried(carried: CarriedOver, queries: Mapping[str, str], parts: Coll
 def map_carried_groups(
     groups: Groups, carried: Parts, edges: Sequence[Edge]
 ) -> tuple[dict[str, str], list[list[Edge]]]:
-    """Map each leakage group with carried-over queries to its part, with a chain of ties for each conflict.
+    """Map each leakage group with carried-over queries to its part, and give a chain of ties for each
+    conflict.
 
     Carried-over queries of different parts in one group are a conflict.
 

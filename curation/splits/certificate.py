@@ -1,4 +1,4 @@
-"""The certificate of a split, which records the request, the parts and the ties found between the parts."""
+"""The certificate of a split, which records the request, the parts and the ties found between them."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ FORMAT = 1
 
 @dataclass(frozen=True)
 class Certificate:
-    """Certificate that describes a split, and the check for leaks between its parts.
+    """A certificate that describes a split, and the check for leaks between its parts.
 
     Attributes
     ----------
@@ -97,7 +97,7 @@ def make_certificate(
 
 
 def read_visible_certificate(cursor: Cursor, release: str | None = None) -> Certificate:
-    """Read the certificate of the current split or of a release, without documents that a release seals.
+    """Read the certificate of the current split or of a release, leaving out documents that a release seals.
 
     Raises
     ------

@@ -22,7 +22,7 @@ MAX_PAIRS_SHOWN = 200
 
 
 def make_certificate_page(certificate: Certificate, name: str | None = None) -> str:
-    """Make the HTML page of a split's certificate; `name` is the name of the release with the split."""
+    """Make the HTML page of a split's certificate; `name` is the name of the release that has the split."""
     title = f"Certificate of the split of release {name}" if name else "Certificate of the split"
     hashes = f"Queries {certificate.query_hash}. Corpus {certificate.corpus_hash}."
     remark = f"Split {certificate.split_id}. {hashes}"
@@ -82,7 +82,7 @@ def _describe_verdict(certificate: Certificate) -> str:
 
 
 def threshold_text(check: TieCheck) -> str:
-    """Write from which similarity a pair counts as a leak."""
+    """Write the similarity from which a pair counts as a leak."""
     if not check.looked_for:
         return "not looked for"
     return "any" if check.threshold is None else f"{check.threshold:g}"

@@ -67,7 +67,8 @@ def sorted_shingles(text: str) -> frozenset[str]:
 
 
 def numbers_and_signs(text: str) -> str:
-    """Collect a text's words that contain a digit, and each + or # that ends a word, as in c++ and c#."""
+    """Collect a text's words that contain a digit, and every + or # at the end of a word, as in c++ and
+    c#."""
     numbers = [word for word in _find_whole_words(text) if any(letter.isdigit() for letter in word)]
     signs = []
     folded = _fold_text(text)
@@ -142,7 +143,7 @@ def _find_runs(text: str) -> Iterator[tuple[list[str], bool]]:
 
 @cache
 def _classify_letter(letter: str) -> str:
-    """Classify a character: 'word' for a letter of a script with spaces, 'pair' for another letter.
+    """Classify a character: 'word' for a letter in a script with spaces, 'pair' for any other letter.
 
     Other results are 'mark', 'other', and 'nothing' for an invisible character.
     """

@@ -46,7 +46,7 @@ def _map_neighbors(edges: Iterable[Edge]) -> _Neighbors:
 
 
 def _search_breadth_first(starts: Iterable[str], neighbors: _Neighbors) -> dict[str, str]:
-    """Map each query to its predecessor on a shortest chain of ties from a start query, the nearest first.
+    """Map each query to its predecessor on a shortest chain of ties from a start query, nearest first.
 
     A start query is its own predecessor.
     """
@@ -71,7 +71,7 @@ def _trace_path(end: str, predecessors: Mapping[str, str], neighbors: _Neighbors
 
 
 def describe_edge(edge: Edge | Crossing, queries: Mapping[str, str]) -> str:
-    """Describe a tie between two queries by the texts of the queries."""
+    """Describe a tie between two queries by their texts."""
     first, second = (queries.get(query_id, query_id) for query_id in (edge.query_a, edge.query_b))
     documents = [*edge.documents[:2], *(["…"] if len(edge.documents) > 2 else [])]
     detail = f" ({', '.join(documents)})" if documents else ""
@@ -79,7 +79,8 @@ def describe_edge(edge: Edge | Crossing, queries: Mapping[str, str]) -> str:
 
 
 def describe_chain(chain: Sequence[Edge], queries: Mapping[str, str]) -> list[str]:
-    """Describe each edge of a chain of ties on a line; a long chain ends with the number of further edges."""
+    """Describe each edge in a chain of ties on its own line; a long chain ends with the number of further
+    edges."""
     lines = [f"  {describe_edge(edge, queries)}" for edge in chain[:MAX_EDGES_SHOWN]]
     if len(chain) > MAX_EDGES_SHOWN:
         lines.append(f"  … and {len(chain) - MAX_EDGES_SHOWN:,} more")

@@ -1,4 +1,4 @@
-"""Comparison of all texts in each part of a split with the other parts, keeping the closest pairs.
+"""A comparison of all texts in each part of a split with the other parts, keeping the closest pairs.
 
 Texts are compared by the sets of their shingles (Jaccard), through a product of the sparse incidence matrices
 of two parts. Embeddings are compared by the product of the vectors. `PairSieve` keeps the closest pairs.
@@ -27,7 +27,7 @@ _ROWS = 256
 
 
 def pair_parts(part_of: Sequence[str]) -> list[PartPair]:
-    """List the numbers of the texts in any two parts of the split; `part_of` is the part of each text."""
+    """List the numbers of the texts in any two parts of the split; `part_of` has each text's part."""
     labels = np.array(part_of, dtype=object)
     numbers = [np.flatnonzero(labels == part).astype(np.int64) for part in sorted(set(part_of))]
     return list(combinations(numbers, 2))
@@ -124,7 +124,7 @@ def _list_pairs(low: Ints, high: Ints, similarity: Floats, rows: Ints) -> list[N
 def _find_highest(
     previous: NumberedPair | None, low: Ints, high: Ints, similarity: Floats, allowed: Mask
 ) -> NumberedPair | None:
-    """Find the most similar pair among the previous pair and a block; of equal pairs, the first."""
+    """Find the most similar pair among the previous pair and a block; if several are equal, the first."""
     rows = np.flatnonzero(allowed)
     if not len(rows):
         return previous

@@ -58,7 +58,7 @@ def resolve_cuts(cuts: Iterable[QueryPair], queries: Mapping[str, str]) -> tuple
 
 
 def _find_name_problem(name: str, ids_with_text: Sequence[str], queries: Mapping[str, str]) -> str:
-    """Explain why a name in a cut fits no single query; '' if it fits one query."""
+    """Explain why a name in a cut fits no single query; '' if it fits exactly one."""
     if name in queries:
         if all(query_id == name for query_id in ids_with_text):
             return ""
@@ -73,7 +73,8 @@ def _find_name_problem(name: str, ids_with_text: Sequence[str], queries: Mapping
 def find_remaining_ties(
     cuts: Iterable[QueryPair], groups: Mapping[str, str], edges: Sequence[Edge]
 ) -> tuple[RemainingTies, ...]:
-    """Find cut queries that still share a leakage group, with the chain of ties that joins each pair.
+    """Find pairs of cut queries that still share a leakage group, with the chain of ties that joins each
+    pair.
 
     Parameters
     ----------

@@ -22,7 +22,7 @@ NEAR_DUPLICATE = "near-duplicate document"
 
 @dataclass(frozen=True)
 class AssignedSplit:
-    """Queries of a split with their parts, which the checks compare.
+    """A split's queries with their parts, which the checks compare.
 
     Attributes
     ----------
@@ -67,7 +67,7 @@ class ClosestPair:
 
 @dataclass(frozen=True)
 class TieCheck:
-    """Result of the check for one kind of tie between queries in different parts.
+    """The result of the check for one kind of tie between queries in different parts.
 
     Attributes
     ----------
@@ -93,7 +93,7 @@ class TieCheck:
 
 @dataclass(frozen=True)
 class Findings:
-    """Ties between parts of a split that the exhaustive checks found.
+    """Ties between parts of a split found by the exhaustive checks.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""Graded queries of a project, which are split, with their relevant documents and strata.
+"""A project's graded queries, which are split, with their relevant documents and strata.
 
 `read_labels` reads the rows in one lease of the database, and `collect_graded_queries` finds the grades by
 the consensus of the votes.
@@ -36,7 +36,7 @@ _RELEVANT = """
 
 @dataclass(frozen=True)
 class GradedQueries:
-    """Queries of the project that have a consensus grade on a document of the current corpus.
+    """The project's queries that have a consensus grade on a document of the current corpus.
 
     Attributes
     ----------
@@ -59,7 +59,7 @@ class GradedQueries:
 
 
 class SplitLabels(NamedTuple):
-    """Rows of a project from which a split is made.
+    """The rows of a project from which a split is made.
 
     Attributes
     ----------
@@ -125,7 +125,7 @@ def read_labels(cursor: Cursor, relevant_grade: int | None = None) -> SplitLabel
 
 
 def find_graded_queries(labels: SplitLabels) -> GradedQueries:
-    """Collect the graded queries of the project, with grades by the consensus of the annotators' votes.
+    """Collect the project's graded queries, with grades from the consensus of annotators' votes.
 
     Raises
     ------

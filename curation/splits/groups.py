@@ -1,4 +1,4 @@
-"""Leakage groups: queries that chains of ties connect, so that they must stay in one part of a split."""
+"""Leakage groups: queries connected by chains of ties, which must therefore stay in one part of a split."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def find_largest_groups(
     limit: int | None = None,
     min_size: int = 2,
 ) -> tuple[LeakageGroup, ...]:
-    """List the largest leakage groups with a minimum number of queries; `groups` maps query id to group.
+    """List the largest leakage groups that have a minimum number of queries; `groups` maps query id to group.
 
     Parameters
     ----------

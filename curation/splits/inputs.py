@@ -28,7 +28,7 @@ _TIMES = """
 
 @dataclass(frozen=True)
 class SplitInputs:
-    """Queries and documents in which ties are searched.
+    """The queries and documents among which ties are searched for.
 
     Attributes
     ----------
@@ -93,7 +93,7 @@ def restrict_inputs(inputs: SplitInputs, members: Iterable[str]) -> SplitInputs:
 def complete_inputs(
     store: Store, inputs: SplitInputs, rules: Rules, progress: Progress = silent, with_times: bool = False
 ) -> SplitInputs:
-    """Add the keys and embeddings that the rules need to the inputs, and times if `with_times`.
+    """Add to the inputs the keys and embeddings that the rules need, and times if `with_times`.
 
     Raises
     ------

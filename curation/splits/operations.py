@@ -22,7 +22,7 @@ def _check_model(cursor: Cursor, request: SplitRequest | None) -> None:
 
 
 def _write_preview(store: Store, request: SplitRequest, progress: Progress, author: str) -> SplitPreview:
-    """Write the preview of a split into the folder that the request names."""
+    """Write the preview of a split into the folder named in the request."""
     preview = preview_split(store, request, progress)
     (Path(request.folder) / PREVIEW).write_bytes(write_preview(preview))
     return preview

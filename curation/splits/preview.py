@@ -51,7 +51,7 @@ class PreviewedPart:
 
 @dataclass(frozen=True)
 class SplitPreview:
-    """The preview of a split: its report, its leakage groups, and its difference from the current split.
+    """The preview of a split: its report, its leakage groups, and how it differs from the current split.
 
     Attributes
     ----------
@@ -86,7 +86,7 @@ class SplitPreview:
 
     @property
     def tables(self) -> tuple[Table, ...]:
-        """Make tables of the parts of the split, and of the number of ties of each kind."""
+        """Make tables of the parts of the split, and of how many ties of each kind there are."""
         columns = ("Part", "Asked for", "Queries", "Searches", "Grades", "New")
         parts = tuple(
             (part.part, ShareCell(part.asked), part.queries, part.traffic, part.grades, part.added)
@@ -97,7 +97,7 @@ class SplitPreview:
 
     @property
     def details(self) -> list[str]:
-        """List the leakage groups with their ties, the ties that were cut, and the reason for a refusal."""
+        """List the leakage groups with their ties, the cut ties, and the reason for any refusal."""
         untied = pluralize(self.sizes.get(1, 0), "query is", "queries are")
         lines = [
             f"{untied} no tie.",

@@ -1,4 +1,4 @@
-"""Keys of queries: sessions, document groups or metadata fields, whose equality ties queries.
+"""Query keys: sessions, document groups or metadata fields; equal keys tie queries.
 
 The sessions of a query are the sessions of its normalised text in the query logs. Its groups are the groups
 of its relevant documents.
@@ -73,7 +73,7 @@ def read_keys(cursor: Cursor, query_ids: Sequence[str], relevant: Relevant, kind
 
 
 def list_key_kinds(cursor: Cursor) -> list[str]:
-    """List the kinds of keys that can tie queries: session and group, if the project has any, and fields."""
+    """List the kinds of keys that can tie queries: session and group if the project has any, and fields."""
     present = [kind for kind, sql in _ANY_KEY.items() if cursor.execute(sql).fetchall()]
     return [*present, *(name for name in _read_field_names(cursor) if name not in _ANY_KEY)]
 

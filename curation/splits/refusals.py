@@ -1,4 +1,4 @@
-"""Refusals of a split that would be unfit for evaluation, with the ties that people could cut."""
+"""Refusals of a split that would be unfit for evaluation, with the ties that could be cut."""
 
 from __future__ import annotations
 

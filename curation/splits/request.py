@@ -45,7 +45,7 @@ def collect_parts(parts: Sequence[tuple[str, float]]) -> dict[str, float]:
 
 
 def find_part_problems(parts: Mapping[str, float]) -> list[str]:
-    """List the problems of part names and fractions, one sentence for each problem."""
+    """List the problems with part names and fractions, in one sentence each."""
     problems = []
     total = sum(parts.values())
     listed = ", ".join(f"{name} {fraction:g}" for name, fraction in parts.items()) or "(none)"
@@ -76,7 +76,7 @@ def parse_part(text: str) -> tuple[str, float]:
 
 @dataclass(frozen=True)
 class SplitRequest:
-    """A request for a split, to preview the split or to store it.
+    """A request to preview or store a split.
 
     Attributes
     ----------
@@ -126,5 +126,5 @@ class SplitRequest:
 
     @property
     def fractions(self) -> dict[str, float]:
-        """Return the fraction of each part of the split, in the order of the parts."""
+        """Return each part's fraction of the split, in the order of the parts."""
         return collect_parts(self.parts)

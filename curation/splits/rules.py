@@ -1,4 +1,4 @@
-"""The rules of ties: the kinds of ties that keep two queries in one part of a split, with their thresholds.
+"""The rules for ties: the kinds of ties that keep two queries in one part of a split, with their thresholds.
 
 Each kind of tie between queries has a separate threshold or switch in `Rules`. The defaults of the two kinds
 that compare query texts were chosen by reading the pairs of real queries above and below the thresholds:
@@ -46,7 +46,7 @@ A head query shares a thousand sessions with unrelated queries, so its sessions 
 
 
 def find_rule_problems(rules: Rules) -> list[str]:
-    """List the problems of the rules of ties, one sentence for each problem."""
+    """List the problems with the rules for ties, in one sentence each."""
     problems = describe_out_of_bounds(Rules, vars(rules))
     problems += [
         f"Cut {first}~{second}: this is one query; expected two different queries"

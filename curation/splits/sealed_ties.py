@@ -1,4 +1,4 @@
-"""Hiding the documents that tie sealed queries, in certificates, reports and refusals of a split.
+"""Hiding documents that tie sealed queries, in certificates, reports and refusals of a split.
 
 A shared document that ties two queries is relevant to both. So if a release seals one of them, people see the
 tie without its documents. The closest documents of different parts are hidden if any query is sealed, because
@@ -21,7 +21,7 @@ SEALED_TEXT = "not named, because a release seals which documents are relevant"
 
 
 def hide_sealed_documents(record: Record, sealed: Collection[str]) -> Record:
-    """Copy a record without the documents that tie `sealed` queries, also in nested fields."""
+    """Copy a record without the documents that tie `sealed` queries, including in nested fields."""
     return _hide_in_value(record, sealed) if sealed else record
 
 

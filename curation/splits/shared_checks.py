@@ -1,4 +1,4 @@
-"""Exhaustive checks for relevant documents and keys that queries in different parts of a split share."""
+"""Exhaustive checks for relevant documents and keys shared by queries in different parts of a split."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def check_shared_documents(split: AssignedSplit) -> Findings:
 
 
 def check_keys(split: AssignedSplit) -> Findings | None:
-    """Check for keys, such as sessions, that queries in different parts share; None if there are no keys."""
+    """Check for keys, such as sessions, shared by queries in different parts; None if there are no keys."""
     key_kinds = set(split.rules.keys)
     if not key_kinds:
         return None
@@ -65,6 +65,7 @@ def find_crossings(split: AssignedSplit, kind: str, holders: Holders, looked_for
 
 
 def _find_cut_pairs(left: set[str], right: set[str], cut: Iterable[frozenset[str]]) -> list[tuple[str, str]]:
-    """List the cut pairs of a left and a right query, by the few cuts instead of the many pairs."""
+    """List the cut pairs of a left and a right query, going through the few cuts instead of the many
+    pairs."""
     crossing = (pair for pair in cut if len(pair & left) == len(pair & right) == 1)
     return sorted((min(pair), max(pair)) for pair in crossing)

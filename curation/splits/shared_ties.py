@@ -35,7 +35,7 @@ SHARED_DOCUMENT_TIE = TieKind(
 
 
 def find_same_keys(search: TieSearch) -> FoundTies:
-    """Find pairs of queries that share a key of a kind that the rules name."""
+    """Find pairs of queries that share a key of a kind named in the rules."""
     keys, key_kinds = search.inputs.keys, search.rules.keys
     n_sessions = {query_id: sum(kind == SESSION for kind, _ in pairs) for query_id, pairs in keys.items()}
     popular_queries = {query_id for query_id, count in n_sessions.items() if count > MAX_SESSIONS}
@@ -49,7 +49,7 @@ def find_same_keys(search: TieSearch) -> FoundTies:
 
 
 def tie_equal_keys(search: TieSearch, holders: Holders, label: str) -> FoundTies:
-    """Tie all queries that share a key; `holders` maps the key in words to query ids."""
+    """Tie all queries that share a key; `holders` maps each key, in words, to query ids."""
     edges = [
         Edge(*pair, label, 1.0, (), " ".join(key))
         for key, query_ids in sorted(holders.items())

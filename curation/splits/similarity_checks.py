@@ -169,7 +169,7 @@ def _make_findings(
     sieve: PairSieve,
     leak_sieve: PairSieve | None = None,
 ) -> Findings:
-    """Make the findings of a check from the pairs of texts that its sieve kept.
+    """Make a check's findings from the pairs of texts kept by its sieve.
 
     Parameters
     ----------
@@ -211,7 +211,7 @@ def _add_new_pairs(pairs: list[NumberedPair], more_pairs: Iterable[NumberedPair]
 def _list_crossings(
     kind: str, pairs: Iterable[NumberedPair], compared: ComparedTexts, cut_pairs: set[frozenset[str]]
 ) -> list[Crossing]:
-    """List for any two similar texts the first pair of queries that is not cut, or all pairs if none is."""
+    """For any two similar texts, list the first uncut pair of queries, or all pairs if every pair is cut."""
     crossings = []
     for similarity, first, second in pairs:
         query_pairs = list(product(compared.queries[first], compared.queries[second]))

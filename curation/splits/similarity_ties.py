@@ -43,7 +43,8 @@ _BLOCK = 256
 
 
 def find_query_text_ties(search: TieSearch) -> FoundTies:
-    """Find pairs of queries whose texts, as written or with sorted words, reach the similarity threshold."""
+    """Find pairs of queries whose texts, as written or with their words sorted, reach the similarity
+    threshold."""
     threshold = search.rules.query
     assert threshold is not None
     texts = [search.inputs.queries[query_id] for query_id in search.ids]
@@ -67,7 +68,7 @@ def find_query_text_ties(search: TieSearch) -> FoundTies:
 
 
 def _link_reordered_texts(search: TieSearch, texts: Sequence[str], threshold: float) -> Iterator[Links]:
-    """Find pairs of queries whose texts reach the similarity threshold only with sorted words.
+    """Find pairs of queries whose texts reach the similarity threshold only with their words sorted.
 
     Both texts must have the same essentials, such as numbers.
     """
@@ -157,7 +158,7 @@ PARAPHRASE_TIE = TieKind(
 
 
 def find_near_duplicates(search: TieSearch) -> FoundTies:
-    """Find pairs of similar documents. Each pair ties the queries of its first and its second document.
+    """Find pairs of similar documents. Each pair ties the first document's queries to the second document's.
 
     If a shared document ties these queries already, only queries in a cut get these ties, too.
     """

@@ -1,4 +1,5 @@
-"""Making a split: leakage groups are assigned to parts until the exhaustive check finds no tie between parts.
+"""Making a split: leakage groups are assigned to parts until the exhaustive check finds no ties between
+parts.
 
 A tie that only the check finds also joins its two queries into one group, and the groups are assigned again.
 """
@@ -57,7 +58,7 @@ class CheckedAssignment(NamedTuple):
 
 
 class PreparedSplit(NamedTuple):
-    """A split that was made and checked, but is not stored yet.
+    """A split that has been made and checked but not yet stored.
 
     Attributes
     ----------
@@ -142,7 +143,8 @@ def prepare_split(store: Store, request: SplitRequest, progress: Progress = sile
 def assign_and_check(
     graded: GradedQueries, request: SplitRequest, carried: CarriedOver, edges: list[Edge], progress: Progress
 ) -> CheckedAssignment:
-    """Group the queries, assign the groups to parts and check, until no tie is between different parts.
+    """Group the queries, assign the groups to parts and check, until there are no ties between different
+    parts.
 
     Raises
     ------

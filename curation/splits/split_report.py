@@ -47,7 +47,7 @@ class SplitReport:
 
     @property
     def sentences(self) -> list[str]:
-        """Describe the queries and groups of the split, kept parts, and left-out queries in sentences."""
+        """Describe in sentences the split's queries and groups, the kept parts, and the queries left out."""
         current = "This is the current split now"
         state = current if self.created else "This split exists already, and is current"
         queries = pluralize(self.certificate.queries, "query", "queries")
@@ -61,7 +61,7 @@ class SplitReport:
 
     @property
     def details(self) -> list[str]:
-        """List the number of ties of each kind, the ties that were cut, and the large leakage groups."""
+        """List how many ties of each kind there are, the cut ties, and the large leakage groups."""
         tie_counts = ", ".join(f"{count:,} by {kind}" for kind, count in self.ties.items() if count)
         lines = [
             f"Ties between queries: {tie_counts or 'none'}. The {sum(self.edges.values()):,} strongest ties, "

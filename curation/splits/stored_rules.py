@@ -1,4 +1,4 @@
-"""The rules of ties in the form of a stored split's parameters."""
+"""The rules for ties in the form of a stored split's parameters."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from curation.splits.ties import KINDS
 
 
 def write_rules(rules: Rules, methods: Mapping[str, str]) -> dict[str, Any]:
-    """Write the rules of ties, and how similarity was computed, as parameters of a stored split.
+    """Write the rules for ties, and how similarity was computed, as parameters of a stored split.
 
     Parameters
     ----------
@@ -37,7 +37,7 @@ def write_rules(rules: Rules, methods: Mapping[str, str]) -> dict[str, Any]:
 
 
 def read_rules(parameters: Mapping[str, Any]) -> Rules:
-    """Read the rules of ties of a stored split, which may be older than some kinds of tie."""
+    """Read a stored split's rules for ties; the split may be older than some kinds of tie."""
     settings = {kind.setting: parameters.get(kind.parameter, kind.if_absent) for kind in KINDS.values()}
     return Rules(
         **settings | {"keys": tuple(settings["keys"])},

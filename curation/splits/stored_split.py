@@ -29,7 +29,7 @@ from curation.store.documents import snapshot_versions
 
 @dataclass(frozen=True)
 class SplitState:
-    """The current split, with a count of the queries that wait for a part.
+    """The current split, with the number of queries still waiting for a part.
 
     Attributes
     ----------
@@ -47,7 +47,7 @@ class SplitState:
 
 
 def compute_split_id(graded: GradedQueries, parameters: Mapping[str, Any], carried: CarriedOver) -> str:
-    """Compute the digest of everything that decides a split, which is the split's id."""
+    """Compute the split's id: a digest of everything that determines the split."""
     inputs = graded.inputs
     relevant = [(query_id, sorted(documents)) for query_id, documents in sorted(inputs.relevant.items())]
     text_digests = [(document_id, digest(text)) for document_id, text in sorted(inputs.documents.items())]
@@ -108,13 +108,13 @@ def read_split_state(store: Store) -> SplitState:
 
 
 def read_current_parts(cursor: Cursor) -> dict[str, str]:
-    """Read the current split as query id → part; empty without a split."""
+    """Read the current split as query id → part; empty if there is no split."""
     sql = "SELECT query_id, part FROM split_assignments WHERE split_id = ?"
     return dict(cursor.execute(sql, [get_setting(cursor, "split")]).fetchall())
 
 
 def _format_times(value: Any) -> Any:
-    """Convert all times in a value to ISO text, also in nested dictionaries."""
+    """Convert all times in a value to ISO text, including in nested dictionaries."""
     if isinstance(value, dict):
         return {key: _format_times(item) for key, item in value.items()}
     return value.isoformat(sep=" ") if isinstance(value, datetime) else value

@@ -1,4 +1,4 @@
-"""The search for the ties of one kind, which makes edges between the queries of a split.
+"""The search for one kind of tie, which makes edges between a split's queries.
 
 A group of queries that share a document or a key has as many ties as pairs. A search makes only enough edges
 to connect the group. The direct ties between two queries that are cut by name do not count, but all other
@@ -25,7 +25,7 @@ OFF = "not looked for"
 
 
 class FoundTies(NamedTuple):
-    """Ties between queries that the search for one kind of tie found.
+    """Ties between queries found by the search for one kind of tie.
 
     Attributes
     ----------
@@ -71,7 +71,7 @@ class TieSearch:
 
     @property
     def cut_indices(self) -> list[int]:
-        """Return the indexes in `ids` of the queries that are named in a cut."""
+        """Return the indexes in `ids` of the queries named in a cut."""
         return [index for index, query_id in enumerate(self.ids) if query_id in self.cut_queries]
 
     @property
@@ -89,7 +89,7 @@ class TieSearch:
         return pairs.EXACTLY if self.compare is pairs.exact_links else pairs.VERIFIED
 
     def tie_similar_queries(self, similar: pairs.PairCollector, label: str, method: str) -> FoundTies:
-        """Turn index pairs of queries into edges, without pairs of queries that are cut."""
+        """Turn index pairs of queries into edges, leaving out cut pairs."""
         edges = [Edge(self.ids[a], self.ids[b], label, score) for a, b, score in list_links(similar)]
         uncut_edges = [edge for edge in edges if edge[:2] not in self.cuts]
         return FoundTies(uncut_edges, similar.pairs - (len(edges) - len(uncut_edges)), method)
@@ -101,7 +101,8 @@ class TieSearch:
         return len(distinct) * (len(distinct) - 1) // 2 - cut_pairs
 
     def connect(self, queries: Sequence[str]) -> list[QueryPair]:
-        """List in order enough pairs to connect these queries, and all pairs of a query in a cut."""
+        """List, in order, enough pairs to connect these queries, plus all pairs with a query named in a
+        cut."""
         return sorted({ordered_pair(*pair) for pair in self.connect_sides(queries, queries)})
 
     def connect_sides(self, left: Sequence[str], right: Sequence[str]) -> list[QueryPair]:
@@ -116,7 +117,7 @@ class TieSearch:
         return sorted(pair for pair in query_pairs if ordered_pair(*pair) not in self.cuts)
 
     def _find_centers(self, queries: Sequence[str]) -> list[str]:
-        """List the first query that no cut names, and all queries that a cut names."""
+        """List the first query not named in a cut, and all queries named in one."""
         outside_cuts = [query_id for query_id in queries if query_id not in self.cut_queries]
         in_cuts = [query_id for query_id in queries if query_id in self.cut_queries]
         return [*outside_cuts[:1], *in_cuts]
@@ -162,11 +163,11 @@ class TieKind:
         return getattr(rules, self.setting)
 
     def is_on(self, rules: Rules) -> bool:
-        """Return whether the rules of a split ask for this kind of tie."""
+        """Return whether a split's rules ask for this kind of tie."""
         return bool(self.read_setting(rules))
 
     def search(self, search: TieSearch) -> FoundTies:
-        """Find the ties of this kind; there are none if the kind is switched off or cannot be searched."""
+        """Find the ties of this kind; none if the kind is switched off or cannot be searched for."""
         if not self.is_on(search.rules):
             return FoundTies([], 0, OFF)
         reason = self.explain_obstacle(search.inputs)

@@ -26,7 +26,7 @@ KINDS: dict[str, TieKind] = {kind.label: kind for kind in _KINDS}
 
 
 class Ties(NamedTuple):
-    """The ties between the queries of a split, which are reasons to keep two queries in the same part.
+    """The ties between the queries of a split, which are reasons to keep queries in the same part.
 
     Attributes
     ----------
@@ -93,7 +93,7 @@ def list_ties(inputs: SplitInputs, rules: Rules, progress: Progress = silent) ->
 
 
 def count_ties_by_kind(inputs: SplitInputs, members: Iterable[str], rules: Rules) -> dict[str, int]:
-    """Count the ties among these queries by kind, the largest number first."""
+    """Count the ties among these queries by kind, largest number first."""
     query_ids = set(members)
     cuts = tuple(pair for pair in rules.cut if query_ids.issuperset(pair))
     counts = Counter(find_edges(restrict_inputs(inputs, query_ids), replace(rules, cut=cuts)).counts)

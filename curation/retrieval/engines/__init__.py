@@ -1,4 +1,4 @@
-"""Search engines of the team, which are queried over HTTP for lists of runs and for documents by id.
+"""The team's search engines, which are queried over HTTP for runs' lists and for documents by id.
 
 An engine has a template: the request with placeholders for query and depth, and the paths of ids, scores and
 fields in its answer. Templates of some kinds of engine are shipped as YAML. Address and key are read from the

@@ -104,11 +104,11 @@ class EngineClient:
         return urlsplit(self._url).hostname or ""
 
     def describe_requests(self, subject: str) -> str:
-        """Return a sentence which says that requests about a subject are going to be sent to the engine."""
+        """Return a sentence that says that requests about a subject will be sent to the engine."""
         return f"Asking {self.host} for {subject}, {self._rate:g} requests a second at most."
 
     def describe_list_requests(self, n_lists: int) -> str:
-        """Return a sentence which says that lists of queries are going to be requested from the engine."""
+        """Return a sentence that says that queries' lists will be requested from the engine."""
         return f"{self.describe_requests(pluralize(n_lists, 'list'))} Query texts are sent redacted."
 
     def make_search_call(self, text: str, depth: int) -> WebCall:
@@ -285,7 +285,7 @@ class EngineClient:
         return f": {words}" if words else ""
 
     def _remove_key(self, body: bytes) -> str:
-        """Decode an answer, and replace the key by "[key]"."""
+        """Decode an answer, and replace the key with "[key]"."""
         key = self._key.get_secret_value()
         text = body.decode("utf-8", "replace")
         if len(key) < _MIN_REMOVED_KEY_LENGTH:

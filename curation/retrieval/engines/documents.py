@@ -1,4 +1,4 @@
-"""Documents of an engine, fetched by id into the corpus.
+"""An engine's documents, fetched by id into the corpus.
 
 The template names the fields of title and text. Without names in the template, title and text are found by
 their usual names. Each document is read by itself, so its version does not depend on the other fetched
@@ -83,7 +83,7 @@ class FetchedDocuments(NamedTuple):
 def fetch_documents(
     client: EngineClient, ids: Sequence[str], progress: Progress = silent, allow_no_text: bool = False
 ) -> tuple[dict[str, Document], dict[str, int]]:
-    """Fetch the documents with these ids, by id, and count the left-out documents by reason.
+    """Fetch the documents with these ids, by id, and count the documents left out, by reason.
 
     Parameters
     ----------
@@ -118,7 +118,7 @@ def fetch_documents(
 def fetch_missing_documents(
     store: Store, client: EngineClient, ids: Collection[str], progress: Progress = silent
 ) -> FetchedDocuments:
-    """Fetch the documents that the current corpus lacks, and add the fetched documents to the corpus.
+    """Fetch the documents that the current corpus lacks, and add them to it.
 
     A corpus with only fetched documents is held.
 
@@ -200,7 +200,7 @@ def refresh_documents(
 def _add_documents(
     cursor: Cursor, engine: str, before: KnownVersions, documents: Mapping[str, Document]
 ) -> None:
-    """Add fetched documents to the corpus, and store that they are from the engine."""
+    """Add fetched documents to the corpus, and record that they come from the engine."""
     versions = before.versions | _list_versions(documents)
     is_held = before.held or before.snapshot is None
     _write_corpus(cursor, engine, before, versions, list(documents.values()), is_held)
@@ -228,7 +228,7 @@ def _write_corpus(
 
 
 def _make_document(document_id: str, source: Mapping[str, Any], fields: DocumentFields) -> Document:
-    """Make a document of the project from an engine's document, without repeating the id in the metadata."""
+    """Make a project document from an engine's document, without repeating the id in the metadata."""
     corpus_fields = {field.name: field for field in file_fields(CorpusFields)}
     id_names = corpus_fields.pop("id").usual_names
     repeated_ids = {name for name in id_names if name in source and to_text(source[name]) == document_id}

@@ -1,4 +1,4 @@
-"""Runs of engines: the lists of an engine for all current queries, stored as a run.
+"""Engine runs: an engine's lists for all current queries, stored as a run.
 
 An interrupted call stores no run, and the next call sends only the missing queries (`stored_lists`). A query
 without a complete answer is left out and counted. Documents that the project lacks are fetched from the
@@ -37,7 +37,7 @@ FROM runs JOIN run_entries USING (run_id) WHERE name = ? GROUP BY run_id
 
 @dataclass(frozen=True)
 class EngineRunRequest:
-    """A request for a run of an engine.
+    """A request for an engine's run.
 
     Attributes
     ----------
@@ -54,7 +54,7 @@ class EngineRunRequest:
 
     @property
     def names(self) -> Iterator[str]:
-        """Return possible names of the run; the run gets the first unused name."""
+        """Return possible names of the run; the run gets the first unused one."""
         if self.name:
             yield self.name
             return
@@ -65,7 +65,7 @@ class EngineRunRequest:
 
 @dataclass(frozen=True)
 class EngineRunImport:
-    """The result of a run of an engine.
+    """The result of an engine's run.
 
     Attributes
     ----------
@@ -89,7 +89,7 @@ class EngineRunImport:
 
     @property
     def sentences(self) -> list[str]:
-        """Return sentences with the numbers of the run's entries, fetched documents and left-out queries."""
+        """Return sentences that count the run's entries, the fetched documents and the queries left out."""
         places = f"{pluralize(self.entries, 'place')} for {pluralize(self.queries, 'query', 'queries')}"
         sentences = [f"Nothing changed: the project has this run {self.name!r} with {places}."]
         if self.is_new:
@@ -100,7 +100,7 @@ class EngineRunImport:
 
 
 class EngineRunPlan(NamedTuple):
-    """The plan of a run of an engine.
+    """The plan for an engine's run.
 
     Attributes
     ----------
@@ -116,7 +116,7 @@ class EngineRunPlan(NamedTuple):
 
 
 def plan_run(cursor: Cursor, request: EngineRunRequest) -> EngineRunPlan:
-    """Plan a run of an engine: its queries, and the answers that are stored already.
+    """Plan an engine's run: its queries, and the answers that are already stored.
 
     Raises
     ------

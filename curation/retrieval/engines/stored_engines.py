@@ -1,4 +1,4 @@
-"""The engines of a project, stored with their templates.
+"""A project's engines, stored with their templates.
 
 The project keeps all templates of an engine, and the newest template counts.
 """
@@ -56,7 +56,7 @@ def add_engine(
 
 
 def read_engines(cursor: Cursor) -> list[Engine]:
-    """Read the engines of the project, by name."""
+    """Read the project's engines, by name."""
     rows = cursor.execute(
         "SELECT name, kind, template FROM engines "
         "QUALIFY row_number() OVER (PARTITION BY name ORDER BY revision DESC) = 1 ORDER BY name"
@@ -76,7 +76,7 @@ def find_engine(cursor: Cursor, name: str) -> Engine:
 
 
 def find_run_engines(cursor: Cursor, names: Sequence[str]) -> list[str]:
-    """List the engines of the runs with these names, in the order of the names. Other runs are left out."""
+    """List the engines of the runs with these names, in the order of the names; other runs are left out."""
     sql = "SELECT name, engine FROM engine_runs JOIN runs USING (run_id)"
     engines = dict(cursor.execute(sql).fetchall())
     return [engines[name] for name in names if name in engines]

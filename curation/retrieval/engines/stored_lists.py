@@ -1,4 +1,4 @@
-"""The lists of an engine, stored as they arrive.
+"""An engine's lists, stored as they arrive.
 
 A request has an id and a list of queries. Each answer of the engine is stored by the request and the query,
 so that an interrupted request continues with the queries that have no stored answer. An incomplete answer,
@@ -42,7 +42,7 @@ class StoredList(NamedTuple):
 
 
 class RequestedLists(NamedTuple):
-    """The lists that a request asks an engine for.
+    """The lists for which a request asks an engine.
 
     Attributes
     ----------
@@ -117,7 +117,7 @@ def request_missing_lists(
 
 
 def append_lists(cursor: Cursor, lists: Sequence[StoredList]) -> None:
-    """Store lists, without lists that another process has stored meanwhile."""
+    """Store lists, except those that another process has stored in the meantime."""
     stored_ids = _read_lists(cursor, [row.answer_id for row in lists]).keys()
     append_rows(cursor, "engine_answers", [row for row in lists if row.answer_id not in stored_ids])
 

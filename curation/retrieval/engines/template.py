@@ -1,4 +1,4 @@
-"""The template of an engine: the requests to send, and the paths of values in the answers.
+"""An engine's template: the requests to send, and the paths to values in the answers.
 
 A template is YAML with placeholders, which are filled in for each request:
 
@@ -49,7 +49,7 @@ _WAY_OUT = "docs/engines.md has an example of each kind."
 
 
 class WebCall(NamedTuple):
-    """A request to an engine as it is sent, without address and key."""
+    """A request to an engine as it is sent, without its address or key."""
 
     method: str
     path: str
@@ -82,7 +82,7 @@ class EngineRequest(_Section):
 
 
 class DocumentsRequest(EngineRequest):
-    """A request for documents by id; with `{id}`, one request is sent for each document.
+    """A request for documents by id; with `{id}`, one request is sent per document.
 
     Attributes
     ----------
@@ -98,7 +98,8 @@ class DocumentsRequest(EngineRequest):
 
 
 class DocumentFields(_Section):
-    """Fields of a document with its title, body, url, date and group; None finds a field by its usual names.
+    """The fields that hold a document's title, body, url, date and group; None means a field is found by its
+    usual names.
 
     Fields in `leave_out` are not stored.
     """
@@ -114,7 +115,7 @@ class DocumentFields(_Section):
 
 
 class EngineTemplate(_Section):
-    """The template of an engine: values, key, fields, and the requests for lists and documents."""
+    """An engine's template: values, key, fields, and the requests for lists and documents."""
 
     values: dict[str, Any] = {}
     headers: dict[HeaderName, HeaderText] = {}
@@ -209,7 +210,7 @@ def _merge_sections(shipped: Mapping[str, Any], sections: Mapping[str, Any]) -> 
 
 
 def _find_placeholder_problems(template: EngineTemplate) -> list[str]:
-    """List placeholders without a value, and required placeholders that a section lacks."""
+    """List placeholders without a value, and required placeholders that are missing from a section."""
     problems = []
     for name, placeholders in _PLACEHOLDERS_OF.items():
         section = getattr(template, name)
