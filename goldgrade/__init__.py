@@ -23,7 +23,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from curation.core.errors import CurationError as Error
@@ -104,8 +104,9 @@ def _project_file(path: str | Path | None) -> Path:
     return Path(path) if path else find_project_file()
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> object:
     if name not in _LAZY_IMPORTS:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     module, _, attribute = _LAZY_IMPORTS[name].partition(":")
-    return getattr(import_module(module), attribute)
+    value: object = getattr(import_module(module), attribute)
+    return value

@@ -38,7 +38,12 @@ class Project:
         return f"goldgrade.open({str(self._store.path)!r})"
 
     def import_file(
-        self, what: str, path: str | Path, *, fields: Mapping[str, Any] | None = None, **options: Any
+        self,
+        what: str,
+        path: str | Path,
+        *,
+        fields: Mapping[str, str | Sequence[str] | None] | None = None,
+        **options: object,
     ) -> ImportOutcome:
         """Import a whole file; an error leaves the project unchanged.
 
@@ -54,19 +59,19 @@ class Project:
 
         return import_for_page(self._store, make_request(what, path, fields, **options), COMMAND_LINE)
 
-    def sample(self, size: int, *, seed: int = 0, **options: Any) -> SampleReport:
+    def sample(self, size: int, *, seed: int = 0, **options: object) -> SampleReport:
         """Draw queries from the traffic; each query is stored with its inclusion probability."""
         report: SampleReport = self._run_step("sample", size=size, seed=seed, **options)
         return report
 
     def pool(
-        self, systems: Sequence[str] = ("bm25",), *, depth: int = 10, seed: int = 0, **options: Any
+        self, systems: Sequence[str] = ("bm25",), *, depth: int = 10, seed: int = 0, **options: object
     ) -> PoolReport:
         """Find the documents to judge: the first `depth` documents of each system, and random documents."""
         report: PoolReport = self._run_step("pool", systems=systems, depth=depth, seed=seed, **options)
         return report
 
-    def coverage(self, **options: Any) -> CoverageReport:
+    def coverage(self, **options: object) -> CoverageReport:
         """Measure which regions of the corpus the queries cover; needs the packages of the extra `dense`."""
         report: CoverageReport = self._run_step("coverage", **options)
         return report
@@ -78,7 +83,7 @@ class Project:
         return make_agreement_report(self._store, round)
 
     def split(
-        self, parts: Mapping[str, float] | None = None, *, seed: int = 0, **options: Any
+        self, parts: Mapping[str, float] | None = None, *, seed: int = 0, **options: object
     ) -> SplitReport:
         """Split the graded queries without leakage; `parts` maps names to fractions, by default 0.7 dev
         and 0.3 test. With `paraphrase=None` the split needs no embedding model.
@@ -88,7 +93,7 @@ class Project:
         report: SplitReport = self._run_step("split", seed=seed, **options)
         return report
 
-    def freeze(self, name: str, **options: Any) -> Frozen:
+    def freeze(self, name: str, **options: object) -> Frozen:
         """Freeze the present grades under a name; `release_id` of the result is the hash of the content."""
         frozen: Frozen = self._run_step("freeze", name=name, **options)
         return frozen
@@ -108,7 +113,7 @@ class Project:
         """Unlock the project file at once; otherwise this takes a quarter of a second."""
         self._store.close()
 
-    def _run_step(self, step: str, /, **values: Any) -> Any:
+    def _run_step(self, step: str, /, **values: object) -> Any:
         """Run the operation of a step for a request with these values.
 
         Raises

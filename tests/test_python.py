@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import csv
 import json
 import re
@@ -15,6 +16,7 @@ import pytest
 import goldgrade
 from curation.core.default_paths import SAMPLE
 from curation.people.seal_access import read_openings
+from tests import typed_interface
 from tests.support import ROOT
 from tests.support.gold_project import consensus_grades, frozen_project
 
@@ -79,6 +81,17 @@ def test_an_option_that_a_step_does_not_have_is_refused_with_those_that_it_has(t
     with pytest.raises(goldgrade.Error, match="size"):
         project.sample("many")  # type: ignore[arg-type]
     assert project.releases() == []
+
+
+def test_the_file_that_mypy_checks_strictly_uses_every_public_name() -> None:
+    tree = ast.parse(Path(typed_interface.__file__).read_text(encoding="utf-8"))
+    used = {node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
+    classes = (goldgrade.Project, goldgrade.Release, goldgrade.Results, goldgrade.ResultTable)
+    own = {name for kind in classes for name in vars(kind) if not name.startswith("_")}
+    assert {*goldgrade.__all__, *own} - used == set()
+    assert all((ROOT / package / "py.typed").is_file() for package in ("app", "curation", "goldgrade"))
+    latex, *_ = typed_interface.use_qrels()
+    assert latex.startswith(r"\begin{table}")
 
 
 @pytest.mark.slow

@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 from dataclasses import asdict, dataclass, replace
 from importlib.metadata import version
-from typing import Any
 
 from curation import __version__
 from curation.agreement.gate import Gate
@@ -79,7 +78,7 @@ class Frozen:
     documents: int
     parts: dict[str, int]
     changed: int
-    sharing: dict[str, Any] | None
+    sharing: dict[str, object] | None
     without_relevant: dict[str, int]
     left_out: dict[str, int]
     left_out_documents: dict[str, list[str]]
