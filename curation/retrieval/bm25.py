@@ -1,16 +1,17 @@
-"""BM25 over content words, as defined by `BM25Okapi` in the library rank-bm25, with a sparse index for speed.
+"""BM25 over content words: the formula of the library rank-bm25 with Lucene's idf, on a sparse index.
 
-score(d, q) = Σ over q's words w of idf(w) · f · (k1 + 1) / (f + k1 · (1 − b + b · |d| / mean |d|)) idf(w) =
-ln((N − n + ½) / (n + ½))
+score(d, q) = Σ over q's words w of idf(w) · f · (k1 + 1) / (f + k1 · (1 − b + b · |d| / mean |d|))
+idf(w) = ln(1 + (N − n + ½) / (n + ½))
 
 In this formula, f is the number of times that the word w occurs in the document d, n is the number of
 documents with w, N is the number of documents, k1 = 1.5 and b = 0.75. A word that the query repeats counts
-each time (Robertson and Zaragoza 2009; Trotman, Puurula and Burgess 2014 on the variants of BM25).
+each time (Robertson and Zaragoza 2009; Kamphuis, de Vries, Boytsov and Lin 2020 on the variants of BM25).
 
-A word in half of the documents or more has no positive idf, and adds nothing to a score. The library
-rank-bm25 instead gives the word a quarter of the average idf, which is more than many informative words get.
-For queries without such frequent words, scores equal the scores of rank-bm25 to the last digits of a double
-(`curation.retrieval.bm25_check`).
+Lucene's idf falls with n and is always above zero, so a query whose words are in most documents, as in a
+small FAQ, still has results. rank-bm25's own idf is below zero for a word in more than half of the documents.
+rank-bm25 replaces a negative idf by a quarter of the average idf, which is more than many informative words
+get. With Lucene's idf, scores equal the scores of rank-bm25 to the last digits of a double
+(`curation.retrieval.bm25_check`), and k1 + 1 times the scores of bm25s with its method "lucene".
 
 Grams of scripts without spaces (`terms.indexed_terms`) are a separate field: its |d| and mean |d| count only
 grams, over the documents with grams. So a Chinese name in an English document does not change the length of
@@ -69,8 +70,8 @@ class Bm25:
 
     @property
     def settings(self) -> Mapping[str, Any]:
-        """Return the retriever's settings, with the project's stemmer and kept stop words, if any."""
-        settings = {"b": B, "formula": "okapi", "k1": K1, "stop_words": digest(sorted(STOP_WORDS))[:8]}
+        """Return the settings of the retriever, with the project's stemmer and kept stop words, if any."""
+        settings = {"b": B, "formula": "lucene", "k1": K1, "stop_words": digest(sorted(STOP_WORDS))[:8]}
         others = {"stemmer": self._analyzer.stemmer, "kept_words": sorted(self._analyzer.kept_words)}
         return settings | {name: value for name, value in others.items() if value}
 
@@ -96,10 +97,7 @@ class Bm25:
             return "the query has no words"
         if not content_words(query.text, self._analyzer.stop_words):
             return "the query has only stop words"
-        self._load_postings()
-        if all(self._find_word(term) is None for term in searched_terms(query.text, self._analyzer)):
-            return "no word of the query occurs in the corpus"
-        return "every word of the query that occurs at all is in half of the documents or more"
+        return "no word of the query occurs in the corpus"
 
     def list_lost_words(self, queries: Sequence[Query]) -> list[dict[str, Any]]:
         """List the queries that lose some of their words to the stop list, shortest query first.
@@ -115,10 +113,10 @@ class Bm25:
         return lost
 
     def _find_words(self, text: str) -> list[int]:
-        """List the index numbers of the query's words that have a positive idf, including repetitions."""
-        idf = self._load_postings().idf
+        """List the index numbers of the query's words that the corpus has, with repetitions."""
+        self._load_postings()
         word_numbers = map(self._find_word, searched_terms(text, self._analyzer))
-        return [number for number in word_numbers if number is not None and idf[number] > 0]
+        return [number for number in word_numbers if number is not None]
 
     def _load_postings(self, progress: Progress = silent) -> Postings:
         if self._postings is None:
@@ -139,7 +137,7 @@ def _weight_postings(index: CorpusIndex) -> Postings:
     """Compute idf and length penalties from the counts of an index."""
     document_counts = np.diff(index.starts)
     documents = len(index.words_in)
-    idf = np.log((documents - document_counts + 0.5) / (document_counts + 0.5))
+    idf = np.log1p((documents - document_counts + 0.5) / (document_counts + 0.5))
     fields = (np.arange(len(index.words)) < count_grams(index.words)).view(np.uint8)
     lengths = np.stack([index.words_in, index.grams_in]).astype(np.float64)
     documents_of_field = np.maximum(np.array([documents, np.count_nonzero(lengths[1])]), 1)

@@ -1,14 +1,15 @@
 """A check of BM25 against rank-bm25, an independent implementation of the formula.
 
 Building a pool compares the BM25 lists of a few queries with rank-bm25's lists. Both BM25 implementations get
-the same tokens: words for one comparison, and grams for another. An `epsilon` of 0 in rank-bm25 gives a
-word in more than half of the documents an idf of 0, which is the rule of `curation.retrieval.bm25`.
+the same tokens: words for one comparison, and grams for another. rank-bm25 gets Lucene's idf, which is the
+rule of `curation.retrieval.bm25`, computed from rank-bm25's own counts.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
-from math import isclose
+from math import isclose, log1p
 from random import Random
 from typing import Any
 
@@ -84,11 +85,18 @@ def _score_by_rank_bm25(terms: Mapping[str, Sequence[str]], query_terms: Collect
             for document_id in ids
         ]
         if any(field):
-            reference: Any = BM25Okapi(field, k1=K1, b=B, epsilon=0.0)
+            reference: Any = BM25Okapi(field, k1=K1, b=B)
+            reference.idf = _compute_lucene_idf(reference.doc_freqs)
             if is_gram_field:
                 reference.avgdl *= len(field) / sum(map(bool, field))
             scores += reference.get_scores([term for term in query_terms if is_gram(term) is is_gram_field])
     return dict(zip(ids, scores.tolist(), strict=True))
+
+
+def _compute_lucene_idf(counts: Sequence[Mapping[str, int]]) -> dict[str, float]:
+    """Compute Lucene's idf of each term from the counts of terms in each document."""
+    documents = Counter(term for terms in counts for term in terms)
+    return {term: log1p((len(counts) - number + 0.5) / (number + 0.5)) for term, number in documents.items()}
 
 
 def _refuse_difference(query: Query, hits: Sequence[Hit], scores: Mapping[str, float], store: Store) -> None:

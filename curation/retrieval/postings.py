@@ -31,7 +31,7 @@ class Postings(NamedTuple):
 
     Attributes
     ----------
-    idf: idf of each word; above zero for every word that is searched.
+    idf: idf of each word, above zero.
     field: row in `penalties` of each word: 0 for words, 1 for grams.
     penalties: k1 · (1 − b + b · |d| / mean |d|) of each field and document.
     """

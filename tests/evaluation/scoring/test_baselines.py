@@ -55,7 +55,7 @@ def test_each_query_finds_its_topic_and_the_file_says_how(gold: Store, tmp_path:
     assert all([rank for _, rank, _ in rows] == list(range(1, len(rows) + 1)) for rows in found.values())
     sidecar = json.loads(run.file.with_suffix(".json").read_text())
     assert sidecar["release_id"] == written.release_id
-    assert (sidecar["settings"]["formula"], sidecar["settings"]["k1"]) == ("okapi", 1.5)
+    assert (sidecar["settings"]["formula"], sidecar["settings"]["k1"]) == ("lucene", 1.5)
     assert sidecar["file"]["sha256"] == hashlib.sha256(run.file.read_bytes()).hexdigest()
     assert sidecar["seconds"]["queries"].keys() == found.keys()
     assert all(seconds > 0 for seconds in sidecar["seconds"]["queries"].values())
