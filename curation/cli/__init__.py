@@ -11,6 +11,7 @@ import os
 import signal
 import sys
 from collections.abc import Sequence
+from functools import partial
 from importlib import import_module
 from types import FrameType
 
@@ -38,7 +39,9 @@ def main() -> None:
     terminated.
     """
     signals = (signal.SIGTERM, signal.SIGINT)
-    handlers = {signal_number: signal.signal(signal_number, _end_command) for signal_number in signals}
+    received: list[int] = []
+    end_command = partial(_end_command, received)
+    handlers = {signal_number: signal.signal(signal_number, end_command) for signal_number in signals}
     gc.set_threshold(*GC_THRESHOLDS)
     os.umask(0o077)  # a project, its log and every report hold what people wrote
     try:
@@ -54,6 +57,8 @@ def main() -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(1)
     except Exception as error:
+        if received:  # DuckDB replaces the exit of the handler by an error of its own
+            sys.exit(128 + received[0])
         if not _is_database_error(error):
             raise
         print(f"goldgrade: the database reported an error, and nothing was changed: {error}", file=sys.stderr)
@@ -86,8 +91,9 @@ def _is_database_error(error: Exception) -> bool:
     return duckdb is not None and isinstance(error, duckdb.Error)
 
 
-def _end_command(signal_number: int, frame: FrameType | None) -> None:
+def _end_command(received: list[int], signal_number: int, frame: FrameType | None) -> None:
     """End the command as an error does, which removes half-written files; a second signal ends at once."""
+    received.append(signal_number)
     signal.signal(signal_number, signal.SIG_DFL)
     if signal_number == signal.SIGINT:
         print(f"goldgrade: {STOPPED} {invocation.interruption_note.get()}", file=sys.stderr)

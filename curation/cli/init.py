@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import time
 from pathlib import Path
@@ -14,6 +15,7 @@ from curation.cli.output import emit, note, show
 from curation.cli.program import app
 from curation.cli.progress import progress_bar
 from curation.core import default_paths
+from curation.core.errors import InputError
 from curation.core.operation import PlainResult
 from curation.core.reports.tables import Table
 from curation.core.text import pluralize
@@ -42,13 +44,27 @@ def init(
     """
     for name, path in (("demo", demo), ("demo_files", demo_files)):
         if path is not None:
-            refuse_others(context, f"--{name.replace('_', '-')} is asked for alone", name)
+            option = f"--{name.replace('_', '-')}"
+            refuse_others(context, f"{option} is asked for alone", name)
+            _make_folder(option, path)
     if demo is not None:
         _build_demo(demo)
     elif demo_files is not None:
         _write_demo_files(demo_files)
     else:
         _make_project(guide)
+
+
+def _make_folder(option: str, folder: Path) -> None:
+    """Make the folder of an option, or refuse a folder that cannot be made or written."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        reason = "" if os.access(folder, os.W_OK) else "Permission denied"
+    except OSError as error:
+        reason = error.strerror or str(error)
+    if reason:
+        problem = f"{option} {folder}: the folder cannot be made or written ({reason})"
+        raise InputError(f"{problem}. Name a folder that you can write, such as data/demo.")
 
 
 def _make_project(path: Path | None) -> None:
@@ -87,7 +103,6 @@ def _build_demo(folder: Path) -> None:
 def _write_demo_files(folder: Path) -> None:
     from curation.operations.stdlib_corpus import write_stdlib_corpus
 
-    folder.mkdir(parents=True, exist_ok=True)
     corpus = folder / "stdlib.jsonl"
     documents = write_stdlib_corpus(corpus)
     files = [Path(shutil.copy(file, folder)).name for file in sorted(default_paths.SAMPLE.glob("*.csv"))]

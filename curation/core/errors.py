@@ -19,6 +19,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Protocol, TypeVar
 
+from curation.core.text import suggest
+
 MAX_LINE_LENGTH, MAX_LINES = 1_000, 60
 Item = TypeVar("Item", bound="Named")
 
@@ -120,7 +122,8 @@ def find_named(items: Sequence[Item], name: str, kind: str, more: str = "", comm
     names = (
         f"{kind.capitalize()}s: {', '.join(item.name for item in items)}." if items else "It has none yet."
     )
-    raise NotFoundError(f"The project has no {kind} {name!r}. {names}{more}", command=command)
+    end = suggest(name, [item.name for item in items]) or "."
+    raise NotFoundError(f"The project has no {kind} {name!r}{end} {names}{more}", command=command)
 
 
 class RefusedError(CurationError):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 MAX_NOTE_LENGTH = 4_000  # maximum length of a note, a reason or a question, in characters
 TINY_P = "<\u00a00.001"  # replaces a p value that three decimals would round to 0
@@ -18,6 +18,16 @@ def pluralize(number: int, one: str, many: str = "") -> str:
 def pluralize_label(number: int, label: str) -> str:
     """Write a number with a plural label, which becomes singular for 1: "2 new queries", "1 new query"."""
     return f"{number:,} {_PLURAL.sub(_singular, label, count=1) if number == 1 else label}"
+
+
+def suggest(name: str, known: Iterable[str], ending: str = "") -> str:
+    """Write the end of a sentence about an unknown name: "; did you mean 'bm25'?", or '' without a similar
+    name. `ending` follows the similar name.
+    """
+    from difflib import get_close_matches
+
+    similar = get_close_matches(name.casefold(), list(known), n=1, cutoff=0.6)
+    return f"; did you mean {f'{similar[0]}{ending}'!r}?" if similar else ""
 
 
 def describe_left_out(left_out: Mapping[str, int], unit: str = "") -> list[str]:

@@ -12,7 +12,7 @@ from typing import Any
 
 from curation.core.errors import RefusedError, refuse_problems
 from curation.core.progress import Progress
-from curation.core.text import pluralize
+from curation.core.text import pluralize, suggest
 from curation.ingest.stored_runs import find_run, read_run_entries
 from curation.pooling.request import SYSTEMS, PoolRequest
 from curation.retrieval import RUN_PREFIX, Bm25, Dense, Hit, Hybrid, ImportedRun, Retriever
@@ -52,7 +52,7 @@ def sort_systems(names: Sequence[str], with_engines: bool = False) -> list[str]:
     prefixes = (ENGINE_PREFIX, RUN_PREFIX) if with_engines else (RUN_PREFIX,)
     runs = sorted({name for name in names if name.startswith(prefixes)})
     unknown_names = (name for name in dict.fromkeys(names) if name not in {*SYSTEMS, *runs})
-    problems = [f"{name!r} is not a system." for name in unknown_names]
+    problems = [f"{name!r} is not a system{suggest(name, SYSTEMS) or '.'}" for name in unknown_names]
     if not names:
         problems = ["Name at least one system."]
     refuse_problems(

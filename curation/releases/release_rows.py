@@ -12,6 +12,7 @@ from datetime import datetime
 from typing import NamedTuple
 
 from curation.core.errors import InputError, NotFoundError
+from curation.core.text import suggest
 from curation.store import Cursor, Store, fetch
 from curation.store.release_parts import read_part
 
@@ -91,4 +92,5 @@ def find_release(cursor: Cursor, name: str) -> ReleaseRow:
     if not releases:
         command = "`goldgrade freeze NAME` makes a release."
         raise NotFoundError(f"The project has no release {name!r}. There is no release yet.", command=command)
-    raise NotFoundError(f"The project has no release {name!r}. It has {', '.join(releases)}.")
+    end = suggest(name, releases) or "."
+    raise NotFoundError(f"The project has no release {name!r}{end} It has {', '.join(releases)}.")

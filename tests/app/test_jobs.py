@@ -122,7 +122,7 @@ def test_what_a_rule_refuses_is_stored_as_its_sentence(project: Store) -> None:
     [
         ("sample", DRAW, "There is no traffic to sample from. Import a log of searches."),
         ("top up", {"quotas": {}, "size": 4}, "There is no sample to top up yet. Draw a sample first."),
-        ("pool", {**POOL, "systems": ["bm52"]}, "'bm52' is not a system."),
+        ("pool", {**POOL, "systems": ["bm52"]}, "'bm52' is not a system; did you mean 'bm25'?"),
         ("pool", {**POOL, "systems": ["run:of-old"]}, "The project has no run 'of-old'."),
         ("pool", {**POOL, "depth": 0}, "“Depth”: 0 is out of range; expected 1 or more"),
         ("relabel", REOPEN, "There is no re-labeling plan yet. Make a plan first."),

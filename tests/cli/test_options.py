@@ -149,11 +149,17 @@ class Keyboard(io.StringIO):
 sys.stdin = Keyboard()
 main()
 """
+IN_DUCKDB = """import duckdb, threading
+        threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGINT)).start()
+        duckdb.sql("SELECT sum(hash(i) % 7) FROM range(1000000000000) t(i)").fetchall()"""
+AT_ONCE = "os.kill(os.getpid(), signal.SIGINT)"
 
 
-def test_whoever_presses_ctrl_c_reads_what_was_kept(tmp_path: Path) -> None:
+@pytest.mark.parametrize("pressed", [AT_ONCE, IN_DUCKDB])
+def test_whoever_presses_ctrl_c_reads_what_was_kept(tmp_path: Path, pressed: str) -> None:
     project = ["--project", str(tmp_path / "project.duckdb")]
-    command = [sys.executable, "-c", PRESSED, *project, "people", "add", "ada", "--password-stdin"]
+    code = PRESSED.replace(AT_ONCE, pressed)
+    command = [sys.executable, "-c", code, *project, "people", "add", "ada", "--password-stdin"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 130
     assert "Nothing is half-written. The contents of the project are unchanged.\n" in done.stderr
@@ -167,3 +173,11 @@ def test_work_that_is_interrupted_says_what_its_step_keeps() -> None:
             said.append(interruption_note.get())
     assert said == [LONG_WORK, OPERATIONS["pool"].on_interrupt, OPERATIONS["import"].on_interrupt]
     assert interruption_note.get() not in said
+
+
+@pytest.mark.parametrize("option", ["--demo", "--demo-files"])
+def test_a_folder_that_cannot_be_made_is_refused_with_its_option(tmp_path: Path, option: str) -> None:
+    (tmp_path / "file").touch()
+    done = invoke(["init", option, str(tmp_path / "file" / "demo")])
+    assert isinstance(done.exception, InputError)
+    assert str(done.exception).startswith(f"{option} {tmp_path}/file/demo: the folder cannot be made")

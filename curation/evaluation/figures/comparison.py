@@ -19,6 +19,7 @@ from typing import NamedTuple
 
 from curation.core.errors import InputError
 from curation.core.statistics.estimate import Estimate
+from curation.core.text import suggest
 from curation.evaluation.scoring.release import MIN_QUERIES
 
 TARGET_DIFFERENCE = 0.02
@@ -139,7 +140,8 @@ def refuse_unknown_test(test: str) -> None:
     InputError: no test has that name.
     """
     if test not in TESTS:
-        raise InputError(f"There is no test {test!r}; expected one of {', '.join(TESTS)}.")
+        end = suggest(test, TESTS) or "."
+        raise InputError(f"There is no test {test!r}; expected one of {', '.join(TESTS)}{end}")
 
 
 def describe_deciding_test(test: str) -> str:

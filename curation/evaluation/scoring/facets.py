@@ -32,6 +32,7 @@ import numpy as np
 
 from curation.core.errors import InputError
 from curation.core.statistics.arrays import Mask
+from curation.core.text import suggest
 from curation.queries.sampling.strata import STRATUM_SEPARATOR
 
 NO_SEGMENT = "no segment"
@@ -118,7 +119,11 @@ def choose_facets(facets: Mapping[str, Facet], names: Iterable[str]) -> list[Fac
     problems = []
     for name in chosen:
         if name not in facets:
-            reason = f": {NO_COVERAGE}" if name in COVERAGE else " is not a facet of the release's queries"
+            reason = (
+                f": {NO_COVERAGE}"
+                if name in COVERAGE
+                else f" is not a facet of the release's queries{suggest(name, facets)}"
+            )
             problems.append(f"{name!r}{reason}")
     if problems:
         raise InputError(problems, way_out=f"Facets: {', '.join([*SHORT_FOR, *facets])}.")

@@ -38,6 +38,7 @@ from collections.abc import Iterable, Sequence
 from typing import Literal, NamedTuple
 
 from curation.core.errors import InputError, refuse_problems
+from curation.core.text import suggest
 
 HEADLINE = "ndcg_exp@10"
 MAX_GAIN = 16
@@ -265,7 +266,8 @@ def _parse_measure(name: str) -> Measure | str:
     match = _NAME.fullmatch(name.strip().lower().replace("-", "_"))
     kind = KINDS.get(_ALIASES.get(match[1], match[1])) if match else None
     if match is None or kind is None:
-        return f"{name!r} is not a measure"
+        base = re.split(r"[@(]", name)[0]
+        return f"{name!r} is not a measure{suggest(base, KINDS, name.removeprefix(base))}"
     bracketed, depth = match[2], match[3]
     if kind.takes == "persistence":
         return _parse_persistence(name, kind.name, bracketed, depth)

@@ -12,11 +12,10 @@ import re
 import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from difflib import get_close_matches
 from typing import Any, NamedTuple
 
 from curation.core.errors import InputError
-from curation.core.text import join_names
+from curation.core.text import join_names, suggest
 from curation.ingest.readers.values import to_text
 from curation.people.annotators import require_author
 from curation.store import Cursor, Store, append_rows, get_setting, put_setting, utc_now
@@ -68,8 +67,7 @@ def check_tags(cursor: Cursor, names: Iterable[str]) -> None:
 
 def describe_unknown_tag(name: str, known: Sequence[str]) -> str:
     """Return the sentence about an unknown tag, with a similar known tag."""
-    similar = get_close_matches(to_tag_name(name), known, n=1, cutoff=0.75)
-    return f"there is no tag {name!r}" + (f"; did you mean {similar[0]!r}?" if similar else "")
+    return f"there is no tag {name!r}{suggest(to_tag_name(name), known)}"
 
 
 def describe_known_tags(known: Sequence[str]) -> str:

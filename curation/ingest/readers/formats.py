@@ -9,6 +9,7 @@ from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
+from curation.core.text import suggest
 from curation.ingest.readers import trec
 from curation.ingest.readers.document_files.listing import holds_documents
 from curation.ingest.readers.lines import read_lines
@@ -51,6 +52,15 @@ def find_format(path: Path, layout: FileLayout, problems: Problems) -> str:
     return choose_format(layout.format, FORMATS, lambda: by_name or _detect_format(path, layout), problems)
 
 
+def find_layout(path: Path, layout: FileLayout) -> FileLayout:
+    """Return the layout of a file; MS MARCO's files of a number and a text in each line have no header."""
+    if find_suffix(path) != ".tsv" or layout != FileLayout() or not path.is_file():
+        return layout
+    rows = [line.split("\t") for line in read_first_lines(path, layout.encoding)]
+    is_plain = all(len(row) == 2 and row[0].isdecimal() and not row[1].isdecimal() for row in rows)
+    return FileLayout("tsv", columns=("id", "text"), header=False) if rows and is_plain else layout
+
+
 def choose_format(
     requested: str | None, formats: Sequence[str], detect: Callable[[], str | None], problems: Problems
 ) -> str:
@@ -61,7 +71,10 @@ def choose_format(
     InputError: the requested format is not one of `formats`, or `detect` returns None.
     """
     if requested is not None and requested not in formats:
-        problems.stop(f"there is no format {requested!r}", f"Formats: {', '.join(formats)}.")
+        problems.stop(
+            f"there is no format {requested!r}{suggest(requested, formats)}",
+            f"Formats: {', '.join(formats)}.",
+        )
     format = requested or detect()
     if format is None:
         way_out = f"Name the format with --format ({', '.join(formats)})."

@@ -10,19 +10,18 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from difflib import get_close_matches
 from itertools import chain, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 from curation.core.progress import Progress, silent
-from curation.core.text import join_names, pluralize
+from curation.core.text import join_names, pluralize, suggest
 from curation.ingest.readers.cell_checks import CellChecker
 from curation.ingest.readers.column_search import find_column, find_object
 from curation.ingest.readers.document_files.listing import ENDINGS
 from curation.ingest.readers.document_files.rows import FolderRemarks
 from curation.ingest.readers.fields import FileColumns, FileField, file_fields
-from curation.ingest.readers.formats import FileLayout
+from curation.ingest.readers.formats import FileLayout, find_layout
 from curation.ingest.readers.json_paths import are_objects, find_value, list_paths
 from curation.ingest.readers.lines import check_decoded
 from curation.ingest.readers.problems import Problems
@@ -69,7 +68,7 @@ class Records:
         judged: bool | None = None,
     ) -> None:
         self.problems = Problems(path)
-        self._layout = layout or FileLayout()
+        self._layout = find_layout(path, layout or FileLayout())
         self._path = path
         self._progress = progress
         self._judged = judged
@@ -272,8 +271,7 @@ class Records:
 
     def _refuse_unseen(self) -> None:
         for name, option in self._missing.items():
-            similar = get_close_matches(name, self.columns, n=1, cutoff=0.5)
-            hint = f". Did you mean {similar[0]!r}?" if similar else ""
+            hint = suggest(name, self.columns)
             self.refuse_columns(f"{option} names {name!r}, which the file does not have{hint}")
 
 

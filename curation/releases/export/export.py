@@ -24,7 +24,7 @@ from curation.core.errors import InputError, RefusedError, refuse_problems
 from curation.core.progress import Progress, silent
 from curation.core.reports.tables import Table
 from curation.core.request import describe_out_of_bounds
-from curation.core.text import describe_left_out, pluralize
+from curation.core.text import describe_left_out, pluralize, suggest
 from curation.people.seal_access import Unsealing, list_sealed_parts
 from curation.releases.export.export_format import Written
 from curation.releases.export.export_source import ExportSource
@@ -163,7 +163,9 @@ def _check_request(request: ExportRequest) -> None:
     if format in REMOVED:
         problems.append(REMOVED[format])
     elif format not in FORMATS:
-        problems.append(f"the format {format!r}: expected one of {', '.join(FORMATS)}")
+        problems.append(
+            f"the format {format!r}: expected one of {', '.join(FORMATS)}{suggest(format, FORMATS)}"
+        )
     elif request.unjudged and not FORMATS[format].takes_unjudged:
         others = ", ".join(other.name for other in FORMATS.values() if other.takes_unjudged)
         problems.append(f"the format {format} cannot contain pairs without a grade; choose {others}")

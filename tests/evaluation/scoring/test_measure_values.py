@@ -202,7 +202,7 @@ def test_names_that_are_no_measures_are_refused_together() -> None:
         parse_measures(["recall", "recal@10", "rbp(1.5)", "rprec@5", "map", "iprec@1.1", "iprec@.125"])
     assert caught.value.problems == [
         "'recall' needs a depth, such as recall@10",
-        "'recal@10' is not a measure",
+        "'recal@10' is not a measure; did you mean 'recall@10'?",
         "'rbp(1.5)': expected a persistence between 0 and 1, such as rbp(0.8)",
         "'rprec@5': rprec has no depth",
         "'iprec@1.1': expected a level of recall from 0 to 1 with two decimals at most, such as iprec@0.1",

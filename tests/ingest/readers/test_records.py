@@ -251,7 +251,7 @@ def test_a_missing_column_is_named_with_those_there_and_the_nearest(write):
         with pytest.raises(InputError) as refused:
             list(records)
         assert "--map title names 'titel'" in str(refused.value)
-        assert "Did you mean 'title'?" in str(refused.value)
+        assert "did you mean 'title'?" in str(refused.value)
         assert "'id', 'title', 'body'" in str(refused.value)
 
 
@@ -296,3 +296,17 @@ def test_values_become_texts_and_json_of_one_form():
     assert to_metadata_json(values) == (
         '{"a":[1,"x",null],"b":null,"c":true,"d":1.5,"e":null,"f":"2024-01-02T00:00:00"}'
     )
+
+
+def test_ms_marcos_files_need_no_header(tmp_path: Path) -> None:
+    contents = {
+        "collection.tsv": ("7\tThe presence of\n9\tA project\n", ("id", "text"), "9"),
+        "queries.tsv": ("2\tandrogen receptor\n", ("id", "text"), "2"),
+        "qrels.dev.tsv": ("2\t0\t7\t1\n2\t0\t9\t1\n", ("query", "iteration", "document", "grade"), "2"),
+        "counts.tsv": ("2\t3\n4\t5\n", ("2", "3"), "4"),
+        "headed.tsv": ("sku\tblurb\n4\ta text\n", ("sku", "blurb"), "4"),
+    }
+    for name, (text, columns, last) in contents.items():
+        (tmp_path / name).write_text(text)
+        records = Records(tmp_path / name)
+        assert (records.columns, [*records][-1].fields[columns[0]]) == (columns, last), name

@@ -126,6 +126,7 @@ def test_a_folder_with_anything_else_is_refused_and_left_alone(gold: Store, tmp_
     ("format", "message"),
     [
         ("xml", "'xml': expected one of beir, leaderboard, trec, csv, parquet, hf, triplets"),
+        ("beeir", "triplets.*; did you mean 'beir'?"),
         ("letor", "the format letor is gone: write full"),
     ],
 )
