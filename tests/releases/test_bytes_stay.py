@@ -165,27 +165,27 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
 
 
 RELEASES = {
-    "v1": "ee4a5b5cf3cbcb7c97a1804802a635837727641af699db5a4d3aa1c8e247a31a",
-    "shared": "b5ed640a1c45f660290c882118b386d752d14e5437eda4eedf04c2e53fe3cac4",
-    "v2": "e7d371edcb976fc2a07b7f44f853ea2c6dada0bad5d3c0d83af891cbd99811ff",
+    "v1": "ec2fd3788f563a98ad942cfb1cef94dd25774ab17cb4dbfd19520880317f35a2",
+    "shared": "ce8d29e941f19a30aea981ab677f359f3c98c93aa3f4ac78df549342e0d86843",
+    "v2": "82429f7cffedad1298dcfdffa1602ccbf54b1b0e88d230205d1aeb27d77e10e3",
 }
 EXPORTS = {
-    "beir": "8e33b4bfb8e4ab2a",
-    "leaderboard": "532b772a4cd394fe",
-    "trec": "bbb1b446ba058e21",
-    "csv": "b4482a3349bc9e8c",
-    "parquet": "926dd40d073b218b",
-    "hf": "e268407cd43f94c9",
-    "triplets": "0ed4f1989b27dbb3",
-    "full": "f9d963e9995b4bea",
-    "rank-eval": "67bee8de9648e1be",
-    "ratings": "a1e66833abc68098",
-    "label-studio": "24b9a0213cff019e",
-    "ragas": "e011a9be338a0b3a",
-    "deepeval": "1f800c7607d8f5a5",
-    "langsmith": "193a59dffec13d71",
+    "beir": "ec5f0391e61a716b",
+    "leaderboard": "ed7945f0ae5935fa",
+    "trec": "d4c07c7aa1445b83",
+    "csv": "bf7b64a20bd4abc7",
+    "parquet": "74b39c1202816571",
+    "hf": "686144d067a7e18c",
+    "triplets": "88cb92730eb70800",
+    "full": "feb09fa9efd297dd",
+    "rank-eval": "ebb316d21d0aa458",
+    "ratings": "5bb16d469791b870",
+    "label-studio": "bb0fdac818600ad0",
+    "ragas": "3702bc3a21de21be",
+    "deepeval": "adc059d9a5751287",
+    "langsmith": "73756778a9fceef5",
 }
-EVALUATION = "40aa9cbd0ea5bee2"
+EVALUATION = "19579d0d27812489"
 
 
 def test_release_ids_stay(made: Store) -> None:
