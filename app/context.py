@@ -75,4 +75,4 @@ def explain_unreadable(error: CurationError) -> str:
     log.write(logging.WARNING, f"The project could not be read: {error}")
     if isinstance(error, StoreBusyError):
         return "The project is busy. Try again in a moment."
-    return "The project cannot be read. The log of the server shows why."
+    return "The project cannot be read. The server's log shows why."

@@ -89,7 +89,7 @@ def _show_form(
             _confirm(form.result)
     with dialog, st.form(form.key, border=False):
         pairs = ask_pairs()
-        name = st.text_input("Name of the round", proposed_name, key=f"round {form.key}")
+        name = st.text_input("Round name", proposed_name, key=f"round {form.key}")
         annotators = st.multiselect("Annotators", names, default_names, key=f"annotators {form.key}")
         limit = max(1, len(names))
         start = min(2, max(1, len(default_names)))

@@ -23,7 +23,7 @@ def draw_daily_answers(answers: Mapping[date, int]) -> str:
         f'<i style="height:{100 * count / highest:.0f}%" title="{day:%d %b}: {count:,}"></i>'
         for day, count in answers.items()
     )
-    description = f"Answers a day, up to {highest:,}; today {[*answers.values()][-1]:,}"
+    description = f"Answers per day, up to {highest:,}; today {[*answers.values()][-1]:,}"
     chart = f'<div class="gs-days" role="img" aria-label="{description}">{bars}</div>'
     return f'{chart}<p class="gs-quiet">{description}.</p>'
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 INTERRUPTED = "This upload was interrupted. Send the file again."
-NO_LENGTH = "The upload does not state the length of the file."
-PERSON_LIMIT = "You have too many uploads at the same time. Close other tabs, or remove files."
+NO_LENGTH = "The upload does not state the file's length."
+PERSON_LIMIT = "You have too many uploads in progress. Close other tabs, or remove files."
 SERVER_LIMIT = "The server is busy with other uploads. Try again in a few minutes."
 
 SENTENCES_BY_STATUS = {408: INTERRUPTED, 411: NO_LENGTH, 413: PERSON_LIMIT, 503: SERVER_LIMIT}

@@ -127,7 +127,7 @@ async def _receive(tab: Tab, person: str, headers: Headers) -> Message:
     if not _has_known_form(message):
         log.write(
             logging.WARNING,
-            "A page's connection was closed: the page sent a message that no page of goldgrade sends",
+            "A page's connection was closed: the page sent a message that no goldgrade page sends",
             annotator=person,
         )
         await tab.end(UNREADABLE_CODE, "no page sends this")
@@ -164,7 +164,7 @@ def _find_refusal(scope: Scope, headers: Headers, account: Annotator | None) -> 
     path = scope["path"]
     if scope["method"] not in SAFE_METHODS and not is_same_origin(headers):
         return JSONResponse(
-            {"message": "The request was blocked, because it did not come from a page of this app."}, 403
+            {"message": "The request was blocked because it did not come from a page of this app."}, 403
         )
     if account is not None and path.startswith(UPLOAD_PATH) and account.role not in EVALUATING_ROLES:
         return JSONResponse({"message": "You cannot upload files: none of your pages accepts files."}, 403)

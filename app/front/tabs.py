@@ -28,7 +28,7 @@ TOO_MANY_TABS = 4008
 """The websocket close code of a tab that the server ends; the script `early.js` recognizes the code."""
 ENDED_ADDRESS = "/tab-ended"
 ENDED_SENTENCE = (
-    f"You have more than {MAX_TABS_OF_PERSON} pages of goldgrade open, so goldgrade closed this page: it was "
+    f"You have more than {MAX_TABS_OF_PERSON} goldgrade pages open, so goldgrade closed this one: it was "
     "the oldest."
 )
 

@@ -27,7 +27,7 @@ POLICY = (
 """The security policy of the site, whose theme writes inline styles and whose search is a web worker."""
 NOT_BUILT = (
     "The documentation is not built in this copy of goldgrade. Run `make site` in the repository and "
-    "reload this page, or read the files in the folder docs/ of the repository."
+    "reload this page, or read the files in the repository's docs/ folder."
 )
 _BACK_LINK = '<a class="way" href="/">Go to your first page</a>'
 

@@ -26,7 +26,7 @@ from curation.people.sign_ins import OpenSignIn, end_sign_ins, list_sign_ins, ma
 
 _FORM = pages.read_template("password.html")
 _SIGN_IN_LIST = pages.read_template("sign-ins.html")
-_THIS_BROWSER_ONLY = "This browser is signed out, but the project could not record it."
+_THIS_BROWSER_ONLY = "This browser is signed out, but the project could not record the sign-out."
 _THIS_BROWSER = '<b class="this">this browser</b>'
 _END_BUTTON = '<button name="id" value="{}">End</button>'
 _END_OTHERS_BUTTON = '<button name="id" value="">End all others</button>'
@@ -109,7 +109,7 @@ async def _show_page(
     request: Request, status: int = 200, problem: str = "", headers: dict[str, str] | None = None
 ) -> Response:
     name, key = request.state.annotator, read_sign_in_key(request.cookies) or ""
-    subtitle = f"The account of {name}."
+    subtitle = f"{name}'s account."
     try:
         by_password, sign_ins = await to_thread.run_sync(_read_account, name)
     except CurationError as error:

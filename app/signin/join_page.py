@@ -104,7 +104,7 @@ def _build_page(
     """Return the form for an opened invitation link; a script opens a link that is in the address."""
     subtitle, content = SUBTITLE, f"{pages.make_alert(problem) or _LINK_HELP}{_SIGN_IN_HELP}"
     if invited is not None:
-        subtitle = f"You join {project_name()} as {invited.role}."
+        subtitle = f"You are joining {project_name()}; your role is {invited.role}."
         content = _JOIN_FORM.substitute(
             name=escape(invited.name or name),
             name_is="readonly" if invited.name else "autofocus",

@@ -27,7 +27,7 @@ from curation.people.passwords import authenticate
 
 _FORM = pages.read_template("signin.html")
 SUBTITLE = "Sign in to grade search results."
-_HELP = '<p class="help">If you have no account, ask the lead of your project for an invitation link.</p>'
+_HELP = '<p class="help">If you have no account, ask the project lead for an invitation link.</p>'
 _OPEN_LINK = "To set up the project, open the link that <code>goldgrade app</code> printed in the terminal."
 NO_ACCOUNT = f'<p class="notice">This project has no account yet. {_OPEN_LINK}</p>'
 NO_LEAD = f'<p class="notice">This project has no lead who can sign in yet. {_OPEN_LINK}</p>'
@@ -44,8 +44,8 @@ async def sign_in(request: Request) -> Response:
         return build_sign_in_page(
             target,
             status=403,
-            problem="This project has no sign-in with name and password. Sign in through the identity "
-            "provider.",
+            problem="This project does not allow sign-in with name and password. Sign in through the "
+            "identity provider.",
         )
     form = await pages.read_form(request)
     if form is None:

@@ -58,7 +58,7 @@ def _show_judges(store: Store) -> None:
     ui.tables(*([side_by_side] if side_by_side else []))
     for name, item in compared.items():
         if not isinstance(item, str):
-            with st.expander(f"Figures of {ui.literal(name)}"):
+            with st.expander(f"Details for {ui.literal(name)}"):
                 ui.result(item)
 
 
@@ -89,11 +89,11 @@ def _ask_model(context: PageContext) -> None:
     state = context.acts.form(FORM)
     if st.button("Show what would be sent", key=f"plan {state.key}"):
         context.acts.do(state, partial(_plan, context.store, request))
-    ui.note("The server's environment names the endpoint. Nothing of a sealed query is sent.")
+    ui.note("The server's environment names the endpoint. Nothing about sealed queries is sent.")
     planned: tuple[JudgeRequest, Sequence[str]] | None = state.result
     if planned is not None and planned[0] == request:
         ui.sentences(*planned[1])
-        if context.button("Send", JOB, remark="The model gets these texts, and may cost money."):
+        if context.button("Send", JOB, remark="The model receives these texts and may cost money."):
             context.request_job(JOB, request)
 
 

@@ -33,8 +33,8 @@ PERSON_PARAMETER = "person"
 ROLE_DESCRIPTIONS = {
     "annotator": "annotator: grades documents",
     "reviewer": "reviewer: grades, and decides disputes",
-    "lead": "lead: has all rights, also over the project",
-    "evaluator": "evaluator: scores systems, and sees no labeling",
+    "lead": "lead: has all rights, including over the project",
+    "evaluator": "evaluator: scores systems, and cannot see labeling",
 }
 
 
@@ -125,9 +125,7 @@ def show_account(store: Store, acts: Acts, account: accounts.Account, open_items
         ui.note("This is you. Another lead can change your role. Your password is under Account.")
     elif not account.active:
         if _show_button(acts, "Activate", type="primary"):
-            sentence = (
-                f"{account.name} can sign in again. Items that other people took over stay with those people."
-            )
+            sentence = f"{account.name} can sign in again. Items that other people took over stay with them."
             run_action(acts, sentence, accounts.activate, store, account.name)
     else:
         _ask_role(store, acts, account, open_items)
@@ -224,14 +222,14 @@ def _ask_role(store: Store, acts: Acts, account: accounts.Account, open_items: i
 
 def _offer_link(store: Store, acts: Acts, account: accounts.Account) -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
-        if _show_button(acts, "Reset password by a link" if account.password else "Make a new link"):
+        if _show_button(acts, "Reset the password with a link" if account.password else "Make a new link"):
             run_action(
                 acts, _make_link_outcome(store, acts), invitations.invite_all, store, [account.name], None
             )
         if account.link_until and _show_button(acts, "Withdraw the link"):
             run_action(
                 acts,
-                f"The link of {account.name} no longer works.",
+                f"{account.name}'s link no longer works.",
                 invitations.withdraw_invitation,
                 store,
                 account.name,
@@ -272,7 +270,7 @@ def _list_sign_ins(store: Store, acts: Acts, account: accounts.Account) -> None:
     if ended_id or (len(sign_ins) > 1 and _show_button(acts, "End all")):
 
         def describe(count: int) -> str:
-            return f"{pluralize(count, 'sign-in')} of {account.name} ended."
+            return f"{account.name}: {pluralize(count, 'sign-in')} ended."
 
         run_action(acts, describe, end_sign_ins, store, account.name, ended_id)
 

@@ -23,8 +23,8 @@ def list_other_findings(report: AgreementReport) -> list[str]:
     sentences = [row.sentence for row in report.pace if row.unread]
     if report.between.older:
         sentences.append(
-            f"Left out: {pluralize(report.between.older, 'judgment')} of an older text of their "
-            "document. Agreement compares only judgments of the same text."
+            f"Left out: {pluralize(report.between.older, 'judgment')} of an older version of their "
+            "document. Agreement compares only judgments of the same version."
         )
     consistency = pool_consistency(report.informative)
     if consistency.unreliable_reason is None:
@@ -44,7 +44,7 @@ def list_unchecked(report: AgreementReport) -> list[str]:
     why = pool_consistency(report.informative).unreliable_reason
     if why is not None:
         sentences.append(
-            f"Not checked: consistency of annotators with themselves: {why}.{_name_uninformative(report)}"
+            f"Not checked: annotators' consistency with themselves: {why}.{_name_uninformative(report)}"
         )
     few = [row.annotator for row in report.pace if not row.enough]
     if few:

@@ -68,7 +68,7 @@ def make_section_layers(report: AgreementReport) -> tuple[list[Section], list[Se
         breakdowns["type"],
         Section(QUERIES, sentences.describe_queries(causes), (), _tabulate_queries(causes)),
         breakdowns["pair"],
-        Section("Lines of the guide", sentences.describe_guide(causes), (), _tabulate_lines(causes, report)),
+        Section("Guide lines", sentences.describe_guide(causes), (), _tabulate_lines(causes, report)),
     ]
     return sources, coefficients
 
@@ -82,7 +82,7 @@ def make_evidence_sections(agreement: EvidenceAgreement | None) -> list[Section]
     """Make the section on agreement about evidence; no section if nobody marked evidence."""
     if agreement is None:
         return []
-    marks = [make_mark("F1 of characters", agreement.f1, pluralize(agreement.comparisons, "comparison"))]
+    marks = [make_mark("Character F1", agreement.f1, pluralize(agreement.comparisons, "comparison"))]
     return [_draw("Evidence", sentences.describe_evidence(agreement), "Agreement on evidence", marks)]
 
 
@@ -299,13 +299,11 @@ def _make_consistency(people: Iterable[IntraAgreement]) -> Section:
             else Estimate(row.identical, row.low, row.high)
         )
         marks.append(Mark(row.annotator, estimate, f"{row.n:,} repeats"))
-    sentence = (
-        "How often annotators gave the same grade when a pair came to them again, unmarked and much later."
-    )
+    sentence = "How often annotators gave the same grade when they saw a pair again, unmarked and much later."
     hidden = len(annotators) - len(marks)
     remark = f"{hidden:,} more annotators are only in the JSON." if hidden else ""
     charts = [_draw_chart("Same grade again", marks)] if marks else []
-    return _make_section("Consistency of each annotator", sentence, charts, remark)
+    return _make_section("Consistency by annotator", sentence, charts, remark)
 
 
 def _make_consensus(report: AgreementReport) -> Section:
@@ -313,7 +311,7 @@ def _make_consensus(report: AgreementReport) -> Section:
     columns = ("Pairs judged", "Adjudicated", "Majority", "One judgment", "Disputed", "Unjudgeable")
     by_rule = (counts.adjudicated, counts.majority, counts.single, counts.disputed, counts.unjudgeable)
     table = Table(f"Rule: {counts.rule}", columns, ((counts.pairs, *by_rule),))
-    sentence = "Where the grades of pairs come from, and which pairs need a decision."
+    sentence = "Where the pairs' grades come from, and which pairs need a decision."
     return Section("How pairs got their grades", sentence, (), (table,))
 
 
@@ -338,6 +336,6 @@ def _feedback_sentence(people: Sequence[AnnotatorMetrics]) -> str:
         f"There are points to discuss with {named:,} of" if named else "Nothing stands out in the work of"
     )
     by_chance = (
-        f"Even if everyone works well, up to {percent(FALSE_SHARE)} of annotators are named here by chance."
+        f"Even if everyone works well, chance alone names up to {percent(FALSE_SHARE)} of annotators here."
     )
     return f"{finding} {pluralize(len(people), 'annotator')}. {by_chance}"

@@ -25,7 +25,7 @@ AnyRelease = Annotated[
     str,
     typer.Argument(metavar="RELEASE", help="A release's name, id or the start of its id, or a packed file."),
 ]
-RoundName = Annotated[str, typer.Argument(metavar="ROUND", help="Name of the round, such as 2026-q4.")]
+RoundName = Annotated[str, typer.Argument(metavar="ROUND", help="Round name, such as 2026-q4.")]
 Limit = Annotated[
     int,
     typer.Option(

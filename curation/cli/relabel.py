@@ -128,8 +128,8 @@ def relabel_report(
     """Compare old grades with new grades.
 
     The report has the agreement of old and new grades, overall and by type, the effect of changed documents
-    and guides, and the share of wrong grades in the whole set. The report of a quarter does not change any
-    more once its round is closed, or the next quarter is opened.
+    and guides, and the share of wrong grades in the whole set. A quarter's report no longer changes once its
+    round is closed or the next quarter is opened.
 
     \b
     Examples:

@@ -78,7 +78,7 @@ def round_open(
 def round_status_command(
     context: Context,
     name: Annotated[
-        str | None, Argument(metavar="ROUND", help="Name of the round. Default: a list of all rounds.")
+        str | None, Argument(metavar="ROUND", help="Round name. Default: a list of all rounds.")
     ] = None,
 ) -> None:
     """Show the rounds, or one round's progress.

@@ -133,7 +133,7 @@ class CorpusRequest(ImportRequest):
     )
     markup: str | None = option(
         None,
-        "Format of the text",
+        "Text format",
         "Markup of the text: plain, html, markdown, code or file. Documents are shown in this markup. With "
         "file, each document has the markup of its own file.",
         choices=tuple(MARKUPS),

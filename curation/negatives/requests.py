@@ -46,8 +46,8 @@ class AuditRequest:
     )
     name: str | None = option(
         None,
-        "Name of the round",
-        "Name of the round to open or to report.",
+        "Round name",
+        "Round to open or report on.",
         flag="--round",
         unset="audit-1, audit-2 …; the audit opened last",
     )

@@ -52,7 +52,7 @@ class StartRequest:
         is_comma_separated=True,
         unset="you, or everybody who may grade",
     )
-    round: str = option("first", "Name of the round", "Name of the round.")
+    round: str = option("first", "Round name", "Round name.")
 
 
 @dataclass(frozen=True)

@@ -43,7 +43,7 @@ def list_drift_findings(report: DriftReport) -> list[str]:
     if report.sealed:
         sentences.append(
             f"{pluralize(report.sealed, 'of the pairs is', 'of the pairs are')} in parts that a release "
-            "seals. The figures include sealed pairs, but the list of pairs does not."
+            "seals. The totals include sealed pairs, but the list of pairs does not."
         )
     return sentences
 

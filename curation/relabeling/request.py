@@ -41,9 +41,7 @@ class QuarterRequest:
         (), "Annotators", "Annotators of the round, separated by commas.", is_comma_separated=True
     )
     plan: str | None = None
-    name: str | None = option(
-        None, "Name of the round", "Round to open.", flag="--round", unset="the quarter's"
-    )
+    name: str | None = option(None, "Round name", "Round to open.", flag="--round", unset="the quarter's")
     systems: tuple[str, ...] = option(
         (),
         "Systems whose new documents are judged, too",

@@ -74,7 +74,7 @@ def test_the_schedule_is_set_where_the_operator_named_a_folder(
     monkeypatch.setenv(context.BACKUP_TO, str(tmp_path))
     page = run(page_at("settings", LEE, part="Backup"))
     page.number_input[2].set_value(3)
-    page = press(page, "Take backups by schedule")
+    page = press(page, "Take backups on a schedule")
     with project.reading() as cursor:
         assert read_schedule(cursor) == BackupSchedule(1, 2, 3)
     press(page, "End the schedule")

@@ -54,7 +54,7 @@ def written(store: Store) -> list[str]:
 
 def test_without_a_map_the_page_says_what_measuring_does() -> None:
     page = opened("queries", LEE)
-    assert "Coverage is not measured yet" in page.info[0].value
+    assert "Coverage has not been measured yet" in page.info[0].value
     assert button(page, "Measure coverage")
     assert button(page, "Time this machine"), "the minutes are not guessed from other machines"
     assert "no queries to write" in opened("write", ANNA).info[0].value
@@ -84,7 +84,7 @@ def test_new_queries_are_to_be_measured(project: Store, tmp_path: Path) -> None:
 
 def test_a_region_is_renamed_and_its_new_name_is_text(project: Store) -> None:
     page = opened("queries", LEE)
-    field(page, "Name of the region").set_value(SCRIPT)
+    field(page, "Region name").set_value(SCRIPT)
     page = button(page, "Rename").click().run()
     assert find_gaps(project)[0].name == SCRIPT
     assert SCRIPT not in html(page)

@@ -58,7 +58,7 @@ VERA, WALT, LEE, ANNA = (
 )
 
 
-FOLDED = ["Evaluate systems", "Options", "Answers of the systems"]
+FOLDED = ["Evaluate systems", "Options", "System answers"]
 ALL_QUERIES = [f"q{number}" for number in range(QUERIES)]
 
 
@@ -525,7 +525,7 @@ def test_answers_alone_get_their_report_and_no_row_of_the_leaderboard(project: S
     page = opened(LEE)
     page = page.selectbox[0].select("v2").run()
     sent = answers_file(tmp_path, ALL_QUERIES).read_bytes()
-    uploader = field(page, "Files of answers")
+    uploader = field(page, "Answer files")
     page = uploader.set_value([("new.jsonl", sent, "application/json")]).run()
     graded = [one.label for one in page.selectbox if "people's grades" in one.label]
     assert len(graded) == 3, "leads choose where people graded answers"

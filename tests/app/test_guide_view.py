@@ -155,10 +155,10 @@ def test_how_documents_are_shown_is_chosen_next_to_real_ones_without_yaml(docume
     shown = page("Document")
     assert "&lt;b&gt;Leaves" in html(shown)
     assert not [one for one in shown.button if one.label == "Publish"]
-    shown = choose(shown, "Format of the text", "html")
+    shown = choose(shown, "Text format", "html")
     fields = field(shown, "Fields below the title, in this order")
     shown = fields.set_value(["source", "authors"]).run()
-    shown = field(shown, "Label of authors").set_value("By").run()
+    shown = field(shown, "Label for authors").set_value("By").run()
     next(one for one in shown.button if one.proto.help == "Move authors up").click().run()
     assert "<strong>Leaves</strong>" in html(shown)
     assert "labels under the current guide stay valid" in html(shown)
@@ -175,7 +175,7 @@ def test_how_documents_are_shown_is_chosen_next_to_real_ones_without_yaml(docume
 
 def test_with_a_draft_the_presentation_is_kept_in_it(documents: Store) -> None:
     save_draft(documents, BASE.source + "More.\n", "lee", None)
-    shown = choose(page("Document"), "Format of the text", "markdown")
+    shown = choose(page("Document"), "Text format", "markdown")
     press(shown, "Save in my draft")
     assert "body: markdown" in draft(documents)
     assert "More." in draft(documents)

@@ -137,7 +137,7 @@ def test_one_button_opens_the_first_round_and_leads_to_its_first_document(store:
     assert [one.label for one in test.number_input] == ["Documents for each query"], "no query is drawn"
     assert page.field(test, "Documents for each query").value == POOL_DEPTH
     assert "BM25 finds up to 10 documents" in page.html(test)
-    page.field(test, "Name of the round").set_value("autumn")
+    page.field(test, "Round name").set_value("autumn")
     page.press(test.run(), START_LABEL)
     jobs_of(store).wait(30)
     test = run("Home")

@@ -269,7 +269,7 @@ def test_a_required_field_without_a_column_says_so_at_the_field(project: Store) 
     shown = sent(page(), "pages.csv", b"number,text\n1,leaves\n")
     missing = "Choose the column that holds the documents' ids."
     assert missing in unescape(html(shown))
-    assert "Check the file first. You can import it when the check finds no problem." in html(shown)
+    assert "Check the file first. You can import it once the check finds no problems." in html(shown)
     assert missing not in unescape(html(field(shown, "Id").select("number").run()))
 
 

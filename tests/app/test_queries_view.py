@@ -145,7 +145,7 @@ def test_a_query_is_left_out_with_a_reason_and_the_sample_stays(pooled: Store) -
     page.session_state["drawn queries"] = {"chosen": {"cleared": 0, "ids": [first]}}
     press(page.run(), "Leave out")
     assert "Give a reason" in page.error[0].value
-    field(page, "Reason to leave").set_value("no question")
+    field(page, "Reason for leaving").set_value("no question")
     press(page, "Leave out")
     assert find_current_sample(pooled) == sample
     with pooled.reading() as cursor:
@@ -288,7 +288,7 @@ def test_a_round_is_opened_once_and_told(pooled: Store) -> None:
     press(page, "Open the round")
     assert "The round needs a name" in page.error[0].value
     assert count_rows(pooled, "rounds") == 0
-    field(page, "Name of the round").set_value("first")
+    field(page, "Round name").set_value("first")
     press(page, "Open the round")
     assert not page.error
     assert "Round first" in html(page)
@@ -305,7 +305,7 @@ def test_a_round_is_opened_once_and_told(pooled: Store) -> None:
 
 def test_a_page_that_shows_an_older_state_opens_no_second_round(pooled: Store) -> None:
     page = run("Round")
-    field(page, "Name of the round").set_value("second")
+    field(page, "Round name").set_value("second")
     open_round(pooled, RoundRequest("first", ["ann", "bob"]))
     press(page, "Open the round")
     assert not page.exception
@@ -325,10 +325,10 @@ def test_a_click_on_a_page_from_before_a_job_starts_nothing(filled: Store) -> No
 def test_a_tag_of_ones_own_is_declared_set_filtered_by_and_offered_to_a_sample(filled: Store) -> None:
     write_query(filled, "e42 blinking", tags=["ambiguous"])
     page = run("Queries")
-    field(page, "Name of the tag").set_value("Error Code!")
+    field(page, "Tag name").set_value("Error Code!")
     press(page, "Add the tag")
     assert "A tag cannot be called" in page.error[0].value
-    field(page, "Name of the tag").set_value("Error Code")
+    field(page, "Tag name").set_value("Error Code")
     press(page, "Add the tag")
     assert not page.error
     assert "error-code" in field(page, "Tag").options

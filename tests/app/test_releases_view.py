@@ -115,7 +115,7 @@ def test_a_freeze_that_must_fail_is_off_with_its_reason(project: Store) -> None:
     assert 'href="/adjudicate">Decide the disputed pairs' in html(page)
     assert button(page, "Freeze the release").disabled
     page = field(page, "Leave disputed pairs out").check().run()
-    field(page, "Name of the release").input("v1")
+    field(page, "Release name").input("v1")
     page = button(page, "Freeze the release").click().run()
     assert "To freeze anyway, give a reason" in page.error[0].value
     assert count_rows(project, "jobs") == 0
@@ -126,7 +126,7 @@ def test_a_lead_freezes_and_exports_with_a_reason_that_is_logged(project: Store,
     decide_pair(project, *DISPUTE, grade=1, reason="only the title fits")
     make_split(project, SplitRequest(tuple(PARTS.items()), 1, LEXICAL))
     page = open_stage("Freeze")
-    field(page, "Name of the release").input("v1")
+    field(page, "Release name").input("v1")
     page = press(project, page, "Freeze the release", "Freeze")
     assert "Froze v1: 8 queries, 16 grades" in html(page)
     page = button(page, "Open v1").click().run()
@@ -159,7 +159,7 @@ def test_a_lead_sets_how_many_sealed_evaluations_an_evaluator_has(project: Store
     freeze(project, "v1")
     page = shown("Access log")
     (number,) = page.number_input
-    assert (number.value, "a month" in number.label) == (10, True)
+    assert (number.value, "per month" in number.label) == (10, True)
     number.set_value(25)
     page = button(page, "Save the number").click().run()
     assert not page.exception

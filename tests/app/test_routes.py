@@ -637,7 +637,7 @@ def test_health_tells_everybody_whether_the_project_can_be_read_and_the_log_why_
     Path(project.path).unlink()
     failing = anyone.get("/health")
     assert failing.status_code == 503
-    told = "The project cannot be read. The log of the server shows why."
+    told = "The project cannot be read. The server's log shows why."
     assert failing.json().items() >= {"status": "failing", "message": told}.items()
     assert "no goldgrade project" in caplog.text
     assert told in enter(anyone, "anna").text
@@ -729,7 +729,7 @@ def test_what_no_page_sends_ends_its_websocket_with_one_line_of_the_log(
             tab.receive_bytes()
     assert ended.value.code == UNREADABLE_CODE
     assert [line.getMessage() for line in caplog.records] == [
-        "A page's connection was closed: the page sent a message that no page of goldgrade sends"
+        "A page's connection was closed: the page sent a message that no goldgrade page sends"
     ]
 
 

@@ -194,7 +194,7 @@ def test_my_consistency_shows_what_was_settled_otherwise_and_nobody_else(running
     set_round_state(running, "first", "closed")
     open_round(running, RoundRequest("again", ["anna"], overlap=1, duplicates=0, again=True))
     waiting = consistency()
-    assert "when you have no items left" in waiting.info[0].value
+    assert "once you have no items left" in waiting.info[0].value
     assert "It answers a part" not in html(waiting)
     set_round_state(running, "again", "closed")
     page = consistency()

@@ -84,7 +84,7 @@ def bring_in(lead: Leading, folder: Path) -> None:
     page = lead.page
     lead.follow("Import documents")
     lead.give("Corpus", corpus(folder))
-    expect(page.get_by_role("combobox", name="Format of the text")).to_have_value("HTML")
+    expect(page.get_by_role("combobox", name="Text format")).to_have_value("HTML")
     lead.bring("The guide shows documents as HTML.")
     lead.follow("See how documents are shown")
     expect(page.get_by_role("article").get_by_role("listitem").first).to_have_text("in winter")
@@ -114,7 +114,7 @@ def open_round(lead: Leading) -> list[str]:
     lead.to("Settings", "Team")
     links = [lead.invite(name) for name in PEOPLE]
     lead.to("Quality", "Rounds")
-    lead.fill("Name of the round", "first")
+    lead.fill("Round name", "first")
     lead.unfold("More options")
     lead.fill("Share of blind duplicates", "0")
     lead.page.get_by_role("button", name="Open the round", exact=True).click()
@@ -189,7 +189,7 @@ def release(lead: Leading) -> None:
     lead.press("Preview the split", "Nothing crosses")
     lead.press("Use this split", "This is the current split.")
     lead.choose("Freeze")
-    lead.fill("Name of the release", "v1")
+    lead.fill("Release name", "v1")
     lead.fill("Why you freeze against the gate", "A trial")
     lead.press("Freeze the release", "Froze v1")
 

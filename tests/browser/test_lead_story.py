@@ -130,7 +130,7 @@ def release(lead: Leading) -> None:
     lead.press("Preview the split", "Nothing crosses")
     lead.press("Use this split", "This is the current split.")
     lead.choose("Freeze")
-    lead.fill("Name of the release", "v1")
+    lead.fill("Release name", "v1")
     lead.fill("Why you freeze against the gate", OVERRIDE)
     lead.press("Freeze the release", "Froze v1: 7 queries, 135 grades")
     lead.press("Open v1", "Frozen on")

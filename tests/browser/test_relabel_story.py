@@ -254,7 +254,7 @@ def test_a_lead_opens_a_quarter_an_annotator_grades_blind_and_the_lead_freezes_a
     settled(page)
     passes_in_light(page, "report")
     page.goto(f"{served.url}/releases?stage=Freeze")
-    page.get_by_label("Name of the release", exact=True).fill("v2")
+    page.get_by_label("Release name", exact=True).fill("v2")
     page.get_by_role("checkbox", name="Keep grades of another version").check(force=True)
     page.get_by_role("textbox", name="Why you freeze against the gate").fill("one person a pair")
     page.get_by_role("button", name="Freeze the release").click()

@@ -85,7 +85,7 @@ def test_the_command_gates_on_clusters_and_prints_what_counts(store: Store, tmp_
     assert [row["where"].split()[1] for row in json.loads(one.stdout)["failed"]] == [number]
     page = (tmp_path / "r.html").read_text()
     assert "Win rates: shares of 1,000 resamples above / level / below" in page
-    assert "A query counts in every region that the query is about." in page
+    assert "A query counts in every region that it is about." in page
 
 
 def test_a_release_without_a_map_says_so(store: Store, tmp_path: Path) -> None:

@@ -76,7 +76,7 @@ GONE = {
     },
     "agreement": {
         ".boundary": "the breakdown by boundary has each",
-        ".evidence.alpha_u": "unitising alpha went; F1 of characters stays",
+        ".evidence.alpha_u": "unitising alpha went; Character F1 stays",
         **{f".between.{name}": "one of the coefficients that went" for name in WENT},
         **{f".between.{name}": "every figure is `value`" for name in NAMED_VALUE},
         **{f".by.{part}[].{name}": "every figure is `value`" for part in PARTS for name in NAMED_VALUE[-2:]},

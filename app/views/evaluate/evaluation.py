@@ -41,7 +41,7 @@ def ask_evaluation(
         index if on_part else None,
         format_func=lambda evaluation: _describe_evaluation(evaluation, overrides),
         key=f"evaluation {release.row.release_id} {part} {newest_id}",
-        placeholder=f"Nothing was evaluated on {part} of {release.row.name} yet. Choose another evaluation",
+        placeholder=f"No evaluation on {part} of {release.row.name} yet. Choose another evaluation",
     )
 
 

@@ -114,8 +114,8 @@ def ask_topics(key: str, refusal: CurationError | None) -> UploadedFile | None:
     with st.expander("My run uses other query ids", expanded=refusal is not None):
         container = st.container()
         ui.note(
-            "Only if your run uses other query ids than this release: upload a table with the id and "
-            "text of each query."
+            "Only if your run uses other query ids than this release: upload a table with each "
+            "query's id and text."
         )
         upload = st.file_uploader(
             option.label, max_upload_size=MAX_UPLOAD_MEGABYTES, key=f"topics {key}", help=option.help

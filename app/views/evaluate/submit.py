@@ -64,9 +64,7 @@ def show(context: PageContext, release: EvaluableRelease, part: str) -> None:
         systems = _ask_systems(context, release, part)
     with right:
         runs, columns = ask_runs(form.key)
-        ui.download(
-            "Download the queries of this release", partial(_read_topics, context, release), "topics.tsv"
-        )
+        ui.download("Download this release's queries", partial(_read_topics, context, release), "topics.tsv")
         refusal = st.session_state.get(_TOPICS_REFUSAL, {}).get(form.key)
         topics = ask_topics(form.key, refusal) if runs else None
     names = sorted({name for name, _ in runs}.union(map(get_system_name, systems)))
@@ -132,13 +130,13 @@ def _make_form(release: EvaluableRelease, part: str, systems: Sequence[str]) -> 
 def _ask_reason(context: PageContext, part: str, key: str) -> str | None:
     """Ask for the reason for evaluating a sealed part, and show which figures the person will see."""
     visible = (
-        "You see figures for all queries and for kinds with ten or more queries, but not for single queries."
+        "You see scores for all queries and for kinds with ten or more queries, but not for single queries."
     )
     if context.annotator.role != "lead":
         with context.store.reading() as cursor:
             remaining = count_remaining(cursor, context.annotator.name, [part], utc_now())
         visible = (
-            "You see the headline measure of each system, rounded to its standard error. Only leads see "
+            "You see each system's headline measure, rounded to its standard error. Only leads see "
             f"full results. You have {pluralize(remaining, 'sealed evaluation')} left this month. Refused "
             "requests count, too."
         )
@@ -200,7 +198,7 @@ def _read_topics(context: PageContext, release: EvaluableRelease) -> str:
 
 def _refuse_unready(request: EvaluateRequest, runs: Uploads, answers: Uploads, sealed: bool) -> None:
     uploads, systems = [*runs, *answers], set(map(get_system_name, request.systems))
-    problems = [] if uploads or systems else ["Choose a system of the project, or upload a run."]
+    problems = [] if uploads or systems else ["Choose one of the project's systems, or upload a run."]
     problems += [f"The system in {file.name} has no name." for name, file in uploads if not name]
     problems += [
         f"{name} is the name of a system that you chose: give the system in {file.name} a different name."
@@ -208,7 +206,7 @@ def _refuse_unready(request: EvaluateRequest, runs: Uploads, answers: Uploads, s
         if name in systems
     ]
     problems += [
-        f"Choose the column of {file.name} for {field.label.lower()}."
+        f"Choose the column in {file.name} for {field.label.lower()}."
         for (_, file), columns in zip(runs, request.columns, strict=True)
         for field in COLUMN_FIELDS
         if columns.get(field.name) == ""
@@ -241,9 +239,9 @@ def _ask_options(form: Form[EvaluateRequest], release: EvaluableRelease, sealed:
 
 def _ask_answers(store: Store, is_lead: bool, key: str) -> tuple[Uploads, dict[str, str | None]]:
     """Ask for answer files; also ask leads for the projects in which the answers were graded."""
-    with st.expander("Answers of the systems"):
+    with st.expander("System answers"):
         files = ask_files(
-            "Files of answers",
+            "Answer files",
             "Name of the answering system",
             key,
             "CSV, TSV or JSON lines with the columns query, answer, contexts and citations. Exact match "
@@ -254,8 +252,8 @@ def _ask_answers(store: Store, is_lead: bool, key: str) -> tuple[Uploads, dict[s
             return files, {guide: _ask_graded_release(store, guide, key) for guide in GUIDES}
         if files:
             ui.note(
-                "A lead can add people's grades of the answers: correctness, faithfulness, and support "
-                "of nuggets."
+                "A lead can add people's grades for the answers: correctness, faithfulness, and nugget "
+                "support."
             )
         return files, {}
 
@@ -264,10 +262,10 @@ def _ask_graded_release(store: Store, guide: str, key: str) -> str | None:
     """Ask for a project with graded answers and for its release; return PROJECT=RELEASE, or None."""
     label = guide.capitalize()
     project = st.selectbox(
-        f"{label}: project with people's grades of the answers",
+        f"{label}: project with people's grades for the answers",
         [NO_PROJECT, *list_neighbor_projects(store)],
         key=f"{guide} {key}",
-        help="Projects in the same folder as this project.",
+        help="Projects in the same folder as this one.",
     )
     if project == NO_PROJECT:
         return None

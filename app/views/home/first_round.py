@@ -76,7 +76,7 @@ def _make_tiles(state: WorkflowState) -> list[_Tile]:
     found = [pluralize(facts.log_rows, "row of logs", "rows of logs")] if facts.logs else []
     found += [pluralize(queries, "query", "queries")] if queries else []
     nothing = "The pages, products or articles that people search: a folder, a zip or a table."
-    no_queries = "What people search for: a log of searches, a list of queries, or queries that you write."
+    no_queries = "What people search for: a search log, a list of queries, or queries that you write."
     alone = "You can grade the first documents alone."
     has_people = people.state == "done"
     return [

@@ -57,7 +57,7 @@ def ask(
     )
     ready, unready = (
         "Imports what the check shows.",
-        "Check the file first. You can import it when the check finds no problem.",
+        "Check the file first. You can import it once the check finds no problems.",
     )
     ui.note(ready if can_import else unready)
     job = context.jobs.get(CHECK)

@@ -50,7 +50,7 @@ def ask_file(context: PageContext, kind: type[ImportRequest]) -> None:
     """Ask for a file, or for a corpus also for a folder; after the upload, the page shows what was sent."""
     takes_documents = kind is CorpusRequest
     formats = f"zip or tar of documents, {TABLES}" if takes_documents else TABLES
-    limit = f"Up to {MAX_UPLOAD_MEGABYTES} MB. Import larger files with the command line."
+    limit = f"Up to {MAX_UPLOAD_MEGABYTES} MB. Import larger files on the command line."
     left, right = st.columns(2) if takes_documents else (st.container(), None)
     upload = left.file_uploader(
         f"{kind.title}: {formats}", max_upload_size=MAX_UPLOAD_MEGABYTES, key="file to import", help=limit
@@ -67,7 +67,7 @@ def ask_file(context: PageContext, kind: type[ImportRequest]) -> None:
     for file in files[:1]:
         try:
             if len(files) > 1:  # a folder arrives as one zip, see `components/folder.js`
-                raise InputError("The folder could not be uploaded. Zip the folder, and upload the zip.")
+                raise InputError("The folder could not be uploaded. Zip it, and upload the zip.")
             store_upload(context.store.path, context.annotator.name, file)
         except CurationError as error:
             ui.problem(error)
@@ -80,10 +80,7 @@ def ask_queries(context: PageContext) -> None:
     """Ask for queries as text, and import them without a file."""
     form = context.acts.form(PASTED)
     text = st.text_area(
-        "Or paste queries, one on each line",
-        key=f"{PASTED} {form.key}",
-        max_chars=MAX_PASTED_LENGTH,
-        height=200,
+        "Or paste queries, one per line", key=f"{PASTED} {form.key}", max_chars=MAX_PASTED_LENGTH, height=200
     )
     wait = context.find_wait(IMPORT)
     if st.button("Import these queries", type="primary", key=f"import {form.key}", disabled=bool(wait)):
@@ -95,7 +92,7 @@ def ask_queries(context: PageContext) -> None:
 def _import_queries(context: PageContext, text: str) -> None:
     queries = [line.strip() for line in text.splitlines() if line.strip()]
     if not queries:
-        raise InputError("Paste at least one query, one on each line.")
+        raise InputError("Paste at least one query, one per line.")
     path = write_lines(context.store.path, PASTED, ({"query": query} for query in queries))
     request = QueriesRequest(str(path), PASTED, format="jsonl")
     context.start_job(IMPORT, dump_job(request, folder=str(path.parent)))

@@ -23,15 +23,15 @@ from curation.store import Annotator, utc_now
 COLUMNS = ["Query", "Document", "You said", "Consensus", "By", "The reviewer's reason"]
 MAX_ROWS = 50
 UPDATES_SENTENCE = (
-    f"Updated once a day, after each {ANSWERS_PER_BLOCK} answers, and when a round closes, so that the "
-    "figures do not reveal which items are repeats."
+    f"Updated once a day, after every {ANSWERS_PER_BLOCK} answers, and when a round closes, so that the "
+    "values do not reveal which items are repeats."
 )
 
 
 def show(annotator: Annotator) -> None:
     st.title("My consistency", anchor=False)
     st.html(f'<p class="gs-quiet">{page_link(PageLink("Back to Label", "?"))}</p>')
-    ui.purpose("Some items come to you twice. This page shows how often your two grades agree.")
+    ui.purpose("You get some items twice. This page shows how often your two grades agree.")
     store = project_store()
     queue = read_queue(store, annotator.name, limit=0)
     consistency = estimate_own_consistency(store, annotator.name)
@@ -47,7 +47,7 @@ def show(annotator: Annotator) -> None:
     columns[1].metric("This hour", f"{pace.answers_last_hour:,}")
     columns[2].metric("Seconds each", decimal(pace.median_seconds, 1))
     with columns[2]:
-        ui.note("Median time on screen of your last 50 answers.")
+        ui.note("Median time on screen for your last 50 answers.")
     if consistency is not None:
         _show_share(columns[3], consistency)
     _show_differences(find_own_differences(store, annotator.name), guide)
@@ -68,11 +68,11 @@ def _show_share(column: st.delta_generator.DeltaGenerator, consistency: Estimate
 
 
 def _show_differences(report: OwnDifferences, guide: Guide) -> None:
-    ui.heading("Pairs whose final grade differs from your grade")
+    ui.heading("Pairs whose final grade differs from yours")
     if report.waits:
         st.info(
-            "This page compares your grades with the consensus when you have no items left. Until then an "
-            "item can come to you a second time, and you should grade it without knowing the consensus."
+            "This page compares your grades with the consensus once you have no items left. Until then, you "
+            "may get an item a second time, and you should grade it without knowing the consensus."
         )
         return
     if report.share.value is not None:

@@ -36,7 +36,7 @@ def show(context: PageContext) -> None:
     state = read_cached_state(context.store, fingerprint)
     if state is None:
         st.info(
-            "Coverage is not measured yet. Measuring finds topics in the documents and groups them by "
+            "Coverage has not been measured yet. Measuring finds topics in the documents and groups them by "
             "meaning into regions. The first measurement reads the whole corpus and takes minutes."
         )
         show_missing_stage(context.store, context.annotator, "import")

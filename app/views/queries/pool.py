@@ -42,7 +42,7 @@ def show(context: PageContext) -> None:
         try:
             contributions = compute_contributions(context.store, read_relevance(context.store))
         except RefusedError:
-            st.info("No pool is built yet.")
+            st.info("No pool has been built yet.")
             show_missing_stage(context.store, context.annotator, "sample")
         else:
             _show_contributions(contributions)

@@ -100,7 +100,7 @@ def _ask_name(context: PageContext, state: CoverageState, number: int) -> None:
     form = context.acts.form("rename region")
     with st.form("rename"):
         name = st.text_input(
-            "Name of the region",
+            "Region name",
             state.map.clusters[number].name,
             max_chars=MAX_NAME_LENGTH,
             key=f"name {number} {form.key}",

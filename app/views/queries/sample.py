@@ -61,7 +61,7 @@ def show(context: PageContext) -> None:
         if draws:
             context.show_result(draws[-1])
         if sample is None:
-            st.info("No sample has been drawn yet. You need none to judge imported or written queries.")
+            st.info("No sample has been drawn yet. You do not need one to judge imported or written queries.")
             show_missing_stage(context.store, context.annotator, "import")
         else:
             _show_drawn_queries(context, sample)
@@ -114,8 +114,8 @@ def _confirm_replacement(context: PageContext, sample: SampleReport) -> None:
         ui.sentences(
             f"The sample has {pluralize(sample.size, 'query', 'queries')}, and people have judged "
             f"{judged:,} of them.",
-            "Judgments and the queries of rounds stay. The other queries are removed unless the new "
-            "sample draws them, too.",
+            "Judgments and the rounds' queries stay. Other queries are removed unless the new sample "
+            "also draws them.",
         )
         with st.container(horizontal=True):
             must_wait, key = context.find_wait("sample") is not None, f"replace {context.last_job_id}"
@@ -143,10 +143,7 @@ def _ask_top_up(context: PageContext, sample: SampleReport, strata: Sequence[str
 def _ask_quotas(label: str, strata: Sequence[str]) -> str:
     example = "\n".join(f"{name}=40" for name in strata[:2]) or "head=40\ntail=60"
     return st.text_area(
-        label,
-        placeholder=example,
-        height=88,
-        help="Enter one quota on each line, such as tail=40 or tail=30%.",
+        label, placeholder=example, height=88, help="Enter one quota per line, such as tail=40 or tail=30%."
     )
 
 
@@ -193,9 +190,9 @@ def _ask_leaving(context: PageContext, chosen: list[str]) -> None:
     acts, store = context.acts, context.store
     form = acts.form("leave out")
     with st.form("leave out"):
-        reason = st.text_input("Reason to leave out the chosen queries", key=f"reason {form.key}")
+        reason = st.text_input("Reason for leaving out the chosen queries", key=f"reason {form.key}")
         ui.note(
-            "New rounds do not show these queries. In estimates, the other queries of the same stratum "
+            "New rounds do not show these queries. In estimates, other queries in the same stratum "
             "count more."
         )
         with st.container(horizontal=True):

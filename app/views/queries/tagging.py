@@ -126,7 +126,7 @@ def _count(queries: Sequence[TaggedQuery]) -> str:
 def _offer_rules(context: PageContext) -> None:
     with st.form("find tags"):
         st.markdown("**Tags by rule**")
-        ui.note(f"Rules set the tags {', '.join(query_tags.RULE_TAGS)}. People set all other tags.")
+        ui.note(f"Rules set the tags {', '.join(query_tags.RULE_TAGS)}. People set all others.")
         submitted = context.submit_button("Look for tags", "tags")
     if submitted:
         context.request_job("tags", TagsRequest())
@@ -136,13 +136,13 @@ def _ask_new_tag(context: PageContext) -> None:
     acts, form = context.acts, context.acts.form("declare tags")
     with st.form("declare tags"):
         st.markdown("**A tag of your own**")
-        name = st.text_input("Name of the tag", placeholder="such as error-code", key=f"tag {form.key}")
+        name = st.text_input("Tag name", placeholder="such as error-code", key=f"tag {form.key}")
         submitted = st.form_submit_button("Add the tag", key=f"declare {form.key}")
     if submitted:
         by = acts.by
         acts.do(form, lambda: query_tags.declare_tags(context.store, [query_tags.to_tag_name(name)], by, by))
     elif form.result is not None:
-        ui.sentences("Tag added. Choose it above." if form.result else "This tag exists already.")
+        ui.sentences("Tag added. Choose it above." if form.result else "This tag already exists.")
 
 
 def _ask_query(context: PageContext, people_tags: Sequence[str]) -> None:

@@ -42,7 +42,7 @@ def ask_tasks(context: PageContext, state: CoverageState) -> None:
         writers = st.multiselect(
             "Writers", [person.name for person in people], default=select_default_names(people)
         )
-        seed = st.number_input("Seed for the choice of documents and styles", value=0, step=1)
+        seed = st.number_input("Seed for choosing documents and styles", value=0, step=1)
         submitted = submit_button("Open the tasks", "open tasks", form, state.map.map_id)
     result: writing_tasks.OpenedTasks | None = form.result
     if submitted:
@@ -88,8 +88,8 @@ def show_written(context: PageContext, state: CoverageState) -> None:
             words=True,
         )
     ui.note(
-        "To have written queries judged, build the pool again and open a round. After the last document of a "
-        "query, people say whether the corpus answers it."
+        "To have written queries judged, build the pool again and open a round. After a query's last "
+        "document, people say whether the corpus answers it."
     )
 
 

@@ -38,8 +38,11 @@ NO_QUERY = "The address names no query. Open a query from a table on another pag
 NUGGET_TITLES = ("Nuggets, vital", "Nuggets, okay")
 RELEASES = "Releases"
 SOURCES = {"traffic": "from the log", "imported": "imported", "written": "written", "synthetic": "synthetic"}
-SEALED = "The judgments of this query are sealed by a release: grades, votes and decisions are hidden."
-NUGGET_FIELDS = ("Facts that a good answer must have, one a line", "Facts that are good to have, one a line")
+SEALED = "A release seals this query's judgments: grades, votes and decisions are hidden."
+NUGGET_FIELDS = (
+    "Facts that a good answer must have, one per line",
+    "Facts that are good to have, one per line",
+)
 PROPOSALS_HELP = "A model proposed these lines. Change or delete lines, then save the rest as nuggets."
 
 
@@ -112,7 +115,7 @@ def _show_counts(query_documents: QueryDocuments) -> None:
     if withheld := len(query_documents.documents) - len(open_documents):
         ui.note(
             f"{pluralize(withheld, 'document is', 'documents are')} among your own items. Other people's "
-            "judgments of your items appear here when you have graded all your items."
+            "judgments of your items appear here once you have graded all your items."
         )
 
 
@@ -127,10 +130,7 @@ def _edit_words(store: Store, acts: Acts, facts: QueryFacts) -> None:
             help="Annotators read this below the query. Releases include it.",
         )
         note = st.text_area(
-            "Notes of the team",
-            facts.texts.note,
-            key=f"note {form.key}",
-            help="Annotators do not see these notes.",
+            "Team notes", facts.texts.note, key=f"note {form.key}", help="Annotators do not see these notes."
         )
         if submit_button("Save", "edit query", form, digest(*facts.texts)):
             new_texts = EditedTexts(need, note)

@@ -41,7 +41,7 @@ def _ask_monthly_limit(context: PageContext) -> None:
         limit = read_monthly_limit(cursor)
     with st.form(f"sealed limit {form.key}", border=False):
         new_limit = st.number_input(
-            "Sealed evaluations a month, for each evaluator and sealed part", 0, None, limit, 1, width=320
+            "Sealed evaluations per month, for each evaluator and sealed part", 0, None, limit, 1, width=320
         )
         submitted = st.form_submit_button("Save the number")
     if submitted:

@@ -35,9 +35,9 @@ STEP_STATES: Mapping[str, State] = {"ok": "done", "unknown": "not begun"}
 
 LINKS = {
     "opinions": PageLink("See who has open items", "/rounds"),
-    "open rounds": PageLink("Go on with the rounds", "/rounds"),
+    "open rounds": PageLink("Continue the rounds", "/rounds"),
     "disputes": PageLink("Decide the disputed pairs", "/adjudicate"),
-    "pace": PageLink("See the pace of each person", "/agreement"),
+    "pace": PageLink("See each person's pace", "/agreement"),
     ALPHA: PageLink("See where people disagree", "/agreement"),
     CONSISTENCY: PageLink("See how often people repeat their grades", "/agreement"),
 }
@@ -89,7 +89,7 @@ def _open(name: str) -> None:
 
 def _show_contents(draft: ReleaseDraft) -> None:
     ui.heading("Contents")
-    draw_part_bars("Contents of the release by part", list(draft.queries), draft.queries, draft.grades)
+    draw_part_bars("The release's contents by part", list(draft.queries), draft.queries, draft.grades)
     if draft.without_relevant:
         queries_have = pluralize(sum(draft.without_relevant.values()), "query has", "queries have")
         ui.sentences(f"{queries_have} no relevant document.")
@@ -119,7 +119,7 @@ def _ask_freeze(context: PageContext, draft: ReleaseDraft) -> None:
     form = _make_form({"share": [IDENTICAL], "seal": unsealed})
     form.ask_rest("override", "reason")
     with st.form(f"freeze {context.form.key}", border=False):
-        name = st.text_input("Name of the release", placeholder="such as v2", max_chars=64).strip()
+        name = st.text_input("Release name", placeholder="such as v2", max_chars=64).strip()
         if not is_open:
             form.ask("override")
         submitted = context.submit_button(

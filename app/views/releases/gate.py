@@ -26,7 +26,7 @@ NAMES = {
 }
 OVERRIDE_HELP = (
     "If a threshold is missed or cannot be checked, you need a reason to freeze. The release stores the "
-    "reason, who gave it and the missed figures, and shows them on its page and card."
+    "reason, who gave it and the missed values, and shows them on its page and card."
 )
 SINGLE_HELP = (
     "With one annotator, agreement cannot be measured. The gate then requires none, and each release says so."

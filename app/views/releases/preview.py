@@ -62,7 +62,9 @@ def _describe_changes(preview: SplitPreview) -> list[str]:
         lines.append(f"{queries_keep} the part of an earlier release.")
     if preview.moved is not None:
         added = ", ".join(f"{part.part} {part.added:,}" for part in preview.parts if part.added)
-        lines.append(f"New in this split: {added}." if added else "No query is new in this split.")
+        lines.append(
+            f"New since the current split: {added}." if added else "No query is new since the current split."
+        )
         lines.append(
             f"{pluralize(preview.moved, 'query changes its part', 'queries change their parts')}."
             if preview.moved

@@ -53,7 +53,7 @@ def _show_report(context: PageContext) -> None:
         by_quarter = {row.quarter: row for row in reversed(read_work(cursor)) if row.round is not None}
     if not by_quarter:
         st.info(
-            "No re-labeling has been opened yet. The report of a quarter appears here when people have "
+            "No re-labeling has been opened yet. A quarter's report appears here once people have "
             "judged its pairs."
         )
         return
@@ -73,6 +73,6 @@ def _describe_round(work: QuarterWork) -> str:
     if work.state == DONE:
         return f"Round {work.round}, done: {done}."
     return (
-        f"Round {work.round}, {work.state}: {done}. The figures count only pairs that everyone asked has "
+        f"Round {work.round}, {work.state}: {done}. The values count only pairs that everyone asked has "
         "judged."
     )

@@ -49,7 +49,7 @@ def _show_pairs(set_staleness: SetStaleness) -> None:
         f"The score is the weighted mean of its known components ({weights}); a dash marks an unknown "
         "component, which is left out. A pair with a score of "
         f"{MIN_STALE_SCORE:g} or more is stale, unless it was judged this quarter and its document and the "
-        "guide have not changed since. For sealed pairs the component for the guide is hidden, because it "
+        "guide have not changed since. For sealed pairs, the guide component is hidden, because it "
         "depends on the grade."
     )
 

@@ -40,7 +40,7 @@ def show(context: PageContext) -> None:
     plan = _read_newest_plan(context.store)
     if plan is None:
         with right:
-            st.info("There is no plan yet. Annotators see nothing of a plan until you open it as a round.")
+            st.info("There is no plan yet. Annotators do not see a plan until you open it as a round.")
         return
     with left:
         _offer_opening(context, plan)
@@ -79,7 +79,7 @@ def _show_summary(plan: StoredPlan) -> None:
 
 
 def _show_pairs(plan: StoredPlan) -> None:
-    with st.expander(f"All pairs of the plan ({len(plan.pairs):,})"):
+    with st.expander(f"All the plan's pairs ({len(plan.pairs):,})"):
         ui.tables(planning_sections.make_plan_pair_table(plan, MAX_ROWS))
     if plan.queries:
         with st.expander(f"Queries that leave or join ({len(plan.queries):,})"):
@@ -92,7 +92,7 @@ def _offer_opening(context: PageContext, plan: StoredPlan) -> None:
     if plan.round is not None:
         with context.store.reading() as cursor:
             (work,) = (row for row in read_work(cursor) if row.plan_id == plan.plan_id)
-        ui.note(f"The plan of {plan.quarter} {STATE_SENTENCES[work.state].format(plan.round)}")
+        ui.note(f"The plan for {plan.quarter} {STATE_SENTENCES[work.state].format(plan.round)}")
         return
     with context.store.reading() as cursor:
         people = list_eligible_annotators(cursor)

@@ -39,7 +39,7 @@ def show(context: PageContext) -> None:
     if new_rule != rule:
         rows.append(_make_bar(consensus_rule.NAMES[new_rule.name], new_counts))
     if counts.pairs:
-        draw_bars("Number of pairs by where the grade comes from", ORIGINS, rows)
+        draw_bars("Number of pairs by source of the grade", ORIGINS, rows)
     _offer_change(context, rule, new_rule, changes)
     if new_rule.by_errors:
         _show_errors(figures.figure(data_state, dawid_skene.estimate_errors_by_rule, new_rule))

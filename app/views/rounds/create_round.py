@@ -52,7 +52,7 @@ def _ask_round(store: Store, acts: Acts, fields: Form[RoundRequest], key: str, p
     if problem is None:
         _show_cost(store, acts, request)
     with st.form("round", border=False):
-        name = st.text_input("Name of the round", placeholder="such as 2026-q4").strip()
+        name = st.text_input("Round name", placeholder="such as 2026-q4").strip()
         form = acts.form("round")
         submitted = submit_button("Open the round", "open round", form, key, problem is not None)
         if problem is not None:

@@ -26,11 +26,11 @@ from curation.relabeling.fixed_reports import close_round
 from curation.store import Store, utc_now
 
 ACTIONS = {
-    "Pause": ("paused", "“{}” is paused: annotators see no items of it until you resume it."),
-    "Resume": ("open", "“{}” is open again: annotators see its items."),
+    "Pause": ("paused", "“{}” is paused: annotators see none of its items until you resume it."),
+    "Resume": ("open", "“{}” is open again: annotators can see its items."),
     "Close": (
         "closed",
-        "“{}” is closed: annotators see no more items of it. Late answers are kept and marked as late.",
+        "“{}” is closed: annotators no longer see its items. Late answers are kept and marked as late.",
     ),
     "Delete": (
         "deleted",
@@ -78,7 +78,7 @@ def show(store: Store, status: RoundStatus, acts: Acts) -> None:
 
 
 def _describe_questions(round_: ShownRound) -> str:
-    lists_sentence = " Annotators see the documents of a query as a list." if round_.shows_lists else ""
+    lists_sentence = " Annotators see a query's documents as a list." if round_.shows_lists else ""
     if not round_.ask_from:
         return f"This round does not ask whether the corpus answers a query.{lists_sentence}"
     queries = "any query" if round_.ask_from == 1 else f"a query with {round_.ask_from} documents or more"

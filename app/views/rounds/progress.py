@@ -58,8 +58,8 @@ def _show_progress(status: RoundStatus, work: list[AnnotatorWork]) -> None:
     ui.tables(build_progress_table(status, work))
     ui.note(
         "“Answered” counts blind duplicates, too. A pair is complete when everyone asked has answered it "
-        "once. “Seconds” is the median time on screen. “Hours” is working time, without pauses over ten "
-        "minutes. A dash means fewer than ten answers."
+        "once. “Seconds” is the median time on screen. “Hours” is working time, excluding pauses of over "
+        "ten minutes. A dash means fewer than ten answers."
     )
     too_fast = [f"{person.annotator} {person.hourly:,.0f}" for person in work if person.too_fast]
     if too_fast:

@@ -77,7 +77,9 @@ def _ask_schedule(context: PageContext) -> None:
             with column:
                 schedule_form.ask(name)
         with st.container(horizontal=True):
-            saving = st.form_submit_button("Change the schedule" if schedule else "Take backups by schedule")
+            saving = st.form_submit_button(
+                "Change the schedule" if schedule else "Take backups on a schedule"
+            )
             ending = schedule is not None and st.form_submit_button("End the schedule")
     if saving or ending:
         new_schedule = schedule_form.request() if saving else None

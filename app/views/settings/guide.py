@@ -71,7 +71,7 @@ def _show_versions(store: Store, _: Acts, editor: GuideEditor | None) -> None:
         names = {DRAFT: "My draft", **names}
     if len(names) < 2:
         ui.note(
-            "Nothing to compare yet. This page compares versions when there is a second version or a draft."
+            "Nothing to compare yet. This page compares versions once there is a second version or a draft."
         )
         return
     ui.heading("Changes")

@@ -84,7 +84,7 @@ def _ask_template(template: PresentationTemplate, names: Sequence[str], version:
         key=f"title {version}",
     )
     body = st.segmented_control(
-        "Format of the text",
+        "Text format",
         list(MARKUPS),
         default=template.body,
         required=True,
@@ -109,7 +109,7 @@ def _ask_field(field: TemplateField, index: int, key: str) -> TemplateField:
     name = field.field
     with st.container(horizontal=True, vertical_alignment="bottom"):
         label = st.text_input(
-            f"Label of {ui.literal(name)}",
+            f"Label for {ui.literal(name)}",
             field.name,
             max_chars=40,
             key=f"label {name} {key}",

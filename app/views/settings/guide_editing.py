@@ -54,7 +54,7 @@ def _show_start(store: Store, acts: Acts, others: Sequence[GuideDraft], editor: 
         guide = current_guide(cursor)
     sources: dict[str, Callable[[], str]] = {f"Current guide: {guide.title}": lambda: compose_source(guide)}
     for other in others:
-        sources[f"The draft of {other.author}, {other.saved_at:%d %b %H:%M} UTC"] = partial(str, other.source)
+        sources[f"{other.author}'s draft, {other.saved_at:%d %b %H:%M} UTC"] = partial(str, other.source)
     for shipped in read_shipped_guides():
         sources[f"Comes with goldgrade: {shipped.title}"] = partial(str, shipped.source)
     form = acts.form(GUIDE_FORM)
@@ -67,19 +67,19 @@ def _show_start(store: Store, acts: Acts, others: Sequence[GuideDraft], editor: 
         source = sources[name] if file is None else partial(read_small_text, file, 4 * MAX_SOURCE_LENGTH)
         acts.do(form, lambda: replace_draft(store, source(), acts.by, editor))
     if editor is not None:
-        ui.note("The project keeps your present draft in its record.")
+        ui.note("The project keeps your current draft in its record.")
 
 
 def _show_other_version(editor: GuideEditor, stored: GuideDraft) -> None:
     st.warning(
         f"Your draft was saved in another window at {stored.saved_at:%H:%M} UTC. Load the saved text. The "
-        "text of this window is below, so that you can copy parts of it.",
+        "text in this window is below, so that you can copy parts of it.",
         icon=":material/sync_problem:",
     )
     if st.button("Load the saved text", type="primary"):
         editor.load(stored)
         st.rerun()
-    with st.expander("The text of this window"):
+    with st.expander("The text in this window"):
         st.code(editor.unsaved_source, language=None, wrap_lines=True)
 
 
@@ -96,7 +96,7 @@ def _show_actions(store: Store, acts: Acts, editor: GuideEditor, others: Sequenc
     for other in others:
         ui.note(
             f"{other.author} is also writing a draft, last saved on {other.saved_at:%d %b at %H:%M} UTC. "
-            "Start again from that draft to go on with its text."
+            "Start again from that draft to continue with its text."
         )
 
 

@@ -19,7 +19,7 @@ PURPOSES = {
     QUERIES: "Write queries that users would ask, for documents that no query finds yet.",
     ANSWERS: "Write correct answers to queries. Several people write answers to a query independently.",
     DECIDE: "Choose the reference answer where the written answers differ.",
-    QUESTIONS: "Let a language model propose questions for documents of the corpus.",
+    QUESTIONS: "Let a language model propose questions for documents in the corpus.",
     TASKS: "Choose who writes reference answers, and for which queries.",
 }
 

@@ -19,10 +19,10 @@ from curation.store import Store
 
 MAX_ROWS = 100
 STATE_CHANGES = {
-    True: ("Reopen", "Writers see the unanswered queries of this task again."),
+    True: ("Reopen", "Writers see this task's unanswered queries again."),
     False: (
         "Close",
-        "Writers get no more queries of this task. Queries with missing answers go to a reviewer.",
+        "Writers get no more queries from this task. Queries with missing answers go to a reviewer.",
     ),
 }
 
@@ -48,7 +48,7 @@ def _ask_task(store: Store, acts: Acts, names: list[str], initial_names: list[st
     fields = Form(AnswerTaskRequest, start, form.key, {"writers": names, "tag": tags})
     with st.form(f"task {form.key}"):
         fields.ask("name", "writers", "overlap", "tag", "most", "show")
-        with st.expander("Number of documents, rule of agreement, seed"):
+        with st.expander("Number of documents, agreement rule, seed"):
             fields.ask("documents", "bound", "seed")
         fields.ask_rest("queries")
         submitted = st.form_submit_button("Open the task", type="primary", key=f"open {form.key}")

@@ -15,9 +15,9 @@ from curation.queries.requests import QuestionRequest
 JOB = "write questions"
 MAX_ROWS = 100
 HOW_TO_SET_UP = (
-    "An operator sets the address and the name of a model where the app runs, in the environment variables "
-    "GOLDGRADE_LLM_URL and GOLDGRADE_LLM_MODEL. Ollama, vLLM, LM Studio, Azure and OpenAI have such an "
-    "address. The key of the model is in GOLDGRADE_LLM_KEY."
+    "On the machine that runs the app, an operator sets the model's address and name in the environment "
+    "variables GOLDGRADE_LLM_URL and GOLDGRADE_LLM_MODEL. Ollama, vLLM, LM Studio, Azure and OpenAI offer "
+    "such an address. The model's key is in GOLDGRADE_LLM_KEY."
 )
 
 

@@ -30,9 +30,9 @@ _COMPARED_WITH = {"f1": "reference answers", WEIGHTED: "nuggets", CITATION_SCORE
 MAX_DRAWN = 12
 """Maximum number of systems in the drawing; the table has all systems."""
 _DEFINITIONS = {
-    "f1": "Exact match and F1 are computed as in SQuAD: the best value over all reference answers.",
-    WEIGHTED: f"{WEIGHTED} is the share of the nuggets that answers support; okay nuggets weigh half.",
-    CITATION_SCORES[0]: "Citation precision is the share of an answer's cited chunks that hold evidence "
+    "f1": "Exact match and F1 follow SQuAD: the best value over all reference answers.",
+    WEIGHTED: f"{WEIGHTED} is the share of nuggets that answers support; okay nuggets count half.",
+    CITATION_SCORES[0]: "Citation precision is the share of an answer's cited chunks that contain evidence "
     "for the query. Citation recall is the share of documents with evidence whose evidence the answer cites.",
     CORRECTNESS: "Correctness is people's grade, as a share of the scale.",
     FAITHFULNESS: "Faithfulness is people's grade, as a share of the scale.",
@@ -52,8 +52,8 @@ def write_support_findings(evaluation: AnswerEvaluation) -> list[str]:
     ungraded = [system for system in evaluation.systems if system.ungraded.get(SUPPORT)]
     incomplete = [system.name for system in ungraded if system.missing + system.empty]
     if incomplete:
-        why = "not all answers are graded for support, and queries without an answer count 0"
-        findings.append(f"{', '.join(incomplete)}: {why}, so means of nuggets are too low.")
+        why = "not all answers are graded for support, and queries without an answer count as 0"
+        findings.append(f"{', '.join(incomplete)}: {why}, so nugget means are too low.")
     for run in evaluation.judged.runs[:5] if evaluation.judged else ():
         score = run.overall.get(WEIGHTED)
         if score is not None:
@@ -70,7 +70,7 @@ def write_answers(evaluation: AnswerEvaluation | None) -> list[Section]:
         return []
     measures = choose_shown_measures(evaluation)
     compared = count_compared_queries(evaluation)
-    sentence = f"{compared} A query that a system did not answer counts 0. {define_measures(measures)}"
+    sentence = f"{compared} A query that a system did not answer counts as 0. {define_measures(measures)}"
     counts = ["answered", "missing", "empty"]
     if evaluation.unanswerable:
         sentence += (
@@ -89,8 +89,8 @@ def write_answers(evaluation: AnswerEvaluation | None) -> list[Section]:
     count = evaluation.sealed_count.sentence if evaluation.sealed_count else ""
     tables = (overall, *_tables_by_facet(evaluation, measures))
     answers = Section("Answers", sentence, (_draw_measures(evaluation),), tables, count)
-    title, graded = "Support of nuggets with a judge", "all nuggets of the answers to"
-    note = " The estimates cover all queries: a query without an answer counts 0, and is not counted in n."
+    title, graded = "Nugget support with a judge", "all nuggets of the answers to"
+    note = " The estimates cover all queries: a query without an answer counts as 0, but not in n."
     return [answers, *make_judge_sections(evaluation.judged, title, graded, note)]
 
 
@@ -153,7 +153,7 @@ def _draw_measures(evaluation: AnswerEvaluation) -> Markup:
     for system in evaluation.systems[:MAX_DRAWN]:
         marks = [make_mark("", system.overall[measure], "no figure") for measure in measures]
         rows.append(DotRow(system.name, "", marks))
-    return draw_dot_plot("Answers of each system", measures, rows)
+    return draw_dot_plot("Each system's answers", measures, rows)
 
 
 def write_triples(evaluation: Evaluation, answers: AnswerEvaluation) -> list[Section]:
@@ -207,7 +207,7 @@ def _triple_remark(evaluation: Evaluation, answers: AnswerEvaluation) -> str:
     runs = {run.name for run in evaluation.runs}
     if runs.isdisjoint(system.name for system in answers.systems):
         remarks.append(
-            "No run has the name of a file of answers: give a system's run and its answers the same "
+            "No run has the same name as an answer file: give a system's run and its answers the same "
             "name to see the system in one row."
         )
     measures = choose_shown_measures(answers)

@@ -12,8 +12,8 @@ from curation.evaluation.report.cells import format_figure
 from curation.releases.coverage import describe_map
 
 AGGREGATION_REMARK = (
-    "Overall is the mean over queries. Macro and median are over the strata's means, worst is the lowest "
-    "mean of a stratum with ten queries or more. A stratum with few queries has an uncertain mean, so "
+    "Overall is the mean over queries. Macro and median are over the strata's means; worst is the lowest "
+    "mean of any stratum with ten queries or more. A stratum with few queries has an uncertain mean, so "
     "the worst mean is uncertain, too."
 )
 
@@ -23,7 +23,7 @@ def write_other_means(evaluation: Evaluation) -> list[Section]:
     headline = evaluation.measures[0]
     columns = ("system", "mean", "for all searches", "over strata alike", "median", "worst stratum")
     rows = tuple(_make_averages_row(system, headline) for system in evaluation.runs)
-    sentence = "The plain mean counts each query the same. "
+    sentence = "The plain mean counts each query equally. "
     if any(system.traffic[headline].value is not None for system in evaluation.runs if system.traffic):
         sentence += (
             "The estimate for all searches weights each query by the number of searches that the query "
@@ -32,7 +32,7 @@ def write_other_means(evaluation: Evaluation) -> list[Section]:
     else:
         sentence += "No evaluated query was drawn from the traffic, so there is no estimate for all searches."
     if evaluation.sealed:
-        sentence += "\nA median is the value of a query, so it is not shown for a sealed part."
+        sentence += "\nA median is a single query's value, so it is not shown for a sealed part."
     means = Section("Weighted averages", sentence, (), (Table(f"{headline}, by weighting", columns, rows),))
     return [means, *(_write_summary(evaluation, summary) for summary in evaluation.summaries)]
 

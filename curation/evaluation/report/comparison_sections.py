@@ -50,9 +50,9 @@ def _compare_overall(evaluation: Evaluation, measure: str, compared: Sequence[Co
             for row in board
         )
         columns = ("system", measure, "group", "possible ranks", "better than")
-        tables.insert(0, Table("Systems with a common letter cannot be distinguished", columns, rows))
+        tables.insert(0, Table("Systems that share a letter cannot be distinguished", columns, rows))
     sentence = (
-        "Differences compare values of the same queries. "
+        "Differences compare values for the same queries. "
         f"{describe_p(compared[0].deciding_test, len(compared))} “Detects” is the smallest difference that "
         "this many queries would find 80 % of the time."
     )
@@ -125,14 +125,14 @@ def write_strata(evaluation: Evaluation) -> list[Section]:
 
 def _write_facet(evaluation: Evaluation, facet: str) -> Section:
     headline = evaluation.measures[0]
-    sentence = f"{headline} of each kind of query. A figure of few queries is uncertain; see its interval."
+    sentence = f"{headline} for each kind of query. A value over few queries is uncertain; see its interval."
     if evaluation.sealed:
         sentence += f"\nKinds with fewer than {MIN_QUERIES} sealed queries show only the number of queries."
     if len(evaluation.runs) > MAX_SERIES:
         sentence += f"\nThe chart shows the first {MAX_SERIES} systems; the table shows all of them."
     values, remark = _choose_values([system.strata[facet] for system in evaluation.runs])
     sentence += f"\n{remark}" if remark else ""
-    sentence += "\nA query counts in every region that the query is about." if facet == CLUSTER else ""
+    sentence += "\nA query counts in every region that it is about." if facet == CLUSTER else ""
     if facet == GRID and evaluation.coverage is not None:
         sentence += f"\n{describe_grid(evaluation.coverage)}"
     title, systems = f"{headline} by {facet}", [system.name for system in evaluation.runs]

@@ -52,5 +52,5 @@ def make_condition_sections(conditions: Sequence[CheckedCondition]) -> list[Sect
                 rows.append((row.system, row.where, *figures))
             tables.append(Table(f"Failed: {condition.condition}", columns, tuple(rows)))
     if not remarks and not tables:
-        remarks.append("No condition of --fail-if holds.")
+        remarks.append("No --fail-if condition holds.")
     return [Section("Conditions", "\n".join(remarks), (), tuple(tables))]

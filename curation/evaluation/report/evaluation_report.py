@@ -107,7 +107,7 @@ def write_findings(evaluation: Evaluation, answers: AnswerEvaluation | None = No
     if evaluation.sealed_count:
         parts = ", ".join(evaluation.sealed)
         sentences.append(evaluation.sealed_count.sentence)
-        sentences.append(f"{parts} is sealed: figures that rest on fewer than ten queries are hidden.")
+        sentences.append(f"{parts} is sealed: values that rest on fewer than ten queries are hidden.")
     return sentences
 
 
@@ -116,7 +116,7 @@ def warn_of_source(evaluation: Evaluation) -> list[str]:
     written = say_synthetic(evaluation.synthetic, evaluation.queries) if evaluation.synthetic else ""
     kind = "other" if written else "synthetic"
     left_out = pluralize(evaluation.apart, f"{kind} query is", f"{kind} queries are")
-    apart = f"{left_out} evaluated apart: no figure averages synthetic queries with other queries."
+    apart = f"{left_out} evaluated separately: no value averages synthetic queries with other queries."
     return [*([written] if written else []), *([apart] if evaluation.apart else [])]
 
 
@@ -268,9 +268,9 @@ def explain_gains(evaluation: Evaluation) -> str:
     missing = (
         ""
         if len(choose_headlines(evaluation)) == 2
-        else " Name both measures if you compare with such figures."
+        else " Name both measures if you compare with such scores."
     )
     return (
         f"{exponential} has the gain 2^grade − 1, {linear} the grade itself, as in trec_eval, BEIR and "
-        f"MTEB: compare only figures with the same gain.{missing}"
+        f"MTEB: compare only scores with the same gain.{missing}"
     )

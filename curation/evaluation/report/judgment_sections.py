@@ -28,7 +28,7 @@ def write_judged(evaluation: Evaluation) -> list[Section]:
         note = "no document was returned" if judged is None else f"{percent(judged, 1)} judged"
         rows.append(Mark(system.name, Estimate(judged), note))
     caption = (
-        "Share of judged documents among the documents that a measure reads (the whole list for a "
+        "Share of judged documents among those that a measure uses (the whole list for a "
         "measure without a depth)"
     )
     shares_table = tabulate_measures(caption, evaluation, lambda figure: percent(figure.judged, 1))
@@ -50,9 +50,9 @@ def write_judged(evaluation: Evaluation) -> list[Section]:
     if unjudged is not None:
         pool = f"{percent(unjudged)} of the pairs that systems proposed for the pool have no grade."
     rule = "Unjudged documents count as not relevant."
-    sentence = f"{rule} The fewer documents are judged, the less reliable is a figure. {pool}"
+    sentence = f"{rule} The fewer documents are judged, the less reliable a value is. {pool}"
     drawing = draw_share_bars(
-        f"Judged share of the documents that {headline} reads", ("judged", "not judged"), rows
+        f"Judged share of the documents that {headline} uses", ("judged", "not judged"), rows
     )
     return [Section("What was judged", sentence, (drawing,), tuple(tables))]
 
@@ -92,7 +92,7 @@ def write_hard_negatives(evaluation: Evaluation) -> list[Section]:
     columns = ("system", "measure", "without", "with", "difference", "returned")
     tables = (Table("Without hard negatives, and with them", columns, tuple(rows)),) if rows else ()
     hidden = ", ".join(system.name for system in evaluation.runs if system.name not in effect.systems)
-    why = "the figures would reveal fewer than ten queries of a sealed part."
+    why = "the values would reveal fewer than ten queries in a sealed part."
     return [Section("Hard negatives", sentence, (), tables, f"Left out: {hidden}; {why}" if hidden else "")]
 
 
@@ -107,7 +107,7 @@ def write_abstention(evaluation: Evaluation) -> list[Section]:
         f"judged documents, {refusal.answerable:,} have a relevant document. Tagged unanswerable among "
         f"the queries without a relevant document: {refusal.tagged:,}.\nThe system's confidence in a "
         f"query is the {CONFIDENCE}. The area is the probability that an answerable query has more "
-        "confidence than an unanswerable query. 0.5 is chance."
+        "confidence than an unanswerable one. 0.5 is chance."
     )
     if refusal.contradictory:
         singular = "query is tagged unanswerable and has"
@@ -123,7 +123,7 @@ def write_abstention(evaluation: Evaluation) -> list[Section]:
     drawn_curves = [_abstention_curve(name, row) for name, row in refusals if row.curve][:MAX_SERIES]
     if not drawn_curves:
         return [Section("Unanswerable queries", sentence, (), (table,))]
-    axes = ("share of unanswerable that are answered", "share of answerable kept")
+    axes = ("share of unanswerable queries answered", "share of answerable queries kept")
     drawing = draw_curves("Trade-off of a confidence threshold", *axes, drawn_curves)
     remark = "The marker shows the threshold that still answers 95 % of the answerable queries."
     return [Section("Unanswerable queries", sentence, (drawing,), (table,), remark)]

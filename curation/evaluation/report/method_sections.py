@@ -13,11 +13,11 @@ def write_sealed(evaluation: Evaluation) -> list[Section]:
     count = evaluation.sealed_count
     if count is None:
         return []
-    columns = ("parts", "sealed evaluations", "refused requests", "people", "reason of this evaluation")
+    columns = ("parts", "sealed evaluations", "refused requests", "people", "reason for this evaluation")
     row = (", ".join(count.parts), count.evaluations, count.refused, count.people, count.reason)
     sentence = (
         "Each sealed evaluation makes the part a little less reliable as a test, because teams choose "
-        "systems by its figures. The release keeps a log of all sealed evaluations."
+        "systems by its scores. The release keeps a log of all sealed evaluations."
     )
     return [Section("Sealed evaluations", sentence, (), (Table("So far", columns, (row,), words=True),))]
 

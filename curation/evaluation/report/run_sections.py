@@ -21,7 +21,7 @@ def write_systems(evaluation: Evaluation) -> list[Section]:
     headline = evaluation.measures[0]
     figures = {run.name: run.overall[headline] for run in evaluation.runs}
     marks = [make_mark(name, figure, figure.no_interval or "") for name, figure in figures.items()]
-    sentence = f"{headline}: {evaluation.about[headline]}. A query that is missing in a run counts 0."
+    sentence = f"{headline}: {evaluation.about[headline]}. A query that is missing from a run counts as 0."
     if evaluation.without_relevant:
         singular = "query has no relevant document: it is"
         plural = "queries have no relevant document: they are"
@@ -45,8 +45,8 @@ def write_systems(evaluation: Evaluation) -> list[Section]:
         *_seeds_tables(evaluation, headline),
     )
     warning = warn_of_few_queries(figure.n for run in evaluation.runs for figure in run.overall.values())
-    remark = "The interval shows how much the mean could differ on other queries of the same kind."
-    drawing = draw_intervals(f"{headline} of each system", marks)
+    remark = "The interval shows how far the mean could differ on other queries of the same kind."
+    drawing = draw_intervals(f"Each system's {headline}", marks)
     return [Section("Systems", sentence, (drawing,), tables, f"{remark} {warning}".rstrip())]
 
 
@@ -79,7 +79,7 @@ def _file_remarks(evaluation: Evaluation) -> Iterator[str]:
         if facts.ties.mattering:
             queries = pluralize(facts.ties.mattering, "query", "queries")
             yield (
-                f"{facts.source}: documents with equal scores, in another order, would change figures of "
+                f"{facts.source}: documents with equal scores, in another order, would change the values of "
                 f"{queries}."
             )
 
@@ -113,8 +113,8 @@ def write_context(evaluation: Evaluation) -> list[Section]:
     )
     if len(curves) > MAX_SERIES:
         remark += f" The chart shows the first {MAX_SERIES} systems."
-    drawing = draw_curves("Recall of evidence", "words of context", "recall", curves[:MAX_SERIES], widest)
-    table = Table("Recall of evidence by number of chunks", columns, rows)
+    drawing = draw_curves("Evidence recall", "words of context", "recall", curves[:MAX_SERIES], widest)
+    table = Table("Evidence recall by number of chunks", columns, rows)
     return [Section("Recall against context", sentence, (drawing,), (table,), remark)]
 
 

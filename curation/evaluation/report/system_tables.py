@@ -70,7 +70,7 @@ def _mark_comparisons(evaluation: Evaluation) -> tuple[dict[tuple[str, str], str
     if evaluation.leaderboards:
         boards = evaluation.leaderboards.items()
         marks = {(row.system, measure): row.letters for measure, rows in boards for row in rows}
-        return (marks, "group", f"Systems with a common letter cannot be distinguished; {deciding_test}.")
+        return (marks, "group", f"Systems that share a letter cannot be distinguished; {deciding_test}.")
     baseline = overall[0].other
     marks = {
         (comparison.system, comparison.measure): ABOVE if comparison.difference > 0 else BELOW

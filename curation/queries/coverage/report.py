@@ -22,7 +22,7 @@ from curation.queries.coverage.stored_map import find_map
 from curation.queries.requests import CoverageRequest
 from curation.store import Store
 
-NO_ENTITY = "queries that mention no topic of the corpus"
+NO_ENTITY = "queries that mention none of the corpus's topics"
 BY_RULE = "queries that the language model has not read: the rule without a model decides their clusters"
 SCATTERED = "queries without a cluster: too few of their topics are in the same cluster"
 UNCOUNTED_TRAFFIC = "searches not counted: only the {:,} most frequent texts are counted"

@@ -114,7 +114,7 @@ def test_the_command_prints_the_measures_and_the_gaps(project: Store, goldgrade:
     assert {"msc", "scc", "zqc", "clusters"} <= found.keys()
     shown = goldgrade("coverage", "--seed", "3")
     assert "Coverage by the queries" in shown
-    assert "queries that mention no topic" in shown
+    assert "queries that mention none of" in shown
     find_coverage(project, COARSE)
     assert "2 regions without a query" in goldgrade("coverage", "--gaps", "--limit", "1")
     assert len(json.loads(goldgrade("coverage", "--gaps", "--limit", "1", "--json"))["gaps"]) == 2

@@ -129,7 +129,7 @@ def test_home_agreement_gate_and_freeze_state_the_same_figures(half: Store) -> N
     assert found["disputes"][1].startswith("1 pair is disputed")
     within = figures.gate.checks[1]
     assert within.why in found["consistency"][1]
-    assert f"Not checked: consistency of annotators with themselves: {within.why}." in list_unchecked(report)
+    assert f"Not checked: annotators' consistency with themselves: {within.why}." in list_unchecked(report)
     assert figures.gate.checks[0].value == report.between.ordinal.value
     assert judge_alpha(report.between).sentence.endswith(f" {figures.gate.advice}")
     assert found["ordinal alpha"][1].endswith(f" {figures.gate.advice}")
