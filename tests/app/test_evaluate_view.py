@@ -301,7 +301,7 @@ def test_systems_of_the_project_are_searched_by_a_job_and_compared_with_an_uploa
     page = field(page, "Run files").set_value([sent]).run()
     assert field(page, "Query (needed)").options == ["–", "Search phrase", "Result URL", "Position"]
     refused = button(page, "Evaluate").click().run().error[0].value.replace("\\", "")
-    assert "Choose the column of site search.csv for query." in refused
+    assert "Choose the column in site search.csv for query." in refused
     field(page, "Query (needed)").select("Search phrase")
     field(page, "Document (needed)").select("Result URL")
     field(page, "Name of the system").input("bm25")

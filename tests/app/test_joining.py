@@ -125,7 +125,7 @@ def test_the_first_lead_is_made_by_the_link_in_the_terminal_and_is_signed_in(
     ) in page
     assert 'name="password"' not in page
     open_link(anyone, token)
-    assert "You join shop as lead." in anyone.get("/join").text
+    assert "You are joining shop; your role is lead." in anyone.get("/join").text
     assert choose(anyone, name="a b").status_code == 422
     assert choose(anyone, name=" ada ").status_code == 303
     with project.reading() as cursor:

@@ -138,9 +138,9 @@ def test_a_lead_ends_one_sign_in_or_all_of_somebody(project: Store) -> None:
     shown = page("ada")
     assert "Edge 139 on Windows at 192.0.2.0/24, since " in html(shown)
     shown = press(shown, "End")
-    assert words(shown.success) == "1 sign-in of ada ended."
+    assert words(shown.success) == "ada: 1 sign-in ended."
     shown = press(shown, "End all")
-    assert words(shown.success) == "2 sign-ins of ada ended."
+    assert words(shown.success) == "ada: 2 sign-ins ended."
     assert rows_of(project, "SELECT annotator FROM sign_ins") == [("ben",)]
     assert rows_of(project, "SELECT actor FROM events WHERE action = 'end sign-ins'") == [("lee",)] * 2
 
