@@ -1,8 +1,4 @@
-<<<<<<< HEAD
 """Each annotator's consistency: the share of blind duplicates that they gave the same grade again.
-=======
-"""Consistency by annotator: the share of blind duplicates that got the same grade again.
->>>>>>> 4f6a8cf9 (Screens and reports: possessives, exact prepositions and clear referents)
 
 A repeat is a pair that an annotator saw twice and graded both times. The first grade counts as it was when
 the second was given, because a later change is made with both showings known. Repeats close together look
