@@ -98,7 +98,7 @@ def test_gaps_need_a_map_of_the_corpus_in_force(project: Store, tmp_path: Path) 
     changed = tmp_path / "changed.jsonl"
     changed.write_text(json.dumps({"id": "tea0", "text": "tea"}))
     import_corpus(project, changed)
-    with pytest.raises(RefusedError, match="of an older corpus"):
+    with pytest.raises(RefusedError, match="an older corpus"):
         find_gaps(project)
 
 
