@@ -1,4 +1,4 @@
-"""The agreement of annotators: its report (`agreement`), and the agreement that a freeze demands (`gate`)."""
+"""Annotators' agreement: its report (`agreement`), and the agreement that a freeze requires (`gate`)."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ def _build_quality_json(quality: RoundQuality) -> dict[str, object]:
 
 
 def build_json(report: AgreementReport, breakdown: BreakdownBy | None) -> dict[str, Any]:
-    """Make one JSON object of the report; a breakdown limits the parts of the report to its groups."""
+    """Make one JSON object of the report; a breakdown limits the report's parts to its groups."""
     result: dict[str, Any] = to_json_value(report)
     between = result["between"]
     result["between"] = between.pop("figures") | between

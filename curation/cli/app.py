@@ -25,7 +25,7 @@ Port = Annotated[int, Option(help="Port to listen on. 0 picks a free port.", min
 def serve_project(
     project: Path, host: str, port: int, browser: bool, images_from: Sequence[str], backup_to: Path | None
 ) -> None:
-    """Serve a project until Ctrl+C; `browser` opens the app in a browser as soon as the app answers."""
+    """Serve a project until Ctrl+C; `browser` opens the app in a browser as soon as the app responds."""
     sys.path.insert(0, str(default_paths.HOME))
     from app.serve import serve
 

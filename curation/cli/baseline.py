@@ -1,4 +1,4 @@
-"""`goldgrade baseline`: write the runs of baselines and engines on a release."""
+"""`goldgrade baseline`: write baseline and engine runs for a release."""
 
 from __future__ import annotations
 

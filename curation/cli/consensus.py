@@ -77,7 +77,7 @@ def consensus(
 
 
 def _change_rule(store: Store, request: ConsensusRule, context: Context) -> None:
-    """Store the settings of the rule that the command line gives; the other settings stay."""
+    """Store the rule settings given on the command line; other settings stay unchanged."""
     from curation.labeling.consensus.rule import read_rule, set_rule
 
     rule = store.read(read_rule)
@@ -87,7 +87,7 @@ def _change_rule(store: Store, request: ConsensusRule, context: Context) -> None
 
 
 def _hide_sealed_pairs(store: Store, pairs: Iterable[PairConsensus]) -> list[PairConsensus]:
-    """List the pairs, without votes and grades of the pairs that stay sealed."""
+    """List the pairs, without the votes and grades of pairs that stay sealed."""
     from curation.people.seal_access import SEALED
 
     access = open_seal(store, "list the consensus on pairs")

@@ -150,7 +150,7 @@ def decide(
 
 
 def _find_decision_kind(context: Context) -> str:
-    """Return the option that names the kind of decision; '' for the decision of one pair.
+    """Return the option that names the kind of decision; '' for a decision on one pair.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""`goldgrade evaluate`: evaluate systems on a release, by files of runs and of answers."""
+"""`goldgrade evaluate`: evaluate systems on a release, from run files and answer files."""
 
 from __future__ import annotations
 
@@ -180,7 +180,7 @@ def evaluate(
 def _fill_request(
     request: EvaluateRequest, name: str, run: Sequence[str], answers: Sequence[str], graded: Sequence[str]
 ) -> EvaluateRequest:
-    """Fill the request with the release and the files that the command line names."""
+    """Fill the request with the release and the files named on the command line."""
     from curation.evaluation.scoring.system_files import parse_answer_files, parse_run_files
 
     run_sources, baseline = _add_baseline(parse_run_files(run), request.baseline)
@@ -191,7 +191,7 @@ def _fill_request(
 
 
 def _add_baseline(sources: Sequence[SystemFile], name: str | None) -> tuple[Sequence[SystemFile], str | None]:
-    """Put the run of the baseline before all other runs if --baseline names a file; also return its name.
+    """Put the baseline's run before all other runs if --baseline names a file; also return its name.
 
     Raises
     ------
@@ -228,7 +228,7 @@ def _read_graded(texts: Sequence[str]) -> dict[str, Any]:
 
 
 def _read_qrels(request: EvaluateRequest) -> FrozenRelease | None:
-    """Read the qrels if the request names a file of qrels; None for a release."""
+    """Read the qrels if the request names a qrels file; None if it names a release."""
     from curation.evaluation.prepare_evaluation import refuse_project_options
     from curation.evaluation.scoring.qrels_file import is_qrels_file, read_qrels_release
 
@@ -288,7 +288,7 @@ def _prepare(
     progress: Progress,
     release: FrozenRelease | None,
 ) -> PreparedEvaluation:
-    """Check the request of an evaluation together with the other options of the command."""
+    """Check an evaluation request together with the command's other options."""
     from curation.evaluation.fail_conditions import list_needed_facets
     from curation.evaluation.prepare_evaluation import prepare_evaluation
     from curation.evaluation.scoring.system_files import AnswerFields
@@ -320,7 +320,7 @@ def _prepare(
 
 
 def _exit_by_checks(checks: Sequence[CheckedCondition]) -> None:
-    """Set the exit code: 1 if a condition failed, and `NOT_CHECKED` if a condition could not be checked."""
+    """Set the exit code: 1 if a condition failed, or `NOT_CHECKED` if one could not be checked."""
     outcomes = {check.outcome for check in checks}
     if "failed" in outcomes:
         raise Exit(1)

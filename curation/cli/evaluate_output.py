@@ -27,7 +27,7 @@ ENDINGS = (".html", ".md", ".xml", ".csv", ".tex", ".txt")
 
 
 def select_by_ending(files: Sequence[Path], *suffixes: str) -> list[Path]:
-    """Return the files whose names have one of these endings."""
+    """Return the files with one of these extensions."""
     return [path for path in files if path.suffix.lower() in suffixes]
 
 
@@ -75,7 +75,7 @@ def refuse_unwritable(files: Sequence[Path], systems: Sequence[str], inputs: Seq
 def write_files(
     files: Sequence[Path], evaluation: Evaluation, page: EvaluationReport, checks: Sequence[CheckedCondition]
 ) -> None:
-    """Write the files that --out names.
+    """Write the files named in --out.
 
     Raises
     ------
@@ -109,7 +109,7 @@ def _list_query_paths(path: Path, systems: Sequence[str]) -> list[Path]:
 
 
 def emit_headlines(headlines: Sequence[HeadlineEvaluation]) -> None:
-    """Print one rounded figure of each run and of each file of answers."""
+    """Print one rounded figure for each run and each answer file."""
     result = to_json_value(headlines[0])
     if len(headlines) > 1:
         result["of_answers"] = headlines[1]

@@ -69,7 +69,7 @@ def export(
 
 
 def _pack_release(name: str, out: Path) -> None:
-    """Write the whole release into one file, with grades of sealed parts only for a reason."""
+    """Write the whole release into one file, with grades of sealed parts only if a reason is given."""
     from curation.releases.export.pack import pack_release
 
     with progress_bar() as progress:

@@ -27,7 +27,7 @@ DryRun = Annotated[
 def get_layout(
     format: str | None, encoding: str = "utf-8", columns: str | None = None, no_header: bool = False
 ) -> FileLayout:
-    """Return the layout of a file that the options describe."""
+    """Return the file layout described by the options."""
     return ImportRequest(format=format, encoding=encoding, columns=columns, no_header=no_header).layout
 
 
@@ -38,7 +38,7 @@ def map_option(*fields: str) -> Any:
 
 
 def get_columns(pairs: Sequence[str] | None, *fields: str) -> list[str | None]:
-    """Return the column of each field, in the order of the fields; None for a field that --map lacks.
+    """Return the column of each field, in the order of the fields; None for a field missing from --map.
 
     Raises
     ------

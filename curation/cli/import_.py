@@ -1,4 +1,4 @@
-"""`goldgrade import`: bring data into the project, with one command for each kind of data."""
+"""`goldgrade import`: bring data into the project, with one command per kind of data."""
 
 from __future__ import annotations
 
@@ -303,7 +303,7 @@ def _import_file(request: requests.ImportRequest, path: str | None, dry_run: boo
 
 
 def _build_file_table(collection: CollectionImport, path: Path) -> Table:
-    """Make a table of the files of a collection with the recognized kind of each file."""
+    """Make a table of a collection's files with their recognized kinds."""
     uses = [(file.path, file.found) for file in collection.files]
     uses += [(file.path, f"passed over: {file.found}") for file in collection.passed]
     root = path if any(path in file.parents for file, _ in uses) else path.parent

@@ -132,7 +132,7 @@ def is_from_engine(
 
 
 def refresh_from_engine(engine: str, rate: float) -> None:
-    """Fetch the documents of an engine again."""
+    """Fetch an engine's documents again."""
     from curation.retrieval.engines.documents import refresh_documents
 
     with progress_bar() as progress:

@@ -1,4 +1,4 @@
-"""The present call of `goldgrade`: its project, its author and reason, and the options that were given."""
+"""The current call of `goldgrade`: its project, its author and reason, and the options given."""
 
 from __future__ import annotations
 
@@ -39,12 +39,12 @@ def begin_call(project: Path, name: str | None, reason: str | None, quiet: bool,
 
 
 def list_unread_options() -> list[str]:
-    """List the given options of `goldgrade` itself that the command did not read."""
+    """List the options of `goldgrade` itself that were given but not read by the command."""
     return sorted(_unread_options.get())
 
 
 def project_path() -> Path:
-    """Return the project file that --project, $GOLDGRADE_PROJECT or the default names."""
+    """Return the project file named by --project, by $GOLDGRADE_PROJECT or by default."""
     return _project.get()
 
 
@@ -60,7 +60,7 @@ def is_json() -> bool:
 
 
 def project_store(with_arrow: bool = True) -> Store:
-    """Open the project that the command line names; commands that need no Arrow start faster."""
+    """Open the project named on the command line; commands that need no Arrow start faster."""
     from curation.store import open_store
 
     if with_arrow:
@@ -80,14 +80,15 @@ def release_store() -> Store:
 
 
 def actor() -> str:
-    """Return the name that --as gives, by default the command line."""
+    """Return the name given with --as, by default the command line."""
     from curation.store import COMMAND_LINE
 
     return _read_option("--as") or COMMAND_LINE
 
 
 def seal_reason() -> str | None:
-    """Return the reason to open sealed grades; None without --reason, and sealed grades are left out."""
+    """Return the reason to open sealed grades; None without --reason, in which case sealed grades are left
+    out."""
     return _read_option("--reason")
 
 
@@ -97,7 +98,7 @@ def stated_reason() -> str:
 
 
 def required_reason() -> str:
-    """Return the reason that --reason gives.
+    """Return the reason given with --reason, or raise an error.
 
     Raises
     ------
@@ -109,14 +110,14 @@ def required_reason() -> str:
 
 
 def open_seal(store: Store, purpose: str) -> SealAccess:
-    """Open the seal of releases for a purpose, if --reason was given; else sealed values are left out."""
+    """Open the releases' seals for a purpose if --reason was given; otherwise sealed values are left out."""
     from curation.people.seal_access import unseal
 
     return unseal(store, purpose, seal_reason(), actor())
 
 
 def find_query_id(store: Store, name: str) -> str:
-    """Find the id of a query from its id or its text."""
+    """Find a query's id from its id or text."""
     from curation.ingest.importers.known_queries import find_query_id
 
     return store.read(find_query_id, name)

@@ -27,7 +27,7 @@ JudgeName = Annotated[str, Argument(metavar="JUDGE", help="The name of the judge
 
 
 class _JudgeGroup(TyperGroup):
-    """The group `goldgrade judge`, which takes the name of a judge for `goldgrade judge show`."""
+    """The group `goldgrade judge`, which takes a judge's name as short for `goldgrade judge show`."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         is_command = bool(args) and args[0] in (*self.commands, *ctx.help_option_names)

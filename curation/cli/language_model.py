@@ -1,4 +1,4 @@
-"""The calls that a command sends to a language model if the options of the command allow it."""
+"""The calls that a command sends to a language model if the command's options allow it."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class CallSender:
         self.spending: ModelSpending | None = None
 
     def send(self, store: Store, calls: Sequence[ModelCall], check: Check, cut: int = 0) -> bool:
-        """Send the calls; without --send print how many calls would be sent, and return False.
+        """Send the calls; without --send, print how many calls would be sent and return False.
 
         cut: number of characters of long documents that the calls leave out.
         """

@@ -1,4 +1,4 @@
-"""`goldgrade negatives`: hard negatives of a project, and the audit of assumed negatives."""
+"""`goldgrade negatives`: a project's hard negatives, and the audit of assumed negatives."""
 
 from __future__ import annotations
 

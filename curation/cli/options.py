@@ -1,4 +1,4 @@
-"""The options of commands, which several commands share or which the fields of a request describe.
+"""Command options that are shared by several commands or described by a request's fields.
 
 A field of a request describes its option (`curation.core.request.Option`).
 """
@@ -54,7 +54,7 @@ def split_list(names: str) -> list[str]:
 def with_options_of(
     request_class: type[Request], except_fields: Sequence[str] = ()
 ) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Give a command an option for each field of a request, and call the command with the request.
+    """Give a command an option for each field of a request, and call it with the request.
 
     The option --reason of `goldgrade` itself gives the value of a field `reason`.
 

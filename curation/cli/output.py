@@ -1,4 +1,4 @@
-"""The output of a command: one JSON object, or tables and sentences for people."""
+"""The output of a command: one JSON object, or human-readable tables and sentences."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def emit(result: Any, text: str | Callable[[], object]) -> None:
 
 
 def say(*sentences: str) -> None:
-    """Print sentences for people on standard output, one on each line."""
+    """Print sentences on standard output, one per line."""
     for sentence in sentences:
         if sys.stdout.isatty():
             from curation.core.reports.terminal import show_sentence
@@ -46,13 +46,13 @@ def say(*sentences: str) -> None:
 
 
 def note(*sentences: str) -> None:
-    """Print sentences that are not part of a result on standard error, one on each line."""
+    """Print sentences that are not part of a result on standard error, one per line."""
     for sentence in sentences:
         print(show_controls(sentence), file=sys.stderr)
 
 
 def print_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
-    """Print a table for people from its columns and rows."""
+    """Print a human-readable table from its columns and rows."""
     from curation.core.reports.tables import Table
     from curation.core.reports.terminal import show_table
 
@@ -94,7 +94,7 @@ def _print_result(result: Result, more_sentences: Sequence[str], limit: int) -> 
 
 
 def write_file(path: Path, text: str, option: str = "--html") -> None:
-    """Write a page or a different file, whose path an option of the command names.
+    """Write a page or another file, whose path is named in one of the command's options.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""`goldgrade pool`: the pairs of a query and a document that people judge."""
+"""`goldgrade pool`: the query-document pairs that people judge."""
 
 from __future__ import annotations
 
@@ -126,14 +126,14 @@ def _build_pool(store: Store, request: PoolRequest) -> PoolReport:
 
 
 def _explain_kept_words(report: PoolReport) -> Iterator[str]:
-    """Yield the option that keeps the stop words of the queries that the report names."""
+    """Yield the option that keeps the stop words of the queries named in the report."""
     if report.lost_words:
         words = sorted({word for query in report.lost_words["shortest"] for word in query["stop_words"]})
         yield f"Keep stop words: goldgrade pool --keep-words {','.join(words)}"
 
 
 def _describe_pairs(written: WrittenPairs) -> Iterator[str]:
-    """Yield sentences on the pairs that were written for judging elsewhere."""
+    """Yield sentences about the pairs written out for judging elsewhere."""
     queries = pluralize(written.queries, "query", "queries")
     yield f"Wrote {pluralize(written.pairs, 'pair')} of {queries} to {written.path}."
     yield from describe_left_out(written.left_out, "candidates")

@@ -1,4 +1,4 @@
-"""`goldgrade practice`: practice rounds, in which annotators grade pairs with a known grade."""
+"""`goldgrade practice`: practice rounds, in which annotators grade pairs with known grades."""
 
 from __future__ import annotations
 

@@ -43,7 +43,7 @@ _get_pydantic_converter = TyperOption.get_runtime_param  # the original, which i
 
 
 class _QuickConversion:
-    """Converts values of the command line, without pydantic where possible: its import takes 0.2 seconds."""
+    """Converts command-line values, without pydantic where possible: its import takes 0.2 seconds."""
 
     def coerce(self, value: Any, param: Any, ctx: Any) -> Any:
         """Convert a value; a text, a path and a value of the right type need no pydantic."""

@@ -19,7 +19,7 @@ LONG_WORK = "Finished work, such as embeddings, is kept. Run the same command to
 
 
 def run_operation(name: str, request: Any) -> Any:
-    """Run the operation with this name for a request, show the progress, and return the result."""
+    """Run the operation with this name for a request, showing its progress, and return its result."""
     with progress_bar(name) as progress:
         return OPERATIONS[name].run(project_store(), request, progress, actor())
 

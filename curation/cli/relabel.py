@@ -1,4 +1,4 @@
-"""`goldgrade relabel`: the re-labeling of a quarter, from its plan to its report."""
+"""`goldgrade relabel`: a quarter's re-labeling, from its plan to its report."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The former names of commands and options, with the names that replaced them.
+"""Former names of commands and options, with the names that replaced them.
 
 A key is the first words of a command, or an option of a command; an option without a command belongs to all
 commands. `goldgrade` answers a former name before it parses the arguments.
@@ -104,7 +104,8 @@ _FIELD = re.compile(r"--([a-z]+(?:-[a-z]+)*)-field")
 
 
 def explain_renamed(arguments: Sequence[str]) -> list[str]:
-    """Make a sentence for each former name in a command line without the options of `goldgrade` itself."""
+    """Make a sentence for each former name in a command line, given without the options of `goldgrade`
+    itself."""
     options = arguments[: arguments.index("--")] if "--" in arguments else arguments
     words = [argument.partition("=")[0] for argument in options]
     typed = [key for key in RENAMED if _is_typed(key, words)]

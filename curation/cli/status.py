@@ -1,4 +1,4 @@
-"""`goldgrade status`: the stages of the project with the next step, and the notices that are due."""
+"""`goldgrade status`: the stages of the project with the next step, and any notices that are due."""
 
 from __future__ import annotations
 

@@ -49,7 +49,7 @@ class Hybrid:
 
     @property
     def settings(self) -> Mapping[str, Any]:
-        """Return the settings of the fusion and of every fused retriever."""
+        """Return the settings of the fusion and of each fused retriever."""
         settings = {retriever.name: dict(retriever.settings) for retriever in self._retrievers}
         return {"formula": "rrf", "k": RRF_K, "list_depth": LIST_DEPTH, "parts": settings}
 
@@ -59,7 +59,7 @@ class Hybrid:
         return self.fuse_lists(lists, depth)
 
     def fuse_lists(self, lists_by_retriever: Sequence[HitLists], depth: int) -> list[list[Hit]]:
-        """Fuse the lists of depth `LIST_DEPTH` that the retrievers have found for the same queries."""
+        """Fuse the lists of depth `LIST_DEPTH` that the retrievers found for the same queries."""
         return [fuse(lists)[:depth] for lists in zip(*lists_by_retriever, strict=True)]
 
     def explain_no_hits(self, query: Query) -> str:

@@ -1,4 +1,4 @@
-"""A retriever that returns the lists of a stored run of any system."""
+"""A retriever that returns the lists of any system's stored run."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ RUN_PREFIX = "run:"
 
 
 class ImportedRun:
-    """A retriever over a stored run, without documents that are missing from the corpus.
+    """A retriever over a stored run, leaving out documents that are missing from the corpus.
 
     Scores of an imported run are defined by its system, so scores may be zero or missing, unlike scores of
     other retrievers.

@@ -1,4 +1,4 @@
-"""The inverted index of BM25: for each word, the documents with the word and the counts of the word.
+"""The inverted index of BM25: for each word, the documents that contain it and how often they do.
 
 The words of an index are in the order of their bytes, and the documents are in the order of the corpus. So
 the index of a corpus has the same bytes, whatever batches its documents were counted in.

@@ -1,4 +1,4 @@
-"""Postings: the counts of each word by document, as sparse columns, and the search in postings.
+"""Postings: the counts of each word by document, as sparse columns, and the search over them.
 
 The idea of sparse columns is from Lù (BM25S, 2024). Only documents with a word of the query are scored. The
 search computes weights from counts, because a stored count takes two bytes and a stored weight would take
@@ -48,7 +48,8 @@ Search = Callable[[Postings, Sequence[Sequence[int]], int], list[BestRows]]
 
 
 def choose_search(postings: Postings, query_words: Sequence[Sequence[int]]) -> Search:
-    """Choose the compiled search if numba is installed and the queries have enough postings, else numpy."""
+    """Choose the compiled search if numba is installed and the queries have enough postings, otherwise the
+    numpy search."""
     words, starts = chain.from_iterable(query_words), postings.starts
     n_postings = int(sum(starts[word + 1] - starts[word] for word in words))
     is_loaded = _import_kernel.cache_info().currsize > 0
@@ -90,7 +91,7 @@ def _search_one_query(postings: Postings, words: Sequence[int], depth: int) -> B
 
 @cache
 def _import_kernel() -> ModuleType | None:
-    """Import the compiled kernel, or return None without numba or without a folder for compiled code."""
+    """Import the compiled kernel, or return None if numba or a folder for compiled code is missing."""
     try:
         from curation.retrieval import kernel
     except (ImportError, RuntimeError):

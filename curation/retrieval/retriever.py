@@ -1,4 +1,4 @@
-"""The retriever protocol, and the order of hits: by score, equal scores by document id."""
+"""The retriever protocol, and the order of hits: by score, and by document id where scores are equal."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ HitLists = Sequence[Sequence[Hit]]
 
 
 class Hits(Sequence[Hit]):
-    """One query's hits as arrays, the best hit first. A `Hit` object is made only when the hit is read.
+    """One query's hits as arrays, best hit first; a `Hit` object is made only when a hit is read.
 
     Parameters
     ----------
@@ -123,7 +123,7 @@ def find_best_hits(document_ids: Sequence[str], scores: NDArray[Any], depth: int
 
 
 def find_best_rows(scores: NDArray[Any], depth: int) -> NDArray[np.int32]:
-    """Find the rows of the `depth` highest scores above zero, equal scores in order of rows."""
+    """Find the rows of the `depth` highest scores above zero, with equal scores in row order."""
     rows = np.flatnonzero(scores > 0)
     values = scores[rows]
     if len(rows) > depth:

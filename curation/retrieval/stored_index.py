@@ -1,4 +1,4 @@
-"""The stored index of BM25, in a folder of files next to the project.
+"""The stored BM25 index, in a folder of files next to the project.
 
 The index of a corpus is built from the files of word counts (`count_files`), and a large index is stored in a
 file as well. After a kill, the next call counts only the documents that are in no file. A process that writes
@@ -41,7 +41,7 @@ def find_index_folder(project: Path) -> Path:
 def load_index(
     store: Store, hashes: pa.StringArray, progress: Progress = silent, analyzer: Analyzer = PLAIN
 ) -> CorpusIndex:
-    """Read the index of documents from the project's folder, or build a missing index.
+    """Read the index of documents from the project's folder, or build it if it is missing.
 
     Parameters
     ----------
@@ -93,7 +93,7 @@ def _count_missing(store: Store, files: CountFiles, hashes: pa.StringArray, prog
 
 @contextmanager
 def _lock_folder(folder: Path) -> Iterator[None]:
-    """Lock the folder during the `with` block, and remove incomplete files of killed processes."""
+    """Lock the folder during the `with` block, and remove incomplete files left by killed processes."""
     try:
         folder.mkdir(0o700, exist_ok=True)
         descriptor = os.open(folder, os.O_RDONLY)

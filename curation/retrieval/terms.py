@@ -33,7 +33,7 @@ GRAM = " "  # first character of each gram, which sorts grams before all words
 
 
 class Analyzer(NamedTuple):
-    """The rules that make terms of words.
+    """The rules that turn words into terms.
 
     Attributes
     ----------
@@ -46,7 +46,7 @@ class Analyzer(NamedTuple):
 
     @property
     def stop_words(self) -> frozenset[str]:
-        """The words that are no terms."""
+        """Return the words that are not terms."""
         return STOP_WORDS - self.kept_words
 
 
@@ -59,19 +59,17 @@ def content_words(text: str, stop_words: Collection[str] = STOP_WORDS) -> list[s
 
 
 def searched_terms(query: str, analyzer: Analyzer = PLAIN) -> list[str]:
-    """List the search terms of a query: its content words, and the grams of runs in scripts without
-    spaces.
-    """
+    """List a query's search terms: its content words, and the grams of runs in scripts without spaces."""
     return _terms(query, analyzer, single_signs=False)
 
 
 def indexed_terms(document: str, analyzer: Analyzer = PLAIN) -> list[str]:
-    """List the index terms of a document: the terms of `searched_terms`, and single characters of runs."""
+    """List a document's index terms: the terms of `searched_terms`, and single characters of runs."""
     return _terms(document, analyzer, single_signs=True)
 
 
 def is_gram(term: str) -> bool:
-    """Return whether a term is a gram, which begins with a space, unlike words."""
+    """Return whether a term is a gram, which begins with a space, as words do not."""
     return term.startswith(GRAM)
 
 

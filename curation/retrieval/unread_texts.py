@@ -83,7 +83,7 @@ class _Tokenizer:
 
 
 def _is_cut_into_letters(word: str, pieces: int) -> bool:
-    """Return whether the tokenizer cuts a word into about as many pieces as the word has letters."""
+    """Return whether the tokenizer cuts a word into about as many pieces as it has letters."""
     letters = _count_letters(word)
     if word.isascii() or letters < MIN_LETTERS or any(map(_is_chinese, word)):
         return False
@@ -95,12 +95,12 @@ def _is_chinese(letter: str) -> bool:
 
 
 def _count_letters(word: str) -> int:
-    """Count letters without combining marks. A Korean syllable counts as its letters."""
+    """Count letters without combining marks. A Korean syllable counts as several letters."""
     return sum(map(str.isalpha, unicodedata.normalize("NFD", word)))
 
 
 def _find_equal_embeddings(texts: Sequence[str], vectors: Vectors) -> set[int]:
-    """Find the positions of texts that have the same embedding as a text with different words.
+    """Find the positions of texts whose embedding equals that of a text with different words.
 
     Words that differ only by accents are equal.
     """

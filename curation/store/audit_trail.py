@@ -1,4 +1,4 @@
-"""The audit trail: one line for each action that changed the project, with time and actor."""
+"""The audit trail: one line for each action that changed the project, with its time and actor."""
 
 from __future__ import annotations
 

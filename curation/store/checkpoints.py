@@ -86,7 +86,8 @@ def roll_back_torn_checkpoint(path: Path) -> bool:
 
 
 def copy_changed_blocks(source: int, target: int, *, known: bool) -> None:
-    """Copy the blocks whose checksums (the first bytes) differ. No process may write either file meanwhile.
+    """Copy the blocks whose checksums (the first bytes) differ. No process may write to either file in the
+    meantime.
 
     source, target: descriptors of a file and of an earlier copy of it, or of an empty file. known: whether
     the file has a known format; otherwise the whole file is copied.
@@ -109,7 +110,7 @@ def _restore_blocks(descriptor: int, numbered_blocks: bytes) -> None:
 
 
 def _read_numbered_block(descriptor: int, number: int) -> bytes:
-    """Read a block together with its number as 8 bytes; b'' if the block was never written."""
+    """Read a block together with its number as 8 bytes; b'' if it was never written."""
     content = os.pread(descriptor, BLOCK, HEADERS + number * BLOCK)
     return number.to_bytes(_NUMBER_SIZE, "little") + content if len(content) == BLOCK else b""
 
@@ -126,7 +127,8 @@ def _write_journal(journal: Path, content: bytes) -> None:
 
 
 def _read_journal(journal: Path) -> bytes:
-    """Read headers and blocks of a journal; b'' for an incomplete journal, whose checkpoint has not begun."""
+    """Read a journal's headers and blocks; b'' if the journal is incomplete, so that its checkpoint has not
+    begun."""
     try:
         stored = journal.read_bytes()
     except FileNotFoundError:

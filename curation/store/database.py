@@ -85,7 +85,7 @@ class Store:
         *arguments: Parameters.args,
         **options: Parameters.kwargs,
     ) -> Value:
-        """Call a function with a cursor of a read-only lease, and return the function's value."""
+        """Call a function with the cursor of a read-only lease, and return its value."""
         with self.reading() as cursor:
             return function(cursor, *arguments, **options)
 
@@ -93,7 +93,8 @@ class Store:
     def transaction(
         self, *, new_data_version: bool = True, appends: bool = False, large: bool = False
     ) -> Iterator[Cursor]:
-        """Open a lease for writing. When the block ends, all writes are committed, or none after an error.
+        """Open a lease for writing. When the block ends, all writes are committed, or none if there was an
+        error.
 
         Transactions of one process run one after another, so that no transaction conflicts with another.
 
@@ -131,7 +132,8 @@ class Store:
         return int(self._local.data_version)
 
     def copy_to(self, target: Path) -> None:
-        """Copy the database file to a new file, in the state after the last commit. Nobody writes meanwhile.
+        """Copy the database file to a new file, in the state after the last commit. Nobody can write in the
+        meantime.
 
         A remaining write-ahead log is copied with the file. Only the owner of the copies can read them.
 
@@ -305,7 +307,7 @@ _stores: dict[Path, Store] = {}
 
 
 def open_store(path: Path) -> Store:
-    """Open an existing project. A process has one store object for each file.
+    """Open an existing project. A process has one store object per file.
 
     Raises
     ------

@@ -67,7 +67,7 @@ def title_last_shown(pair: str) -> str:
 
 
 class Corpus(NamedTuple):
-    """Ids and content hashes of a snapshot's documents, without their texts."""
+    """The ids and content hashes of a snapshot's documents, without their texts."""
 
     ids: list[str]
     hashes: pa.StringArray
@@ -103,7 +103,7 @@ class StoredDocuments:
 
 
 def corpus_of(documents: Iterable[Document]) -> Corpus:
-    """Make a mapping of documents by content hash that are all in memory, and also in the store."""
+    """Make a mapping, by content hash, of documents that are all in memory and also in the store."""
     import pyarrow as pa
 
     ordered = sorted(documents, key=lambda document: document.document_id)
@@ -154,13 +154,14 @@ def current_corpus(cursor: Cursor) -> Corpus:
 
 
 def first_documents(cursor: Cursor, count: int) -> list[Document]:
-    """Read the first documents of the current snapshot by document id; [] without a corpus."""
+    """Read the first documents of the current snapshot by document id; [] if there is no corpus."""
     sql = f"SELECT {_COLUMNS} {_IN_SNAPSHOT} = ? ORDER BY d.document_id LIMIT ?"
     return fetch(cursor, Document, sql, [get_setting(cursor, "corpus"), count])
 
 
 def find_document(cursor: Cursor, words: str) -> Document | None:
-    """Find the document with this id in the current snapshot, or else the first document with these words."""
+    """Find the document with this id in the current snapshot, otherwise the first document with these
+    words."""
     sql = f"""
         SELECT {_COLUMNS} {_IN_SNAPSHOT} = ? AND (d.document_id = ? OR contains(lower(d.title), lower(?))
         OR contains(lower(d.body), lower(?))) ORDER BY d.document_id <> ?, d.document_id LIMIT 1
@@ -187,13 +188,13 @@ def version_hashes(cursor: Cursor) -> frozenset[str]:
 
 
 def count_documents(cursor: Cursor) -> int:
-    """Count the documents of the current snapshot."""
+    """Count the documents in the current snapshot."""
     sql = "SELECT count(*) FROM snapshot_documents WHERE snapshot_id = ?"
     return int(cursor.execute(sql, [get_setting(cursor, "corpus")]).fetchall()[0][0])
 
 
 def count_versions(cursor: Cursor) -> int:
-    """Count the document versions of all snapshots."""
+    """Count the document versions in all snapshots."""
     return int(cursor.execute("SELECT count(*) FROM documents").fetchall()[0][0])
 
 
@@ -239,7 +240,8 @@ def snapshot_texts(cursor: Cursor, snapshot: str, document_ids: Sequence[str] | 
 
 
 def snapshot_titles(cursor: Cursor, snapshot: str, document_ids: Sequence[str]) -> dict[str, str]:
-    """Map document ids to titles. Without a title, use the beginning of the text; without a text, the id."""
+    """Map document ids to titles. If there is no title, use the beginning of the text; if there is no text,
+    use the id."""
     title = f"coalesce(nullif(trim(d.title), ''), left(d.body, {BEGINNING}), s.document_id)"
     sql = f"""
         SELECT s.document_id, {title} FROM snapshot_documents s LEFT JOIN {VERSION}
@@ -274,7 +276,7 @@ def version_texts(
 
 
 def count_fields(cursor: Cursor, names: Sequence[str]) -> tuple[int, list[int]]:
-    """Count the documents of the current snapshot, and those with a value in each field.
+    """Count the documents in the current snapshot, and those that have a value in each field.
 
     Raises
     ------

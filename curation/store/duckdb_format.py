@@ -80,7 +80,7 @@ def warn_unknown(path: Path, unknown: str) -> None:
 
 
 def find_damaged_blocks(path: Path, descriptor: int) -> list[int]:
-    """List the numbers of used blocks with a wrong checksum. No checkpoint may run meanwhile.
+    """List the numbers of used blocks with a wrong checksum. No checkpoint may run in the meantime.
 
     path: the file's path, for a warning in the log if the format is unknown; then no block is checked.
     descriptor: a descriptor of the file, which stays open, because closing it would end this process's lock

@@ -136,7 +136,7 @@ class EngineTemplate(_Section):
         return digest("engine template", self.as_json)
 
     def make_call(self, request: EngineRequest, **values: Any) -> WebCall:
-        """Make a request to an engine by filling in the placeholders of its template.
+        """Make a request to an engine by filling in its template's placeholders.
 
         Parameters
         ----------

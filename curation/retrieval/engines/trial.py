@@ -1,4 +1,4 @@
-"""Trials of an engine's template, which ask for the list of one query and store nothing."""
+"""Trials of an engine's template, which ask for one query's list and store nothing."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from curation.store import Document, Store
 
 
 class EngineTrial(NamedTuple):
-    """The request of a trial, without address and key, and its answer.
+    """A trial's request, without address or key, and its answer.
 
     Attributes
     ----------
