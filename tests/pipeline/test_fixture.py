@@ -41,9 +41,9 @@ NAMED_VALUE = (
 EMPTY = ("empty_unanswerable", "empty_answerable")
 DESCRIBING = {"README.md", "manifest.json"}
 """Files of an export that name the program."""
-_REWORDED = (Path(__file__).parent / "reworded_card.diff").read_text(encoding="utf-8").splitlines()
+_REWORDED = (Path(__file__).parent / "reworded.diff").read_text(encoding="utf-8").splitlines()
 REWORDED = {before[2:]: now[2:] for before, now in zip(_REWORDED[::2], _REWORDED[1::2], strict=True)}
-"""The lines of an exported card that have plainer words now."""
+"""The texts of commands and of an exported card that have plainer words now."""
 GONE = {
     "evaluate-dev": {
         ".looks": "sealed evaluations are counted, not bounded by a ladder",
@@ -166,7 +166,7 @@ def differences(before: Any, now: Any, path: str = "") -> Iterator[tuple[str, ob
     elif isinstance(before, float) and isinstance(now, float):
         if before != pytest.approx(now, abs=1e-9):
             yield path, before, now
-    elif before != now:
+    elif (REWORDED.get(before, before) if isinstance(before, str) else before) != now:
         yield path, before, now
 
 

@@ -325,7 +325,7 @@ def test_the_report_of_a_closed_quarter_never_changes(relabeled: Store, tmp_path
     apart = [(dispute.query_id, dispute.document_id) for dispute in find_disputes(relabeled)]
     closed = close_round(relabeled, "2026-Q4")
     assert closed.remark == (
-        f"The report of 2026-Q4 is fixed, with {len(apart)} disputed pairs: reopen the round to count "
+        f"The report of 2026-Q4 is final, with {len(apart)} disputed pairs: reopen the round to count "
         "later answers."
     )
     first = shown(relabeled)

@@ -194,7 +194,7 @@ def test_a_release_has_the_old_grade_while_new_votes_disagree_and_the_checklist_
     assert {pair: row["grade"] for pair, row in rows.items()} == before
     check = next(check for check in checklist(content) if check.name == "disputes")
     assert (check.state, check.figure, content.disputed) == ("warn", "6", 0)
-    assert check.sentence.startswith("6 disputed pairs have the grade from before the re-labeling")
+    assert check.sentence.startswith("6 disputed pairs have the old grade")
 
 
 def test_a_disagreement_after_a_settled_relabeling_keeps_no_grade(project: Store) -> None:
@@ -223,7 +223,7 @@ def test_two_plans_made_before_either_is_opened_are_not_opened_both(project: Sto
         make_plan(project, PlanRequest(0.2, 2), WINTER),
     )
     open_quarter(project, PEOPLE, first.plan_id)
-    with pytest.raises(RefusedError, match="is open already"):
+    with pytest.raises(RefusedError, match="is already open"):
         open_quarter(project, PEOPLE, first.plan_id)
     with pytest.raises(RefusedError, match="can be open at a time"):
         open_quarter(project, PEOPLE, second.plan_id)
