@@ -216,13 +216,20 @@ def read_request(request_type: type[Request], parameters: Mapping[str, Any]) -> 
     from pydantic import TypeAdapter, ValidationError
 
     try:
-        request = TypeAdapter(request_type).validate_python(parameters)
+        request = TypeAdapter(request_type).validate_python(_make_tuples(parameters))
     except ValidationError as error:
         refuse_problems([f"{'.'.join(map(str, item['loc']))}: {item['msg']}" for item in error.errors()])
         raise
     if is_dataclass(request_type):
         refuse_invalid(request)
     return request
+
+
+def _make_tuples(value: Any) -> Any:
+    """Convert all lists of a JSON value to tuples, as in the request that was dumped."""
+    if isinstance(value, Mapping):
+        return {name: _make_tuples(entry) for name, entry in value.items()}
+    return tuple(map(_make_tuples, value)) if isinstance(value, list) else value
 
 
 def _default(request_field: Field[Any]) -> Any:

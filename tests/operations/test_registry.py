@@ -22,7 +22,7 @@ REQUESTS = [step.request for step in OPERATIONS.values() if is_dataclass(step.re
 @pytest.mark.parametrize("request_type", REQUESTS, ids=lambda found: found.__name__)
 def test_a_request_is_the_same_after_it_was_written_and_filled(request_type: Any) -> None:
     usual = request_type()
-    assert dump_request(read_request(request_type, dump_request(usual))) == dump_request(usual)
+    assert read_request(request_type, dump_request(usual)) == usual
     assert build_request(request_type, flatten_request(usual)) == usual
     names = [found.name for found in list_options(request_type)]
     assert len(set(names)) == len(names), "a name is an option once"
