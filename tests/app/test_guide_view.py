@@ -162,6 +162,7 @@ def test_how_documents_are_shown_is_chosen_next_to_real_ones_without_yaml(docume
     next(one for one in shown.button if one.proto.help == "Move authors up").click().run()
     assert "<strong>Leaves</strong>" in html(shown)
     assert "labels under the current guide stay valid" in html(shown)
+    assert "Replace them with your own queries and documents" in words(shown.warning)
     shown.radio[0].set_value("switch")
     shown = press(shown, "Publish")
     assert "first, second: annotators see the guide with their next item." in words(shown.success)

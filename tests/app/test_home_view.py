@@ -31,6 +31,7 @@ from tests.support.projects import add_names, add_pairs, grade_next, grid, impor
 from tests.support.stages import read_stages
 
 START_LABEL = "Open the first round"
+NO_BACKUP = "There is no backup of this project yet."
 
 
 @pytest.fixture(autouse=True)
@@ -131,6 +132,16 @@ def test_an_empty_project_asks_for_documents_queries_and_people(store: Store) ->
     assert not [one for one in test.button if one.label == START_LABEL]
 
 
+def test_what_waits_for_a_lead_is_in_sight_before_the_first_round(store: Store) -> None:
+    with store.transaction() as cursor:
+        cursor.execute("UPDATE annotators SET imported = TRUE")  # nobody has an unused invitation
+    assert not run("Home").expander[0].proto.expanded
+    ask_about_item(store, "lee", "Is a page of links an answer?")
+    test = run("Home")
+    assert test.expander[0].proto.expanded
+    assert "1 question waits for an answer about the guide." in page.html(test)
+
+
 def test_one_button_opens_the_first_round_and_leads_to_its_first_document(store: Store) -> None:
     bring_in(store)
     test = run("Home")
@@ -142,9 +153,12 @@ def test_one_button_opens_the_first_round_and_leads_to_its_first_document(store:
     jobs_of(store).wait(30)
     test = run("Home")
     assert links(test)[0][:2] == ("Grade the first document", "label")
+    assert NO_BACKUP not in page.html(test), "nothing is graded yet"
     assert "The round autumn is open for lee: 1 grade to give." in page.html(test)
     grade_next(store, "lee", 1)
-    assert "Grade the first document" not in [label for label, _, _ in links(run("Home"))]
+    test = run("Home")
+    assert "Grade the first document" not in [label for label, _, _ in links(test)]
+    assert NO_BACKUP in page.html(test)
 
 
 def test_a_first_round_takes_the_pool_that_is_there_and_says_why_it_did_not_open(store: Store) -> None:

@@ -9,14 +9,18 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from app import context
+from app.views.releases.freezing import LINKS
 from curation.agreement.gate import Demand, read_demand, set_demand
 from curation.labeling.consensus.adjudication import decide_pair
 from curation.labeling.consensus.rule import MEDIAN, read_rule
 from curation.operations.jobs import jobs_of
 from curation.people.seal_access import read_openings
 from curation.releases.card import write_card
+from curation.releases.freeze.checklist import checklist
+from curation.releases.freeze.freeze import prepare_draft
 from curation.releases.frozen_release import load_release
 from curation.releases.release_rows import find_release
+from curation.releases.requests import FreezeRequest
 from curation.releases.sealed_log import read_monthly_limit
 from curation.splits.certificate import read_certificate
 from curation.splits.request import SplitRequest
@@ -113,6 +117,8 @@ def test_a_freeze_that_must_fail_is_off_with_its_reason(project: Store) -> None:
     page = open_stage("Freeze")
     assert "1 judged pair is disputed and open" in html(page)
     assert 'href="/adjudicate">Decide the disputed pairs' in html(page)
+    assert 'href="/queries?part=All+queries">Tag the queries' in html(page)
+    assert {check.name for check in checklist(prepare_draft(project, FreezeRequest()))} == LINKS.keys()
     assert button(page, "Freeze the release").disabled
     page = field(page, "Leave disputed pairs out").check().run()
     field(page, "Release name").input("v1")

@@ -22,6 +22,7 @@ from curation.operations.jobs import jobs_of
 from curation.operations.jobs.figures import figures_of
 from curation.operations.start import is_new
 from curation.operations.workflow import project_workflow as workflow
+from curation.operations.workflow.judging import has_grades
 from curation.operations.workflow.stage import Stage, find_next_stage
 from curation.store import Annotator, Store, utc_now
 
@@ -33,23 +34,28 @@ _DRAWN_STATE, _IS_FOLLOWING = "home", "home follows"
 def show(annotator: Annotator) -> None:
     store = project_store()
     with store.reading() as cursor:
-        has_no_round = is_new(cursor)
+        has_no_round, is_graded = is_new(cursor), has_grades(cursor)
     if has_no_round:
         _show_new_project(annotator)
-        return
+    else:
+        _show_project(store, annotator)
+    for finding in check_backups(store):
+        if finding.level == "problem":
+            st.error(ui.literal(finding.sentence), icon=":material/error:")
+        elif is_graded:
+            ui.note(finding.sentence)
+
+
+PAGE = AppPage(5, "Home", "home", LEADS, show)
+
+
+def _show_project(store: Store, annotator: Annotator) -> None:
+    """Show all stages of the workflow, and draw them again when the project changes."""
     if jobs_of(store).running_jobs():  # read before the endings, so that a job that ends now counts as ended
         read_context(annotator)
     first_round.show_end(store)
     st.session_state.pop(_IS_FOLLOWING, None)
     st.fragment(_follow_project, run_every=SECONDS_BETWEEN_CHECKS)(store)
-    for finding in check_backups(store):
-        if finding.level == "problem":
-            st.error(ui.literal(finding.sentence), icon=":material/error:")
-        else:
-            ui.note(finding.sentence)
-
-
-PAGE = AppPage(5, "Home", "home", LEADS, show)
 
 
 def _show_new_project(annotator: Annotator) -> None:
@@ -57,7 +63,8 @@ def _show_new_project(annotator: Annotator) -> None:
     context = read_context(annotator)
     state = first_round.show(context)
     stages = workflow.build_stages(state, None, context.running)
-    with st.expander("All steps", expanded=any(stage.state == "needs attention" for stage in stages)):
+    is_urgent = any(stage.state == "needs attention" for stage in (*state.waiting, *stages))
+    with st.expander("All steps", expanded=is_urgent):
         _show_stages(state, stages)
 
 

@@ -40,6 +40,8 @@ LINKS = {
     "pace": PageLink("See each person's pace", "/agreement"),
     ALPHA: PageLink("See where people disagree", "/agreement"),
     CONSISTENCY: PageLink("See how often people repeat their grades", "/agreement"),
+    "unanswerable": PageLink("Tag the queries", "/queries?part=All+queries"),
+    "seal": PageLink("Choose the parts", "/releases?stage=Split"),
 }
 """Check → the page on which people solve the problem of this check."""
 

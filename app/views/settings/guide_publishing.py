@@ -40,8 +40,6 @@ def show(store: Store, acts: Acts, editor: GuideEditor | None) -> None:
     effects = compute_guide_effects(store, guide)
     left, right = st.columns(2, gap="large")
     with left:
-        if has_shipped_examples(guide):
-            st.warning(SHIPPED_EXAMPLES, icon=":material/edit:")
         ui.heading("Changes")
         show_difference(effects.difference)
     with right:
@@ -69,6 +67,8 @@ def ask_to_publish(
 ) -> None:
     """Show a form that publishes the guide; `proposed_reason` is the initial text of its reason."""
     form = acts.form(GUIDE_FORM)
+    if has_shipped_examples(guide):
+        st.warning(SHIPPED_EXAMPLES, icon=":material/edit:")
     choice: str | None = None
     if effects.rounds:
         ui.tables(*effects.tables)

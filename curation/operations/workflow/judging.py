@@ -77,6 +77,11 @@ def read_rounds(cursor: Cursor) -> RoundProgress:
     )
 
 
+def has_grades(cursor: Cursor) -> bool:
+    """Return whether a project has a grade that somebody gave or that was imported."""
+    return bool(cursor.execute("SELECT 1 FROM judgment_events WHERE kind = 'grade' LIMIT 1").fetchall())
+
+
 def make_people_stage(progress: RoundProgress) -> Stage:
     """Make the stage of people; a project with only imported judgments needs no annotator."""
     add = Action("Add people", "team", "goldgrade people add NAME")
