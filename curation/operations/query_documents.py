@@ -22,6 +22,7 @@ from curation.operations.query_facts import QueryFacts, read_facts, read_withhel
 from curation.people.seal_access import SealAccess, read_release_seals, resolve_access
 from curation.pooling.contributions import RankedPair
 from curation.retrieval import RUN_PREFIX
+from curation.retrieval.engines.stored_engines import find_run_engines
 from curation.store import Annotator, Cursor, Document, Query, Store, get_setting
 from curation.store.documents import documents_by_hash, snapshot_versions
 
@@ -169,14 +170,19 @@ def list_sealing_releases(store: Store, query_id: str) -> tuple[str, ...]:
 
 
 def _read_ranks(cursor: Cursor, query_id: str, with_evaluated: bool) -> dict[str, dict[str, int | None]]:
-    """Read the ranks of each document by system, from the newest pools and the newest evaluations."""
+    """Read the ranks of each document by system, from the newest pools and the newest evaluations.
+
+    Evaluated ranks of a run, or of the engine that the run came from, have the name of the pooled run.
+    """
     ranks: defaultdict[str, dict[str, int | None]] = defaultdict(dict)
     rows = cursor.execute(_POOL_RANKS, [query_id]).fetchall()
-    pooled = {f"{system.removeprefix(RUN_PREFIX)}{EVALUATED}": system for _, system, _ in rows}
+    pooled = {system.removeprefix(RUN_PREFIX): system for system in sorted({row[1] for row in rows})}
+    engines = {engine: pooled[name] for name, engine in find_run_engines(cursor, pooled).items()}
+    columns = {f"{name}{EVALUATED}": system for name, system in (engines | pooled).items()}
     if with_evaluated:
         rows += cursor.execute(_RUN_RANKS, [EVALUATED, query_id]).fetchall()
     for document_id, system, rank in rows:
-        ranks[document_id].setdefault(pooled.get(system, system), rank)
+        ranks[document_id].setdefault(columns.get(system, system), rank)
     return ranks
 
 

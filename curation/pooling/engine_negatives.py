@@ -98,8 +98,8 @@ def _select_names(systems: Sequence[str], prefix: str) -> list[str]:
 
 
 def _find_engines_of_runs(cursor: Cursor, systems: Sequence[str]) -> list[Engine]:
-    names = find_run_engines(cursor, _select_names(systems, RUN_PREFIX))
-    return [find_engine(cursor, name) for name in names]
+    engines = find_run_engines(cursor, _select_names(systems, RUN_PREFIX))
+    return [find_engine(cursor, name) for name in engines.values()]
 
 
 def _read_ranked_documents(cursor: Cursor, systems: Sequence[str]) -> Mapping[str, set[str]]:

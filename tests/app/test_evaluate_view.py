@@ -201,6 +201,11 @@ def test_a_query_has_the_lists_of_evaluated_systems_for_leads(project: Store, tm
     again = read_documents(project, query_id, LEE)
     assert again.systems == ("run:alpha",), "a system has one column"
     assert [document.ranks["run:alpha"] for document in again.documents] == ranks
+    with project.transaction() as cursor:
+        cursor.execute("UPDATE candidate_sources SET system = 'run:alpha@2026-05-01' WHERE pool_id = 'pool'")
+        cursor.execute("INSERT INTO runs VALUES ('r', 'alpha@2026-05-01', '', '{}', now())")
+        cursor.execute("INSERT INTO engine_runs VALUES ('r', 'alpha', '', '{}', 10)")
+    assert read_documents(project, query_id, LEE).systems == ("run:alpha@2026-05-01",), "an engine, too"
     for reader, name in ((Annotator("rosa", "reviewer", False), query_id), (LEE, sealed_queries(project)[0])):
         assert "alpha (evaluated)" not in read_documents(project, name, reader).systems
 
@@ -291,7 +296,7 @@ def test_systems_of_the_project_are_searched_by_a_job_and_compared_with_an_uploa
 ) -> None:
     table = tmp_path / "site search.csv"
     rows = [f"q{n},{name},{rank}" for n in range(QUERIES) for rank, name in enumerate(document_ids(n), 1)]
-    table.write_text("\n".join(["Search phrase,Result URL,Position", *rows]), encoding="utf-8")
+    table.write_text("\n".join(["Search phrase,Result URL,nr z", *rows[::-1]]), encoding="utf-8")
     import_run(project, RunFile(write_run(tmp_path / "stored.trec", lists_of("b"))), "stored")
     page = opened(VERA)
     systems = field(page, "Systems of the project")
@@ -299,11 +304,12 @@ def test_systems_of_the_project_are_searched_by_a_job_and_compared_with_an_uploa
     systems.set_value(["bm25", "run:stored"])
     sent = (table.name, table.read_bytes(), "text/csv")
     page = field(page, "Run files").set_value([sent]).run()
-    assert field(page, "Query (needed)").options == ["–", "Search phrase", "Result URL", "Position"]
+    assert field(page, "Query (needed)").options == ["–", "Search phrase", "Result URL", "nr z"]
     refused = button(page, "Evaluate").click().run().error[0].value.replace("\\", "")
     assert "Choose the column in site search.csv for query." in refused
     field(page, "Query (needed)").select("Search phrase")
     field(page, "Document (needed)").select("Result URL")
+    field(page, "Rank").select("nr z")
     field(page, "Name of the system").input("bm25")
     refused = button(page, "Evaluate").click().run().error[0].value
     assert refused.startswith("bm25 is the name of a system that you chose")
@@ -321,6 +327,20 @@ def test_systems_of_the_project_are_searched_by_a_job_and_compared_with_an_uploa
     assert re.search(r"site 1\.000, stored 0\.\d+: difference 0\.\d+ \(0\.\d+ to [\d.]+\), p ", shown)
     assert "67\u00a0% and 67\u00a0% of the top 10 are judged." in shown
     assert re.search(r"<td>stored</td>.*?<td[^>]*>67\u00a0%</td>", shown), "a column of the leaderboard"
+
+
+def test_an_evaluator_gets_the_rounded_figure_of_a_stored_run_from_a_job(
+    project: Store, tmp_path: Path
+) -> None:
+    import_run(project, RunFile(write_run(tmp_path / "stored.trec", lists_of("b"))), "stored")
+    page = opened(VERA, "test")
+    field(page, "Systems of the project").set_value(["run:stored"])
+    field(page, "Reason for evaluating a sealed part").input("May")
+    assert not button(page, "Evaluate").click().run().error
+    jobs_of(project).wait()
+    job = newest_job(project)
+    assert (job.outcome, "stored" in str(job.message)) == ("done", True), job.message
+    assert [row.refused for row in read_overview(project, "v1").sealed_evaluations] == [None]
 
 
 def test_a_packed_table_of_topics_is_read_by_a_job(project: Store, tmp_path: Path) -> None:

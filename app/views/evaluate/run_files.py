@@ -26,8 +26,8 @@ RUN_FILES_HELP = (
     "same name."
 )
 MAX_CACHED_PREVIEWS = 20
-COLUMN_FIELDS = [field for field in file_fields(RunFields) if field.required_noun]
-"""The fields of a run whose columns people choose: query and document."""
+COLUMN_FIELDS = file_fields(RunFields)
+"""The fields of a run whose columns people choose: query, document, rank and score."""
 Uploads = Sequence[tuple[str, UploadedFile]]
 """Pairs of a system's name and its uploaded file of a run or of answers."""
 RunColumns = tuple[dict[str, Any], ...]
@@ -35,7 +35,7 @@ RunColumns = tuple[dict[str, Any], ...]
 
 
 def ask_runs(key: str) -> tuple[Uploads, RunColumns]:
-    """Ask for run files, for each system's name, and for the query and document columns."""
+    """Ask for run files, for each system's name, and for the columns of tables."""
     columns: list[dict[str, Any]] = []
     uploads = ask_files(
         "Run files",
@@ -54,7 +54,7 @@ def _ask_columns(file: UploadedFile) -> dict[str, Any]:
     except (CurationError, OSError):  # the evaluation reports the problems of the file
         return {}
     columns = dict(preview.fields)
-    for field, cell in zip(COLUMN_FIELDS, st.columns(2), strict=True):
+    for field, cell in zip(COLUMN_FIELDS, st.columns(2) * 2, strict=True):
         if preview.columns:
             with cell:
                 columns[field.name] = str(ask_column(field, preview, file.file_id))

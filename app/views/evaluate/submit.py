@@ -209,7 +209,7 @@ def _refuse_unready(request: EvaluateRequest, runs: Uploads, answers: Uploads, s
         f"Choose the column in {file.name} for {field.label.lower()}."
         for (_, file), columns in zip(runs, request.columns, strict=True)
         for field in COLUMN_FIELDS
-        if columns.get(field.name) == ""
+        if field.required_noun and columns.get(field.name) == ""
     ]
     if request.measures is not None and not request.measures:
         problems.append("Choose at least one measure.")

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable
 from pathlib import Path
 
 from curation.core.errors import InputError, find_named
@@ -75,8 +75,8 @@ def find_engine(cursor: Cursor, name: str) -> Engine:
     return find_named(read_engines(cursor), name, "engine", command=command)
 
 
-def find_run_engines(cursor: Cursor, names: Sequence[str]) -> list[str]:
-    """List the engines of the runs with these names, in the order of the names; other runs are left out."""
+def find_run_engines(cursor: Cursor, names: Iterable[str]) -> dict[str, str]:
+    """Find the engines of the runs with these names, in the order of the names; other runs are left out."""
     sql = "SELECT name, engine FROM engine_runs JOIN runs USING (run_id)"
     engines = dict(cursor.execute(sql).fetchall())
-    return [engines[name] for name in names if name in engines]
+    return {name: engines[name] for name in names if name in engines}
