@@ -84,7 +84,7 @@ def refuse_large_groups(
     lines: list[str] = []
     for group in shown_groups:
         holds = f"One leakage group holds {len(group.queries):,} of {pluralize(queries, 'query', 'queries')}"
-        reason = f"more than the allowed {percent(max_share)}" if max_share is not None else group.spoils
+        reason = f"at most {percent(max_share)} is allowed" if max_share is not None else group.spoils
         lines += [f"{holds} ({percent(group.share)}), and {reason}.", *group.lines]
     if len(refused) > GROUPS_SHOWN:
         lines.append(f"… and {len(refused) - GROUPS_SHOWN:,} more leakage groups of a refused size")

@@ -66,8 +66,9 @@ def translate_error(error: duckdb.Error) -> StoreError | None:
         return StoreError(sentence, command=RESTORE)
     if isinstance(error, duckdb.IOException) or any(words in reason for words in NOT_COMMITTED):
         is_full = os.strerror(errno.ENOSPC) in reason
-        way_out = ". The disk is full: make room and try again." if is_full else ""
-        return StoreError(f"The database file could not be used: {reason}{way_out} Nothing was changed.")
+        way_out = " The disk is full: make room and try again." if is_full else ""
+        sentence = f"The database file could not be used, and nothing was changed: {reason.rstrip('.')}."
+        return StoreError(sentence + way_out)
     return None
 
 

@@ -93,7 +93,7 @@ def test_two_scripts_that_answer_at_random_every_fraction_of_a_second_are_found_
     assert {one.about for one in quality.not_checked} == {"agreement"}
     assert quality.conclusion == "3 findings in 7 checks; 2 of 9 need more data."
     sentences = list_findings(make_agreement_report(scripted, "first"))
-    assert sentences[0].startswith("Not checked: consistency")
+    assert sentences[0].startswith("Not checked: annotators' consistency")
     assert "near chance, random grades would agree about as well" in sentences[1]
     assert [one.partition(":")[0] for one in sentences[2:4]] == ["anna", "ben"]
     assert "half of 60 answers came in 0.4 seconds or less" in sentences[2]

@@ -165,7 +165,7 @@ def test_there_is_nothing_by_query_of_a_sealed_part_nor_of_a_query_that_was_seal
     with project.reading() as cursor:
         compared = compare_by_query(cursor, [(open_part, "a")], VERA)
     assert compared.rows == ()
-    assert compared.remark.startswith("30 queries are of parts that a release seals")
+    assert compared.remark.startswith("30 queries are sealed by a release")
 
 
 def test_the_history_of_a_system_is_over_evaluations_and_releases(project: Store, tmp_path: Path) -> None:

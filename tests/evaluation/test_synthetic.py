@@ -89,7 +89,7 @@ def test_no_figure_averages_them_with_other_queries(store: Store, run: Path) -> 
     weights = (evaluation.queries, apart.queries)
     assert means[2] == pytest.approx(sum(m * n for m, n in zip(means, weights, strict=False)) / whole.queries)
     page = write_report(evaluation).html
-    assert f"{apart.queries} synthetic queries are evaluated apart" in page
+    assert f"{apart.queries} synthetic queries are evaluated separately" in page
     page = write_report(apart).html
     assert f"{apart.queries} of {apart.queries} queries" in page
     assert "By source" in page

@@ -261,7 +261,7 @@ def test_an_altered_release_opens_for_nobody(gold: Store) -> None:
 @pytest.mark.slow
 def test_the_command_shows_who_opened_the_seal(gold: Store) -> None:
     command = ["--project", str(gold.path), "releases", "v1"]
-    assert "Nobody has opened the seal (test) yet." in invoke(command).stdout
+    assert "opened sealed grades (test) yet." in invoke(command).stdout
     open_sealed(gold, "v1", "evaluate", "the May report")
     shown = invoke(command).stdout
     assert "Who opened sealed grades" in shown

@@ -81,9 +81,7 @@ class CorpusImport:
         """Return the outcome of the import."""
         sentence = f"The corpus now has {pluralize(self.documents, 'document')}."
         if not self.is_new:
-            sentence = (
-                f"Nothing changed: the project already has these {pluralize(self.documents, 'document')}."
-            )
+            sentence = f"Nothing changed: the project has the same {pluralize(self.documents, 'document')}."
         names = ("documents", "added", "changed", "removed", "unchanged")
         figures = {name: getattr(self, name) for name in names}
         remarks = [f"The stored version of the corpus is {self.snapshot}."]

@@ -112,9 +112,7 @@ class QueryImport:
         """Return the outcome of the import."""
         counts = {"added": self.added, "changed": self.changed, "unchanged": self.unchanged}
         changes = bool(self.added or self.changed or self.answers or self.tags_added)
-        sentence = (
-            f"Nothing changed: the project already has these {pluralize(self.queries, 'query', 'queries')}."
-        )
+        sentence = f"Nothing changed: the project has the same {pluralize(self.queries, 'query', 'queries')}."
         if changes:
             counts_text = ", ".join(f"{count:,} {what}" for what, count in counts.items())
             sentence = f"{pluralize(self.queries, 'query', 'queries')}: {counts_text}."

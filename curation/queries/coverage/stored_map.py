@@ -104,9 +104,7 @@ def read_current_map_id(cursor: Cursor) -> str:
     sql = "SELECT snapshot_id FROM coverage_maps WHERE map_id = ?"
     [(map_snapshot,)] = cursor.execute(sql, [map_id]).fetchall()
     if map_snapshot != snapshot:
-        raise RefusedError(
-            "The coverage map belongs to an older corpus. Make a map of the current corpus.", command=command
-        )
+        raise RefusedError("The coverage map belongs to an older corpus.", command=command)
     return map_id
 
 

@@ -232,7 +232,7 @@ def test_nobody_is_guessed_to_have_judged(store: Store, folder: Callable[..., Pa
     [
         ({"one.txt": ".I 1\n.W\ntext\n"}, "does not show whether it contains documents or queries"),
         ({"a.sgml": DOCS, "corpus.jsonl": '{"_id": "1", "text": "x"}\n'}, "several collection formats"),
-        ({"corpus-queries.jsonl": '{"_id": "1", "text": "x"}\n'}, "holds documents and queries"),
+        ({"corpus-queries.jsonl": '{"_id": "1", "text": "x"}\n'}, "fits documents and queries"),
         ({"notes.txt": "hello\n"}, "notes.txt: not in a known format of test collections"),
         ({"r.trec": "1 Q0 d 1 2.0 t\n"}, "a run"),
     ],

@@ -162,7 +162,7 @@ def test_a_decision_of_ones_own_other_tab_counts(judged: Store) -> None:
         (deciding("far", grade=9), "9"),
         (deciding("far", words=" "), "A decision needs a reason"),
         (deciding("far", kind="opinion"), "so it is in no round"),
-        (deciding("far", kind="unclear", words=""), "Say in a few words"),
+        (deciding("far", kind="unclear", words=""), "Enter in a few words"),
     ],
     ids=["unjudged", "grade", "reason", "opinion", "question"],
 )

@@ -169,7 +169,7 @@ def test_agreement_compares_judgments_of_one_text_and_counts_the_others(twice: S
     assert (grades.grades.tolist(), grades.older) == ([0], 2)
     report = make_agreement_report(twice)
     assert (report.between.units, report.between.older) == (0, 2)
-    assert any("2 judgments about an older text" in sentence for sentence in list_findings(report))
+    assert any("2 judgments of an older version" in sentence for sentence in list_findings(report))
 
 
 def test_a_pair_that_was_decided_on_an_older_text_is_no_control_item(twice: Store) -> None:

@@ -98,7 +98,7 @@ def test_a_map_of_an_older_corpus_is_not_frozen_and_that_is_said(store: Store) -
     assert frozen.coverage is not None
     assert "query_coverage" not in frozen.parts
     shown = invoke(["--project", str(store.path), "freeze", "v2"]).stdout
-    assert "The release has no clusters of its queries: The coverage map is of an older corpus." in shown
+    assert "The release has no clusters of its queries: The coverage map belongs to an older corpus." in shown
 
 
 def test_queries_that_were_not_matched_need_the_model_of_the_map(
