@@ -70,9 +70,9 @@ def list_entry_tags(static: Path = STREAMLIT_FOLDER) -> Iterator[str]:
     missing = [address for address in addresses if not address or not (static / address).is_file()]
     if len(scripts) != 1 or not styles or missing or "root" not in head.ids:
         raise RefusedError(
-            f"{path} of Streamlit {st.__version__} is not the page that goldgrade expects: one script and a "
-            "style sheet that are in the folder next to it, and an element called root. Install a version of "
-            "Streamlit that goldgrade was tested with, such as 1.67."
+            f"The index page of Streamlit {st.__version__} ({path}) is not the page that goldgrade expects: "
+            "a page with one script, a style sheet, and an element whose id is root, and with both files in "
+            "the page's folder. Install a version of Streamlit that goldgrade was tested with, such as 1.67."
         )
     for tag in (*styles, *scripts, *preloads):
         yield _make_tag(*tag)

@@ -141,7 +141,7 @@ def serve(
         ws="websockets-sansio",
         log_level="warning",
         access_log=False,
-        backlog=64,  # the server accepts this many connections at once, before it can close the first
+        backlog=64,  # the server accepts this many connections together, before it can close the first
         timeout_graceful_shutdown=3,
     )
     with suppress(KeyboardInterrupt), sigterm_as_keyboard_interrupt(), frozen_heap(), minutely_tasks():

@@ -38,7 +38,7 @@ class ResultTable(Table):
         return format_csv(self)
 
     def to_latex(self) -> str:
-        """Format the table in LaTeX that needs no package."""
+        """Format the table as LaTeX that works without packages."""
         return format_latex(self)
 
     def to_markdown(self) -> str:
@@ -55,7 +55,7 @@ class ResultTable(Table):
 
 
 class Results(Evaluation):
-    """An evaluation with its tables; `runs`, `comparisons` and the other attributes have all figures."""
+    """An evaluation with its tables; `runs`, `comparisons` and the other attributes contain all figures."""
 
     def compare(self) -> ResultTable:
         """Return a row for each system: each measure with its interval, and letters or arrows that show
@@ -102,7 +102,7 @@ class Results(Evaluation):
 def make_request(
     measures: str | Sequence[str] | None, by: str | Sequence[str], **values: object
 ) -> EvaluateRequest:
-    """Make a request from the arguments of a call, and refuse arguments of another type."""
+    """Make a request from a call's arguments, and reject arguments of the wrong type."""
     names = {"measures": None if measures is None else list_names("measures", measures)}
     return read_request(EvaluateRequest, {**names, "by": list_names("by", by), **values})
 

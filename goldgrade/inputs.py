@@ -30,7 +30,7 @@ Source = Run | Grades | Frame | str | Path
 
 @contextmanager
 def write_files(sources: Mapping[str, Source]) -> Iterator[list[Path]]:
-    """Yield a file for each source; a source in memory is in a temporary file, whose errors have its label.
+    """Yield a file for each source; a source in memory becomes a temporary file, and errors name its label.
 
     Parameters
     ----------
@@ -69,7 +69,7 @@ def list_names(argument: str, names: str | Sequence[str]) -> Sequence[str]:
 
 
 def check_runs(runs: object) -> None:
-    """Refuse an argument `runs` that does not map names to runs."""
+    """Reject an argument `runs` that does not map names to runs."""
     if not isinstance(runs, Mapping) or not all(isinstance(name, str) for name in runs):
         raise _expected("runs", runs, 'a run for each name, such as {"bm25": "bm25.trec"}')
 
@@ -96,7 +96,7 @@ def _find_file(label: str, source: Source, path: Path) -> Path:
 
 
 def _read_row(label: str, query: object, row: object) -> dict[str, float]:
-    """Convert the numbers of one query, which may be numpy's, to numbers that JSON has."""
+    """Convert one query's numbers, which may be numpy's, to numbers that JSON has."""
     if not isinstance(row, Mapping):
         raise _expected(f"{label}, query {query!r}", row, "a number for each document, as in {'d7': 1}")
     numbers: dict[str, float] = {}

@@ -45,11 +45,11 @@ class Project:
         fields: Mapping[str, str | Sequence[str] | None] | None = None,
         **options: object,
     ) -> ImportOutcome:
-        """Import a whole file; an error leaves the project unchanged.
+        """Import a whole file; after an error, the project is unchanged.
 
         Parameters
         ----------
-        what: "corpus", "traffic", "queries", "run", "judgments" or another kind of file.
+        what: "corpus", "traffic", "queries", "run", "judgments" or a different kind of file.
         fields: the file's column for each field; columns of other fields are found by their usual names.
         options: further options of this kind of file, such as `skip_unknown=True` for judgments.
         """
@@ -67,12 +67,13 @@ class Project:
     def pool(
         self, systems: Sequence[str] = ("bm25",), *, depth: int = 10, seed: int = 0, **options: object
     ) -> PoolReport:
-        """Find the documents to judge: the first `depth` documents of each system, and random documents."""
+        """Find the documents to judge: each system's first `depth` documents, and random documents."""
         report: PoolReport = self._run_step("pool", systems=systems, depth=depth, seed=seed, **options)
         return report
 
     def coverage(self, **options: object) -> CoverageReport:
-        """Measure which regions of the corpus the queries cover; needs the packages of the extra `dense`."""
+        """Measure which regions of the corpus the queries cover; requires the packages of the extra
+        `dense`."""
         report: CoverageReport = self._run_step("coverage", **options)
         return report
 
@@ -85,8 +86,8 @@ class Project:
     def split(
         self, parts: Mapping[str, float] | None = None, *, seed: int = 0, **options: object
     ) -> SplitReport:
-        """Split the graded queries without leakage; `parts` maps names to fractions, by default 0.7 dev
-        and 0.3 test. With `paraphrase=None` the split needs no embedding model.
+        """Split the graded queries without leakage; `parts` maps names to fractions, by default 0.7 dev and
+        0.3 test. With `paraphrase=None` the split works without an embedding model.
         """
         if parts is not None:
             options["parts"] = tuple(parts.items())
@@ -94,7 +95,7 @@ class Project:
         return report
 
     def freeze(self, name: str, **options: object) -> Frozen:
-        """Freeze the present grades under a name; `release_id` of the result is the hash of the content."""
+        """Freeze the current grades under a name; the result's `release_id` is the hash of the content."""
         frozen: Frozen = self._run_step("freeze", name=name, **options)
         return frozen
 

@@ -86,7 +86,7 @@ class Release:
         seed: int = 0,
         reason: str | None = None,
     ) -> Results:
-        """Compute the figures of systems with their intervals, and compare the systems in pairs.
+        """Compute systems' figures with their intervals, and compare the systems in pairs.
 
         Parameters
         ----------
@@ -121,7 +121,7 @@ class Release:
         return export(self._store, request, Path(out))
 
     def verify(self) -> Verified:
-        """Compare every byte of the release with its checksum, and every document with its hash."""
+        """Check every byte of the release against its checksum, and every document against its hash."""
         return verify(self._store, self.name)
 
     @cached_property

@@ -103,7 +103,7 @@ def pick_rows(
 
 
 class QueryBar(NamedTuple):
-    """A query with a bar from −1 to 1, the value, and what the value means in words."""
+    """A query with a bar from −1 to 1, the value, and the meaning of the value in words."""
 
     query_id: str
     text: str

@@ -1,4 +1,4 @@
-"""The server's connections, with limits on idle connections and on connections without a sign-in.
+"""The server's connections: limits on idle ones, and on those of clients who have not signed in.
 
 Every connection occupies a file descriptor of the server, even before the client sends anything. The server
 closes a connection whose client does not finish a header or a body, or does not read its response. Strangers,

@@ -44,7 +44,8 @@ MOVED_PAGES = {
 
 
 class Front:
-    """ASGI middleware for page addresses and scripts, behind the guard, which identifies people."""
+    """ASGI middleware that answers requests for pages and scripts, after the guard has identified the
+    person."""
 
     def __init__(self, app: ASGIApp, index: IndexTemplate, route_paths: Iterable[str]) -> None:
         self._app = app

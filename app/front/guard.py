@@ -64,8 +64,8 @@ def write_content_policy() -> str:
 class Guard:
     """ASGI middleware that admits signed-in people, and stores the person in `scope["state"]`.
 
-    `annotator` is the name of the person, and `account` the person's record. On pages that need no sign-in,
-    `annotator` and `account` are None.
+    `annotator` is the name of the person, and `account` the person's record. On pages that do not require a
+    sign-in, `annotator` and `account` are None.
     """
 
     def __init__(self, app: ASGIApp) -> None:

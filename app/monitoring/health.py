@@ -1,7 +1,7 @@
 """The health check: whether the app can read and write its project.
 
-The health check needs no sign-in, so that monitoring systems can call it without an account. Therefore the
-response contains no paths and no figures; the log contains both.
+The health check works without a sign-in, so that monitoring systems can call it without an account. Therefore
+the response contains no paths and no figures; the log contains both.
 """
 
 from __future__ import annotations

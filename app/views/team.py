@@ -151,7 +151,7 @@ def ask_invitation(store: Store, acts: Acts) -> None:
         )
         role = st.selectbox("Role", ROLES, format_func=ROLE_DESCRIPTIONS.__getitem__)
         address_help = (
-            "A person with an e-mail address signs in through the identity provider and needs no link."
+            "A person with an e-mail address signs in through the identity provider and does not need a link."
         )
         email = st.text_input("E-mail address", help=address_help).strip() if by_provider else ""
         submitted = st.form_submit_button("Invite", type="primary")
@@ -243,7 +243,7 @@ def _ask_addresses(store: Store, acts: Acts, account: accounts.Account) -> None:
     if submitted:
         run_action(
             acts,
-            f"{account.name} signs in as {new_address.strip()}.",
+            f"{account.name} can now sign in with {new_address.strip()}.",
             addresses.add_address,
             store,
             account.name,
@@ -251,7 +251,7 @@ def _ask_addresses(store: Store, acts: Acts, account: accounts.Account) -> None:
         )
     for email in account.emails:
         if _show_button(acts, f"Remove {ui.literal(email)}"):
-            sentence = f"{account.name} no longer signs in as {email}."
+            sentence = f"{account.name} can no longer sign in with {email}."
             run_action(acts, sentence, addresses.remove_address, store, account.name, email)
 
 

@@ -9,7 +9,7 @@ differ in the weight of a unit with m grades; each matrix is a sum over units, a
 
 Two raters have a table of values × values instead: the first rater's grade by the second rater's grade.
 
-All formulas compute R resamples at once, and return NaN for an undefined coefficient; the caller adds the
+All formulas compute R resamples together, and return NaN for an undefined coefficient; the caller adds the
 reason. Reports, pages, commands and JSON take all figures from `COEFFICIENTS`.
 
 Sources: K. Krippendorff (2011), Computing Krippendorff's Alpha-Reliability. K. L. Gwet (2008), British

@@ -188,7 +188,7 @@ def set_demand(store: Store, demand: Demand, actor: str = COMMAND_LINE) -> None:
     Raises
     ------
     InputError: a figure is out of range.
-    NotFoundError, RefusedError: the project does not know the actor, or the actor is no lead.
+    NotFoundError, RefusedError: the project does not know the actor, or the actor is not a lead.
     """
     problems = []
     if not -1 <= demand.alpha <= 1:

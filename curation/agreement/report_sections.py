@@ -74,7 +74,8 @@ def make_section_layers(report: AgreementReport) -> tuple[list[Section], list[Se
 
 
 def make_overview(report: AgreementReport) -> tuple[Section, Section, Section]:
-    """Make the sections that need no details: coefficients, consistency, and how pairs got their grades."""
+    """Make the sections that do not need details: coefficients, consistency, and how pairs got their
+    grades."""
     return _make_coefficients(report), _make_consistency(report.within), _make_consensus(report)
 
 
@@ -336,6 +337,7 @@ def _feedback_sentence(people: Sequence[AnnotatorMetrics]) -> str:
         f"There are points to discuss with {named:,} of" if named else "Nothing stands out in the work of"
     )
     by_chance = (
-        f"Even if everyone works well, chance alone names up to {percent(FALSE_SHARE)} of annotators here."
+        f"Even if everyone works well, up to {percent(FALSE_SHARE)} of annotators are listed here by chance "
+        "alone."
     )
     return f"{finding} {pluralize(len(people), 'annotator')}. {by_chance}"

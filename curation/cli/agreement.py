@@ -145,14 +145,14 @@ def gate(
     alpha: Annotated[
         float | None,
         Option(
-            help="Minimum of the interval of ordinal alpha's 95 % interval.",
+            help="Minimum for the low end of ordinal alpha's 95 % interval.",
             show_default="0.667, or the current minimum",
         ),
     ] = None,
     consistency: Annotated[
         float | None,
         Option(
-            help="Minimum of the interval of consistency's 95 % interval.",
+            help="Minimum for the low end of consistency's 95 % interval.",
             show_default="0.8, or the current minimum",
         ),
     ] = None,

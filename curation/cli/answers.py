@@ -64,8 +64,8 @@ def answers_status(
 ) -> None:
     """Show the progress of answer tasks.
 
-    The status of one task has the answers of each writer, the state of the queries, and the agreement of the
-    answers. With --query the command shows the answers of one query without names, and the documents that the
+    The status of one task has each writer's answers, the state of the queries, and the agreement of the
+    answers. With --query the command shows the answers to one query without names, and the documents that the
     writers ticked. A query that a release seals takes a --reason.
 
     \b
@@ -114,15 +114,17 @@ def answers_nuggets(
     send: Send = False,
     calls: MaxCalls = None,
     parallel: Parallel = 4,
-    proposed: Annotated[bool, switch("--proposed", "List waiting, count accepted proposals.")] = False,
+    proposed: Annotated[
+        bool, switch("--proposed", "List waiting proposals, and count accepted ones.")
+    ] = False,
 ) -> None:
     """Have a model propose the facts that a good answer has.
 
-    GOLDGRADE_LLM_URL names the model. Without --send the command only says how many calls it would send.
-    The command sends one call for each query. The call contains the text and the need of the query, the ten
-    best documents that people judged relevant, and the words that people marked there as evidence. The
-    command sends nothing of a query that a release seals. A proposal is not a nugget yet: people change, drop
-    and save proposals on the query's page.
+    GOLDGRADE_LLM_URL names the model. Without --send the command only says how many calls it would send. The
+    command sends one call for each query. The call contains the text and the need of the query, the ten best
+    documents that people judged relevant, and the words that people marked there as evidence. The command
+    sends nothing about a query that a release seals. A proposal is not a nugget yet: people change, drop and
+    save proposals on the query's page.
 
     \b
     Examples:
@@ -171,7 +173,7 @@ def _print_proposals() -> None:
 @answers.command("to-grade")
 def answers_to_grade(
     name: ReleaseName,
-    answers: Annotated[list[str], Option(help="A file of answers, or NAME=FILE. Repeatable.")],
+    answers: Annotated[list[str], Option(help="An answer file, or NAME=FILE. Repeatable.")],
     out: Annotated[Path, Option(help="Folder to write.")],
     aspect: Annotated[str, Option("--for", help="Aspect: correctness, faithfulness or support.")],
     part: Annotated[
@@ -180,7 +182,7 @@ def answers_to_grade(
     format: Format = None,
     encoding: Encoding = "utf-8",
 ) -> None:
-    """Write answers of systems as documents for people to grade.
+    """Write systems' answers as documents that people can grade.
 
     A document does not name the system of its answer, and equal answers are graded once. Below an answer are
     the reference answers (for correctness) or the contexts that the system was given (for faithfulness). For

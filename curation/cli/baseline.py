@@ -21,8 +21,8 @@ def baseline(
     name: AnyRelease,
     out: Annotated[Path, Option(help="Folder to write the run files to.")],
     systems: Annotated[str, Option(help="Systems, separated by commas: bm25, dense, hybrid.")] = "bm25",
-    depth: Annotated[int, Option(help="Documents for each query at most.")] = 1000,
-    part: Annotated[str, Option(help="Part of the split to run queries of, or all.")] = "all",
+    depth: Annotated[int, Option(help="Maximum number of documents for each query.")] = 1000,
+    part: Annotated[str, Option(help="Part of the split whose queries are run, or all.")] = "all",
     model: Annotated[
         str, Option(help="Embedding model of dense and hybrid: a name or a folder.")
     ] = "all-MiniLM-L6-v2",
@@ -34,7 +34,7 @@ def baseline(
             show_default="whole documents",
         ),
     ] = None,
-    engine: Annotated[str | None, Option(help="Search engine to ask instead of these systems.")] = None,
+    engine: Annotated[str | None, Option(help="Search engine to query instead of these systems.")] = None,
     rate: Annotated[float, Option(help="Maximum number of requests a second to the engine.")] = RATE,
     overwrite: Annotated[bool, switch("--overwrite", "Overwrite existing files.")] = False,
 ) -> None:
@@ -59,7 +59,7 @@ def baseline(
     system_names = split_list(systems)
     client = None
     if engine is not None:
-        refuse_unused(context, "--engine asks an engine", "systems", "model", "chunks")
+        refuse_unused(context, "--engine queries an engine", "systems", "model", "chunks")
         with store.reading() as cursor:
             client = EngineClient(find_engine(cursor, engine), rate)
     else:

@@ -50,10 +50,9 @@ def coverage_command(
     and stored; making the map embeds every entity.
 
     --gaps lists the regions without a query, ordered by searches × documents, or by documents in a project
-    without traffic. --html draws the map as a page that needs no network: documents against queries by
-    region, the graph of regions, and the entities, documents and queries of each region. With runs the
-    regions are colored by nDCG@10, and systems are compared region by region. The map shows nothing of a
-    sealed part.
+    without traffic. --html draws the map as a page that works offline: documents against queries by region,
+    the graph of regions, and the entities, documents and queries of each region. With runs the regions are
+    colored by nDCG@10, and systems are compared region by region. The map shows nothing of a sealed part.
 
     \b
     Examples:

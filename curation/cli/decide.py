@@ -49,7 +49,7 @@ EveryPair = Annotated[bool, switch("--all", "With --file, decide all its judged 
 DryRun = Annotated[
     bool, switch("--dry-run", "With --file, show what the command would decide. Decide nothing.")
 ]
-AnswerTask = Annotated[str | None, Option(help="Decide the answers of QUERY in this answer task.")]
+AnswerTask = Annotated[str | None, Option(help="Decide the answers to QUERY in this answer task.")]
 PickedAnswers = Annotated[
     list[str] | None, Option(help="With --task: a written answer to accept. Repeatable.")
 ]
@@ -61,7 +61,9 @@ Unanswerable = Annotated[bool, switch("--unanswerable", "With --task: the corpus
 def disputes(
     limit: Limit = 20,
     decided: Annotated[bool, switch("--decided", "Show decided pairs too.")] = False,
-    answers: Annotated[bool, switch("--reference-answers", "List queries with differing answers.")] = False,
+    answers: Annotated[
+        bool, switch("--reference-answers", "List queries whose reference answers differ.")
+    ] = False,
 ) -> None:
     """List disputed pairs, or queries whose answers differ.
 

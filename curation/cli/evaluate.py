@@ -40,7 +40,7 @@ WITHOUT_OPTION = ("to_pool", "systems", "correctness", "faithfulness", "support"
 """Fields of the request without an option: the page uses the first two, and --graded fills the others."""
 RUN_FIELDS = ("query", "document", "rank", "score", "start", "end", "text")
 ANSWER_FIELDS = ("answer", "context", "citation")
-"""The fields of run files, and the fields of files of answers without the query."""
+"""The fields of run files, and the fields of answer files without the query."""
 BASELINE = "baseline"
 """The name of the run of --baseline if a different run has the name of the baseline's file."""
 Parameters = ParamSpec("Parameters")
@@ -64,7 +64,7 @@ RunFiles = Annotated[
 AnswerFiles = Annotated[
     list[str] | None,
     Option(
-        help="A file of answers, or NAME=FILE. Repeatable. Each line has query, answer, contexts "
+        help="An answer file, or NAME=FILE. Repeatable. Each line has query, answer, contexts "
         "and citations. Exact match and F1 compare with the reference answers.",
         show_default="none",
     ),
@@ -130,15 +130,16 @@ def evaluate(
 ) -> None:
     """Evaluate systems on a release or on qrels, with intervals.
 
-    Lists are ordered by score as in trec_eval 10. A query that a run misses counts 0; a query without
-    relevant documents is left out. A run may rank chunks: with columns start and end, with ids such as
-    doc#0-120, or with the texts of the chunks. Several systems are compared in pairs; systems that share a
+    Lists are ordered by score as in trec_eval 10. A query that is missing from a run counts as 0; a query
+    without relevant documents is left out. A run may rank chunks: with columns start and end, with ids such
+    as doc#0-120, or with the texts of the chunks. Several systems are compared in pairs; systems that share a
     letter on the leaderboard cannot be distinguished.
 
-    A file of qrels needs no project. --topics can give its queries texts, strata and other columns.
+    You can evaluate on a qrels file without a project. --topics can give its queries texts, strata and other
+    columns.
 
     A sealed part needs a reason, which is logged. Leads see all figures of a sealed part. Evaluators see one
-    rounded figure of each system, and may ask a limited number of times a month.
+    rounded figure per system, and may evaluate only a limited number of times a month.
 
     \b
     Examples:

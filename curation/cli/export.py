@@ -36,8 +36,9 @@ def export(
 ) -> None:
     """Write a release for other tools, with checksums.
 
-    Grades of sealed parts (`goldgrade freeze --seal`) are written only with a reason, which is logged.
-    A packed release needs no project: evaluate, verify, diff, export, baseline and releases read its file.
+    Grades of sealed parts (`goldgrade freeze --seal`) are written only with a reason, which is logged. A
+    packed release works without a project: evaluate, verify, diff, export, baseline and releases read its
+    file.
 
     \b
     Examples:

@@ -33,7 +33,7 @@ def get_layout(
 
 def map_option(*fields: str) -> Any:
     """Make the option --map of a command that reads these fields of a file."""
-    help = f"Column of a field, as in {fields[0]}=name. Repeatable. Fields: {', '.join(fields)}."
+    help = f"Column that holds a field, such as {fields[0]}=name. Repeatable. Fields: {', '.join(fields)}."
     return Option("--map", metavar="FIELD=COLUMN", help=help)
 
 

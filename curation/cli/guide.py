@@ -33,12 +33,12 @@ guides = command_group("guide", "See and change the labeling guide.")
 def guide_use(
     context: Context,
     file: Annotated[
-        Path, Argument(help="Markdown with the scale in its front matter, or a guide of goldgrade by name.")
+        Path, Argument(help="Markdown with the scale in its front matter, or a shipped guide by name.")
     ],
     open_rounds: Annotated[
         str | None,
         Option(
-            help="Whether open rounds keep their guide or switch to the new. Rounds with grades "
+            help="Whether open rounds keep their guide or take the new one. Rounds with grades "
             "of a different scale cannot switch."
         ),
     ] = None,
@@ -139,7 +139,9 @@ def guide_show(
 def guide_answer(
     question: Annotated[str, Argument(help="The question, by the beginning of its id.")],
     words: Annotated[str, Argument(help="The answer.")],
-    asker_only: Annotated[bool, switch("--asker-only", "Show the answer to the asker only.")] = False,
+    asker_only: Annotated[
+        bool, switch("--asker-only", "Show the answer only to the person who asked.")
+    ] = False,
 ) -> None:
     """Answer a question about the guide, or change its answer. Annotators read the answer next to the guide.
 

@@ -95,9 +95,9 @@ def import_traffic_command(
     ] = None,
     dry_run: DryRun = False,
 ) -> None:
-    """Import logged queries, cleaned. Importing the same file again changes nothing.
+    """Import and clean logged queries. Importing the same file again changes nothing.
 
-    From a log that was exported again only new rows are taken. If an earlier log has a row with a session or
+    If a log was exported again, only its new rows are imported. If an earlier log has a row with a session or
     a time N times, the import leaves N copies of this row out. --list shows the logs that the project has,
     and --delete removes a log, such as a log that was imported twice. Samples that were drawn from a deleted
     log keep their queries and probabilities.
@@ -169,7 +169,7 @@ def import_judgments_command(
     Missing pairs, queries with their texts, and annotators are added and counted. An id is never taken as a
     text. Importing the same file again changes nothing; a different grade is a correction. An empty cell is
     no judgment. A judgment is about the text in the current corpus, unless --about says otherwise. With
-    --judge the grades are kept apart: they are no votes and add no pairs (`goldgrade judge`).
+    --judge the grades are kept apart: they are not votes and add no pairs (`goldgrade judge`).
 
     With --round the file is a separate pass. The newest pass of each person counts, and `goldgrade agreement
     --round` compares the pass with the earlier judgments.
@@ -202,8 +202,8 @@ def import_run_command(
             show_default=False,
         ),
     ] = None,
-    engine: Annotated[str | None, Option(help="Engine to ask for all active queries.")] = None,
-    depth: Annotated[int, Option(help="Number of documents to ask the engine for, for each query.")] = 100,
+    engine: Annotated[str | None, Option(help="Engine to query with all active queries.")] = None,
+    depth: Annotated[int, Option(help="Number of documents to request from the engine per query.")] = 100,
     rate: Rate = RATE,
     dry_run: DryRun = False,
 ) -> None:
@@ -242,8 +242,8 @@ def import_answers_command(
     ] = False,
     dry_run: DryRun = False,
 ) -> None:
-    """Import reference answers. Each answer of a query is right; several lines of one query give several
-    answers.
+    """Import reference answers. Every answer to a query counts as correct; a query with several lines has
+    several answers.
 
     With --nuggets each row is a fact, vital or okay, or a query with a list of objects with text and
     importance, as in TREC's files. The file replaces all answers, or all nuggets, of its queries. Importing

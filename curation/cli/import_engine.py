@@ -1,4 +1,4 @@
-"""Imports from a search engine: `goldgrade import engine`, and the other imports that ask an engine."""
+"""Imports from a search engine: `goldgrade import engine`, and the other imports that query an engine."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def import_engine_command(
     file: Annotated[
         Path | None,
         Argument(
-            help="YAML file that changes the template of this engine. None with --try.", show_default=False
+            help="YAML file with changes to this engine's template. None with --try.", show_default=False
         ),
     ] = None,
     kind: Annotated[
@@ -38,20 +38,21 @@ def import_engine_command(
     query: Annotated[
         str | None,
         Option(
-            "--try", help="Ask the engine for this text once and show the answer. The text is sent redacted."
+            "--try",
+            help="Send this text to the engine once and show the response. The text is sent redacted.",
         ),
     ] = None,
     depth: Annotated[int, Option(min=1, help="Number of documents that --try asks for.")] = 10,
 ) -> None:
-    """Add an engine, or replace its template. The template says how the engine is asked, and where its
-    answers have ids, scores and fields. Nothing is sent.
+    """Add an engine, or replace its template. The template says how to query the engine, and where its
+    responses contain ids, scores and fields. Nothing is sent.
 
     The variable GOLDGRADE_ENGINE_NAME_URL has the address of the engine, and GOLDGRADE_ENGINE_NAME_KEY has
     its key, with the name in capitals. Neither is stored. Adding an engine again with a different file
     replaces the template; runs keep their template.
 
-    With --try the engine is asked once: the request, the hits and the first document are shown. Nothing is
-    stored.
+    With --try the command queries the engine once, and shows the request, the hits and the first document.
+    Nothing is stored.
 
     \b
     Examples:
@@ -63,7 +64,7 @@ def import_engine_command(
         refuse_unused(context, "--try adds no engine", "file", "kind")
         _try_engine(name, query, depth)
         return
-    refuse_unused(context, "the engine is not asked; name a text with --try", "depth")
+    refuse_unused(context, "no query is sent; name a text with --try", "depth")
     if file is None or kind is None:
         raise BadParameter("name the engine's file and its --kind, or a text with --try")
     _add_engine(name, kind, file)
@@ -123,7 +124,8 @@ def is_from_engine(
     """
     flag = f"--{option}"
     if engine is not None:
-        refuse_others(context, f"{flag} asks an engine, so it takes no file", option, "name", *engine_options)
+        why = f"{flag} queries an engine, so it takes no file"
+        refuse_others(context, why, option, "name", *engine_options)
         return True
     refuse_unused(context, f"no engine is named with {flag}", *engine_options)
     if path is None:
@@ -140,7 +142,7 @@ def refresh_from_engine(engine: str, rate: float) -> None:
 
 
 def import_run_from_engine(engine: str, name: str, depth: int, rate: float) -> None:
-    """Ask an engine for the ranked list of each active query, and store the lists as a run."""
+    """Get the ranked list of each active query from an engine, and store the lists as a run."""
     from curation.retrieval.engines.runs import EngineRunRequest, import_engine_run
 
     request = EngineRunRequest(engine, name, depth, rate)

@@ -60,7 +60,7 @@ def is_json() -> bool:
 
 
 def project_store(with_arrow: bool = True) -> Store:
-    """Open the project named on the command line; commands that need no Arrow start faster."""
+    """Open the project named on the command line; commands that do not need Arrow start faster without it."""
     from curation.store import open_store
 
     if with_arrow:
@@ -71,7 +71,7 @@ def project_store(with_arrow: bool = True) -> Store:
 
 
 def release_store() -> Store:
-    """Open the project if it exists: a packed release needs no project."""
+    """Open the project if it exists: a packed release works without a project."""
     from curation.core.arrow import hide_pandas
     from curation.store import store_at
 

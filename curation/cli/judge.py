@@ -34,7 +34,9 @@ class _JudgeGroup(TyperGroup):
         return super().parse_args(ctx, args if is_command else ["show", *args])
 
 
-judge = Typer(cls=_JudgeGroup, rich_markup_mode=None, help="Have models grade, and compare with people.")
+judge = Typer(
+    cls=_JudgeGroup, rich_markup_mode=None, help="Have models grade, and compare their grades with people's."
+)
 app.add_typer(judge, name="judge")
 
 
@@ -51,11 +53,12 @@ def judge_ask(
     """Have a language model grade pairs by the guide.
 
     GOLDGRADE_LLM_URL names the endpoint. Without --send the command only says what it would send. Each call
-    has the guide with its examples, a query with its need, and one document. The command sends nothing of a
-    query that a release seals. No pair is paid twice: the same command goes on where the last run ended.
+    has the guide with its examples, a query with its need, and one document. The command sends nothing about
+    a query that a release seals. No pair is paid for twice: the same command continues where the last run
+    ended.
 
-    An answer without a grade of the scale counts as cannot-tell. Some pairs are asked twice, in another form,
-    to check the model's consistency. A judge's grades never count as votes.
+    An answer without a grade of the scale counts as cannot-tell. Some pairs are sent twice, in different
+    forms, to check the model's consistency. A judge's grades never count as votes.
 
     \b
     Examples:
@@ -91,13 +94,13 @@ def judge_plan(
         bool, switch("--dry-run", "Show which items annotators would get. Open nothing.")
     ] = False,
 ) -> None:
-    """Open the round whose grades by people correct a judge.
+    """Open the round whose human grades correct a judge.
 
     The round JUDGE-people has the pools of a random sample of queries, about --people pairs. Once all its
     pairs are graded and frozen, `goldgrade evaluate --judge` corrects the judge's grades by them.
 
     --differences opens a second round, JUDGE-people-differences, with pairs on which judge and people differ
-    most. These grades do not correct the judge. Annotators see nothing of the judge.
+    most. These grades do not correct the judge. Annotators see nothing about the judge.
 
     \b
     Examples:

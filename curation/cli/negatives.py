@@ -22,7 +22,7 @@ def negatives_command(request: HardNegativesRequest, context: Context, limit: Li
 
     The margin is the number of ranks from the system's best relevant document down to the hard negative; it
     is below 0 if the hard negative ranks higher. Near-duplicates of a relevant document are listed
-    separately. Documents outside the filter of their query need no judgment, and are listed as a separate
+    separately. Documents outside their query's filter do not need a judgment, and are listed as a separate
     kind. Suspects are unjudged documents that two systems rank above a relevant one: judge them first.
     Queries that a release seals are listed only if you give --reason.
 

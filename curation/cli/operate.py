@@ -16,13 +16,12 @@ from curation.cli.program import app
 @app.command()
 def doctor(
     folder: Annotated[list[Path] | None, Option(help="A folder of exports. Repeatable.")] = None,
-    clean: Annotated[bool, switch("--clean", "Remove leftovers of killed processes.")] = False,
+    clean: Annotated[bool, switch("--clean", "Remove files left behind by killed processes.")] = False,
 ) -> None:
     """Examine the project while it is in use. The exit code is 1 if you must act.
 
-    The doctor reads the whole project. The doctor also checks the log, permissions, disk,
-    versions, the checksums of releases, jobs without an end, leftovers of killed processes, backups, and the
-    clock.
+    The doctor reads the whole project. The doctor also checks the log, permissions, disk, versions, releases'
+    checksums, unfinished jobs, files left behind by killed processes, backups, and the clock.
 
     \b
     Examples:
@@ -43,8 +42,8 @@ def backup(
     file: Annotated[
         str,
         Argument(
-            help="New file, or a folder. In a folder, the file is named by the time of the backup. A path "
-            "that ends with / is made if it is missing."
+            help="New file, or a folder. In a folder, the file is named after the time of the backup. A "
+            "folder whose path ends with / is made if it is missing."
         ),
     ],
 ) -> None:
@@ -73,7 +72,8 @@ def restore(
         bool, switch("--replace", "If the project exists, move it aside and keep it.")
     ] = False,
 ) -> None:
-    """Restore a backup as the project. First the backup is read and compared with its checksums.
+    """Restore the project from a backup. The command first reads the backup and checks it against its
+    checksums.
 
     Sign-ins, passwords and roles are as they were at the time of the backup. Stop the app first: later
     answers are in the project that is moved aside, not in the restored project.

@@ -133,11 +133,11 @@ def people_set(
     address: Address = LOCAL_ADDRESS,
     ended_sign_ins: EndedSignIns = None,
 ) -> None:
-    """Change one thing of a person's account. The command changes the role, access, an address, the link or
+    """Make one change to a person's account. The command changes the role, access, an address, the link or
     sign-ins.
 
-    Anyone who is deactivated or becomes evaluator judges no more: open items go to the other annotators of
-    the round. The last lead cannot lose the role of lead. A new link ends the former link; a person may
+    Anyone who is deactivated or becomes an evaluator no longer judges: open items go to the other annotators
+    of the round. The last lead cannot lose the role of lead. A new link ends the former link; a person may
     have several addresses.
 
     \b
@@ -175,10 +175,10 @@ def _change_address(store: Store, name: str, new: str | None, removed: str | Non
     from curation.people.addresses import add_address, remove_address
 
     if new:
-        identity, verb = add_address(store, name, new), "signs in"
+        identity, verb = add_address(store, name, new), "can now sign in"
     else:
-        identity, verb = remove_address(store, name, removed or ""), "no longer signs in"
-    emit({**identity, "removed": not new}, f"{name} {verb} as {identity['email']}.")
+        identity, verb = remove_address(store, name, removed or ""), "can no longer sign in"
+    emit({**identity, "removed": not new}, f"{name} {verb} with {identity['email']}.")
 
 
 def _change_access(store: Store, name: str, activate: bool, ended_sign_ins: str | None) -> None:

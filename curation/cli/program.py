@@ -46,7 +46,7 @@ class _QuickConversion:
     """Converts command-line values, without pydantic where possible: its import takes 0.2 seconds."""
 
     def coerce(self, value: Any, param: Any, ctx: Any) -> Any:
-        """Convert a value; a text, a path and a value of the right type need no pydantic."""
+        """Convert a value; texts, paths and values of the right type are converted without pydantic."""
         kind = param.type_descriptor.annotation
         if value is None:
             return () if param.multiple or param.nargs == -1 else None
@@ -112,7 +112,7 @@ def command_group(name: str, help: str) -> typer.Typer:
 
 
 def divide_arguments(arguments: Sequence[str]) -> tuple[list[str], list[str]]:
-    """Divide the arguments into the options of `goldgrade` itself, and the command with its options."""
+    """Split the arguments into `goldgrade`'s own options, and the command with its options."""
     own_options: list[str] = []
     command: list[str] = []
     remaining = list(arguments)

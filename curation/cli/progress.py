@@ -41,7 +41,7 @@ def progress_bar(operation: str = "") -> Iterator[Progress]:
 
 
 def make_line_listener(write: Callable[[str], object], now: Callable[[], float] = time.monotonic) -> Progress:
-    """Make a listener that writes the progress of work every 30 seconds."""
+    """Make a listener that reports progress every 30 seconds."""
     reported_at = now()
 
     def listen(step: str, done: int, total: int) -> None:

@@ -60,7 +60,7 @@ PurposeOption = Annotated[
 @queries_group.command("add")
 def add(
     text: Annotated[str, Argument(help="The query, as a user would type it.")],
-    id: Annotated[str | None, Option(help="Its id.", show_default="made from the text")] = None,
+    id: Annotated[str | None, Option(help="The query's id.", show_default="made from the text")] = None,
     information_need: Annotated[str | None, Option(help="Information need, for annotators.")] = None,
     tag: Annotated[list[str] | None, Option(help="A tag of the query. Repeatable.")] = None,
 ) -> None:
@@ -99,7 +99,7 @@ def write_command(
     """Have queries written, or list the written queries.
 
     With --per-document, a language model writes questions for documents that are drawn at random; the project
-    needs no traffic and no coverage map. With --annotators people write queries for untested regions, and
+    needs neither traffic nor a coverage map. With --annotators people write queries for untested regions, and
     with --share alone a language model does. Without these options the command lists the written queries with
     their source, and the state of unanswerable queries.
 
@@ -132,7 +132,7 @@ def write_command(
     """
     if per_document is not None:
         ask = ("queries", "annotators", "purpose", "region", "model")
-        refuse_unused(context, "--per-document draws documents and needs no map", *ask)
+        refuse_unused(context, "--per-document draws documents without a map", *ask)
         share = 1.0 if share is None else share
         questions = replace(request, per_document=per_document, share=share, seed=seed, calls=calls)
         _write_questions(questions, send)
@@ -164,8 +164,8 @@ def check(
 
     The command compares the text of each query, its reference answers and its relevant documents with all
     texts of the file: exactly, and nearly by MinHash and Jaccard similarity. The result is stored for each
-    query, and releases have it. `goldgrade evaluate --breakdown contamination` gives separate scores for such
-    queries. Of sealed queries only the text is compared.
+    query, and releases contain it. `goldgrade evaluate --breakdown contamination` gives separate scores for
+    such queries. Of sealed queries only the text is compared.
 
     \b
     Examples:

@@ -119,7 +119,7 @@ def relabel_report(
         tuple[str, str] | None,
         Option(
             metavar="OLD NEW",
-            help="Compare two rounds instead of a plan. Name the old round first.",
+            help="Compare two rounds instead of reporting on a plan. Name the old round first.",
             show_default="none",
         ),
     ] = None,

@@ -27,8 +27,8 @@ def verify(
 ) -> None:
     """Check every byte of a release or an exported folder. The exit code is 1 if a byte was altered.
 
-    A release is compared with its checksums, and each of its documents with its hash. A folder is compared
-    with the checksums of its manifest. No grade is shown.
+    A release is checked against its checksums, and each of its documents against its hash. A folder is
+    checked against its manifest's checksums. No grade is shown.
 
     \b
     Examples:
@@ -124,7 +124,7 @@ def _print_card(name: str, licence: str) -> None:
 def diff_releases(old: AnyRelease, new: AnyRelease, limit: Limit = 20) -> None:
     """Compare two releases. The command compares queries, grades, documents, split, agreement and settings.
 
-    Changed grades of a sealed part are counted, and named only with --reason.
+    A sealed part's changed grades are counted, but listed only with --reason.
 
     \b
     Examples:

@@ -126,7 +126,7 @@ def round_set(
     its report.
 
     A round that was opened by mistake can be deleted while it has no answer. The items of the round are
-    removed; queries, pools and the guide stay, and the audit trail has a line.
+    removed; queries, pools and the guide stay, and the audit trail records the deletion.
 
     \b
     Examples:

@@ -40,8 +40,8 @@ def split(
     Two queries stay together when their texts are similar or paraphrases, when a document is relevant to
     both, or when documents relevant to them are near-duplicates. --same adds other ties. Whole groups of tied
     queries are assigned so that strata, sources and tags are spread evenly. Queries of a release keep their
-    part. --dry-run shows each large group with the chain of ties that made the group; a tie that is no leak
-    can be cut.
+    part. --dry-run shows each large group with the chain of ties that made the group; a tie that is not a
+    leak can be cut.
 
     \b
     Examples:

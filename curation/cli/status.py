@@ -24,7 +24,7 @@ def status(
 ) -> None:
     """Show the stages, what waits for a lead, and the next step.
 
-    The status has each stage from import to re-labeling and the last backup, like the page Home. --notify
+    Like the page Home, the status shows each stage from import to re-labeling, and the last backup. --notify
     sends notices to the address in GOLDGRADE_WEBHOOK; a lead chooses the kinds of notices in the app.
 
     \b

@@ -99,7 +99,7 @@ def show_controls(text: str) -> str:
 
 
 def _fold_all_but(kept_kind: str, text: str) -> str:
-    """Remove all differences of form from a name, except differences of the kind `kept_kind`."""
+    """Remove all differences in form from a name, except those of the kind `kept_kind`."""
     for form, fold in _FORMS.items():
         text = text if form == kept_kind else fold(text)
     return text

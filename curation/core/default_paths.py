@@ -37,7 +37,8 @@ def find_project_file(environment: Mapping[str, str] | None = None) -> Path:
 
 
 def describe_former_variables(environment: Mapping[str, str]) -> Iterator[str]:
-    """Yield a sentence for each environment variable that is set under a former name and no longer read."""
+    """Yield a sentence for each environment variable that is set under a former name, which is no longer
+    read."""
     for variable in sorted(environment):
         new_name = variable.replace(FORMER_PREFIX, PREFIX, 1)
         if variable.startswith(FORMER_PREFIX) and variable not in VARIABLES and new_name not in environment:

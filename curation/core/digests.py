@@ -28,7 +28,7 @@ def canonical_json(value: Any) -> str:
 
 
 def digest(*parts: Any) -> str:
-    """Compute the first 32 hex digits of the SHA-256 of the parts' canonical JSON."""
+    """Compute the first 32 hexadecimal digits of the SHA-256 of the parts' canonical JSON."""
     return hashlib.sha256(canonical_json(parts).encode("utf-8", "surrogatepass")).hexdigest()[:32]
 
 

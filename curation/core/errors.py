@@ -54,7 +54,7 @@ class CurationError(Exception):
 
 
 class InputError(CurationError):
-    """An error for input that cannot be used, with all its problems, so that people correct them together.
+    """An error for unusable input that lists all problems, so that people can correct them together.
 
     Attributes
     ----------

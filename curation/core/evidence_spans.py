@@ -12,8 +12,8 @@ QUOTE_COLUMNS = ("start_at", "end_at", "quote", "quote_hash")  # columns of a st
 
 
 def describe_outside_spans(body: str, spans: Iterable[Span]) -> str:
-    """Describe the first evidence range outside a document's body, as the reason for rejecting it; '' if all
-    are inside."""
+    """Describe the first evidence range outside a document's body, as a reason for rejection; '' if all are
+    inside."""
     for start, end in spans:
         if not 0 <= start < end <= len(body):
             length = pluralize(len(body), "character")

@@ -40,7 +40,7 @@ def configure() -> None:
 
 
 def write(level: int, message: str, *, error: BaseException | None = None, **fields: Any) -> None:
-    """Write a log line; `fields` are its machine-readable parts, leaving out those that are None."""
+    """Write a log line; `fields` are its machine-readable parts, and those that are None are left out."""
     present = {name: value for name, value in fields.items() if value is not None}
     LOG.log(level, "%s", message, exc_info=error, extra={"fields": present})
 

@@ -21,7 +21,7 @@ Request = TypeVar("Request")
 
 
 class Switch(NamedTuple):
-    """A switch that turns off a field: a flag of the command, and for a number a checkbox on the page."""
+    """A switch that turns off a field: on the command line a flag, on the page a checkbox for a number."""
 
     flag: str
     help: str
@@ -99,7 +99,7 @@ class Option:
 
 
 def option(default: Any, label: str, help: str, **attributes: Any) -> Any:
-    """Make a request field that people can set; `attributes` are further attributes of the `Option`."""
+    """Make a request field that people can set; `attributes` are the `Option`'s other attributes."""
     return field(default=default, metadata={"option": Option(label, help, **attributes)})
 
 

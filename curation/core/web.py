@@ -147,7 +147,7 @@ def find_key_problems(name: str, key: str) -> list[str]:
 
 
 class _NoRedirects(HTTPRedirectHandler):
-    """A handler that follows no redirect, which would send keys and content to a different host."""
+    """A handler that does not follow redirects, which would send keys and content to a different host."""
 
     def redirect_request(
         self, req: Request, fp: IO[bytes], code: int, msg: str, headers: Any, newurl: str
@@ -204,7 +204,7 @@ def _read_head(error: HTTPError) -> bytes:
 
 
 def _retry_after(value: str | None) -> float | None:
-    """Read from a header how many seconds to wait, as a number or a date; None if the header has neither."""
+    """Read how many seconds to wait from a header that gives a number or a date; None if it gives neither."""
     if value is None:
         return None
     try:

@@ -91,7 +91,7 @@ def is_unspaced(word: str) -> bool:
 
 
 def is_cut_differently(text: str, whole: bool = False) -> bool:
-    """Return whether older goldgrades, which knew neither marks nor grams, cut a text differently.
+    """Return whether older versions of goldgrade, which knew neither marks nor grams, cut a text differently.
 
     Parameters
     ----------
@@ -207,7 +207,7 @@ def _is_unspaced_letter(letter: str) -> bool:
 
 @lru_cache(maxsize=1)
 def _compile_patterns() -> _Patterns:
-    """Compile the patterns at the first text that is not ASCII, because this takes a tenth of a second."""
+    """Compile the patterns only at the first non-ASCII text, because this takes a tenth of a second."""
     near, far = range(0x300, 0x10000), (*range(0x10000, 0x32000), *range(0xE0100, 0xE01F0))
     marks, far_marks = _make_character_class(near, _is_mark), _make_character_class(far, _is_mark)
     unspaced = re.compile(rf"[{_UNSPACED_LETTERS}]")

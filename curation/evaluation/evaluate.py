@@ -125,7 +125,7 @@ def _store_outcome(prepared: PreparedEvaluation, outcome: EvaluationOutcome) -> 
     evaluation_id = store_evaluation(prepared.store, outcome.runs, outcome.answers, prepared.author)
     counts = [pluralize(len(request.runs), "run")] if request.runs else []
     if request.answers:
-        counts.append(pluralize(len(request.answers), "file of answers", "files of answers"))
+        counts.append(pluralize(len(request.answers), "answer file", "answer files"))
     sentence = f"Evaluated {' and '.join(counts)} on {request.release}, {request.part}."
     return RunSubmission((sentence, *_make_candidates(prepared)), evaluation_id)
 

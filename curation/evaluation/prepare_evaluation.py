@@ -1,4 +1,4 @@
-"""The preparation of an evaluation: checks of a request that need no sealed grade."""
+"""The preparation of an evaluation: checks of a request that do not need sealed grades."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class PreparedEvaluation(NamedTuple):
 
     Attributes
     ----------
-    rounded: whether an evaluator evaluates a sealed part, and gets one rounded figure of each system.
+    rounded: whether an evaluator evaluates a sealed part, and gets one rounded figure per system.
     reading: options for reading runs; runs that several steps need are parsed once.
     by_query: whether the caller needs values of single queries.
     same_folder: whether people's grades may come only from projects in the project's folder.
@@ -140,7 +140,7 @@ def _refuse_all_figures(
     choices = [*list_chosen_options(about_figures, name_option), *other_choices]
     if choices:
         raise RefusedError(
-            f"{sealed.parts} is sealed, and evaluators get one rounded figure of each system there: "
+            f"{sealed.parts} is sealed, and evaluators get one rounded figure per system there: "
             f"{', '.join(choices)} cannot be used. Leave it out. Only leads see full results."
         )
 
@@ -189,7 +189,7 @@ def _refuse_missing_files(
 ) -> None:
     """Reject a request without files, and choices for runs or answers whose files are missing."""
     if not request.runs and not request.answers:
-        raise InputError("Name at least one run, or one file of answers, to evaluate.")
+        raise InputError("Name at least one run, or one answer file, to evaluate.")
     judges_answers = request.answers and request.support  # people's grades correct a judge of answers
     problems = []
     if not request.runs:
@@ -198,5 +198,5 @@ def _refuse_missing_files(
         problems += [f"{choice} is for runs, but no run is named" for choice in choices]
     if not request.answers:
         choices = [*list_chosen_options(request, name_option, ABOUT_ANSWERS), *about_answers]
-        problems += [f"{choice} is for answers, but no file of answers is named" for choice in choices]
+        problems += [f"{choice} is for answers, but no answer file is named" for choice in choices]
     refuse_problems(problems, way_out="Name the missing files, or leave this option out.")

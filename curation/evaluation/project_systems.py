@@ -54,7 +54,7 @@ def write_project_runs(
     Raises
     ------
     NotFoundError: the project has no such run or engine.
-    RefusedError: a search is not possible, an engine does not answer, or the author may not ask an engine.
+    RefusedError: a search is not possible, an engine does not answer, or the author may not query an engine.
     """
     paths: dict[str, Path] = {}
     searchers = [system for system in request.systems if system in SYSTEMS]

@@ -92,8 +92,8 @@ class EvaluateRequest:
     topics: Path | None = option(
         None,
         "Topics: a table of id and text",
-        "Table of id and text for runs with other query ids. CSV, TSV, JSON lines or TREC's topics. With "
-        "qrels: the queries' texts, strata and other columns.",
+        "Table of ids and texts for runs with different query ids. CSV, TSV, JSON lines or TREC's topics. "
+        "With qrels, the table gives the queries' texts, strata and other columns.",
         unset="the runs have the release's ids or texts",
     )
     seed: Seed = 0
@@ -122,7 +122,7 @@ class EvaluateRequest:
     judge: str | None = option(
         None,
         "Judge",
-        "Also estimate figures on all queries that a judge graded. People's grades correct judge grades.",
+        "Also estimate figures on all queries that a judge graded. Human grades correct the judge's.",
         unset="none",
     )
     hard_negatives: bool = option(
@@ -167,7 +167,7 @@ def check_request(request: EvaluateRequest) -> None:
     counts = Counter(name for name, _ in request.answers)
     refuse_problems(
         [
-            f"Two files of answers are named {name}. Give them different names."
+            f"Two answer files are named {name}. Give them different names."
             for name, n in counts.items()
             if n > 1
         ]

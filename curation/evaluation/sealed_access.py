@@ -36,8 +36,8 @@ class SealedRequest(NamedTuple):
     ----------
     sealed: the sealed parts of the request.
     evaluated: all parts of the request.
-    systems: the name of each run or file of answers.
-    rounded: whether the request comes from an evaluator, who gets one rounded figure of each system.
+    systems: the name of each run or answer file.
+    rounded: whether the request comes from an evaluator, who gets one rounded figure per system.
     """
 
     release: FrozenRelease

@@ -59,7 +59,7 @@ def columns_option(record: Any) -> Any:
     """Return the option --map for the fields of one kind of file."""
     labels = [(field.name, f"{field.label[:1].lower()}{field.label[1:]}") for field in file_fields(record)]
     field_list = [name if label == name else f"{name} ({label})" for name, label in labels]
-    help = f"Column of a field, such as query=qid. Repeatable. Fields: {', '.join(field_list)}."
+    help = f"Column that holds a field, such as query=qid. Repeatable. Fields: {', '.join(field_list)}."
     return option((), "Columns", help, flag="--map", metavar="FIELD=COLUMN")
 
 

@@ -74,7 +74,7 @@ class ImportRequest:
     columns: str | None = option(
         None,
         "Names of the columns",
-        "Names of the columns of a table without a header. Separate the names of columns by commas.",
+        "Names of the columns of a table without a header. Separate the names by commas.",
     )
     no_header: bool = option(
         False,
@@ -229,7 +229,7 @@ class JudgmentsRequest(ImportRequest):
         None,
         "Name of the judge",
         "Name of the judge that gave all grades. The judge is not a person, for example a language model. "
-        "Grades of a judge do not count as votes.",
+        "A judge's grades do not count as votes.",
     )
     date_order: DateOrder = None
     grade_map: GradeMap = None

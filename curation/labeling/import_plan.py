@@ -154,7 +154,7 @@ def _choose_stored_targets(
     for key, presentations in stored.items():
         candidates = [target for target in presentations if target.same_pass]
         if (target := _choose_target(candidates, hashes[key.document_id], about)) is not None:
-            if judgments[key].evidence and not target.labeling:  # imports need no evidence
+            if judgments[key].evidence and not target.labeling:  # imports may lack evidence
                 target = target._replace(guide_hash=inputs.guide.guide_hash)
             targets[key] = target
     return targets

@@ -96,8 +96,8 @@ class RoundRequest:
     )
     lists: bool = option(
         False,
-        "Show the documents of a query as a list",
-        "Show the documents of a query as a list on one page. By default, one document is shown at a time.",
+        "Show a query's documents as a list",
+        "Show a query's documents as a list on one page. By default, one document is shown at a time.",
     )
     seed: Seed = 0
     again: bool = option(

@@ -54,7 +54,7 @@ class AuditOpened:
 
     Attributes
     ----------
-    opened: the round of the audit, whose `left_out` counts by reason the pairs that are no assumed negatives.
+    opened: the round of the audit, whose `left_out` counts, by reason, pairs that are not assumed negatives.
     systems: systems whose lists make the strata, each searched to `depth`.
     near_duplicates: near-duplicates of relevant documents, which are left out of the population.
     sealed: number of near-duplicates that are not listed, because their queries are sealed.

@@ -6,7 +6,7 @@ So a hard negative always has a person's grade for the current text of the docum
 relevant document is never a hard negative. Suspects are unjudged documents that several systems rank above a
 relevant document; people should judge suspects first.
 
-A document outside the filter of its query needs no grade: such a document is a negative of the kind
+A document outside its query's filter does not need a grade: such a document is a negative of the kind
 `OUTSIDE`, or of the kind `OUTDATED` if its text nearly repeats a relevant document.
 """
 

@@ -52,7 +52,7 @@ class Backup:
 
     @property
     def sentences(self) -> list[str]:
-        """Return sentences about the copy of the project, the number of its rows, and its checksum."""
+        """Return sentences about the copy of the project, its number of rows, and its checksum."""
         copied = f"Copied the project to {self.path.name} ({self.bytes / 1e6:,.1f} MB)."
         rows = f"The copy was checked: all {sum(self.rows.values()):,} rows can be read."
         return [f"{copied} {rows}", f"SHA-256: {self.sha256}"]
@@ -163,7 +163,8 @@ def _find_target(project: Path, target: Path, taken_at: datetime) -> Path:
 
 
 def _read_copy(copy: Path, project: Path) -> Rows:
-    """Read a whole copy; an error names the project, because any damage comes from the project."""
+    """Read a whole copy; an error names the project, because any damage to the copy comes from the
+    project."""
     try:
         return read_whole_file(copy)
     except StoreError as error:

@@ -126,7 +126,7 @@ def start_due_backup(store: Store, folder: Path | None, now: datetime | None = N
 
 
 def note_download(store: Store, name: str, annotator: str) -> None:
-    """Log once for each snapshot that its file was downloaded, so that it counts as a backup."""
+    """Log, once for each snapshot, that its file was downloaded, so that it counts as a backup."""
     with store.reading() as cursor:
         sql = "SELECT 1 FROM events WHERE action = ? AND detail->>'file' = ?"
         noted = cursor.execute(sql, [DOWNLOADED, name]).fetchone()

@@ -111,7 +111,7 @@ def _fill_project(
 
 
 def _import_sample_grades(store: Store, sample: Path) -> None:
-    """Import two readers' grades and a third reader's decisions on half of the disputes, and freeze.
+    """Import two readers' grades, and a third reader's decisions on half of the disputes; then freeze.
 
     A document of a different Python version may lack a marked quote.
     """

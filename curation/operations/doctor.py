@@ -1,7 +1,7 @@
 """The doctor: checks of a project file and its surroundings, which produce findings for the operator.
 
-Some checks are about the surroundings: the log, permissions, disk, and leftovers of killed processes. The
-others are about the content: rows, versions, releases, corpus, jobs, backups and times.
+Some checks are about the surroundings: the log, permissions, disk, and files left behind by killed processes.
+The others are about the content: rows, versions, releases, corpus, jobs, backups and times.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class Examination:
 
     @property
     def sentences(self) -> list[str]:
-        """Return sentences about the findings, the checks that were not made, and the number of problems."""
+        """Return sentences about the findings, the checks not made, and the number of problems."""
         sentences = []
         for finding in self.findings:
             command = f" ({finding.command})" if finding.command else ""
@@ -57,8 +57,8 @@ def examine(project: Path, folders: Sequence[Path] = (), *, clean: bool = False)
 
     Parameters
     ----------
-    folders: folders of exports, in which leftovers of killed processes are looked for, too.
-    clean: remove the leftovers of killed processes.
+    folders: folders of exports, which are also searched for files left behind by killed processes.
+    clean: remove the files left behind by killed processes.
 
     Raises
     ------

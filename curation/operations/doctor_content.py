@@ -42,7 +42,7 @@ def check_rows(store: Store) -> Iterator[DoctorFinding]:
     if damage:
         yield DoctorFinding("problem", "file", damage, "goldgrade --project NEW restore FILE")
     sentence = f"All {pluralize(sum(rows.values()), 'row')} of {len(rows)} tables can be read; "
-    sentence += f"{rows.get('judgment_events', 0):,} are answers of annotators."
+    sentence += f"{rows.get('judgment_events', 0):,} are annotators' answers."
     yield DoctorFinding("fine", "file", sentence)
 
 
@@ -90,7 +90,7 @@ def check_jobs(store: Store) -> Iterator[DoctorFinding]:
 
 
 def _has_worker(project: Path) -> bool:
-    """Return whether a process of this machine works on a job of the project or waits for a job."""
+    """Return whether a process on this machine works on one of the project's jobs, or waits for a job."""
     worker_arguments = {WORKER.encode(), str(project).encode()}
     for arguments in Path("/proc").glob("[0-9]*/cmdline"):
         with suppress(OSError):
@@ -139,7 +139,7 @@ def check_cookie_key(store: Store) -> Iterator[DoctorFinding]:
 
 
 def check_corpus(store: Store) -> Iterator[DoctorFinding]:
-    """Find changed files of a corpus whose texts stay in the imported files."""
+    """For a corpus whose texts stay in the imported files, find the files that have changed."""
     for location, error in find_changed_files(store):
         folder = "FOLDER" if is_address(location) else location
         yield DoctorFinding("problem", "corpus", str(error), f"goldgrade import corpus {folder} --in-place")

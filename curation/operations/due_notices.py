@@ -68,7 +68,7 @@ def _make_round_notices(states: Sequence[RoundState]) -> dict[str, str]:
 
 
 def _make_unfinished_quarter_notice(quarter_work: Sequence[QuarterWork], quarter: str) -> dict[str, str]:
-    """Make a notice if the last re-labeling was left half done before the current quarter."""
+    """Make a notice if the last re-labeling before the current quarter was left half done."""
     if not quarter_work:
         return {}
     last = quarter_work[-1]
@@ -80,7 +80,8 @@ def _make_unfinished_quarter_notice(quarter_work: Sequence[QuarterWork], quarter
 
 
 def _make_job_notices(jobs: Iterable[Job]) -> dict[str, str]:
-    """Make a notice for each last job of a kind that failed; a refused job counts only for the schedule."""
+    """Make a notice for each kind of job whose last job failed; a refused job counts only for the
+    schedule."""
     return {
         f"job {job.job_id}": f"The job “{job.kind}” failed. Its page shows the reason."
         for job in jobs

@@ -71,7 +71,7 @@ def import_collection(
     progress: Progress = silent,
     author: str = COMMAND_LINE,
 ) -> CollectionImport:
-    """Import the collection of a folder or file; a dry run keeps nothing.
+    """Import the collection in a folder or file; a dry run keeps nothing.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""The import of a file by its kind, which `goldgrade import` and the page Import start with a request.
+"""The import of any kind of file, which `goldgrade import` and the page Import start with a request.
 
 Errors of these functions name options of the command line; `operations.import_wording` rewrites them for the
 page.
@@ -94,7 +94,7 @@ def _import_corpus(store: Store, request: CorpusRequest, progress: Progress, by:
 def _set_markup(
     store: Store, markup: BodyKind | None, text_markup: BodyKind, template: PresentationTemplate, by: str
 ) -> str:
-    """Change the guide so that it shows documents in the requested markup, or in the markup of their text.
+    """Change the guide so that it shows documents in the requested markup, or in their text's markup.
 
     Returns a sentence on the change or on a doubt; '' without either.
 

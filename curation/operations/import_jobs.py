@@ -90,7 +90,7 @@ def _run_import(store: Store, parameters: Parameters, progress: Progress, author
 
 
 def write_dry_run(path: Path, rehearsal: DryRun) -> None:
-    """Write a dry run to a file, so that a reader never sees a part of the dry run."""
+    """Write a dry run to a file, so that a reader never sees an incomplete dry run."""
     new = path.with_suffix(".new")
     new.write_text(json.dumps(to_json_value(rehearsal)), encoding="utf-8")
     new.replace(path)

@@ -35,7 +35,7 @@ _OPTION = re.compile(r"--[a-z]+(?:-[a-z]+)*")
 
 
 class DryRun(NamedTuple):
-    """The outcome of a dry run of an import, or the problems for which the import would be refused.
+    """The outcome of an import's dry run, or the problems for which the import would be refused.
 
     Attributes
     ----------
@@ -58,7 +58,7 @@ class DryRun(NamedTuple):
 
 
 def describe_refusal(error: CurationError, request: ImportRequest) -> DryRun:
-    """Report the problems of an error in the words of a page."""
+    """Report an error's problems in the words of a page."""
     if not isinstance(error, InputError):
         return DryRun(None, [("", reword(error.found, request))])
     problems = []

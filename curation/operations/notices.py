@@ -109,7 +109,7 @@ def _attempt_notice(store: Store, webhook: Webhook, notice_id: str, text: str) -
 
 
 def _store_notices(cursor: Cursor, notices: Mapping[str, str]) -> None:
-    """Store notices by their keys; a notice with an empty text counts as sent."""
+    """Store notices under their keys; a notice with an empty text counts as sent."""
     sql = "INSERT INTO notices (notice_id, text) VALUES (?, ?) ON CONFLICT DO NOTHING"
     for key, sentence in notices.items():
         cursor.execute(sql, [key, sentence])

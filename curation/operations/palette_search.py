@@ -1,4 +1,4 @@
-"""The search of the command palette: items whose text, title, name or id contains each word of a text.
+"""The command palette's search: items whose text, title, name or id contains each word of a text.
 
 A word is found also within a longer word: "graph" finds "paragraph". Items are queries, documents that are
 candidates of a query, and people.

@@ -49,7 +49,7 @@ ORDER BY ALL
 
 
 class QueryVote(NamedTuple):
-    """The vote of one annotator on a document.
+    """An annotator's vote on a document.
 
     Attributes
     ----------
@@ -164,7 +164,7 @@ def read_documents(
 
 
 def list_sealing_releases(store: Store, query_id: str) -> tuple[str, ...]:
-    """List the releases that seal the votes and grades of a query."""
+    """List the releases that seal a query's votes and grades."""
     with store.reading() as cursor:
         return tuple(seal.name for seal in read_release_seals(cursor) if query_id in seal.queries)
 
@@ -206,7 +206,7 @@ def _find_marks(
     pairs: Mapping[str, PairConsensus],
     documents: Mapping[str, Document],
 ) -> dict[str, str]:
-    """Find the marks of documents from their ranks and from the pairs that may be shown."""
+    """Find documents' marks from their ranks and from the pairs that may be shown."""
     reasons = {}
     for document_id, document in documents.items() if facts.filter else ():
         if reason := explain_exclusion(facts.filter, read_metadata_fields(document.metadata)):
@@ -223,7 +223,7 @@ def _find_marks(
 
 
 def _sort_votes(rows: Sequence[Mapping[str, Any]], with_names: bool) -> tuple[QueryVote, ...]:
-    """Make votes of the rows of a document, the highest grade first."""
+    """Make votes from a document's rows, highest grade first."""
     votes = []
     for row in rows:
         if row["annotator"] is not None:

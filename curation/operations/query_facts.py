@@ -125,7 +125,7 @@ def _read_all_facts(cursor: Cursor, query_id: str) -> QueryFacts:
 
 
 def edit_texts(store: Store, query_id: str, shown: EditedTexts, texts: EditedTexts, author: str) -> None:
-    """Store the edited need and note of a query, unless both are unchanged.
+    """Store a query's edited need and note, unless both are unchanged.
 
     Parameters
     ----------

@@ -60,7 +60,7 @@ class QueryHistory:
 
     @property
     def tables(self) -> tuple[Table, ...]:
-        """Return a table of the grades of each document in each release, changed grades first."""
+        """Return a table of each document's grade in each release, changed grades first."""
         grades = {
             document_id: [str(release.grades.get(document_id, NOT_IN_RELEASE)) for release in self.releases]
             for release in self.releases

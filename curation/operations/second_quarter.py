@@ -62,14 +62,14 @@ def _write_corpus(corpus: Path, path: Path) -> None:
 
 
 def _cut_short(text: str) -> str:
-    """Cut a text after the last line, else after the last word, within the share `MAX_SHARE`."""
+    """Cut a text after the last line within the share `MAX_SHARE`, or else after the last word within it."""
     beginning = text[: int(len(text) * MAX_SHARE)]
     whole_lines, whole_words = beginning.rpartition("\n")[0], beginning.rpartition(" ")[0]
     return whole_lines.rstrip() or whole_words.rstrip() or beginning
 
 
 def _write_traffic(traffic: Path, corpus: Path, path: Path) -> None:
-    """Write the log of thirteen weeks later, with other counts and with names of documents as new queries."""
+    """Write the log of thirteen weeks later, with different counts and with document names as new queries."""
     with traffic.open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
     logged_queries = {normalise_query(row["query"]) for row in rows}

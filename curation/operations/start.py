@@ -64,7 +64,7 @@ class StartReport:
 
     @property
     def sentences(self) -> list[str]:
-        """Return sentences with the numbers of queries and documents, and the round or how to open it."""
+        """Say how many queries and documents there are, and name the round or say how to open it."""
         queries = pluralize(self.pool.queries, "query has", "queries have")
         sentences = [f"{queries} {pluralize(self.pool.candidates, 'document')} to grade.", *self.pool.gaps]
         if self.round is None:

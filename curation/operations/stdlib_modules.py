@@ -1,4 +1,4 @@
-"""The docstrings in imported modules of the standard library.
+"""The docstrings of imported standard-library modules.
 
 The imported modules have objects without a source (C modules), and publish objects that a private module
 defines (`tomllib.loads`, `os.path.join`). Importing these modules only defines names.

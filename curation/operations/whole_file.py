@@ -1,4 +1,4 @@
-"""The full check of a project file: every block and every value is read, and every table takes a new row."""
+"""The full check of a project file: reads every block and every value, and adds a row to every table."""
 
 from __future__ import annotations
 
@@ -33,7 +33,8 @@ SELECT DISTINCT table_name, column_name, is_text FROM changed ORDER BY ALL
 
 
 def read_whole_file(path: Path) -> Rows:
-    """Read all of a project file, with the changes of its log, and try a new row in each table with rows.
+    """Read a whole project file, with the changes in its log, and try to add a row to each table that has
+    rows.
 
     The file itself changes only where a log was next to it: the new rows go into a log that is removed.
 
@@ -94,7 +95,7 @@ def list_tables(cursor: Cursor) -> list[str]:
 
 
 def try_inserts(cursor: Cursor) -> None:
-    """Insert the first row of each table again, with different keys, and commit.
+    """Insert each table's first row again, with different keys, and commit.
 
     A number is changed only in a key without a text: the number may have to stay below other numbers of its
         row.

@@ -1,6 +1,6 @@
 """E-mail addresses with which people sign in through an identity provider.
 
-An address belongs to one person. A person who signs in by address needs no password.
+An address belongs to one person. A person who signs in by address does not need a password.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The identical, blank and non-ASCII texts of a corpus, found without reading all texts."""
+"""The identical, blank and non-ASCII texts of a corpus, found mostly from stored checksums."""
 
 from __future__ import annotations
 

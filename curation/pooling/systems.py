@@ -1,6 +1,6 @@
 """A pool's systems, which search the corpus: BM25, dense, hybrid, imported runs and engines.
 
-An engine takes part as a run: the engine is asked for its current lists, and the lists are stored as a run.
+An engine takes part as a run: goldgrade queries the engine for its current lists, and stores them as a run.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from curation.store.documents import Corpus, StoredDocuments, count_documents, r
 
 ENGINE_PREFIX = "engine:"
 MIN_DEPTH = 100
-"""Smallest number of documents that an engine is asked for."""
+"""Smallest number of documents that a query to an engine requests."""
 MAX_DOCUMENTS = {"bm25": 20_000_000, "dense": 1_000_000, "hybrid": 1_000_000}
 """Largest corpus that a system searches on one machine; see docs/scale.md."""
 _BUILT_SYSTEMS = ("bm25", "dense")
@@ -75,7 +75,7 @@ def require_corpus(cursor: Cursor, names: Sequence[str]) -> None:
         raise RefusedError(
             f"The corpus has {pluralize(documents, 'document')}. One machine searches up to "
             f"{MAX_DOCUMENTS[name]:,} with {name}. Use a search engine for a larger corpus.",
-            command="`--systems engine:NAME` asks an engine (docs/engines.md); docs/scale.md has figures.",
+            command="`--systems engine:NAME` queries an engine (docs/engines.md); docs/scale.md has figures.",
         )
 
 
@@ -84,7 +84,7 @@ def replace_engines(
 ) -> tuple[PoolRequest, dict[str, int]]:
     """Ask each engine in a request for its current lists, and replace the engine with a run made of them.
 
-    The engine is asked only for lists that are missing from the engine's run of today.
+    Only lists that are missing from the engine's run of today are requested.
 
     Returns
     -------

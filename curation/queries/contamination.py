@@ -1,4 +1,4 @@
-"""Contamination: project texts that occur in a file on which a model was trained or tuned.
+"""Contamination: project texts that occur in a file with which a model was trained or tuned.
 
 A text of the project is the text of a query, a reference answer, or the body of a document that most
 annotators found relevant. A text occurs exactly if its words are in a text of the file, one after the other.
@@ -37,7 +37,7 @@ MIN_WORDS = 3
 """Fewest words of a text that counts inside a longer text. A shorter text only counts as a whole."""
 TEXT_FILES = (".txt", ".md", ".text")
 BLOCK = 20_000
-"""Number of texts of the file that are compared at once."""
+"""Number of texts of the file that are compared together."""
 EXCERPT = 200
 """Number of characters of a text in the table."""
 _ANSWERS = "SELECT query_id, unnest(answers), NULL FROM current_reference_answers"
@@ -105,7 +105,7 @@ def check_contamination(
     Raises
     ------
     InputError: the file cannot be read.
-    RefusedError: the actor is no lead.
+    RefusedError: the actor is not a lead.
     """
     with store.reading() as cursor:
         require_author(cursor, actor, "lead")
@@ -164,7 +164,7 @@ def _find_quoted(
     words_of: Sequence[tuple[str, ...]],
     starts: Mapping[tuple[str, ...], Sequence[int]],
 ) -> Iterator[int]:
-    """Yield the index of each text whose words occur in a passage one after another."""
+    """Yield the index of each text whose words occur consecutively in a passage."""
     for passage in passages:
         words = tuple(split_words(passage))
         for place in range(len(words) - MIN_WORDS + 1):

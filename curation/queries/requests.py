@@ -1,4 +1,4 @@
-"""The requests of the operations on queries (`queries.operations`)."""
+"""The requests for the operations on queries (`queries.operations`)."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ QUESTION_KINDS = ("keyword", "question", "paraphrase", "misspelled", "multi-hop"
 
 @dataclass(frozen=True)
 class TagsRequest:
-    """A request to tag queries by rules, without options."""
+    """A request to tag queries by rules; it has no options."""
 
 
 @dataclass(frozen=True)

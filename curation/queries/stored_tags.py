@@ -46,7 +46,7 @@ def set_tags(
     author: str = COMMAND_LINE,
     actor: str = COMMAND_LINE,
 ) -> TagChanges:
-    """Set or remove tags of queries named by id or text. A person's tag overrides the rules.
+    """Set or remove tags of queries that are named by id or text. A person's tag overrides the rules.
 
     All tags are written, or no tag is written. A query that is named twice counts once.
 
@@ -57,14 +57,14 @@ def set_tags(
 
     Raises
     ------
-    InputError: a tag is unknown, a tag is added and removed at once, no tag or no query is named, or several
+    InputError: a tag is unknown, a tag is both added and removed, no tag or no query is named, or several
         queries have the same text.
     NotFoundError: no query has a name as its id or text; the error lists all such names.
     RefusedError: the actor is not a lead.
     """
     contradictory = sorted(set(add) & set(remove))
     if contradictory:
-        raise InputError(f"{', '.join(map(repr, contradictory))} cannot be added and removed at once.")
+        raise InputError(f"{', '.join(map(repr, contradictory))} cannot be both added and removed.")
     if not add and not remove:
         raise InputError("No tag was named. Give at least one tag to add or to remove.")
     with store.transaction(appends=True) as cursor:
@@ -122,7 +122,7 @@ def _list_tags(query: TaggedQuery) -> str:
 
 
 def _find_query_ids(cursor: Cursor, names: Sequence[str]) -> list[str]:
-    """Find the ids of queries that are named by id or text; reject all unknown names at once."""
+    """Find the ids of queries that are named by id or text; reject all unknown names together."""
     if not names:
         raise InputError("No query was named. Give the id or text of at least one query.")
     known = KnownQueries.read(cursor)

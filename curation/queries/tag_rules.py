@@ -70,7 +70,7 @@ class TagsFound:
 
     @property
     def sentences(self) -> list[str]:
-        """Return sentences with the number of queries with each tag, and the tags that only people set."""
+        """Say how many queries have each tag, and which tags only people set."""
         counts = ", ".join(f"{tag} {count:,}" for tag, count in self.tags.items() if count)
         queries = pluralize(self.queries, "query", "queries")
         persons = f"People overrode the rules for {pluralize(self.by_person, 'tag')}."
@@ -83,7 +83,7 @@ class TagsFound:
 
     @property
     def tables(self) -> tuple[Table, ...]:
-        """Return a table of the number of queries with each tag."""
+        """Return a table that counts the queries with each tag."""
         rows = tuple((tag, count) for tag, count in self.tags.items() if tag in RULE_TAGS or count)
         return (Table(f"Tags of {pluralize(self.queries, 'query', 'queries')}", ("tag", "queries"), rows),)
 

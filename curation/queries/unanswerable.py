@@ -64,12 +64,12 @@ class UnanswerableCheck(NamedTuple):
 
 
 def count_answers(cursor: Cursor) -> dict[str, tuple[int, int, int]]:
-    """Count the yes, partly and no answers about each query. Queries without an answer are absent."""
+    """Count the answers yes, partly and no about each query, leaving out queries without an answer."""
     return {query_id: (yes, partly, no) for query_id, yes, partly, no in cursor.execute(_COUNTS).fetchall()}
 
 
 def find_unanswered(cursor: Cursor) -> set[str]:
-    """Find the queries that, by more than half of the answers, the corpus does not answer."""
+    """Find the queries that the corpus does not answer, according to more than half of the answers."""
     return {query_id for query_id, counts in count_answers(cursor).items() if 2 * counts[2] > sum(counts)}
 
 

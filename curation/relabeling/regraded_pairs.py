@@ -24,7 +24,7 @@ from curation.store import Cursor
 
 DOCUMENT, GUIDE = "document changed", "words of its grade changed"
 NOT_ASKED = "not judged: its document or query had left when the round was opened"
-NOT_WHOLE = "not judged by everyone asked"
+NOT_WHOLE = "not judged by every annotator who got it"
 NO_GRADE_BEFORE = "newly graded: it had no grade before (disputed or unjudgeable)"
 NO_GRADE_NOW = "without a grade now: nobody could tell"
 DISPUTED, DISPUTED_NOW = "disputed", "disputed: its new votes disagree"

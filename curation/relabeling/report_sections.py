@@ -31,8 +31,8 @@ def list_drift_findings(report: DriftReport) -> list[str]:
     pairs = f"of {pluralize(report.pairs, 'pair')}"
     sentences = [
         _describe_judged(report),
-        f"{pluralize(report.changed, f'{pairs} has', f'{pairs} have')} another grade now. Share of equal "
-        f"grades: {_format_share(report.overall.same)}; kappa {_format_figure(report.overall.kappa)}, "
+        f"{pluralize(report.changed, f'{pairs} now has', f'{pairs} now have')} a different grade. Share of "
+        f"equal grades: {_format_share(report.overall.same)}; kappa {_format_figure(report.overall.kappa)}, "
         f"quadratic kappa {_format_figure(report.overall.quadratic)}.",
     ]
     if report.wrong is not None:
@@ -84,7 +84,7 @@ def make_drift_sections(report: DriftReport, limit: int = MAX_ROWS) -> list[Sect
             (),
             (_make_change_table(report.changes),),
         ),
-        Section("Pairs with another grade", "", (), (_make_regraded_table(report, limit),)),
+        Section("Pairs with a different grade", "", (), (_make_regraded_table(report, limit),)),
         Section("Left out", "", (), (Table("Pairs that are not compared", ("reason", "pairs"), left_out),)),
     ]
     return [section for section in sections if any(table.rows for table in section.tables)]
@@ -96,7 +96,9 @@ def recommend_pairs(rows: Sequence[ChangeRow]) -> str:
     words = {DOCUMENT: "whose document changed", GUIDE: "whose grade has a changed definition in the guide"}
     clear = [row for row in changes if (row.share.low or 0.0) > (unchanged.share.high or 1.0)]
     if clear:
-        first = " and ".join(f"{words[row.name]} ({_format_changed(row)} had another grade)" for row in clear)
+        first = " and ".join(
+            f"{words[row.name]} ({_format_changed(row)} now have a different grade)" for row in clear
+        )
         return f"What to do: judge pairs {first} before the other pairs ({_format_changed(unchanged)})."
     return (
         "What to do: judge by age and at random, because neither changed documents nor changed grade "
@@ -198,10 +200,10 @@ def _format_changed(row: ChangeRow) -> str:
 
 
 def _make_change_table(rows: Sequence[ChangeRow]) -> Table:
-    columns = ("what had changed", "pairs", "another grade", "share (95 %)")
+    columns = ("what had changed", "pairs", "different grade", "share (95 %)")
     cells = tuple((row.name, row.pairs, row.changed, _format_share(row.share)) for row in rows)
     shown = cells if any(row.pairs for row in rows) else ()
-    return Table("Pairs with another grade by what had changed", columns, shown)
+    return Table("Pairs with a different grade, by what had changed", columns, shown)
 
 
 def _make_regraded_table(report: DriftReport, limit: int) -> Table:

@@ -39,7 +39,7 @@ TableRows = list[tuple[Any, ...]]
 
 
 def say_synthetic(synthetic: int, queries: int) -> str:
-    """Return sentences about queries written by language models, and about figures over these queries."""
+    """Return sentences about queries that language models wrote, and about figures over these queries."""
     return (
         f"{synthetic:,} of {queries:,} queries ({share_text(synthetic, queries)}) were written by a language "
         "model, not asked by anybody. Report figures on these queries separately."
@@ -183,7 +183,7 @@ def _walk_pooled(release: FrozenRelease) -> Iterator[dict[str, Any]]:
 
 
 def _list_systems(release: FrozenRelease, codes: PairCodes, judged: Codes) -> TableRows:
-    """List each system's number of proposed pairs, deepest rank, and share of graded pairs."""
+    """For each system, list the number of proposed pairs, the deepest rank, and the share of graded pairs."""
     proposed: defaultdict[str, array[int]] = defaultdict(lambda: array("q"))
     deepest: Counter[str] = Counter()
     for row in _walk_pooled(release):
@@ -197,7 +197,7 @@ def _list_systems(release: FrozenRelease, codes: PairCodes, judged: Codes) -> Ta
 
 
 def _list_bands(release: FrozenRelease, codes: PairCodes, judged: Codes) -> TableRows:
-    """List how many pairs were drawn from each sampled pool, by band of ranks; [] without a sampled pool."""
+    """List how many pairs were drawn from each sampled pool, by rank band; [] without a sampled pool."""
     designs = {row["pool_id"]: row["parameters"].get("sample") for row in release.rows("pools")}
     bands: defaultdict[tuple[str, int], Counter[str]] = defaultdict(Counter)
     for row in release.walk("pool_sample"):
@@ -214,7 +214,7 @@ def _list_bands(release: FrozenRelease, codes: PairCodes, judged: Codes) -> Tabl
 
 
 def _describe_rank_band(design: Mapping[str, Any] | None, band: int) -> str:
-    """Return the first and last rank of a band, from the sampling design of the pool."""
+    """Return a band's first and last rank, from the pool's sampling design."""
     if design is None:
         return f"band {band}"
     last_ranks = [0, *(last_rank for last_rank, _ in design["bands"])]

@@ -53,7 +53,7 @@ def round_floats(value: Any) -> Any:
 def sign_row(
     name: str, release_id: str, manifest: Mapping[str, Any], frozen_at: datetime, frozen_by: str
 ) -> ReleaseRow:
-    """Make the row of a release; `sum` in its manifest is the SHA-256 of the canonical JSON of the rest."""
+    """Make a release's row; `sum` in its manifest is the SHA-256 of the canonical JSON of the rest."""
     fields = {key: value for key, value in manifest.items() if key != "sum"}
     text = canonical_json([name, release_id, fields, frozen_at.isoformat(), frozen_by])
     signed = fields | {"sum": hashlib.sha256(text.encode("utf-8")).hexdigest()}
@@ -102,7 +102,7 @@ def _describe_difference(part: str, text: PartText, expected: PartSum) -> str:
 
 
 def _split_sums(sums: PartSum) -> list[str]:
-    """Split the text with the CRC-32 sums of a part into the eight hex digits of each line."""
+    """Split the text with a part's CRC-32 sums into the eight hexadecimal digits of each line."""
     return [sums.line_sums[start : start + 8] for start in range(0, len(sums.line_sums), 8)]
 
 

@@ -61,7 +61,7 @@ def describe_map(coverage: ReleasedCoverage) -> str:
 
 
 def describe_grid(coverage: ReleasedCoverage) -> str:
-    """Describe the grid of dispersion and alignment; empty if no query has a cell of the grid."""
+    """Describe the grid of dispersion and alignment; empty if no query falls in a cell."""
     figures = {"Δ": coverage.dispersion, "J": coverage.alignment}
     thirds = [f"{name} {cut.lower:.3f} and {cut.upper:.3f}" for name, cut in figures.items() if cut]
     if not thirds:

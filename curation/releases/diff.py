@@ -31,7 +31,7 @@ QueryIds = Collection[str]
 
 
 class ReleaseSummary(NamedTuple):
-    """One of the two compared releases. `queries` and `grades` map each part of the split to a number."""
+    """One of the two compared releases. `queries` and `grades` map each part of the split to a count."""
 
     name: str
     release_id: str
@@ -191,7 +191,7 @@ def count_grade_changes(
 
 
 def compare_figures(before: ComparedRelease, after: ComparedRelease) -> dict[str, tuple[Estimate, Estimate]]:
-    """Return the agreement figures of both releases: alphas, equal grades, and blind duplicates."""
+    """Return both releases' agreement figures: alphas, equal grades, and blind duplicates."""
     figures = {f"alpha, {level}": (level, "alpha") for level in ALPHAS} | {"equal grades": ("raw", "share")}
     between = {
         f"{name} (pairs)": (_read_figure(before, *figure), _read_figure(after, *figure))
@@ -277,7 +277,7 @@ def _read_figure(release: ComparedRelease, name: str, value: str) -> Estimate:
 
 
 def _pool_duplicates(release: ComparedRelease) -> Estimate:
-    """Add up the blind duplicates of all annotators, because annotators' numbers differ between releases."""
+    """Add up all annotators' blind duplicates, because annotators' pseudonyms differ between releases."""
     pooled = pool_consistency([IntraAgreement(**row) for row in release.agreement.get("within", [])])
     if not pooled.n:
         return Estimate(why="no blind duplicates")
@@ -295,7 +295,7 @@ def _list_unshared(release: ComparedRelease, other_release: ComparedRelease) -> 
 
 
 def _list_edits(before: ComparedRelease, after: ComparedRelease, common: QueryIds, field: str) -> Rows:
-    """List the queries of both releases whose text or part differs."""
+    """List the queries in both releases whose text or part differs."""
     rows = ((before.queries[query_id][field], after.queries[query_id]) for query_id in sorted(common))
     return [
         {"query_id": row["query_id"], "text": row["text"], "before": old, "after": row[field]}

@@ -105,7 +105,7 @@ def load_release(store: Store, name: str | FrozenRelease) -> FrozenRelease:
     Parameters
     ----------
     name: the name of the release, its id, the beginning of its id, its file, or a release that was read
-        before. A file needs no project, and no project is opened.
+        before. For a file, no project is needed or opened.
 
     Raises
     ------
@@ -142,7 +142,7 @@ def read_unchecked(store: Store, reference: str) -> FrozenRelease:
 
 
 def refuse_other_format(release: FrozenRelease) -> None:
-    """Reject a release from another version of goldgrade, because this version does not know its format.
+    """Reject a release from a different version of goldgrade, whose format this version does not know.
 
     Raises
     ------

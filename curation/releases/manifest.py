@@ -25,7 +25,7 @@ def format_manifest(contents: Mapping[str, Any]) -> str:
 
 
 def read_manifest(content: bytes) -> tuple[dict[str, Any] | None, str]:
-    """Return the fields of a manifest (None if unreadable), and its problem or ''."""
+    """Return a manifest's fields (None if unreadable), and its problem or ''."""
     try:
         text = content.decode("utf-8")
         manifest = json.loads(text)

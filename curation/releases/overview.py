@@ -60,7 +60,7 @@ class ShownRelease:
 
     @property
     def sentences(self) -> list[str]:
-        """Return sentences on grades of other versions, on the freeze, and on openings of the seal."""
+        """Return sentences on grades for other versions, on the freeze, and on openings of the seal."""
         sentences = [*release_rows.say_half_judged(self.half_judged), *describe_left_out(self.left_out)]
         if self.changed:
             single = "marked grade was given on another version of its document."
@@ -132,7 +132,7 @@ def explain_override(shown_release: ShownRelease) -> list[str]:
 
 
 def make_export_table(cursor: Cursor, release_id: str) -> Table:
-    """Make a table of the exports of a release's content, under any of its names."""
+    """Make a table of the exports of a release's content under any of its names."""
     rows = []
     for exported_at, exported_by, text in cursor.execute(_EXPORTS, [release_id]).fetchall():
         detail = json.loads(text)

@@ -1,4 +1,4 @@
-"""Codes of query-document pairs as 8-byte numbers, because a tuple of two texts takes two hundred bytes."""
+"""Query-document pairs coded as 8-byte numbers, because a tuple of two texts takes two hundred bytes."""
 
 from __future__ import annotations
 
@@ -36,12 +36,12 @@ def sort_codes(codes: Iterable[int]) -> Codes:
 
 
 def count_documents(codes: Codes) -> int:
-    """Count the different documents of the pairs with these codes."""
+    """Count the different documents in the pairs with these codes."""
     return len(np.unique(codes & (1 << _DOCUMENT_BITS) - 1))
 
 
 def count_common(codes: Codes, other_codes: Codes) -> int:
-    """Count the pair codes that both arrays contain. Both arrays are distinct and ascending."""
+    """Count the pair codes in both of two arrays, each of distinct codes in ascending order."""
     if not len(other_codes):
         return 0
     indices = np.searchsorted(other_codes, codes).clip(max=len(other_codes) - 1)

@@ -1,4 +1,4 @@
-"""The list of a project's releases, each with the number of uses of its sealed grades."""
+"""The list of a project's releases, which shows how often each release's sealed grades were used."""
 
 from __future__ import annotations
 

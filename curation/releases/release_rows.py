@@ -71,7 +71,7 @@ def say_half_judged(count: int) -> list[str]:
 
 
 def find_release(cursor: Cursor, name: str) -> ReleaseRow:
-    """Find the release with this name, otherwise a release whose id begins with this text.
+    """Find the release with this name, or else a release whose id begins with this text.
 
     Raises
     ------

@@ -55,7 +55,7 @@ def _read_settings(release: FrozenRelease, closed: Collection[str], with_version
 
 
 def _describe_evidence(release: FrozenRelease, closed: Collection[str]) -> dict[str, object] | None:
-    """Summarize the evidence of a release: numbers of pairs and ranges, and a hash; None without evidence."""
+    """Summarize a release's evidence: how many pairs and ranges it has, and a hash; None without evidence."""
     rows = [(get_pair(row), row) for row in release.walk("evidence") if row["query_id"] not in closed]
     pairs = {pair for pair, _ in rows}
     return {"pairs": len(pairs), "ranges": len(rows), "content": digest(rows)} if rows else None

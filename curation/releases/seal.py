@@ -47,7 +47,7 @@ def open_sealed(
     actor: str = COMMAND_LINE,
     parts: Collection[str] | None = None,
 ) -> Unsealing | None:
-    """Open the sealed grades of a release, and log person, purpose and reason; None if no part is sealed.
+    """Open a release's sealed grades, and log the person, purpose and reason; None if no part is sealed.
 
     Call this function before anybody gets the first sealed grade. Sealed grades of a packed release need a
     reason as well, but the file has no log to record the reason.
@@ -104,7 +104,7 @@ def _make_reason_error(release: FrozenRelease, sealed: Collection[str]) -> Refus
     log = "" if release.file else f" `goldgrade releases {name}` shows the log."
     return RefusedError(
         f"The grades of {', '.join(sealed)} in the release {release.row.name!r} are sealed. Anyone who "
-        f"takes sealed grades must give a reason, which {logged}. Exports without them need no reason.",
+        f"takes sealed grades must give a reason, which {logged}. Exports without them require no reason.",
         command=f'--reason "why" states the reason.{log} `goldgrade export {name} --format leaderboard '
         "--out DIR` exports without sealed grades, and so does any other format with "
         f"{_repeat_option('--without-grades', sealed)}.",

@@ -5,7 +5,7 @@ is logged, with person and reason, before anybody gets its figures, and every re
 earlier sealed evaluations. A refused request is logged and counted in the same way, because a refusal can
 also reveal grades.
 
-Leads see all figures of a sealed evaluation. Evaluators see one rounded figure of each system, and may
+Leads see all figures of a sealed evaluation. Evaluators see one rounded figure per system, and may
 evaluate on each sealed part only a limited number of times a month (`MONTHLY`, or the number that a lead
 chose). The limit counts a part by its name across all releases, because releases of one project share grades.
 """
@@ -38,7 +38,7 @@ class SealedEvaluation(NamedTuple):
     name: the name of the release in the request.
     parts: the sealed parts.
     evaluated: all parts that were evaluated together.
-    system: the name of a run, or of a file of answers.
+    system: the name of a run, or of an answer file.
     rounded: whether the person saw only one rounded figure.
     figures: JSON, measure → value, low, high, n, judged; None if the request was refused.
     refused: the sentence of the refusal; None if the request was met.
@@ -84,7 +84,7 @@ class SealedCount(NamedTuple):
 
     @property
     def sentence(self) -> str:
-        """Return sentences on the number of evaluations on the parts, and on how many are left."""
+        """Say how many evaluations on the parts there were, and how many are left."""
         parts = ", ".join(self.parts)
         sentence = (
             f"With this evaluation, {parts} has {pluralize(self.evaluations, 'sealed evaluation')} and "
@@ -97,7 +97,7 @@ class SealedCount(NamedTuple):
 
 
 def read_sealed_evaluations(cursor: Cursor, release_id: str) -> list[SealedEvaluation]:
-    """Read all sealed evaluations of a release, under any name of the same content, oldest first."""
+    """Read all sealed evaluations of a release under any of the names of its content, oldest first."""
     sql = f"""
         SELECT {", ".join(SealedEvaluation._fields)} FROM sealed_evaluations
         WHERE release_id = ? ORDER BY rowid

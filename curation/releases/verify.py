@@ -172,7 +172,7 @@ def _find_altered_documents(release: FrozenRelease, store: Store, progress: Prog
 
 
 def _find_altered_files(out: Path, files: Mapping[str, Mapping[str, Any]]) -> dict[str, str]:
-    """Map each altered file to its problem, by the checksums of the manifest."""
+    """Map each altered file to its problem, by the manifest's checksums."""
     problems = {}
     for name, entry in files.items():
         path = out / name

@@ -25,7 +25,7 @@ def set_analyzer(cursor: Cursor, stemmer: str | None, kept_words: Sequence[str] 
 
     Raises
     ------
-    InputError: no stemmer has this name, or a word is no stop word.
+    InputError: no stemmer has this name, or a word is not a stop word.
     """
     if stemmer is not None:
         _set_stemmer(cursor, stemmer)

@@ -28,7 +28,7 @@ from curation.retrieval.passages import Cutter, cut_documents, find_cutter, pass
 from curation.retrieval.retriever import Hits, find_best_hits
 from curation.store import Document, Query, Store
 
-_CELLS = 8_000_000  # number of cosines in memory at once
+_CELLS = 8_000_000  # number of cosines in memory at the same time
 
 
 class _Passages(NamedTuple):

@@ -111,8 +111,8 @@ def open_model(store: Store | None, source: ModelSource, ask_hub: bool = True) -
 
 
 def measure_speed(store: Store, texts: Sequence[str], model: str = DEFAULT_MODEL, half: bool = False) -> None:
-    """Time the embedding of some texts in a child process, so that this process needs no torch, and store
-    the speed.
+    """Time the embedding of some texts in a child process, so that this process need not load torch, and
+    store the speed.
 
     Raises
     ------

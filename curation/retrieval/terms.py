@@ -54,7 +54,8 @@ PLAIN = Analyzer()
 
 
 def content_words(text: str, stop_words: Collection[str] = STOP_WORDS) -> list[str]:
-    """Cut a text into words without stop words, in order. Runs of scripts without spaces stay whole."""
+    """Split a text into its words in order, without stop words. Runs in scripts without spaces are not
+    split."""
     return [word for word in split_whole_words(text) if word not in stop_words]
 
 

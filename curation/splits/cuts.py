@@ -16,7 +16,7 @@ from curation.splits.edges import Edge, QueryPair, ordered_pair
 RemainingTies = tuple[str, str, tuple[Edge, ...]]
 """Two queries that share a leakage group despite a cut, and the chain of ties that joins them.
 
-JSON results have a list of these three values, so the type is no record.
+JSON results have a list of these three values, so the type is not a record.
 """
 
 
@@ -67,7 +67,7 @@ def _find_name_problem(name: str, ids_with_text: Sequence[str], queries: Mapping
     if len(ids_with_text) == 1:
         return ""
     several = f"several queries have that text: {', '.join(ids_with_text)}"
-    return f"{name!r} is no graded query's id or text; {several if ids_with_text else 'no query has that'}"
+    return f"{name!r} is not a graded query's id or text; {several if ids_with_text else 'no query has that'}"
 
 
 def find_remaining_ties(

@@ -150,7 +150,7 @@ def parse_preview(written: bytes) -> SplitPreview:
 
     Raises
     ------
-    ValueError: the bytes are no preview.
+    ValueError: the bytes are not a preview.
     """
     return _PREVIEW.validate_json(written)
 

@@ -23,7 +23,7 @@ MAX_SMALL_GROUP = 10
 """Number of queries up to which a leakage group is never too large."""
 GROUPS_SHOWN = 5
 CUT_FIRST = (
-    "Cut ties that are no real leak (the certificate then lists them as residual leakage), loosen the "
+    "Cut ties that are not real leaks (the certificate then lists them as residual leakage), loosen the "
     "rules for ties (a higher relevant grade or similarity threshold), or"
 )
 

@@ -41,7 +41,7 @@ GROUP = "group"
 MAX_SESSIONS = 3
 """Maximum number of a query's sessions for which the sessions count as ties.
 
-A head query shares a thousand sessions with unrelated queries, so its sessions are no ties.
+A head query shares a thousand sessions with unrelated queries, so its sessions are not ties.
 """
 
 
@@ -109,7 +109,7 @@ class Rules:
         maximum=1,
         switch=Switch(
             "--no-paraphrase",
-            "Do not tie paraphrases. The split then needs no embedding model.",
+            "Do not tie paraphrases. The split then works without an embedding model.",
             "Paraphrases stay together",
         ),
     )

@@ -91,7 +91,7 @@ def make_split(
     InputError: fractions, names, rules, options or the relevant grade are wrong. The error lists all
         problems.
     NotFoundError: the project does not know the actor.
-    RefusedError: the actor is no lead; nothing is graded; embeddings are missing and the model is not
+    RefusedError: the actor is not a lead; nothing is graded; embeddings are missing and the model is not
         available; a group is too large; carried-over queries of different parts are tied; a part would stay
         empty; the split is not the split that was expected.
     """

@@ -86,8 +86,8 @@ def roll_back_torn_checkpoint(path: Path) -> bool:
 
 
 def copy_changed_blocks(source: int, target: int, *, known: bool) -> None:
-    """Copy the blocks whose checksums (the first bytes) differ. No process may write to either file in the
-    meantime.
+    """Copy the blocks whose checksums (their first bytes) differ. No process may write to either file
+    meanwhile.
 
     source, target: descriptors of a file and of an earlier copy of it, or of an empty file. known: whether
     the file has a known format; otherwise the whole file is copied.

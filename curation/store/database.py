@@ -250,7 +250,7 @@ class Store:
             self._changed.notify_all()
 
     def _keep_copy(self, migration: str) -> None:
-        """Save a copy of the file before a migration, with the migration's number in the copy's name."""
+        """Save a copy of the file before a migration, with the migration's number in its name."""
         if self._file.read_only:
             raise refuse_writing(self.path)
         number = migration.partition("_")[0]

@@ -38,7 +38,7 @@ HELD = "held"
 # Maximum number of documents that DuckDB finds by key. For more documents, DuckDB reads the whole table.
 MAX_BY_KEY = 500
 
-BATCH_SIZE = 20_000  # maximum number of documents whose texts are in memory at once
+BATCH_SIZE = 20_000  # maximum number of documents whose texts are in memory at the same time
 
 BEGINNING = 90  # number of characters from the body that replace a missing title
 
@@ -57,8 +57,8 @@ WHERE snapshot_id = ? AND (strlen(document_id) > length(document_id)
 
 
 def title_last_shown(pair: str) -> str:
-    """Make SQL for the title under which a pair was last shown, or its document id; `pair` is its row's
-    alias.
+    """Make SQL for the title under which a pair was last shown, or its document id; `pair` is the alias of
+    its row.
     """
     return f"""coalesce((
         SELECT max_by(d.title, p.presentation_id) FROM presentations p JOIN {VERSION}
@@ -92,7 +92,7 @@ class Corpus(NamedTuple):
 
 @dataclass(frozen=True)
 class StoredDocuments:
-    """Documents by content hash, in a fixed order, with at most some thousands in memory at once."""
+    """Documents by content hash, in a fixed order; at most a few thousand are in memory at the same time."""
 
     store: Store
     hashes: pa.StringArray
@@ -137,9 +137,9 @@ def refuse_held(cursor: Cursor, what: str) -> None:
     if is_held(cursor):
         raise RefusedError(
             "The project has only documents that search engines returned, and "
-            f"{what} would treat these documents as the whole corpus. Ask the search engine instead, or "
+            f"{what} would treat these documents as the whole corpus. Query the search engine instead, or "
             "import the whole corpus.",
-            command="`--systems engine:NAME` asks the search engine.",
+            command="`--systems engine:NAME` queries the search engine.",
         )
 
 
@@ -160,8 +160,7 @@ def first_documents(cursor: Cursor, count: int) -> list[Document]:
 
 
 def find_document(cursor: Cursor, words: str) -> Document | None:
-    """Find the document with this id in the current snapshot, otherwise the first document with these
-    words."""
+    """Find the document with this id in the current snapshot, or else the first document with these words."""
     sql = f"""
         SELECT {_COLUMNS} {_IN_SNAPSHOT} = ? AND (d.document_id = ? OR contains(lower(d.title), lower(?))
         OR contains(lower(d.body), lower(?))) ORDER BY d.document_id <> ?, d.document_id LIMIT 1

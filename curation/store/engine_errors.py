@@ -1,4 +1,4 @@
-"""Translation of DuckDB's errors into sentences for people."""
+"""Translation of DuckDB's errors into sentences for users."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def run_transaction(cursor: duckdb.DuckDBPyConnection, begin: str) -> Iterator[N
 
 @contextmanager
 def translate_disk_errors() -> Iterator[None]:
-    """Turn disk errors within the block into a `StoreError` with a sentence for people."""
+    """Turn disk errors within the block into a `StoreError` with a sentence for users."""
     try:
         yield
     except duckdb.Error as error:
@@ -98,5 +98,6 @@ def parse_error(error: Exception) -> dict[str, str]:
 
 
 def _is_damage(error: duckdb.Error) -> bool:
-    """Return whether an error is a wrong block checksum, for which DuckDB's Python package has no class."""
+    """Return whether an error reports a wrong block checksum, for which DuckDB's Python package has no
+    class."""
     return type(error) is duckdb.Error

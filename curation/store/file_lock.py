@@ -1,4 +1,4 @@
-"""The lock of a database file: which process holds the file, and waiting until the file is free."""
+"""The lock on a database file: which process holds the file, and waiting until the file is free."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _attached_files: set[Path] = set()
 
 
 class LockedError(duckdb.IOException):
-    """An error because another process holds the database file."""
+    """An error: another process holds the database file."""
 
 
 def is_attached(path: Path) -> bool:

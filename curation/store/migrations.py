@@ -1,4 +1,4 @@
-"""Numbered migrations of the database schema, for new projects and for projects of an older goldgrade.
+"""Numbered migrations of the database schema, for new projects and for projects from an older goldgrade.
 
 A new project gets `schema.sql` and then all migrations; an older project gets the missing migrations. The
 migrations are the files in `migrations/`, run in order, each in one transaction. So each table or column is

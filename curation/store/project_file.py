@@ -84,7 +84,7 @@ def is_served(path: Path) -> bool:
 
 
 def describe_missing_project(path: Path) -> str:
-    """Write that there is no project file at a path."""
+    """Describe that a path has no project file."""
     return f"There is no goldgrade project at {path}. Make one with `goldgrade init`."
 
 
@@ -94,7 +94,7 @@ def require_file(path: Path) -> None:
     Raises
     ------
     NotFoundError: there is no file at the path.
-    StoreError: the path is no file, or the file is empty or cannot be read by this user.
+    StoreError: the path is not a file, or the file is empty or cannot be read by this user.
     """
     try:
         mode, size = path.stat().st_mode, path.stat().st_size
@@ -168,7 +168,7 @@ class DatabaseFile:
 
         Raises
         ------
-        StoreError, StoreBusyError: the file is no database, or another process has held the file for too
+        StoreError, StoreBusyError: the file is not a database, or another process has held the file for too
             long.
         NotFoundError: there is no such file any more.
         """
@@ -197,7 +197,8 @@ class DatabaseFile:
 
     @contextmanager
     def bypass_log(self) -> Iterator[None]:
-        """Write commits of the block directly into the file if no other thread reads, else into the log."""
+        """Write the block's commits directly into the file if no other thread reads it, or else into the
+        log."""
         assert self._engine is not None
         with self._journaled():
             self._engine.execute(CHECKPOINT_AT_COMMIT)

@@ -1,4 +1,4 @@
-"""SQL over judgments, limited to a range of query ids or to one query to save memory.
+"""SQL over judgments that, to save memory, is limited to a range of query ids or to one query.
 
 A large sort of all judgments is divided into ranges of query ids, so that it takes less memory. The ranges
 follow the order of the query ids, so that the joined rows are sorted. For one query, all tables and views of

@@ -50,7 +50,7 @@ class PartSum(NamedTuple):
 
 
 class PartText:
-    """Text of a part of a release, stored in compressed pieces.
+    """The text of a part of a release, stored in compressed pieces.
 
     Each iteration over the text parses the rows again.
 
@@ -91,7 +91,7 @@ class PartText:
         return "".join(self.pieces())
 
     def rows_of(self, query_id: str) -> list[dict[str, Any]]:
-        """Read the rows of a query. Lines without the query's id are not parsed."""
+        """Read a query's rows; lines without the query's id are not parsed."""
         id_json = canonical_json(query_id)
         rows = [json.loads(line) for line in self.lines() if id_json in line]
         return [row for row in rows if row["query_id"] == query_id]
@@ -173,7 +173,7 @@ _READ_PARTS = """
 
 
 def read_parts(cursor: Cursor, release_id: str, parts: Sequence[str] | None = None) -> dict[str, PartText]:
-    """Map part names of a release to texts, for all parts or some of them."""
+    """Map a release's part names to texts, for all parts or some of them."""
     parameters = {"release": release_id, "parts": None if parts is None else list(parts)}
     pieces_by_part: dict[str, list[bytes]] = {}
     for part, piece in cursor.execute(_READ_PARTS, parameters).fetchall():

@@ -1,4 +1,4 @@
-"""Row types of tables that several rooms read: documents, queries, annotators, rounds, presentations."""
+"""Row types of tables that several packages read: documents, queries, annotators, rounds, presentations."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class Round(NamedTuple):
 
 
 class Presentation(NamedTuple):
-    """Assignment of a candidate to an annotator. This row is never sent to a browser."""
+    """The assignment of a candidate to an annotator. This row is never sent to a browser."""
 
     presentation_id: str
     round_id: str

@@ -1,4 +1,4 @@
-"""Settings of the project, which are values with names."""
+"""The settings of the project: values with names."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def require_setting(cursor: Cursor, name: str, way_out: str, command: str = "") 
 
 
 def all_settings(cursor: Cursor) -> list[tuple[str, str]]:
-    """Read name and value of each setting that can affect results, ordered by name.
+    """Read the name and value of each setting that can affect results, ordered by name.
 
     `HEALTH_CHECKED` and measured speeds are left out.
     """

@@ -50,7 +50,7 @@ def rehearsal_folder(project: Path) -> AbstractContextManager[Path]:
 
 
 def replace_folder(replacement: Path, target: Path) -> None:
-    """Replace a folder by a new folder; after an error, restore the former folder.
+    """Replace a folder with a new one; after an error, restore the former folder.
 
     Several processes may replace the folder at the same time. In the end, exactly one of the new folders
     remains.
@@ -152,7 +152,7 @@ def _make_staging_path(out: Path, role: str) -> Path:
 
 @contextmanager
 def _locked(folder: Path) -> Iterator[None]:
-    """Lock a folder during the block, if the folder exists."""
+    """Hold a lock on a folder, if it exists, while the `with` block runs."""
     try:
         descriptor = lock_folder(folder)
     except FileNotFoundError:

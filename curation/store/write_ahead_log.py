@@ -41,7 +41,7 @@ _SEED = 0xE17A1465
 
 
 def describe_log_damage(database: Path) -> str:
-    """Describe the damage of a database's write-ahead log, as a part of a sentence; '' if there is none.
+    """Describe the damage to a database's write-ahead log, as part of a sentence; '' if there is none.
 
     The result is '' if the log is intact, incomplete only at its end, or missing, or if the format of the log
     or database is unknown. Another process may be writing the log, so damage counts only if it is found
@@ -79,7 +79,7 @@ def _describe_damage(database: Path, content: bytes) -> str:
 
 
 def _describe_header_damage(database: Path, content: bytes) -> str:
-    """Describe the damage if one byte of the log header is altered; other headers have an unknown format."""
+    """Describe the damage if one byte of the log header was altered; other headers have an unknown format."""
     expected = _build_log_header(_read_headers(database))
     altered_bytes = sum(byte != expected_byte for byte, expected_byte in zip(content, expected, strict=False))
     if expected and altered_bytes == 1 and _find_whole_entry(content, len(expected)) == len(expected):

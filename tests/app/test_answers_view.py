@@ -102,7 +102,7 @@ def test_a_reviewer_picks_an_answer_and_says_why(project: Store) -> None:
 
 def test_a_lead_opens_follows_and_closes_a_task(project: Store) -> None:
     page = run(LEE, "Tasks")
-    assert "No answer task is open yet" in page.info[0].value
+    assert "There is no answer task yet" in page.info[0].value
     press(page, "Open the task")
     assert "needs a name" in page.error[0].value
     page.text_input[0].set_value("faq")

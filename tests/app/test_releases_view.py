@@ -63,7 +63,7 @@ def test_another_rule_is_previewed_and_then_the_projects(project: Store) -> None
     assert "Current rule: Majority" in html(page)
     assert button(page, "Use this rule").disabled
     page = field(page, "Rule by which votes become a grade").set_value(MEDIAN).run()
-    assert "0 pairs would get a grade, 0 pairs would lose it" in html(page)
+    assert "0 pairs would get a grade, 0 pairs would lose the grade" in html(page)
     button(page, "Use this rule").click().run()
     with project.reading() as cursor:
         assert read_rule(cursor).name == MEDIAN

@@ -250,7 +250,7 @@ def test_a_lead_opens_a_quarter_an_annotator_grades_blind_and_the_lead_freezes_a
     grade_blind(browser, served)
     page.goto(f"{served.url}/releases?stage=Re-label&quarter=Report")
     expect(page.get_by_text(re.compile("done: 8 of 8 pairs"))).to_be_visible()
-    expect(page.get_by_text("8 of 8 pairs have another grade")).to_be_visible()
+    expect(page.get_by_text("8 of 8 pairs now have a different grade")).to_be_visible()
     settled(page)
     passes_in_light(page, "report")
     page.goto(f"{served.url}/releases?stage=Freeze")

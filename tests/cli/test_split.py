@@ -50,7 +50,7 @@ def test_cuts_that_name_no_two_queries_are_refused_together(project: Store, gold
         goldgrade("split", "--dry-run", "--no-paraphrase", "--cut", "a~Red Shoe", "--cut", "b~nothing")
     assert str(wrong.value).splitlines() == [
         "Cut a~Red Shoe: both are the query a; expected two different queries",
-        "Cut b~nothing: 'nothing' is no graded query's id or text; no query has that",
+        "Cut b~nothing: 'nothing' is not a graded query's id or text; no query has that",
     ]
 
 

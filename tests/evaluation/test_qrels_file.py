@@ -60,8 +60,8 @@ def test_the_means_are_those_of_ir_measures_and_the_first_line_has_both_where_th
     )
     good, bad = (run.overall["ndcg@10"].value or 0 for run in result.runs)
     assert done.stdout.splitlines()[2] == (
-        "2 queries have no relevant document and no value of ndcg@10. Over the other 12: "
-        f"good {good:.4f}, bad {bad:.4f}. Over all 14, with 0 for these queries as in ir_measures: "
+        "2 queries have no relevant document and therefore no ndcg@10 value. Means over the other 12: "
+        f"good {good:.4f}, bad {bad:.4f}. Means over all 14, with missing values as 0 as in ir_measures: "
         f"good {good * 12 / 14:.4f}, bad {bad * 12 / 14:.4f}."
     )
     assert not (folder / "data").exists()

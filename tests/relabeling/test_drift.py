@@ -215,8 +215,8 @@ def test_pairs_by_what_had_changed_have_a_share_with_interval_and_one_sentence_s
     ]
     assert (rows[0].share.low, rows[0].share.high) == pytest.approx(wilson_interval(31, 41))
     assert recommend_pairs(rows) == (
-        "What to do: judge pairs whose document changed (31 of 41 had another grade) before the other pairs "
-        "(3 of 60)."
+        "What to do: judge pairs whose document changed (31 of 41 now have a different grade) before the "
+        "other pairs (3 of 60)."
     )
     assert "judge by age and at random" in recommend_pairs(count_changes([*guide, *drawn(60, 3)]))
 
@@ -385,7 +385,7 @@ def test_the_command_reports_as_tables_json_and_one_html_file(relabeled: Store, 
     page = tmp_path / "drift.html"
     done = invoke([*command, "--html", str(page)])
     assert done.exit_code == 0, done.stderr
-    assert "pairs have another grade" in done.stdout
+    assert "pairs now have a different grade" in done.stdout
     html = page.read_text()
     assert "<svg" in html
     assert "<script" not in html

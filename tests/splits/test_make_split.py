@@ -314,7 +314,7 @@ def test_ties_cut_by_name_free_the_groups_and_are_residual_leakage_everywhere(
     crossing = parts_of(store)[first] != parts_of(store)[second]
     assert crossing == bool(report.certificate.residual)
     assert report.certificate.leaks == ()
-    with pytest.raises(InputError, match="'nothing' is no graded query's id or text"):
+    with pytest.raises(InputError, match="'nothing' is not a graded query's id or text"):
         make_split(store, SplitRequest(rules=replace(LEXICAL, cut=((names[0], "nothing"),))))
 
 

@@ -252,8 +252,8 @@ def _ask_answers(store: Store, is_lead: bool, key: str) -> tuple[Uploads, dict[s
             return files, {guide: _ask_graded_release(store, guide, key) for guide in GUIDES}
         if files:
             ui.note(
-                "A lead can add people's grades for the answers: correctness, faithfulness, and nugget "
-                "support."
+                "If people have graded these answers in another project, a lead can include the grades for "
+                "correctness, faithfulness and nugget support."
             )
         return files, {}
 

@@ -158,7 +158,7 @@ def _hint_at_other_kind(request: ImportRequest) -> None:
     likely = guess_kind(request)
     if likely is not None and likely != request.what:
         st.info(
-            "This file looks like another kind. If so, choose Something else › "
+            "This looks like a different kind of file. If it is, choose Something else › "
             f"{REQUESTS[likely].title} above."
         )
 

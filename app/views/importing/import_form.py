@@ -61,7 +61,7 @@ def ask_layout(kind: type[ImportRequest], file: StoredUpload) -> ImportRequest:
 
 
 def ask_documents(file: StoredUpload) -> CorpusRequest:
-    """Ask how a folder or an archive of documents is imported; its files need no choice of columns."""
+    """Ask how a folder or an archive of documents is imported; columns are not chosen for its files."""
     form = Form(CorpusRequest, CorpusRequest(markup="file"), file.folder.name)
     form.ask("add")
     return form.request(path=str(file.path), source=file.name)

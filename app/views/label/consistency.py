@@ -59,7 +59,7 @@ def _show_share(column: st.delta_generator.DeltaGenerator, consistency: Estimate
     else:
         interval = f"{percent(consistency.low)} to {percent(consistency.high)}"
         sentence = (
-            f"On {pluralize(consistency.n, 'repeat')}; 95 % interval {interval}. "
+            f"Based on {pluralize(consistency.n, 'repeat')}; 95 % interval: {interval}. "
             "Most people repeat their grade about three times in four."
         )
     column.metric("Same grade again", percent(consistency.value))

@@ -12,7 +12,7 @@ PARTS = {"Sample": sample.show, "All queries": tagging.show, "Pool": pool.show, 
 
 
 def show(annotator: Annotator) -> None:
-    ui.purpose("Choose the queries that people judge, and the documents for each query.")
+    ui.purpose("Choose which queries people judge, and which documents they judge for each query.")
     context = read_context(annotator)
     PARTS[ui.choose_part("Part", PARTS, "part")](context)
 

@@ -96,7 +96,7 @@ def _describe_requests(cursor: Cursor, engine: str) -> str:
         sentences = " ".join(list_notices(cursor, PoolRequest(systems=(engine,))))
     except CurationError as error:
         sentences = error.found.partition("\n")[0]
-    return sentences or "today's results are stored, so the pool does not ask the engine again."
+    return sentences or "today's results are stored, so the pool does not query the engine again."
 
 
 def _show_contributions(contributions: Contributions) -> None:

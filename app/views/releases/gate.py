@@ -25,8 +25,8 @@ NAMES = {
     agreement_gate.CONSISTENCY: "Consistency of annotators with themselves",
 }
 OVERRIDE_HELP = (
-    "If a threshold is missed or cannot be checked, you need a reason to freeze. The release stores the "
-    "reason, who gave it and the missed values, and shows them on its page and card."
+    "If a threshold is missed or cannot be checked, you must give a reason in order to freeze. The release's "
+    "page and card then show the reason, who gave it, and the values that missed their thresholds."
 )
 SINGLE_HELP = (
     "With one annotator, agreement cannot be measured. The gate then requires none, and each release says so."

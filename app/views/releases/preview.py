@@ -63,7 +63,9 @@ def _describe_changes(preview: SplitPreview) -> list[str]:
     if preview.moved is not None:
         added = ", ".join(f"{part.part} {part.added:,}" for part in preview.parts if part.added)
         lines.append(
-            f"New since the current split: {added}." if added else "No query is new since the current split."
+            f"Queries added since the current split: {added}."
+            if added
+            else "No query has been added since the current split."
         )
         lines.append(
             f"{pluralize(preview.moved, 'query changes its part', 'queries change their parts')}."

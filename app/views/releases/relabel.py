@@ -69,10 +69,10 @@ def _show_report(context: PageContext) -> None:
 
 def _describe_round(work: QuarterWork) -> str:
     of_pairs = f"of {pluralize(work.pairs, 'pair')}"
-    done = f"{pluralize(work.whole, f'{of_pairs} is', f'{of_pairs} are')} judged by everyone asked"
+    done = f"{pluralize(work.whole, f'{of_pairs} is', f'{of_pairs} are')} complete"
     if work.state == DONE:
         return f"Round {work.round}, done: {done}."
     return (
-        f"Round {work.round}, {work.state}: {done}. The values count only pairs that everyone asked has "
-        "judged."
+        f"Round {work.round}, {work.state}: {done}. A pair is complete once every "
+        "annotator who got it has judged it. The values count only complete pairs."
     )

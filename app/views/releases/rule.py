@@ -69,7 +69,7 @@ def _offer_change(
             pluralize(changes[change], "pair") for change in ("gained", "lost", "regraded")
         )
         ui.sentences(
-            f"With this rule, {graded} would get a grade, {ungraded} would lose it, "
+            f"Under this rule, {graded} would get a grade, {ungraded} would lose the grade, "
             f"and {regraded} would get a different grade. Frozen releases stay as they are."
         )
     is_current = new_rule.settings == rule.settings

@@ -57,15 +57,15 @@ def _show_progress(status: RoundStatus, work: list[AnnotatorWork]) -> None:
         ui.note(basis)
     ui.tables(build_progress_table(status, work))
     ui.note(
-        "“Answered” counts blind duplicates, too. A pair is complete when everyone asked has answered it "
-        "once. “Seconds” is the median time on screen. “Hours” is working time, excluding pauses of over "
-        "ten minutes. A dash means fewer than ten answers."
+        "“Answered” counts blind duplicates, too. A pair is complete once every annotator who got it has "
+        "answered. “Seconds” is the median time on screen. “Hours” is working time, excluding pauses of "
+        "over ten minutes. A dash means fewer than ten answers."
     )
     too_fast = [f"{person.annotator} {person.hourly:,.0f}" for person in work if person.too_fast]
     if too_fast:
         ui.note(
             f"Too fast to have read the documents: {', '.join(too_fast)}. A script sent these "
-            "answers, or somebody sent many at once. The forecast leaves these answers out."
+            "answers, or somebody sent many together. The forecast leaves these answers out."
         )
     ui.sentences(*describe_left_out(status.left_out))
 

@@ -39,7 +39,7 @@ def show(store: Store, acts: Acts) -> None:
         if names:
             _show_task(store, acts, names)
         else:
-            st.info("No answer task is open yet.")
+            st.info("There is no answer task yet.")
 
 
 def _ask_task(store: Store, acts: Acts, names: list[str], initial_names: list[str], tags: list[str]) -> None:

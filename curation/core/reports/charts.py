@@ -54,7 +54,7 @@ class HeatCell:
 
 
 class Axis(NamedTuple):
-    """Axis that maps values from `start` to `end` to `length` pixels after `begin` (negative: upwards)."""
+    """An axis that maps values from `start` to `end` to `length` pixels after `begin` (negative: upwards)."""
 
     start: float
     end: float
@@ -73,7 +73,7 @@ class Axis(NamedTuple):
 
     @property
     def labelled(self) -> list[float]:
-        """Return the ticks that get a label, as many as fit on the axis."""
+        """Return as many ticks to label as fit on the axis."""
         return self.ticks[:: ceil(_LABEL * (len(self.ticks) - 1) / abs(self.length))]
 
 
@@ -100,7 +100,8 @@ def draw_intervals(
 
 
 def draw_weeks(title: str, series: Sequence[tuple[str, Sequence[Mark]]], joined: bool = False) -> Markup:
-    """Draw a panel for each series with a mark for each week, on one scale; marks are named by ISO dates.
+    """Draw a panel for each series, with a mark for each week; all panels share one scale, and ISO dates name
+    the marks.
 
     Parameters
     ----------
@@ -169,7 +170,7 @@ def wrap_text(text: str, letters: int, most: int) -> list[str]:
 def _add_labels(
     places: dict[str, object], ticks: Sequence[float], references: Sequence[float]
 ) -> dict[str, object]:
-    """Add the labels of an axis to a chart's layout; reference lines have their own row of labels below the
+    """Add an axis's labels to a chart's layout; reference lines have their own row of labels below the
     ticks."""
     x, height = places["x"], places["height"]
     assert isinstance(x, Axis)

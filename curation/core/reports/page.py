@@ -23,7 +23,8 @@ def render(template: str, **values: object) -> Markup:
 
 @dataclass(frozen=True)
 class Section:
-    """Section of a report; `drawings` are charts, each line of `sentence` is a paragraph, `anchor` is an id.
+    """A section of a report; `drawings` are charts, each line of `sentence` is a paragraph, `anchor` is an
+    id.
 
     `charted` has the figures of the charts as tables for a terminal, which draws no charts.
     """
@@ -40,7 +41,7 @@ class Section:
 def html_page(
     title: str, findings: Iterable[str], sections: Iterable[Section], remark: str = "", lead: str = ""
 ) -> str:
-    """Make an HTML page with a lead-in, the list of findings, a remark, and the sections."""
+    """Make an HTML page with a lead-in, a list of findings, a remark and sections."""
     values = {"title": title, "lead": lead, "findings": findings, "remark": remark}
     return str(render("page.html", **values, sections=list(sections)))
 

@@ -44,7 +44,8 @@ class DotRow(NamedTuple):
 
 
 class PlotPoint(NamedTuple):
-    """Point of a scatter plot. A point with a label is larger. A page receives the key of a clicked point."""
+    """A point of a scatter plot; a point with a label is larger. A page receives the key of a clicked
+    point."""
 
     x: float
     y: float
@@ -54,7 +55,7 @@ class PlotPoint(NamedTuple):
 
 
 class PlotCurve(NamedTuple):
-    """Curve through points (x, y) in order, with y from 0 to 1, and one point that is marked."""
+    """A curve through points (x, y) in order, with y from 0 to 1, and one marked point."""
 
     name: str
     points: Sequence[tuple[float, float]]
@@ -113,7 +114,7 @@ def draw_curves(
 
     Parameters
     ----------
-    largest_x: the largest x if x is no share; the plot then has no diagonal.
+    largest_x: the largest x if x is not a share; the plot then has no diagonal.
     """
     legend_x, legend_y = _MARGIN + _SIDE + 30, _NARROW_SIDE + 68
     wide = {"width": _WIDTH, "height": _SIDE + 52, "legend_x": legend_x, "legend_y": 20}
@@ -201,13 +202,13 @@ def _make_square_axes(side: int, largest_x: float | None = None) -> dict[str, ob
 
 
 def _place_bars(rows: Sequence[Mark], distance: int) -> dict[str, object]:
-    """Place one bar for each row, at a fixed distance between the tops of bars."""
+    """Place one bar for each row, with a fixed distance between the tops of the bars."""
     places = [(34 + distance * index, row) for index, row in enumerate(rows)]
     return {"height": 34 + distance * len(rows), "rows": places}
 
 
 def _make_axis(values: Sequence[float], begin: float, length: float) -> Axis:
-    """Make an axis around the values with round ends, or from 0 to 1 if there are no values."""
+    """Make an axis with round ends around the values, or from 0 to 1 if there are no values."""
     low, high = min(values, default=0.0), max(values, default=1.0)
     step = _choose_step(max(high - low, 0.05) / 5, (1, 2, 5, 10))
     start = floor(low / step + 1e-9) * step

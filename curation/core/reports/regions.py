@@ -194,7 +194,7 @@ def _find_diagonal(
     across: Callable[[float], float],
     up: Callable[[float], float],
 ) -> tuple[float, float, float, float] | None:
-    """Compute the line of the average number of queries per document, as far as it lies within the plot."""
+    """Compute the part within the plot of the line of the average number of queries per document."""
     if not proportion:
         return None
     first, last = max(1.0, 1 / proportion), min(float(most_documents), most_queries / proportion)
@@ -204,7 +204,7 @@ def _find_diagonal(
 
 
 def _place_legend(width: int, top: int) -> dict[str, object]:
-    """Place the legend of shades, and compute the height of the drawing with this legend."""
+    """Place the legend of shades, and compute how high the drawing is with this legend."""
     steps = [
         (f"v{step}", f"{(step - 1) / SHADE_STEPS:g}–{step / SHADE_STEPS:g}")
         for step in range(1, SHADE_STEPS + 1)

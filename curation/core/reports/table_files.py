@@ -44,7 +44,7 @@ def format_markdown(table: Table) -> str:
 
 
 def format_latex(table: Table) -> str:
-    """Format a table in LaTeX that needs no package."""
+    """Format a table as LaTeX that works without packages."""
     alignment = "".join("r" if is_numeric else "l" for is_numeric in _find_numeric_columns(table))
     rows = [[_escape_latex(cell_text(value)) for value in row] for row in table.rows]
     head = [_escape_latex(column) for column in table.columns]

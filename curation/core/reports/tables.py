@@ -58,7 +58,7 @@ class GradeCell(NamedTuple):
 
 
 def cell_text(value: object) -> str:
-    """Write a value as tables show it: None as a dash, fractions with three decimals, times to the minute.
+    """Format a value for a table: None as a dash, fractions with three decimals, times to the minute.
 
     An estimate becomes '' because only the app draws estimates, on a scale from 0 to 1; other columns have
     the figures.

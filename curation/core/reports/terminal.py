@@ -28,7 +28,7 @@ GAP = 3  # characters between the cells of a table
 
 
 class Screen(NamedTuple):
-    """Output device of a report; outside a terminal only tables keep to `width`."""
+    """A report's output device; outside a terminal, only tables are limited to `width`."""
 
     out: TextIO
     width: int
@@ -62,7 +62,7 @@ def show_sections(sections: Iterable[Section], screen: Screen | None = None) -> 
 def show_report(
     title: str, findings: Iterable[str], sections: Iterable[Section], remark: str = "", lead: str = ""
 ) -> None:
-    """Write to a terminal the report that `html_page` writes as an HTML page."""
+    """Write a report to a terminal, as `html_page` writes it as an HTML page."""
     screen = _screen()
     show_sentence(title, screen, True)
     for sentence in filter(None, (lead, *findings)):
@@ -110,7 +110,7 @@ def _screen() -> Screen:
 
 
 def _make_visible(text: str) -> str:
-    """Replace control characters by visible symbols, and remove invisible marks around names."""
+    """Replace control characters with visible symbols, and remove invisible marks around names."""
     return ISOLATES.sub("", show_controls(text))
 
 
@@ -171,7 +171,7 @@ def _yield_lines(row: Sequence[str], figures: Sequence[bool], widths: Sequence[i
 
 
 def _show_list(columns: Sequence[str], rows: Sequence[Sequence[str]], screen: Screen) -> None:
-    """Write each table row as a list: its name, then a line for each value."""
+    """Write each row of a table as a list: its name, then a line for each value."""
     width = min(max(map(len, columns[1:]), default=0), screen.width // 3)
     for name, *values in rows:
         show_sentence(f"  {name}", screen, True, 4)

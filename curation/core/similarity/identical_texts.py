@@ -10,8 +10,7 @@ Grade = TypeVar("Grade")
 
 
 class IdenticalTexts:
-    """Groups of documents in a corpus that have the same text. A document without any text is a group by
-    itself.
+    """The groups of documents in a corpus that have the same text. A document without text is its own group.
 
     Parameters
     ----------
@@ -51,8 +50,8 @@ class IdenticalTexts:
 
 
 class Representatives:
-    """Ids under which texts are judged for a query: an id that is already a candidate, otherwise the smallest
-    id.
+    """The ids under which texts are judged for a query: an id that is already a candidate, otherwise the
+    smallest.
 
     Imported candidates decide which id is taken, so a pool depends on these candidates; `unusual` lists the
     taken ids that are not the smallest id. Candidates that a pool adds change no representative.

@@ -1,4 +1,4 @@
-"""MinHash signatures of texts, and the pairs of texts that agree in a whole band of their signatures.
+"""MinHash signatures of texts, and the pairs of texts whose signatures agree in a whole band.
 
 Bands that datasketch picks by itself balance misses against extra candidates and lose a tenth of the pairs;
 `choose_banding` picks bands for recall. datasketch computes the same signatures. The index of datasketch, a
@@ -39,7 +39,7 @@ class Banding(NamedTuple):
 
 
 def choose_banding(threshold: float) -> Banding:
-    """Choose the bands with the fewest candidates that keep `MIN_RECALL` at the threshold."""
+    """Choose the bands that give the fewest candidates and keep `MIN_RECALL` at the threshold."""
     choices = [Banding(NUM_PERM // rows, rows) for rows in range(1, NUM_PERM + 1)]
     return [choice for choice in choices if choice.recall(threshold) >= MIN_RECALL][-1]
 
@@ -62,7 +62,7 @@ def compute_signatures(sets: ShingleSets, progress: Progress = silent) -> Iterat
     """Yield MinHash signatures in blocks of shape (texts, NUM_PERM), equal to those of datasketch's
     `MinHash`.
 
-    The permutations of datasketch are applied to a block of texts at once; one text at a time takes twelve
+    The permutations of datasketch are applied to a whole block of texts; one text at a time takes twelve
     times as long.
     """
     from datasketch import MinHash  # imports half of scipy
@@ -83,7 +83,8 @@ def compute_signatures(sets: ShingleSets, progress: Progress = silent) -> Iterat
 def find_candidates(
     sets: ShingleSets, bands: Banding, progress: Progress = silent
 ) -> Iterator[tuple[Ints, Ints]]:
-    """Yield in blocks the numbers of any two texts that share a band, smaller first, each pair once."""
+    """Yield every pair of texts that share a band, each once and in blocks, as numbers with the smaller
+    first."""
     blocks = [_band_keys(block, bands) for block in compute_signatures(sets, progress)]
     keys = np.concatenate(blocks, axis=1) if blocks else np.empty((bands.bands, 0), np.uint32)
     del blocks

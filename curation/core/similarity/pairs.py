@@ -33,7 +33,7 @@ _MAX_PENDING = 1_000_000  # number of links after which the forest is computed b
 EXACTLY = "exact, all pairs"
 VERIFIED = "minhash, verified exactly"  # names of the two searches
 _BLOCK = 256
-_CELLS = 2_000_000  # number of shingles of the candidates that are verified at once
+_CELLS = 2_000_000  # number of shingles of the candidates that are verified together
 
 
 class Links(NamedTuple):
@@ -60,7 +60,7 @@ def concatenate_links(blocks: Sequence[Links]) -> Links:
 
 
 def find_spanning_forest(links: Links, size: int) -> Ints:
-    """Find the indexes of the links that make the maximum spanning forest, ordered by first and second.
+    """Find the indexes of the links in the maximum spanning forest, ordered by first and second.
 
     Of several equally strong links between the same two nodes, the first link counts.
     """
@@ -131,11 +131,11 @@ class PairCollector:
         self._whole: list[Links] = []
 
     def comparable(self, first: Ints, second: Ints) -> NDArray[np.bool_]:
-        """Decide for every two texts whether they may count as a pair of similar texts."""
+        """Decide which texts may count as pairs of similar texts."""
         return ~(self._apart[first] & self._apart[second])
 
     def add(self, links: Links, pairs: int | None = None) -> None:
-        """Add a block of links that stand for `pairs` pairs; by default one pair each."""
+        """Add a block of links that stand for `pairs` pairs, by default for one pair each."""
         links = links.at(self.comparable(links.first, links.second))
         self.pairs += len(links.first) if pairs is None else pairs
         whole = self._single[links.first] | self._single[links.second]
@@ -197,7 +197,7 @@ def minhash_links(sets: ShingleSets, threshold: float, progress: Progress = sile
 
 
 def _shared(sets: ShingleSets) -> Iterator[tuple[Ints, Ints, Ints]]:
-    """Yield in blocks, by first text, how many shingles two texts share, if any."""
+    """Yield, in blocks by first text, how many shingles two texts share, if any."""
     transposed = sets.matrix.T.tocsr()
     for start in range(0, sets.matrix.shape[0], _BLOCK):
         shared = (sets.matrix[start : start + _BLOCK] @ transposed).tocoo()

@@ -118,9 +118,7 @@ def _locate_sorted(text: str) -> list[LocatedWord]:
 
 
 def _match_words(quote: Sequence[LocatedWord], words: Sequence[LocatedWord]) -> SequenceMatcher[str]:
-    """Match two lists of words; no match begins at a word that a long text often repeats, which limits the
-    time.
-    """
+    """Match two lists of words; to save time, no match begins at a word that a long text often repeats."""
     return SequenceMatcher(None, [word.word for word in quote], [word.word for word in words])
 
 

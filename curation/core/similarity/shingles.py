@@ -139,7 +139,7 @@ def find_near_duplicate(
 
 
 def reworded_shingles(text: str) -> Shingles:
-    """Cut the alphabetically sorted words of a text into 3-grams."""
+    """Cut a text's words, in alphabetical order, into 3-grams."""
     return character_shingles(" ".join(sorted(_words(text))))
 
 

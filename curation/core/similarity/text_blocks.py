@@ -1,4 +1,4 @@
-"""A comparison of two versions of a text as runs of words that are in both versions or in only one."""
+"""A comparison of two versions of a text, as runs of words that are in both versions or in only one."""
 
 from __future__ import annotations
 

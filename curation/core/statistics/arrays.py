@@ -1,4 +1,4 @@
-"""Types of arrays in statistics, and division without errors for a divisor of 0."""
+"""Array types for statistics, and division that does not fail if the divisor is 0."""
 
 from __future__ import annotations
 

@@ -29,7 +29,7 @@ _MAX_BLOCK_CELLS = 2_000_000
 
 
 class Sums(NamedTuple):
-    """Contributions of queries to sums from which statistics are computed.
+    """Queries' contributions to the sums from which statistics are computed.
 
     Attributes
     ----------
@@ -85,7 +85,7 @@ def resample_sums(per_query: Floats, seed: int, resamples: int = RESAMPLES) -> I
 def resample_figures(
     groups: Sequence[Sums], query_count: int, seed: int, resamples: int = RESAMPLES
 ) -> list[Floats]:
-    """Compute statistics of each group on resamples that all groups share, shape (resamples, S) each."""
+    """Compute each group's statistics on resamples that all groups share, shape (resamples, S) each."""
     figure_blocks: list[list[Floats]] = [[] for _ in groups]
     rounded = [group._replace(sums=_round_for_exact_sums(group.sums)) for group in groups]
     width = max((group.sums.shape[1] for group in groups), default=1)

@@ -34,7 +34,7 @@ MIN_ERRORS = 10  # with fewer units on which judge and people differ, the sample
 
 
 class MeanInterval(NamedTuple):
-    """A mean with its 95 % interval (Student's t); low and high are None without an interval."""
+    """A mean with its 95 % interval (Student's t); low and high are None if there is no interval."""
 
     value: float
     low: float | None
@@ -43,7 +43,7 @@ class MeanInterval(NamedTuple):
 
 @dataclass(frozen=True)
 class DifferenceEstimate:
-    """A mean estimated from judge and people together, with the mean from each alone.
+    """A mean estimated from the judge and people together, with the means estimated from each alone.
 
     Attributes
     ----------
@@ -70,7 +70,8 @@ class DifferenceEstimate:
 
 
 class _Sample(NamedTuple):
-    """Sampled units as arrays of length n; `figures` and `known` are 0 for a unit without people's figure.
+    """The sampled units as arrays of length n; `figures` and `known` are 0 for a unit without a value from
+    people.
 
     is_sampled: shape (N,), True for a sampled unit. weights: the count of a unit over its probability.
     strata: numbers from 0; each stratum has two units or more if the sample has two units.
@@ -89,7 +90,7 @@ class _Sample(NamedTuple):
 
 
 class _MeanEstimate(NamedTuple):
-    """Mean with its variance over samples of the N units, and over draws of N units from a population."""
+    """A mean, with its variance over samples of the N units and over draws of N units from a population."""
 
     value: float
     over_samples: float
@@ -164,7 +165,8 @@ def _build_sample(
 
 
 def _join_small_strata(strata: Ints, by_chance: Mask) -> Ints:
-    """Join the strata that have one sampled unit; a single such stratum joins the smallest other stratum.
+    """Join the strata that have only one sampled unit; a single such stratum joins the smallest other
+    stratum.
 
     A single unit shows no variance within its stratum, and without the join the unit would count as certain.
     """
@@ -208,8 +210,8 @@ def _variance_over_draws(sample: _Sample, people: Floats, counts: Floats) -> flo
 
 
 def _degrees_of_freedom(sample: _Sample) -> float:
-    """Compute degrees of freedom from randomly drawn units: units minus strata, at most Kish's effective size
-    − 1.
+    """Compute degrees of freedom from the randomly drawn units: units minus strata, at most Kish's effective
+    size − 1.
     """
     is_uncertain = sample.probabilities < 1 if sample.probabilities.min() < 1 else sample.known >= 0
     weights = sample.weights[is_uncertain]

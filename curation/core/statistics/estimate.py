@@ -54,7 +54,7 @@ class Estimate(NamedTuple):
 
 
 def share_estimate(successes: int, n: int, minimum: int = 1, why: str | None = None) -> Estimate:
-    """Estimate the share of successes with Wilson's interval; with fewer than `minimum` trials, only give
+    """Estimate the share of successes with Wilson's interval; with fewer than `minimum` trials, give only
     `why`.
     """
     if n < max(minimum, 1):

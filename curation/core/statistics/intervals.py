@@ -117,8 +117,8 @@ def mean_score_intervals(
     highest: Floats | float,
     unseen: float = UNSEEN,
 ) -> Floats:
-    """Compute 95 % intervals from means and variances: low and high, shape (2, P); NaN if the variance is
-    NaN. The values are 0 or more.
+    """Compute 95 % intervals for means of values of at least 0, from means and variances: low and high, shape
+    (2, P); NaN if the variance is NaN.
 
     Parameters
     ----------
@@ -157,7 +157,7 @@ def widen_for_uncommon(
 
 
 def find_most_common(values: Floats) -> tuple[Floats, Ints]:
-    """Find each column's most common value, and count queries with another value, shape (P,), ignoring
+    """Find each column's most common value, and count queries with a different value, shape (P,), ignoring
     NaN."""
     common, uncommon = np.full(values.shape[1], np.nan), np.zeros(values.shape[1], np.int64)
     for index, column in enumerate(np.round(values, EQUAL_DECIMALS).T):

@@ -1,4 +1,4 @@
-"""Corrections for multiple tests: Holm's, and the step-up rule of Benjamini and Hochberg.
+"""Corrections for multiple tests: Holm's method, and Benjamini and Hochberg's step-up procedure.
 
 Y. Benjamini and Y. Hochberg (1995), Controlling the false discovery rate, Journal of the Royal Statistical
 Society B 57.

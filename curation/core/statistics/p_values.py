@@ -1,4 +1,4 @@
-"""P values of an association by permutation, and of a mean by Student's t."""
+"""P values: of an association by permutation, and of a mean by Student's t."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Analysis of paired differences between two systems over the same queries.
 
 The tests compare the difference of each query. All functions take
-many columns of differences at once, one for each pair of systems, and take NaN for a query without a figure.
+many columns of differences together, one for each pair of systems, and take NaN for a query without a figure.
 
 Wilcoxon's signed-rank test weights each query by the rank of its absolute difference. The signed-rank test
 does not test the difference of the means: on skewed differences it may disagree with the randomisation test.
@@ -39,7 +39,7 @@ def wilcoxon_ps(differences: Floats) -> Floats:
 
 
 class PairedMoments(NamedTuple):
-    """Number, mean and standard deviation of the differences between P pairs of systems.
+    """The number, mean and standard deviation of the differences between P pairs of systems.
 
     Attributes
     ----------

@@ -36,7 +36,7 @@ def detectable_difference(n: Ints, sd: Floats) -> Floats:
 
 
 def compute_power(n: int, effect: float) -> float:
-    """Compute the probability that the t test finds an effect, given in standard deviations, with at least 2
+    """Compute the probability that the t test finds an effect, given in standard deviations; needs two
     queries.
     """
     df, noncentrality = n - 1, sqrt(n) * effect
@@ -57,7 +57,8 @@ def queries_needed(difference: float, sds: Floats) -> Floats:
 
 
 def _find_sample_size(effect: float) -> float:
-    """Search the sample size upwards from the normal approximation, which is too small (Guenther 1981)."""
+    """Search for the sample size, upwards from the normal approximation, which is too small (Guenther
+    1981)."""
     lower_bound = ((Z95 + _Z_POWER) / effect) ** 2
     if lower_bound > MAX_QUERIES:
         return np.nan

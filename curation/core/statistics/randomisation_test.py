@@ -30,7 +30,7 @@ _MAX_EXACT_SUM = 20_000  # the whole distribution is computed up to this sum, in
 
 
 def choose_assignments(tests: int) -> int:
-    """Compute how many assignments to draw, so that the least p value passes a correction for `tests`."""
+    """Compute how many assignments to draw, so that the smallest p value passes a correction for `tests`."""
     return min(max(MIN_ASSIGNMENTS, 40 * tests - 1), MAX_ASSIGNMENTS)
 
 
@@ -71,8 +71,8 @@ def round_to_steps(differences: Floats) -> Ints:
 
 
 def enumerated_p(steps: Ints) -> float:
-    """Compute the share of sign assignments, to at most `MAX_ENUMERATED` numbers, with a sum as extreme as
-    observed.
+    """Compute the share of sign assignments whose sum is as extreme as observed, for up to `MAX_ENUMERATED`
+    numbers.
 
     The count combines the sums of two halves of the numbers (Horowitz and Sahni 1974). The rounding error of
     each number is at most one half.

@@ -121,7 +121,7 @@ def describe_impossible_quota(name: str, quota: int, names: Sequence[str], popul
 
 
 def find_certain(traffic: NDArray[np.int64], size: int) -> NDArray[np.bool_]:
-    """Mark the queries that are so frequent that a sample of `size` must contain them, shape (queries,)."""
+    """Mark the queries that are so frequent that a sample of `size` must contain them; shape (queries,)."""
     certain = np.zeros(len(traffic), bool)
     draws, total = size, int(traffic.sum())
     for row in np.argsort(traffic)[::-1]:

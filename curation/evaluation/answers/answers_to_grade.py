@@ -1,7 +1,7 @@
 """Answers to grade: the files of a separate project in which annotators grade answers.
 
 Each answer becomes a document of that project. Answers therefore go through the same annotation rounds as
-documents: several annotators, blind duplicates, agreement, disputes, a release. Equal answers of two systems
+documents: several annotators, blind duplicates, agreement, disputes, a release. Two systems' equal answers
 are graded once, and nobody sees which system gave an answer. Annotators see the reference answers below the
 answer for correctness, and the contexts that the system was given for faithfulness. For support, each nugget
 of a query becomes a query of the grading project, and people grade how far an answer states the nugget. Empty

@@ -6,7 +6,7 @@ separate project (`evaluation.answers.graded_answers`); the release of that proj
 share of the highest grade. Ungraded answers are left out of the means of people's grades and are counted,
 because an unknown grade is not a zero.
 
-Reference answers of a sealed part are as secret as its grades: scoring answers on the part is a sealed
+A sealed part's reference answers are as secret as its grades: scoring answers on the part is a sealed
 evaluation (`evaluation.sealed_access`). Leads see no value of a single query and no figure of fewer than ten
 queries. Evaluators see one rounded F1 of each system. People's grades of answers are not secret, because the
 person who names a grading project can read the project.

@@ -1,4 +1,4 @@
-"""People's grades of answers, read from the releases of other projects.
+"""Human grades of answers, read from other projects' releases.
 
 People grade answers as documents of a separate project (`answers_to_grade`). The id of an answer is the hash
 of its query, text and contexts, so the grade of an answer counts for every system that gave the same answer.

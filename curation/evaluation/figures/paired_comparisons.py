@@ -155,7 +155,7 @@ def _test_family(test: str, family: Sequence[_Block], seed: int) -> Floats:
 
 
 def _compute_figures(differences: Floats, p_values: Mapping[str, Floats], seed: int) -> list[dict[str, Any]]:
-    """Compute the fields of `Comparison` for every pair of systems in one block."""
+    """Compute the fields of `Comparison` for each pair of systems, from one block of differences."""
     moments = paired_differences.compute_moments(differences)
     effect, effect_low, effect_high = paired_differences.paired_effects(moments)
     low, high = paired_intervals(differences, seed)

@@ -4,7 +4,7 @@ Systems that cannot be distinguished share a letter: if two systems have no comm
 letters come from inserting each difference into the groups and absorbing groups that are part of others
 (Piepho 2004, An algorithm for a letter-based representation of all-pairwise comparisons, Journal of
 Computational and Graphical Statistics 13). The possible ranks of a system are all ranks below all better
-systems and above all worse systems. With 95 % probability all of these ranges are right at once (M. Mogstad,
+systems and above all worse systems. With 95 % probability all of these ranges are right together (M. Mogstad,
 J. P. Romano, A. M. Shaikh and D. Wilhelm (2024), Inference for ranks, Review of Economic Studies 91).
 """
 

@@ -2,7 +2,7 @@
 
 The pairs come from the pool, from a release or from a round. Pairs of queries that a release seals are left
 out. Each answer is stored under the hash of all that was sent, so a run goes on where an earlier run ended,
-and no pair is paid twice. The grades become judgments of the judge, which never are votes.
+and no pair is paid twice. The grades become the judge's judgments, which are never votes.
 """
 
 from __future__ import annotations
@@ -104,7 +104,7 @@ class AskedJudge:
     ----------
     graded: number of pairs of the request with a grade, `new` of them new or changed by this run.
     cannot_tell: reason → number of pairs without a grade.
-    own: counts of all answers of the judge.
+    own: counts of all the judge's answers.
     without: settings that the endpoint rejected.
     """
 

@@ -1,9 +1,9 @@
 """Estimates of measures on all queries from a judge's grades, corrected by people's grades.
 
-The unit is the query. A measure such as nDCG uses all grades of a query at once, so neither the measure nor
-the judge's error in it is a mean over pairs; and the sample drew queries, not pairs. Each query has a value
-under the judge's grades. A query that people graded (`evaluation.llm_judges.human_grades`) also has a value
-under people's grades, and the differences correct the mean over all queries
+The unit is the query. A measure such as nDCG combines all of a query's grades, so neither the measure nor the
+judge's error in it is a mean over pairs; and the sample drew queries, not pairs. Each query has a value under
+the judge's grades. A query that people graded (`evaluation.llm_judges.human_grades`) also has a value under
+people's grades, and the differences correct the mean over all queries
 (`core.statistics.difference_estimator`).
 
 The judge must have graded the whole pool of every query, in the version of the release's corpus. If the

@@ -37,7 +37,7 @@ NOT_IN_DRAW = "evaluated query that the draw for people did not draw"
 
 
 class HumanSample(NamedTuple):
-    """The N queries of a population in the order of their ids, and which of them people graded.
+    """A population's N queries, sorted by id, and which of them people graded.
 
     Attributes
     ----------

@@ -54,7 +54,7 @@ class OwnAnswers(NamedTuple):
 
     Attributes
     ----------
-    consistency: share of pairs asked twice that got the same grade.
+    consistency: share of pairs sent twice that got the same grade.
     quotes, unfound: number of quotes, and of quotes that the document does not contain.
     instructions: number of answers that quote a passage which tries to influence the grade.
     """
@@ -104,7 +104,7 @@ class JudgeChecks(NamedTuple):
         """Make a table of the checks with their intervals."""
         shares = f"{percent(self.modal_share)} of its grades, {percent(self.human_share)} of people's"
         rows: list[tuple[object, ...]] = [
-            ("asked twice: same grade", *self.own.consistency),
+            ("sent twice: same grade", *self.own.consistency),
             ("error by length", *self.length),
             (f"modal grade {self.modal}", None, None, None, None, shares),
         ]

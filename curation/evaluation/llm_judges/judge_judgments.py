@@ -13,7 +13,7 @@ from curation.store import Cursor, fetch
 
 NO_JUDGE = (
     "No judge has judgments yet: `goldgrade judge ask NAME` asks a language model, and `goldgrade import "
-    "judgments FILE --judge NAME` imports judgments of a judge."
+    "judgments FILE --judge NAME` imports a judge's judgments."
 )
 _JUDGES = """
 SELECT judge, count(DISTINCT (query_id, document_id)) AS judgments,

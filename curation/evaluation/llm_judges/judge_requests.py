@@ -25,8 +25,8 @@ class JudgeRequest:
     round: str | None = option(None, "Pairs of the round", "Grade the pairs of a round.", unset="the pool")
     again: float = option(
         0.08,
-        "Share of pairs asked twice",
-        "Share of pairs that are asked twice, 0 to 0.5.",
+        "Share of pairs sent twice",
+        "Share of pairs that are sent twice, 0 to 0.5.",
         flag="--twice",
         minimum=0,
         maximum=0.5,

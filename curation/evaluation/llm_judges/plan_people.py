@@ -3,7 +3,7 @@
 People grade the pools of a stratified random sample of queries (`labeling.rounds.query_draw`), because the
 difference estimate needs queries with known probabilities. Pairs on which the judge and people differ most
 were chosen by their grades, so they must not correct the judge: they go to a round of their own. Annotators
-see nothing of the judge in either round.
+see nothing about the judge in either round.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The report's sections on systems' answers, alone and combined with retrieval.
 
 Exact match and F1 are computed from reference answers, and scores of citations from people's marks. People
-graded correctness, support of nuggets and faithfulness. A run and a file of answers belong to one system
+graded correctness, support of nuggets and faithfulness. A run and an answer file belong to one system
 where they have the same name. The weighted score of nuggets represents all scores of nuggets in that row,
 because it has a value wherever a query has nuggets.
 """

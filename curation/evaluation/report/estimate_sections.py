@@ -46,7 +46,7 @@ def make_judge_sections(
 def explain_undrawn_pairs(evaluation: JudgedEvaluation) -> str:
     """Explain how the estimates count pairs left out of a sample of the pool, in one sentence."""
     return (
-        "Only a random sample of the pool was judged. Estimates with a judge count the "
+        "Only a random sample of the pool was judged. Estimates that use a judge's grades count the "
         f"{pluralize(evaluation.not_drawn, 'pair')} outside the sample as not relevant."
     )
 

@@ -132,8 +132,8 @@ def explain_other_means(evaluation: Evaluation) -> list[str]:
     theirs = ", ".join(f"{name} {decimal(mean * n / queries, 4)}" for name, mean in means.items())
     have = pluralize(queries - n, "query has", "queries have")
     return [
-        f"{have} no relevant document and no value of {measure.name}. Over the other {n:,}: {ours}. Over all "
-        f"{queries:,}, with 0 for these queries as in ir_measures: {theirs}."
+        f"{have} no relevant document and therefore no {measure.name} value. Means over the other {n:,}: "
+        f"{ours}. Means over all {queries:,}, with missing values as 0 as in ir_measures: {theirs}."
     ]
 
 

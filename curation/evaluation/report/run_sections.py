@@ -105,8 +105,8 @@ def write_context(evaluation: Evaluation) -> list[Section]:
     )
     sentence = (
         "A line shows how much of the evidence the first chunks contain, and how many words a language "
-        "model must read. A higher line finds more evidence for the same number of words. The comparison "
-        f"by {WITHIN}@w shows which differences are significant."
+        "model must read. A higher line finds more evidence for the same number of words. To see which "
+        f"differences are significant, compare the systems by {WITHIN}@w."
     )
     remark = (
         "Words are counted in the stored text. In scripts without spaces, each character counts as a word."

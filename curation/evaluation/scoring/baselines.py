@@ -190,7 +190,7 @@ def _refuse_engine_documents(release: FrozenRelease, request: BaselineRequest, n
         raise RefusedError(
             f"Not possible on the release {request.release!r}: its corpus has only documents that search "
             f"engines returned, and {', '.join(names)} would treat these documents as the whole corpus. "
-            "Ask the engine instead, with --engine."
+            "Query the engine instead, with --engine."
         )
 
 

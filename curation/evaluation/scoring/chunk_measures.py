@@ -26,7 +26,7 @@ techniques, ACM TOIS 20) over the pairs with evidence. Overlapping parts gain on
 evidence_within compares chunks of all sizes at the same cost: the list is cut after w words, and a chunk is
 the words that begin in it, each up to the beginning of the document's next word. So the value depends only on
 the words of a run and their order, not on the boundaries between chunks. context_words, the number of words
-that a language model has to read, is no quality, so systems are not compared by it.
+that a language model has to read, is not a quality, so systems are not compared by it.
 
 A chunk with an unknown text, such as a chunk of a document that the corpus lacks, may have any length. So it
 ends the list of evidence_within@w, and makes precision and IoU of its list 0: it never helps a run.

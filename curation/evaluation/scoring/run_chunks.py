@@ -247,7 +247,9 @@ def _refuse_wrong_ranges(
     note(
         np.flatnonzero((range_counts > 0) & is_outside & is_number & ~differs),
         lambda row: (
-            f"is outside its text, which has {lengths[row]:,} characters" if is_known[row] else "is no chunk"
+            f"is outside its text, which has {lengths[row]:,} characters"
+            if is_known[row]
+            else "is not a chunk"
         ),
         f"expected 0 ≤ start < end ≤ length, in characters from 0; {MAP_AGAIN}",
     )

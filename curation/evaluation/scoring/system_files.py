@@ -1,7 +1,7 @@
 """Systems' files, given as `NAME=FILE` or `FILE` on the command line.
 
 Several run files with the same name are runs of one system, for example with several seeds. A system has one
-file of answers.
+answer file.
 """
 
 from __future__ import annotations

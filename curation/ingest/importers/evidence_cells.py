@@ -30,7 +30,7 @@ FORM = 'expected a list such as [{"start": 27, "end": 60, "quote": "…"}], or o
 
 WAY_OUT = (
     "Offsets count characters (Unicode code points) of the document's text, without the title, so import "
-    "exactly the text that was marked. A quote that occurs once needs no offsets."
+    "exactly the text that was marked. A quote that occurs only once does not need offsets."
 )
 
 

@@ -1,7 +1,7 @@
 """Topics of a run: a table of topic ids and texts maps the ids in a run file to the project's queries.
 
 TREC runs name topics by ids such as 1, and a release has different query ids. The normalized text of a topic
-finds the query. Topics with an unknown text are left out. A table of two columns needs no header. TREC's
+finds the query. Topics with an unknown text are left out. A table of two columns may lack a header. TREC's
 topic files are also read.
 """
 
@@ -59,7 +59,7 @@ def add_topic_ids(known: KnownQueries, path: Path | None, progress: Progress = s
 
 
 def open_topics(path: Path, progress: Progress = silent) -> Records:
-    """Return the rows of a table of topics; a two-column table needs no header."""
+    """Return the rows of a table of topics; a two-column table may lack a header."""
     records = Records(path, None, progress)
     text = next(field for field in file_fields(QueryFields) if field.name == "text")
     is_plain = records.format in ("csv", "tsv") and len(records.columns) == len(_COLUMNS)

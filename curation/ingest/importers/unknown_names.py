@@ -14,7 +14,7 @@ from curation.ingest.readers.problems import Problems
 
 UNKNOWN_QUERY = "unknown query"
 UNKNOWN_DOCUMENT = "unknown document"
-ONE_FORM = "Ids must match exactly: write the ids in the file as in the project."
+ONE_FORM = "Ids must match exactly: write ids in the file as they appear in the project."
 Alike = Callable[[Collection[str]], Mapping[str, str]]
 
 

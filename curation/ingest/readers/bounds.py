@@ -40,7 +40,8 @@ _CHUNK = 1 << 20
 
 
 class OutOfBoundsError(Exception):
-    """Error: a file exceeds a size limit; the message is a clause such as "has more than 2 MB"."""
+    """Error: a file exceeds a size limit; its message completes a sentence about the file, such as "unpacks
+    to more than 2 MB"."""
 
 
 def limit_lines(binary: IO[bytes]) -> io.BufferedReader:
@@ -66,7 +67,8 @@ class BoundedText:
         self._size += len(part)
         if self._size > self._limit:
             self._problems.stop(
-                f"{self._what} has more than {self._limit // 10**6} MB of text; expected less", self._way_out
+                f"{self._what} contains more than {self._limit // 10**6} MB of text; expected less",
+                self._way_out,
             )
         self._text.write(part)
 
@@ -158,7 +160,7 @@ class _BoundedStream(io.RawIOBase):
         self._line = self._line + len(data) if end < 0 else len(data) - end - 1
         self._blank = 0 if data.strip() else self._blank + len(data)
         if self._blank > MAX_BLANK:
-            raise OutOfBoundsError(f"has more than {MAX_BLANK // 10**6} MB of blank lines in a row")
+            raise OutOfBoundsError(f"contains more than {MAX_BLANK // 10**6} MB of consecutive blank lines")
         if self._line > MAX_LINE_LENGTH:
             raise OutOfBoundsError(f"has a line of more than {MAX_LINE_LENGTH // 10**6} MB")
 

@@ -58,7 +58,7 @@ def to_id(value: Any) -> str:
     if isinstance(value, float | Decimal) and not math.isnan(value):
         is_whole = math.isfinite(value) and value == int(value)
         if not is_whole:
-            raise UnfitIdError("a number that is not whole")
+            raise UnfitIdError("a number that is not an integer")
         if isinstance(value, float) and abs(value) >= EXACT:
             raise UnfitIdError("a number with more digits than are kept")
         return str(int(value))

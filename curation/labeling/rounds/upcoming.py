@@ -275,7 +275,8 @@ def count_unshown(cursor: Cursor) -> Counter[tuple[str, str]]:
 
 
 def _find_near_ids(items: QueueItems) -> set[str]:
-    """Find the skipped presentations after which too few answers were given for a repeat."""
+    """Find the skipped presentations that cannot be repeated yet, because too few answers have followed
+    them."""
     skipped = [item for item in items if item.was_skipped]
     if not skipped:
         return set()  # fast for most people, because this runs at each answer

@@ -119,8 +119,8 @@ def read_history_page(
     """Read the annotator's answers that match the filter, newest first, with their revisions.
 
     The answers are ordered by the time of the first answer to each item. Practice answers are left out,
-    because they cannot be changed. Answers of closed rounds are listed, and changes of them are marked late.
-    For a page beyond the last page, the last page is read.
+    because they cannot be changed. Answers from closed rounds are listed, and changes to them are marked
+    late. For a page beyond the last page, the last page is read.
 
     Raises
     ------

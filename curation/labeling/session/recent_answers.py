@@ -59,7 +59,7 @@ class Pace(NamedTuple):
 
 
 class RecentAnswers(NamedTuple):
-    """An annotator's answers of the last hour, and the last `PACE_ANSWERS` answers that have a time."""
+    """An annotator's answers from the last hour, and the last `PACE_ANSWERS` answers that have a time."""
 
     last_hour: list[RecentAnswer]
     timed: list[RecentAnswer]

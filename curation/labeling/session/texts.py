@@ -89,7 +89,7 @@ def find_matched_passages(cursor: Cursor, presentation_ids: Sequence[str]) -> di
 
 
 def find_matched_parts(cursor: Cursor, pairs: Sequence[tuple[str, str, str, str]]) -> dict[str, Span]:
-    """Find the part of `Document.text` that a system matched at the best rank, by presentation.
+    """For each presentation, find the part of `Document.text` that the best-ranking system matched.
 
     A stored part belongs to the document version in the pool's snapshot, and is used only if that version is
     on screen. Ties are broken by system, position and pool. Presentations without a stored part are left out.

@@ -94,7 +94,7 @@ def decide_answers(
     reviewer: str = COMMAND_LINE,
     seen_revision: int | None = None,
 ) -> AnswerDecision:
-    """Decide which answers of a query are references; repeating a decision changes nothing.
+    """Decide which answers to a query are references; repeating a decision changes nothing.
 
     Parameters
     ----------
@@ -103,7 +103,7 @@ def decide_answers(
     Raises
     ------
     InputError: no answer is chosen, the choices contradict each other, nobody wrote a chosen answer, or there
-        is no reason; the error lists all problems.
+        is not a reason; the error lists all problems.
     NotFoundError: the task or the reviewer does not exist, or nobody has answered the query in the task.
     RefusedError: the person is not a reviewer or was asked to answer the query, writers are not done, or a
         different reviewer has decided meanwhile.

@@ -52,7 +52,7 @@ class FigureProcess:
         self.end = self._cleanup.close
 
     def compute(self, key: str, call: object) -> tuple[Any, Exception | None]:
-        """Let the process update its copy of the project and compute a figure; return the figure."""
+        """Have the process update its copy of the project and compute a figure; return the figure."""
         if key != self._copied_key:
             self._store.copy_changes_to(self._copy)
             self._copied_key = key

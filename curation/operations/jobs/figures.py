@@ -35,7 +35,7 @@ from curation.store import Cursor, Store, utc_now
 T = TypeVar("T")
 
 MIN_LARGE_JUDGMENTS = 20_000
-"""The number of judgments from which a project counts as large; smaller projects need no separate process."""
+"""The number of judgments from which a project counts as large; smaller ones have no figure process."""
 MAX_STATE_AGE = 60.0
 """The seconds for which a state may lack the newest grades."""
 GRADE_TABLES = ("judgment_events", "adjudications")
@@ -90,7 +90,7 @@ class FigureCache:
             return state
 
     def figure(self, state: DataState, function: Callable[..., T], *arguments: Hashable) -> T:
-        """Return the figure that a function computes for a state, computed once for all threads.
+        """Return the figure that a function computes for a state; it is computed once for all threads.
 
         Raises
         ------

@@ -109,7 +109,7 @@ class Jobs:
         return job
 
     def stop(self, job_id: str, author: str) -> None:
-        """End the process of a job that is at work; the data that the job has stored stays.
+        """End the process of a running job; data that the job has stored stays.
 
         Raises
         ------

@@ -1,4 +1,4 @@
-"""The stored jobs of a project: a chain in which each job has a request, an author and an outcome."""
+"""A project's stored jobs, which form a chain; each job has a request, an author and an outcome."""
 
 from __future__ import annotations
 
@@ -78,13 +78,13 @@ def store_job(
 
 
 def can_stop(job: Job, annotator: Annotator) -> bool:
-    """Return whether a person may see and stop a job: leads may do so for all jobs, others only for their
+    """Return whether a person may see and stop a job: leads may do so with all jobs, others only with their
     own."""
     return annotator.role == "lead" or job.started_by == annotator.name
 
 
 def find_author(cursor: Cursor, name: str) -> Annotator:
-    """Find the author of a request; the command line, which the schedule uses, has the rights of a lead."""
+    """Find a request's author; the command line, which the schedule uses, has a lead's rights."""
     if name == COMMAND_LINE:
         return Annotator(name, "lead", imported=False)
     return require_annotators(cursor, [name])[0]

@@ -60,7 +60,7 @@ def read_grade_counts(cursor: Cursor) -> GradeCounts:
 
 
 def make_adjudicate_stage(grades: GradeCounts, alpha: GateCheck | None) -> Stage:
-    """Make the stage of adjudication: the disputed pairs that wait for a decision."""
+    """Make the adjudicate stage: the disputed pairs that wait for a decision."""
     agreement = Action("See agreement", "agreement", "goldgrade agreement")
     if not grades.judged:
         line = "Decide the pairs on which annotators differ."
@@ -82,7 +82,7 @@ def make_adjudicate_stage(grades: GradeCounts, alpha: GateCheck | None) -> Stage
 
 
 def make_split_stage(grades: GradeCounts, is_settled: bool) -> Stage:
-    """Make the stage of the split: its parts, and the graded queries in no part.
+    """Make the split stage: the parts, and the graded queries in no part.
 
     Parameters
     ----------

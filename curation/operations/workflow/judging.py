@@ -55,7 +55,7 @@ class RoundProgress(NamedTuple):
 
     @property
     def share(self) -> float:
-        """Return the answered share of the items of the open rounds."""
+        """Return the answered share of the open rounds' items."""
         return compute_answered_share(self.answered, self.unanswered)
 
 
@@ -83,7 +83,7 @@ def has_grades(cursor: Cursor) -> bool:
 
 
 def make_people_stage(progress: RoundProgress) -> Stage:
-    """Make the stage of people; a project with only imported judgments needs no annotator."""
+    """Make the people stage; a project with only imported judgments does not need annotators."""
     add = Action("Add people", "team", "goldgrade people add NAME")
     if progress.annotators:
         line = f"{pluralize(len(progress.annotators), 'annotator')}: {join_names(progress.annotators)}."
@@ -99,7 +99,7 @@ def make_people_stage(progress: RoundProgress) -> Stage:
 def make_round_stage(
     progress: RoundProgress, work: Sequence[AnnotatorWork], facts: Preparation, now: datetime
 ) -> Stage:
-    """Make the stage of rounds: the progress of open rounds, or the pairs that wait for a round."""
+    """Make the round stage: the progress of open rounds, or the pairs that wait for a round."""
     pool, opened_at = facts.pool, progress.opened_at
     is_pool_newer = pool is not None and (opened_at is None or pool.built_at > opened_at)
     is_judged = bool(progress.finished or progress.imported)

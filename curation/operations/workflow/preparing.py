@@ -89,7 +89,7 @@ def read_preparation(cursor: Cursor) -> Preparation:
 
 
 def make_import_stage(facts: Preparation) -> Stage:
-    """Make the stage of imports: documents, and logs or queries."""
+    """Make the import stage: documents, and logs or queries."""
     corpus = Action("Import a corpus", "import", "goldgrade import corpus PATH", {"kind": "corpus"})
     command = "goldgrade import traffic PATH"
     queries = Action("Import a log or queries", "import", command, {"kind": "traffic"})
@@ -116,7 +116,7 @@ def make_import_stage(facts: Preparation) -> Stage:
 
 
 def make_sample_stage(facts: Preparation) -> Stage:
-    """Make the stage of the sample: the active queries."""
+    """Make the sample stage: the active queries."""
     draw = Action("Draw a sample", "queries", "goldgrade sample --size 200", {"part": "Sample"})
     see_sample = Action("See the sample", "queries", "goldgrade tags", {"part": "Sample"})
     if facts.sample is not None:
@@ -136,7 +136,7 @@ def make_sample_stage(facts: Preparation) -> Stage:
 
 
 def make_pool_stage(facts: Preparation) -> Stage:
-    """Make the stage of the pool: the documents to be judged."""
+    """Make the pool stage: the documents to be judged."""
     build = Action("Build the pool", "queries", "goldgrade pool --systems bm25 --depth 10", {"part": "Pool"})
     unpooled_count = facts.queries - facts.pooled_queries
     without = f"{pluralize(unpooled_count, 'query has', 'queries have')} no document to judge"

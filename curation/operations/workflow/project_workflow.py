@@ -99,7 +99,7 @@ def read_state(store: Store, now: datetime | None = None) -> WorkflowState:
 def build_stages(
     state: WorkflowState, figures: SlowFigures | None = None, running: Collection[str] | None = None
 ) -> list[Stage]:
-    """Make the stages of a project, in their order.
+    """Make a project's stages, in order.
 
     Parameters
     ----------

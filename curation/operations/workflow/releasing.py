@@ -78,7 +78,7 @@ def read_newest(cursor: Cursor) -> NewestRelease | None:
 def make_freeze_stage(
     newest: NewestRelease | None, grades: GradeCounts, gate: Gate | None, is_settled: bool
 ) -> Stage:
-    """Make the stage of the freeze: the newest release, and the answers since its freeze.
+    """Make the freeze stage: the newest release, and the answers since its freeze.
 
     Parameters
     ----------
@@ -112,7 +112,7 @@ def make_freeze_stage(
 
 
 def make_evaluate_stage(newest: NewestRelease | None, now: datetime) -> Stage:
-    """Make the stage of evaluations on the newest release."""
+    """Make the evaluate stage: evaluations on the newest release."""
     score = Action("Score a run", "evaluate", "goldgrade evaluate NAME --run FILE")
     if newest is None:
         line = "Score systems on a release, with intervals."
@@ -155,7 +155,7 @@ def read_quarter(cursor: Cursor, today: date) -> tuple[str, QuarterWork | None]:
 def make_relabel_stage(
     has_release: bool, quarter: str, work: QuarterWork | None, due: RelabelingCalendar | None
 ) -> Stage:
-    """Make the stage of re-labeling.
+    """Make the re-label stage.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Cluster names: up to three of a cluster's entities that are noun phrases and share no word stem.
+"""Cluster names: up to three of a cluster's entities, which are noun phrases and share no word stem.
 
 The weight of a word in a cluster is n × ln(1 + A / N): n is the number of documents of the cluster's entities
 with the word, summed over the entities, N is the sum of n over all clusters, and A is the mean over the
@@ -60,7 +60,7 @@ def choose_naming_entities(
     entities: Sequence[Entity],
     document_entities: Mapping[str, Sequence[int]],
 ) -> list[list[int]]:
-    """Choose the entities that name each cluster, given as positions, the heaviest entity first.
+    """Choose the entities that name each cluster, as positions, heaviest entity first.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Clusters of the entity graph, which are the strata of a corpus.
+"""The entity graph's clusters, which are the strata of a corpus.
 
 A region is a cluster with at least `MIN_DOCUMENTS` documents: a region is large enough to deserve a query.
 Clusters are numbered from the largest, ordered by number of documents, then number of entities, then first
@@ -49,7 +49,7 @@ def make_clusters(
     document_entities: Mapping[str, Sequence[int]],
     min_documents: int = MIN_DOCUMENTS,
 ) -> list[Cluster]:
-    """Make the clusters of a partition with their documents and names, the largest cluster first.
+    """Make a partition's clusters with their documents and names, largest cluster first.
 
     Parameters
     ----------
@@ -80,7 +80,7 @@ def make_clusters(
 
 
 def count_documents(labels: Ints, document_entities: Mapping[str, Sequence[int]]) -> Ints:
-    """Count the documents of each cluster, shape (clusters,)."""
+    """Count each cluster's documents, shape (clusters,)."""
     clusters = int(labels.max(initial=-1)) + 1
     entity_counts = [len(entities) for entities in document_entities.values()]
     document_index = np.repeat(np.arange(len(document_entities)), entity_counts)

@@ -74,7 +74,7 @@ class CoverageMap:
 
     @cached_property
     def cluster_of(self) -> list[int]:
-        """Return the cluster number of each entity, by the position of the entity."""
+        """Return each entity's cluster number, by the entity's position."""
         numbers = {entity: cluster.number for cluster in self.clusters for entity in cluster.entities}
         return [numbers[entity] for entity in range(len(self.entities))]
 
@@ -84,7 +84,7 @@ class CoverageMap:
         return [cluster.number for cluster in self.clusters if cluster.is_region]
 
     def find_clusters(self, entities: Sequence[int]) -> Clusters:
-        """Return the clusters to which entities belong, such as C(d) for the entities of a document."""
+        """Return the clusters to which entities belong, such as C(d) for a document's entities."""
         return get_clusters(entities, self.cluster_of)
 
     @property
@@ -95,7 +95,7 @@ class CoverageMap:
         return TWO_ENTITIES if MIN_IN_CLUSTER in self.parameters["matching"] else ALL_MATCHED
 
     def find_query_clusters(self, match: EntityMatch) -> Clusters:
-        """Return the clusters that a query is about, C(q), by the rule of the coverage map."""
+        """Return the clusters that a query is about, C(q), by the coverage map's rule."""
         return self.rule.find_clusters(match, self.cluster_of)
 
 
@@ -140,7 +140,8 @@ def forecast_map(cursor: Cursor) -> str | None:
 
 
 def measure_map_speed(store: Store) -> None:
-    """Measure how fast this machine embeds beginnings of the corpus's documents as long as entities.
+    """Measure how fast this machine embeds texts as long as entities, taken from the start of corpus
+    documents.
 
     Raises
     ------

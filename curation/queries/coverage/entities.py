@@ -113,7 +113,7 @@ def normalise_name(name: str) -> str:
 
 
 def make_singular(word: str) -> str:
-    """Remove the ending of an English plural from a word."""
+    """Remove an English plural ending from a word."""
     if len(word) <= MIN_PLURAL_LENGTH or not word.endswith("s") or word.endswith(("is", "ss", "us")):
         return word
     return f"{word[:-3]}y" if word.endswith("ies") else word[:-1]
@@ -140,7 +140,7 @@ def find_entities(documents: Iterable[Document], progress: Progress = silent) ->
 
 
 def unite_mentions(document_ids: Sequence[str], mentions: Sequence[Mentions]) -> ExtractedEntities:
-    """Unite the mentions of documents whose names have the same normalized singular form into entities."""
+    """Unite document mentions whose names have the same normalized singular form into entities."""
     ordered = sorted(zip(document_ids, mentions, strict=True), key=itemgetter(0))
     rows = [
         (document_id, name, mention, weight)
@@ -292,7 +292,7 @@ def _find_contained(counted: Mapping[str, int]) -> set[str]:
 
 
 def _describe_phrases(document: Document, weights: Mapping[str, float], joining: Collection[str]) -> Mentions:
-    """Turn the phrases of a document into entities with descriptions and weights."""
+    """Turn a document's phrases into entities with descriptions and weights."""
     best: dict[str, tuple[float, str]] = {}
     for sentence in _split_sentences(document):
         phrases = set(list_phrases(sentence, joining)) & weights.keys()

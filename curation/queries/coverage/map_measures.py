@@ -1,4 +1,4 @@
-"""The measures of coverage of a map, by every rule for C(q), seed and resolution."""
+"""A map's measures of coverage, by each rule for C(q), seed and resolution."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class RuleFigures(NamedTuple):
 
 
 class DocumentsOutside(NamedTuple):
-    """The documents in no region: number, share of the corpus, and first ids."""
+    """The documents in no region: their number, their share of the corpus, and their first ids."""
 
     documents: int
     share: float | None
@@ -54,7 +54,7 @@ class DocumentsOutside(NamedTuple):
 
 
 class CurveStep(NamedTuple):
-    """Clusters, regions and measures at one resolution, each as a span over the seeds.
+    """The clusters, regions and measures at one resolution, each as a span over the seeds.
 
     Attributes
     ----------
@@ -95,7 +95,7 @@ def measure_by_rule(coverage_map: CoverageMap, matched: MatchedQueries) -> list[
 
 
 def measure_step(coverage_map: CoverageMap, matched: MatchedQueries, partitions: Partitions) -> CurveStep:
-    """Compute the measures over the regions of each partition of one resolution."""
+    """Compute the measures over the regions of each partition at one resolution."""
     measures_by_seed = _measure_seeds(coverage_map, matched, partitions, coverage_map.rule)
     return CurveStep(
         partitions.resolution,

@@ -98,7 +98,8 @@ def read_matched_queries(cursor: Cursor, map_id: str) -> MatchedQueries:
 def match_new_texts(
     store: Store, coverage_map: CoverageMap, texts: Collection[str], model: str, progress: Progress = silent
 ) -> dict[str, EntityMatch]:
-    """Match and store the texts that have no match yet, and return all matches of the map by normalized text.
+    """Match and store the texts that have no match yet, and return all of the map's matches by normalized
+    text.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Matching of a query's text with entities, from which a rule decides the clusters C(q) of the query.
+"""Matching of a query's text with entities, from which a rule decides the query's clusters C(q).
 
 A query matches an entity by phrase if the query has the entity's name, word by word; a name inside a longer
 name at the same place does not count. A query matches by meaning the `MAX_BY_MEANING` entities with the

@@ -54,7 +54,7 @@ def measure_coverage(
     query_clusters: Sequence[Clusters],
     traffic_clusters: Sequence[tuple[Clusters, int]] = (),
 ) -> CoverageMeasures:
-    """Compute coverage over the counted clusters. Documents and queries of other clusters do not count.
+    """Compute coverage over the counted clusters. Documents and queries in other clusters do not count.
 
     Parameters
     ----------
@@ -86,12 +86,12 @@ def get_clusters(entities: Iterable[int], cluster_of: Sequence[int]) -> Clusters
 
 
 def count_by_cluster(items: Iterable[Clusters]) -> dict[int, int]:
-    """Count the queries or documents in each cluster. Clusters with a count of 0 are absent."""
+    """Count the queries or documents in each cluster, leaving out empty clusters."""
     return dict(Counter(cluster for clusters in items for cluster in clusters))
 
 
 def spread_over_clusters(items: Iterable[tuple[Clusters, int]]) -> dict[int, float]:
-    """Sum amounts by cluster; an item spreads its amount evenly over its clusters."""
+    """Sum amounts by cluster; an item's amount is spread evenly over its clusters."""
     masses: dict[int, float] = {}
     for clusters, amount in items:
         for cluster in sorted(clusters):

@@ -70,7 +70,8 @@ class Partitions(NamedTuple):
 
 
 def partition_graph(graph: EntityGraph, resolution: float, seed: int) -> Ints:
-    """Find the cluster of each entity, shape (nodes,), numbered in the order of first entities.
+    """Find the cluster of each entity, shape (nodes,); clusters are numbered in the order of their first
+    entities.
 
     Raises
     ------
@@ -221,7 +222,7 @@ def _restrict_graph(graph: EntityGraph, entities: Ints) -> EntityGraph:
 
 
 def _find_best_overlaps(labels: Ints, other_labels: Ints, clusters: int) -> Floats:
-    """Find each cluster's highest Jaccard index with clusters of another partition, or 0 without entities."""
+    """Find each cluster's highest Jaccard index with a cluster of another partition; 0 without entities."""
     pairs, common = np.unique(np.stack([labels, other_labels]), axis=1, return_counts=True)
     sizes, other_sizes = np.bincount(labels, minlength=clusters), np.bincount(other_labels)
     unions = sizes[pairs[0]] + other_sizes[pairs[1]] - common

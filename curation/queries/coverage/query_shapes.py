@@ -31,7 +31,7 @@ Cell = tuple[int | None, int | None]
 
 
 class QueryShape(NamedTuple):
-    """The dispersion of a query in (0, 1], None with one relevant document, and the alignment in [0, 1]."""
+    """A query's dispersion in (0, 1], None with one relevant document, and its alignment in [0, 1]."""
 
     dispersion: float | None
     alignment: float
@@ -86,7 +86,7 @@ def name_third(third: int | None) -> str:
 
 
 def find_cell(shape: QueryShape, dispersion: Tertiles | None, alignment: Tertiles | None) -> Cell | None:
-    """Find the cell of a query in the grid of thirds, or None if the query has no third."""
+    """Find a query's cell in the grid of thirds, or None if the query has no third."""
     cell: Cell = (_find_third(shape.dispersion, dispersion), _find_third(shape.alignment, alignment))
     return None if cell == (None, None) else cell
 

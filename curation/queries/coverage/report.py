@@ -1,4 +1,4 @@
-"""The report on the coverage of the corpus by the current queries.
+"""The report on how the current queries cover the corpus.
 
 The report counts the current queries, and counts the most asked texts as traffic. All measures of coverage
 are given over regions, and over all clusters.
@@ -30,7 +30,7 @@ UNCOUNTED_TRAFFIC = "searches not counted: only the {:,} most frequent texts are
 
 @dataclass(frozen=True)
 class CoverageReport:
-    """The coverage of the corpus by the current queries.
+    """How the current queries cover the corpus.
 
     Attributes
     ----------
@@ -77,7 +77,7 @@ class CoverageReport:
 
     @property
     def sentences(self) -> list[str]:
-        """Return sentences with the numbers of regions with and without a query."""
+        """Say how many regions have a query, and how many have none."""
         share = "unknown" if self.msc is None else percent(self.msc)
         return [
             f"{pluralize(self.regions.clusters, 'region')} at a resolution of {self.resolution:g}, "
@@ -181,7 +181,7 @@ def find_coverage(store: Store, request: CoverageRequest, progress: Progress = s
 
 
 def _count_left_out(coverage_map: CoverageMap, matched: MatchedQueries, counted: int) -> dict[str, int]:
-    """Count the queries and searches that the measures leave out or treat differently, by reason."""
+    """Count, by reason, the queries and searches that the measures leave out or treat differently."""
     rule = coverage_map.rule
     matches = [matched.matches[query.normalised] for query in matched.queries]
     without_entity = sum(not match.entities for match in matches)

@@ -135,7 +135,7 @@ def read_map(cursor: Cursor, map_id: str, all_partitions: bool = True) -> Covera
 
 
 def read_central_entities(cursor: Cursor, map_id: str, number: int, limit: int) -> tuple[str, ...]:
-    """Read the names of the most central entities of a cluster, at most `limit` of them."""
+    """Read the names of a cluster's most central entities, at most `limit` of them."""
     sql = "SELECT entities[1:?] FROM coverage_clusters WHERE map_id = ? AND number = ?"
     [(entities,)] = cursor.execute(sql, [limit, map_id, number]).fetchall()
     sql = "SELECT place, name FROM coverage_entities WHERE map_id = ? AND list_contains(?::INTEGER[], place)"
@@ -144,7 +144,7 @@ def read_central_entities(cursor: Cursor, map_id: str, number: int, limit: int) 
 
 
 def read_cluster_documents(cursor: Cursor, map_id: str, number: int) -> list[str]:
-    """List the ids of the documents of a cluster, ascending."""
+    """List the ids of a cluster's documents, ascending."""
     sql = """
         SELECT document_id FROM coverage_documents d JOIN coverage_clusters c USING (map_id)
         WHERE map_id = ? AND number = ? AND list_has_any(d.entities, c.entities) ORDER BY document_id
@@ -193,7 +193,7 @@ def _current_names(cursor: Cursor, map_id: str) -> dict[int, str]:
 
 
 def _check_name(name: str, cluster_of_name: Mapping[str, int]) -> None:
-    """Reject a name that is unsuitable, or that another cluster has."""
+    """Reject a name that is unsuitable or already belongs to another cluster."""
     if not name:
         raise InputError("The name is empty; expected a name for the cluster.")
     if len(name) > MAX_NAME_LENGTH:

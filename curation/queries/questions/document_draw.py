@@ -30,7 +30,7 @@ NEIGHBOUR_LENGTH = 300
 
 
 def check_request(cursor: Cursor, request: QuestionRequest | None) -> None:
-    """Reject questions for a corpus that is not whole, and kinds, strata or a share that cannot be used.
+    """Reject a request for questions if the corpus is incomplete, or the kinds, strata or share are unusable.
 
     Raises
     ------
@@ -87,7 +87,7 @@ def draw_aims(store: Store, request: QuestionRequest) -> tuple[list[QuestionAim]
 
 
 def find_neighbours(store: Store, documents: Sequence[Document], retriever: Bm25) -> list[Document | None]:
-    """Find the nearest different document of each document by BM25, or None."""
+    """Find the document nearest to each document by BM25, other than itself, or None."""
     texts = [document.text[:NEIGHBOUR_LENGTH] for document in documents]
     hits = search_documents(store, texts, retriever, 2)
     return [
@@ -97,7 +97,7 @@ def find_neighbours(store: Store, documents: Sequence[Document], retriever: Bm25
 
 
 def search_documents(store: Store, texts: Sequence[str], retriever: Bm25, depth: int) -> list[list[Document]]:
-    """Find the first documents of BM25 for each text, cut to the part that the models read."""
+    """Find BM25's first documents for each text, cut to the part that the models read."""
     queries = [Query("", text, normalise_query(text), "synthetic") for text in texts]
     ids = [hits.document_ids for hits in retriever.search(queries, depth)]
     with store.reading() as cursor:
@@ -116,7 +116,8 @@ def _order_kinds(request: QuestionRequest) -> Iterator[str]:
 
 
 def _read_strata(cursor: Cursor, field: str | None) -> dict[str, list[str]]:
-    """Divide the ids of the corpus by a field or by region; a document of several regions is in the largest.
+    """Divide the ids in the corpus by a field or by region; a document in several regions counts in the
+    largest.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""The calls that ask a model to write the questions of a document, and a second model to check a question.
+"""The calls that ask a model to write questions for a document, and a second model to check a question.
 
 The model that checks sees the question and the documents that might answer it, in an order that hides the
 document of the question. It sees neither the quotes nor the kind that the writer claims.
@@ -102,7 +102,7 @@ def cut_document(document: Document) -> Document:
 
 
 def make_writing_call(aim: QuestionAim, model: str) -> ModelCall:
-    """Make the call that asks a model for the questions of a document."""
+    """Make the call that asks a model for questions for a document."""
     material = {
         "document": select_document_text(aim.document),
         "kinds": [KINDS[kind].wording for kind in aim.kinds],
@@ -113,7 +113,7 @@ def make_writing_call(aim: QuestionAim, model: str) -> ModelCall:
 
 
 def read_rows(answer: str) -> list[dict[str, Any]]:
-    """Read the rows of an answer with questions.
+    """Read the rows in an answer with questions.
 
     Raises
     ------

@@ -133,12 +133,13 @@ def write_questions(
     actor: str = COMMAND_LINE,
     progress: Progress = silent,
 ) -> WrittenQuestions:
-    """Have a model write questions for drawn documents and a model check them, and draw people's share.
+    """Have one model write questions for drawn documents and another check them, and draw the share that
+    people judge.
 
     Raises
     ------
     InputError: the request cannot be met (`document_draw.check_request`).
-    RefusedError: the actor is no lead, there is no corpus, or an endpoint refuses all calls.
+    RefusedError: the actor is not a lead, there is no corpus, or an endpoint refuses all calls.
     """
     with store.reading() as cursor:
         require_author(cursor, actor, "lead")
@@ -220,7 +221,7 @@ class _QuestionRun:
             cursor.execute("INSERT INTO rejected_questions VALUES (?, ?, ?, ?, ?, ?, ?, ?)", row)
 
     def _store_question(self, question: Question, check: QuestionCheck) -> bool:
-        """Store a withheld question, or return False if the project has its text already."""
+        """Store a withheld question, or return False if the project already has its text."""
         document, request, kind = question.aim.document, self._request, question.kind
         answering = {*check.whole, *check.part} if kind != UNANSWERABLE else set[str]()
         detail = {

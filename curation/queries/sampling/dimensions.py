@@ -134,7 +134,7 @@ def classify_lengths(words: Ints) -> NDArray[np.intp]:
 
 
 def name_value(field: str, value: str) -> str:
-    """Return the name of a value, after the name of its field if the value is a reserved name."""
+    """Return a value's name, preceded by its field's name if the value is a reserved name."""
     return f"{field} {value}" if value in _RESERVED_NAMES or value == _name_missing(field) else value
 
 
@@ -147,7 +147,7 @@ def _is_dimension(name: str) -> bool:
 
 
 def _label_by_value(column: Any, field: str) -> Labels:
-    """Label queries by their values, ordered by text. Queries without a value get the last label."""
+    """Label queries by their values, ordered by text; queries without a value get the last label."""
     encoded = column.combine_chunks().dictionary_encode()
     values: list[str] = encoded.dictionary.to_pylist()
     rank_of = {value: rank for rank, value in enumerate(sorted(values))}
@@ -160,7 +160,7 @@ def _label_by_value(column: Any, field: str) -> Labels:
 
 
 def _choose_region(coverage_map: CoverageMap, match: EntityMatch, regions: Clusters) -> int | str:
-    """Choose the region of a query, or the value of a query in no region.
+    """Choose a query's region, or the value for a query in no region.
 
     If several regions have equally many of the entities, the lowest number has the most documents.
     """

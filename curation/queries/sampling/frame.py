@@ -175,7 +175,7 @@ def _read_rows(cursor: Cursor, request: DrawRequest, released: ReleasedQueries, 
 
 
 def _add_flag(cursor: Cursor, table: Any, name: str, query_ids: Sequence[str], earlier: str | None) -> Any:
-    """Add a column to the frame: true for those queries with these ids that were not drawn for the earlier
+    """Add a column to the frame: true for queries that have these ids and were not drawn for the earlier
     sample."""
     rows = cursor.sql(_FLAGGED, params={"query_ids": query_ids, "earlier_sample": earlier})
     texts = rows.to_arrow_table()["normalised"].combine_chunks()
@@ -189,7 +189,7 @@ def _refuse_newer_releases(cursor: Cursor, released: ReleasedQueries) -> None:
 
 
 def _refuse_unknown_fields(cursor: Cursor, table: Any) -> None:
-    """Reject fields that are in no row of the traffic."""
+    """Reject fields that occur in no row of the traffic."""
     empty_fields = [
         name.removeprefix(dimensions.FIELD)
         for name in table.column_names
@@ -234,7 +234,7 @@ def _find_drawable(
 
 
 def _read_flag(table: Any, name: str) -> Mask:
-    """Read a column of truth values; a column that the table lacks is false for all queries."""
+    """Read a column of truth values; a column that the table lacks counts as false for all queries."""
     has_column = name in table.column_names
     flags: Mask = table[name].to_numpy() if has_column else np.zeros(len(table), bool)
     return flags

@@ -121,7 +121,7 @@ class TopUpRequest:
 
 
 def check_limits(request: DrawRequest) -> None:
-    """Reject an empty time window, or a smallest count below 1."""
+    """Reject an empty time window, or a minimum count below 1."""
     if request.since and request.until and request.since >= request.until:
         raise InputError(
             f"The time window from {request.since} up to, not including, {request.until} is empty. Give a "

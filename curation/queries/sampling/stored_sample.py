@@ -88,7 +88,7 @@ class SampleReport:
 
     @property
     def sentences(self) -> list[str]:
-        """Return sentences with the numbers of drawn queries and left-out rows, without the warnings."""
+        """Say how many queries were drawn and how many rows were left out, without the warnings."""
         lines = [f"Drew {pluralize(self.size, 'query', 'queries')}; {self.added:,} new to the project."]
         if self.drawn_before:
             lines = ["This sample was drawn before. It is now the current sample again; nothing was added."]
@@ -100,7 +100,7 @@ class SampleReport:
 
     @property
     def tables(self) -> tuple[Table, ...]:
-        """Return a table of the strata of the sample."""
+        """Return a table of the sample's strata."""
         return (build_strata_table(self.sample_id, self.strata),)
 
 
@@ -171,7 +171,7 @@ def read_sample_texts(cursor: Cursor, sample_id: str) -> set[str]:
 
 
 def restore_request(parameters: Mapping[str, Any]) -> DrawRequest:
-    """Make the request of a stored sample from its parameters."""
+    """Restore the request for a stored sample from its parameters."""
     times = (parameters["since"], parameters["until"])
     since, until = (datetime.fromisoformat(time) if time else None for time in times)
     options = ("min_count", "exclude_judged", "group_spellings")
@@ -188,7 +188,7 @@ def restore_request(parameters: Mapping[str, Any]) -> DrawRequest:
 
 
 def read_frame_state(cursor: Cursor, request: DrawRequest) -> tuple[object, ...]:
-    """Count the rows that the frame of a request depends on. A changed count means a changed frame."""
+    """Count the rows on which a request's frame depends. A changed count means a changed frame."""
     tables = ["traffic_imports"]
     tables += ["rounds"] if request.exclude_judged else []
     tables += ["releases"] if request.exclude_judged or request.exclude_released else []

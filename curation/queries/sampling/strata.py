@@ -1,4 +1,4 @@
-"""Strata of queries: the crossed values of the dimensions of a request, such as `head · docs-site · short`.
+"""Strata of queries: the crossed values of a request's dimensions, such as `head · docs-site · short`.
 
 Every combination of values is a stratum, even without a query, so that people see the missing kinds of
 queries.
@@ -44,8 +44,7 @@ class Labels(NamedTuple):
 
 
 class Stratum(NamedTuple):
-    """A stratum with its counts, and the mean inclusion probability of its queries (None if it has no
-    query)."""
+    """A stratum with its counts and its queries' mean inclusion probability (None without queries)."""
 
     name: str
     population: int

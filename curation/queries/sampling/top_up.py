@@ -62,7 +62,7 @@ def top_up(
 
 
 def check_top_up(cursor: Cursor, request: TopUpRequest | None) -> None:
-    """Reject a top-up that must fail, as far as is known before the frame is read."""
+    """Reject a top-up that is known to fail before the frame is read."""
     earlier = _read_extensible_sample(cursor)
     if request is not None:
         _refuse_without_goal(request)
@@ -81,7 +81,7 @@ def _read_extensible_sample(cursor: Cursor) -> SampleReport:
 
     Raises
     ------
-    RefusedError: there is no sample, its design draws all queries at once, or it was drawn with an option
+    RefusedError: there is no sample, its design draws all queries in one step, or it was drawn with an option
         that no longer exists.
     """
     earlier = read_current_sample(cursor)
@@ -93,8 +93,8 @@ def _read_extensible_sample(cursor: Cursor) -> SampleReport:
     design = earlier.parameters["design"]
     if design != "stratified":
         raise RefusedError(
-            f"The current sample was drawn with the design {design}, which draws all queries at once, so it "
-            "cannot be topped up. Draw a larger sample."
+            f"The current sample was drawn with the design {design}, which draws all queries in one step, "
+            "so it cannot be topped up. Draw a larger sample."
         )
     bands = (earlier.parameters["head"], earlier.parameters["torso"])
     if bands != (HEAD, TORSO) or "exclude_releases" in earlier.parameters:
@@ -114,7 +114,7 @@ def _refuse_smaller_size(min_size: int, size: int | None) -> None:
 
 
 def _allocate_top_up(frame: Frame, earlier: SampleReport, request: TopUpRequest) -> dict[str, int]:
-    """Compute the number of queries of each stratum after a top-up, at least the number before."""
+    """Compute each stratum's number of queries after a top-up, which is at least the number before."""
     quotas, size = request.quotas, request.size
     names = frame.strata.names
     populations, traffic = count_strata(frame.traffic, frame.strata)

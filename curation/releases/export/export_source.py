@@ -22,7 +22,7 @@ from curation.store import Document, Store
 
 
 class ExportedGrade(NamedTuple):
-    """A grade of a pair, with the text of its query and the part of the split.
+    """A pair's grade, with its query's text and the part of the split.
 
     Attributes
     ----------
@@ -108,7 +108,7 @@ class ExportSource:
 
     @cached_property
     def drawn_by_stratum(self) -> dict[str, int]:
-        """Return the number of sampled queries in each stratum; empty if there is no sample."""
+        """Return how many sampled queries each stratum has; empty without a sample."""
         strata = (stratum for sample in self.release.walk("sampling") for stratum in sample["report"])
         return {stratum["name"]: stratum["drawn"] for stratum in strata}
 
@@ -200,7 +200,8 @@ class ExportSource:
 
     @cached_property
     def prefixes(self) -> tuple[str, str]:
-        """Return the prefixes for ids of queries and documents; empty texts if they share no id.
+        """Return the prefixes for query ids and document ids; empty texts if queries and documents share no
+        id.
 
         Prefixes are needed because BEIR's evaluator drops a document that has the same id as the query.
         MTEB's evaluator has an option that does the same.

@@ -32,7 +32,7 @@ def json_line(value: Any) -> str:
 
 
 def write_lines(path: Path, lines: Iterable[str]) -> None:
-    """Write lines to a file in UTF-8, with a line feed after each line on every operating system."""
+    """Write lines to a UTF-8 file, with a line feed after each line on every operating system."""
     with path.open("w", encoding="utf-8", newline="\n") as file:
         file.writelines(f"{line}\n" for line in lines)
 

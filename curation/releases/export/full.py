@@ -88,7 +88,8 @@ def _open_rows(rows: Iterable[dict[str, Any]], part: str, closed: frozenset[str]
 
 
 def _open_split(row: dict[str, Any], closed: frozenset[str]) -> dict[str, Any]:
-    """Return the row of the split, with a certificate that names no documents of the queries in `closed`."""
+    """Return the row of the split, with a certificate that names none of the documents of queries in
+    `closed`."""
     from curation.splits.certificate import parse_certificate
     from curation.splits.sealed_ties import hide_sealed_documents
 

@@ -81,7 +81,8 @@ def pack_release(
     *,
     reason: str | None = None,
 ) -> PackedFile:
-    """Write a release into one file. After an error, no file is left. Also raises the errors of `export`.
+    """Write a release into one file; after an error, no file is left. Also raises the errors that `export`
+    raises.
 
     Parameters
     ----------
@@ -120,7 +121,7 @@ def _refuse_other_file(file: Path, release_id: str) -> None:
     except CurationError:
         is_same = False
     if not is_same:
-        problem = "exists already and is no packed file of this release: name a different file"
+        problem = "exists already and is not a packed file of this release: name a different file"
         raise InputError(problem, path=file)
 
 

@@ -1,4 +1,4 @@
-"""The README.md of an export: front matter, data-set card, and rules of the evaluation figures.
+"""An export's README.md: front matter, data-set card, and the rules for evaluation figures.
 
 The template `readme.md` contains the text. The front matter names the files as configs, with which
 `datasets.load_dataset` loads the folder. Each config names the release, because `datasets` would confuse two
@@ -21,7 +21,7 @@ _SIZES = ((1e3, "n<1K"), (1e4, "1K<n<10K"), (1e5, "10K<n<100K"), (1e6, "100K<n<1
 
 
 def write_readme(folder: Path, source: ExportSource, format: ExportFormat, written: Written) -> None:
-    """Write the front matter, the data-set card, and the rules of the evaluation figures."""
+    """Write the front matter, the data-set card, and the rules for evaluation figures."""
     import yaml
 
     queries = Counter(source.query_parts.values())

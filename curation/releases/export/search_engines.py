@@ -36,7 +36,7 @@ def write_ratings(folder: Path, source: ExportSource) -> Written:
 
 
 def write_rank_eval(folder: Path, source: ExportSource) -> Written:
-    """Write the body of a `_rank_eval` request for each part."""
+    """Write a `_rank_eval` request body for each part."""
 
     def body(part: str) -> Iterator[str]:
         yield f'{{"templates": [{json.dumps(TEMPLATE)}], "metric": {json.dumps(METRIC)}, "requests":'

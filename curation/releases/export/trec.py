@@ -56,7 +56,7 @@ def write_topic_lines(queries: Iterable[Mapping[str, Any]], written: Mapping[str
 
 
 def write_release_topics(cursor: Cursor, release_id: str) -> str:
-    """Make the topics file of a release, with the queries of all its parts."""
+    """Make a release's topics file, with the queries of all its parts."""
     queries = list(read_part(cursor, release_id, "queries"))
     ids = encode_ids(query["query_id"] for query in queries)
     return "".join(f"{line}\n" for line in write_topic_lines(queries, ids))

@@ -98,7 +98,7 @@ def _make_id_row(
 
 
 def _map_negative_kinds(source: ExportSource) -> dict[str, dict[str, str]]:
-    """Map query id and document id to the kind of negative, for documents outside the query's filter."""
+    """Map (query id, document id) to the kind of negative, for documents outside the query's filter."""
     kinds: defaultdict[str, dict[str, str]] = defaultdict(dict)
     for row in source.rows("qrels"):
         if row["how"] in (OUTSIDE, OUTDATED) and "version" not in row:
@@ -151,7 +151,7 @@ def _find_negatives(
     source: ExportSource,
     left_out: Counter[str],
 ) -> list[str]:
-    """Return the hard negatives leaving out near-duplicates of relevant documents and equal texts."""
+    """Return the hard negatives, without equal texts and near-duplicates of relevant documents."""
     from curation.core.similarity.shingles import find_near_duplicate, word_shingles
 
     texts = {document_id: documents[document_id].text for document_id in (*relevant, *negatives)}

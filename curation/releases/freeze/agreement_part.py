@@ -55,7 +55,8 @@ def make_agreement_part(
 
 
 def _describe_consensus(counts: ConsensusCounts, votes: Votes, numbers: Mapping[str, str]) -> dict[str, Any]:
-    """Describe the consensus rule of the grades, with settings, inputs and errors unless it is majority."""
+    """Describe the rule by which the grades were decided; for rules other than majority, also its settings,
+    inputs and errors."""
     consensus = asdict(counts)
     if counts.rule == MAJORITY:
         return {name: count for name, count in consensus.items() if name != "ruled"}

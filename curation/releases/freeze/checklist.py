@@ -1,4 +1,4 @@
-"""The checklist before a freeze: checks that block the freeze, and checks for the lead's attention.
+"""The checklist before a freeze: checks that block the freeze, and checks that only alert the lead.
 
 The checklist compares the number of given opinions with the number of planned opinions. A pair lacks an
 opinion for each annotator who was asked about the pair in a round that counts, open or closed, and who has no
@@ -60,7 +60,7 @@ def check_table(checks: Sequence[FreezeCheck]) -> Table:
 
 
 def refuse_open(draft: ReleaseDraft) -> None:
-    """Refuse to freeze labels that have open disputes that may not be left out, or no grade at all.
+    """Refuse to freeze labels with open disputes that may not be left out, or without any grade.
 
     Raises
     ------

@@ -37,7 +37,7 @@ def measure_coverage(
     relevant_grade: int,
     progress: Progress,
 ) -> tuple[str, dict[str, PartRows]]:
-    """Measure the corpus coverage of graded queries, and return a sentence about the coverage and its tables.
+    """Measure how the graded queries cover the corpus; return a sentence about the coverage, and its tables.
 
     Raises
     ------
@@ -54,7 +54,7 @@ def measure_coverage(
         f"Coverage map {coverage_map.map_id[:12]}…: {sum(map(bool, clusters.values())):,} of "
         f"{pluralize(len(clusters), 'query', 'queries')} are in a cluster, "
         f"{reached:,} of {pluralize(len(coverage_map.regions), 'region')} "
-        f"have a query, and {pluralize(in_grid, 'query has', 'queries have')} a cell of the grid."
+        f"have a query, and {pluralize(in_grid, 'query falls', 'queries fall')} in a cell of the grid."
     )
     map_row = _make_map_row(relevant_grade, coverage_map, query_clusters, cuts)
     return sentence, {"coverage": [map_row], "query_coverage": rows}

@@ -126,7 +126,7 @@ class ReleaseDraft:
         return self.left_out.get(DISPUTED, 0)
 
     def hide_sealed_matches(self) -> None:
-        """Leave out matches in training data of sealed queries' answers and documents, which would reveal
+        """Leave out training-data matches of sealed queries' answers and documents, which would reveal
         grades."""
         for row in self.tables["queries"]:
             if row["part"] in self.sealed and "contamination" in row:

@@ -1,4 +1,4 @@
-"""Grades of pairs outside the filter of their query: such pairs get the lowest grade without a judgment.
+"""Grades for pairs outside their query's filter, which get the lowest grade without a judgment.
 
 The filter of a query decides before people and sharing. The field `reason` of the grade names the field or
 date that excludes the document.
@@ -22,7 +22,7 @@ from curation.store.release_parts import PartText
 
 
 def grade_outside_filter(store: Store, draft: ReleaseDraft, filters: Filters) -> None:
-    """Give pairs outside the filter of their query the lowest grade."""
+    """Give pairs outside their query's filter the lowest grade."""
     tables = draft.tables
     rows = chain(tables["candidates"], tables["qrels"])
     reasons = filters.find_excluded_pairs(map(get_pair, rows))

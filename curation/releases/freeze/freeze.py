@@ -129,7 +129,8 @@ class Frozen:
 
 
 def prepare_draft(store: Store, request: FreezeRequest) -> ReleaseDraft:
-    """Make the draft of the release that `freeze` would make, without tables and a check of the split.
+    """Make the draft of the release that `freeze` would make, without tables and without a check of the
+    split.
 
     Raises
     ------
@@ -222,7 +223,8 @@ def check_name(name: str) -> None:
 
 
 def _finish_draft(store: Store, draft: ReleaseDraft, filters: Filters) -> None:
-    """Add the grades of filters, the sealed parts, and the numbers of queries without a relevant document."""
+    """Add the grades that filters give, the sealed parts, and the counts of queries without a relevant
+    document."""
     grade_outside_filter(store, draft, filters)
     draft.sealed = choose_seals(draft.queries, draft.request.seal)
     draft.hide_sealed_matches()
@@ -244,7 +246,8 @@ def _add_coverage(
 
 
 def _refuse_opening_sealed(store: Store, draft: ReleaseDraft, actor: str) -> None:
-    """Reject sealed queries of a release in an open part of the new release, unless a reason is given."""
+    """Reject an open part that would contain sealed queries of an earlier release, unless a reason is
+    given."""
     request = draft.request
     part_of = draft.split.parts
     open_queries = [query_id for query_id, part in part_of.items() if part not in draft.sealed]

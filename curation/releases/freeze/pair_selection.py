@@ -118,7 +118,7 @@ class PairSelection:
         if self._request.only_complete and self._count_lacking(pair):
             return INCOMPLETE
         has_grade = pair.grade is not None
-        # a dispute about an older text needs no decision
+        # a dispute about an older text does not need a decision
         if pair.changed and not self._request.allow_changed and (has_grade or pair.how == "disputed"):
             return CHANGED
         if not has_grade:

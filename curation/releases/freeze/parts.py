@@ -83,7 +83,7 @@ def map_names(rows: ProjectRows, queries: Collection[str], numbers: Mapping[str,
 
 
 def make_queries(rows: ProjectRows, chosen: Collection[str], filters: Mapping[str, Any]) -> Rows:
-    """Make the part of a release with its queries: the draw, the filter and the language model of each query.
+    """Make the part of a release with its queries: each query's draw, filter and language model.
 
     The document for which a model wrote a query stays out, because it would reveal grades of a sealed part.
     """
@@ -151,7 +151,8 @@ def make_guides(rows: ProjectRows, judged_by: Collection[str]) -> Rows:
 
 
 def make_sampling(rows: ProjectRows) -> Rows:
-    """Make the part of a release about the draw of the current sample of queries; empty without a sample."""
+    """Make the part of a release that describes the draw of the current query sample; empty without a
+    sample."""
     return [
         {
             "sample_id": sample_id,
@@ -254,7 +255,7 @@ def _make_layout(row: Round) -> dict[str, Any]:
 
 
 def _describe_log(rows: ProjectRows) -> dict[str, Any]:
-    """Describe the query logs of the sample: rows, times, left-out rows, and replaced personal data."""
+    """Describe the sample's query logs: rows, times, left-out rows, and replaced personal data."""
     logs = list(iterate_rows(rows.logs))
     left_out: Counter[str] = Counter()
     for _, reasons, _, _ in logs:

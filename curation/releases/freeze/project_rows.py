@@ -249,7 +249,7 @@ def _read_table(cursor: Cursor, sql: str, parameters: Sequence[Any] = ()) -> pa.
 
 
 def _read_by_range(cursor: Cursor, sql: str, split_id: str) -> pa.Table:
-    """Read the rows of an SQL query range by range, and store each text once in a range.
+    """Read the rows of an SQL query range by range, storing each text only once per range.
 
     The rows repeat ids and hashes, and a number takes a tenth of the memory of a text.
     """

@@ -72,7 +72,8 @@ def read_relabeling_fields(cursor: Cursor, retired: Mapping[str, str]) -> dict[s
 
 
 def read_relabeled_pairs(cursor: Cursor) -> list[tuple[str, str, str, str]]:
-    """Read query id, document id, quarter and change of each pair that was judged again, by ids."""
+    """Read the query id, document id, quarter and change of each pair that was judged again, ordered by
+    ids."""
     guide_lines = group_equivalent_guides(cursor)
     names, lines = list(guide_lines), list(guide_lines.values())
     return cursor.execute(_PAIRS, {"names": names, "lines": lines}).fetchall()

@@ -117,7 +117,7 @@ class EngineClient:
         return template.make_call(template.search, query=redact(text).text, depth=depth)
 
     def search(self, text: str, depth: int) -> EngineList:
-        """Ask the engine for the list of a query, with at most `depth` documents.
+        """Request the engine's list for a query, with at most `depth` documents.
 
         Raises
         ------
@@ -130,7 +130,7 @@ class EngineClient:
         return self._request_list(call, self.engine.template.search, depth, about)
 
     def request_random_list(self, seed: int, depth: int) -> EngineList:
-        """Ask the engine for documents in a random order by seed (errors as in `search`).
+        """Request documents from the engine in a random order by seed (errors as in `search`).
 
         Raises
         ------
@@ -181,7 +181,7 @@ class EngineClient:
         return f"The engine {self.engine.name!r}"
 
     def _request_list(self, call: WebCall, request: EngineRequest, depth: int, about: str) -> EngineList:
-        """Ask the engine for a list, and ask again if the answer is incomplete."""
+        """Request a list from the engine, and repeat the request if the answer is incomplete."""
         incomplete = ""
         for _ in range(self._patience.attempts):
             answer = self._request_json(call)
@@ -209,7 +209,7 @@ class EngineClient:
         return hits
 
     def _refuse_bad_ids(self, ids: Sequence[str], about: str) -> None:
-        """Reject a list with an empty id or an id that is in the list twice."""
+        """Reject a list with an empty or a repeated id."""
         rank_of: dict[str, int] = {}
         for rank, document_id in enumerate(ids, 1):
             if not document_id:

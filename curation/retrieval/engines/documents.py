@@ -34,7 +34,7 @@ _ID = "_id"
 GONE = "documents that the engine no longer has"
 NO_TEXT = "documents without title and text"
 MAX_AT_ONCE = 20_000
-"""Largest number of documents that are fetched and stored at once."""
+"""Largest number of documents that are fetched and stored together."""
 _FETCHED_IDS = "SELECT document_id FROM engine_documents WHERE engine = ? ORDER BY document_id"
 
 

@@ -128,7 +128,7 @@ def plan_run(cursor: Cursor, request: EngineRunRequest) -> EngineRunPlan:
     queries = read_active_queries(cursor)
     if not queries:
         raise RefusedError(
-            "There are no queries to ask an engine. Draw a sample, or import queries.",
+            "There are no queries to send to an engine. Draw a sample, or import queries.",
             command="`goldgrade sample` draws queries, `goldgrade import queries` imports queries.",
         )
     runs = {run.name: run for run in read_stored_runs(cursor)}

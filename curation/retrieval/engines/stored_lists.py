@@ -42,7 +42,7 @@ class StoredList(NamedTuple):
 
 
 class RequestedLists(NamedTuple):
-    """The lists for which a request asks an engine.
+    """The lists that a request gets from an engine.
 
     Attributes
     ----------
@@ -61,7 +61,7 @@ class RequestedLists(NamedTuple):
 
 
 def read_requested_lists(cursor: Cursor, request_id: str, queries: Sequence[Query]) -> RequestedLists:
-    """Read the stored answers of a request for these queries."""
+    """Read a request's stored answers to these queries."""
     query_of_answer = {digest("engine answer", request_id, 1, query[:2]): query for query in queries}
     return RequestedLists(request_id, query_of_answer, _read_lists(cursor, [*query_of_answer]))
 

@@ -28,7 +28,7 @@ class EngineTrial(NamedTuple):
 
 
 def try_engine(store: Store, name: str, query: str, depth: int) -> EngineTrial:
-    """Ask an engine for the list of a query and for the documents of its hits (see `EngineClient.search`)."""
+    """Request an engine's list for a query, and the documents of its hits (see `EngineClient.search`)."""
     with store.reading() as cursor:
         client = EngineClient(find_engine(cursor, name))
     hits = client.search(query, depth)

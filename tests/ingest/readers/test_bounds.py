@@ -102,7 +102,7 @@ def test_a_parquet_that_says_the_same_again_and_again_is_refused(
 def test_blank_lines_without_an_end_are_refused(tmp_path: Path) -> None:
     """229 KB of gzip took 30 s."""
     packed = gzip.compress(b'{"_id": "a"}\n' + b"\n" * (3 * MAX_BLANK), 1)
-    assert "has more than 8 MB of blank lines in a row" in refusal(tmp_path / "a.jsonl.gz", packed)
+    assert "contains more than 8 MB of consecutive blank lines" in refusal(tmp_path / "a.jsonl.gz", packed)
 
 
 @pytest.mark.costly("a file of many megabytes is read in a process of its own")

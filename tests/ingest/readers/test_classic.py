@@ -87,8 +87,8 @@ def test_a_block_of_too_many_elements_is_refused(inside: str, monkeypatch: pytes
 @pytest.mark.parametrize(
     ("rows", "text", "sentence"),
     [
-        (read_trec_rows, "<DOC>\n" + "ab\n" * 100, "line 1: <DOC> has more than 0 MB of text"),
-        (read_smart_rows, ".I 1\n" + ".T\n" * 100, "line 1: the record has more than 0 MB of text"),
+        (read_trec_rows, "<DOC>\n" + "ab\n" * 100, "line 1: <DOC> contains more than 0 MB of text"),
+        (read_smart_rows, ".I 1\n" + ".T\n" * 100, "line 1: the record contains more than 0 MB of text"),
     ],
 )
 def test_a_record_that_is_too_long_is_refused(

@@ -97,7 +97,8 @@ def test_ids_that_a_sheet_has_changed_are_refused_by_row(cases: Path) -> None:
     with pytest.raises(InputError) as refused:
         read.extend(record.fields["id"] for record in records)
     assert read[:1] == ["MAR-10"]
-    for line, what in ((3, "a date or a time"), (7, "not whole"), (8, "a truth value"), (9, "more digits")):
+    found = ((3, "a date or a time"), (7, "not an integer"), (8, "a truth value"), (9, "more digits"))
+    for line, what in found:
         assert f"row {line}: 'id' is " in str(refused.value)
         assert what in str(refused.value)
     assert len(refused.value.problems) == 4

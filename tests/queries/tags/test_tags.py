@@ -119,7 +119,7 @@ def test_a_correction_is_a_new_revision_and_an_event(asked):
     ("query", "add", "remove", "kind", "told"),
     [
         ("1", ["musical"], [], InputError, "no tag 'musical'.*\nTags: question, temporal"),
-        ("1", ["long"], ["long"], InputError, "added and removed at once"),
+        ("1", ["long"], ["long"], InputError, "both added and removed"),
         ("1", [], [], InputError, "No tag was named"),
         ("nobody asked this", ["long"], [], NotFoundError, "No query has the id or text"),
     ],

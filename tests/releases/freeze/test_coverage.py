@@ -73,7 +73,7 @@ def test_freezing_again_has_the_same_id_and_the_release_verifies(store: Store) -
     assert again.release_id == load_release(store, "v1").row.release_id
     assert verify(store, "v1").intact
     assert "29 of 30 queries are in a cluster, 3 of 3 regions have a query" in again.coverage
-    assert again.coverage.endswith("and 30 queries have a cell of the grid.")
+    assert again.coverage.endswith("and 30 queries fall in a cell of the grid.")
 
 
 def test_without_a_map_nothing_is_added_so_that_older_releases_keep_their_ids(tmp_path: Path) -> None:

@@ -78,13 +78,13 @@ class CleaningRules:
     repeat_minutes: int = option(
         30,
         "Minutes in which a repeat counts once",
-        "Count a repeated query of a session once in these minutes. 0 counts all repeats.",
+        "Minutes in which a query repeated in a session counts once. 0 counts all repeats.",
         minimum=0,
     )
     queries_a_minute: int = option(
         20,
         "Queries a minute that mark a robot",
-        "Leave out sessions with more queries a minute (bots). 0 keeps all.",
+        "Leave out sessions with more queries per minute (bots). 0 keeps all.",
         flag="--bot-per-minute",
         minimum=0,
     )
@@ -186,11 +186,11 @@ def clean_texts(texts: pa.StringArray, rules: CleaningRules) -> Texts:
 
 
 def find_plain_texts(texts: pa.StringArray, rules: CleaningRules) -> Mask:
-    """Find the texts that need no cleaning except lower-casing, as booleans of shape (T,).
+    """Find the texts that only need lower-casing, not cleaning, as booleans of shape (T,).
 
     Plain texts are ASCII texts with single spaces and no other white space, within the limits of length. The
     characters of a plain text show that no pattern of personal data can match. Texts that this function
-    leaves out may still need no cleaning.
+    leaves out may still be clean.
     """
     words = pc.add(pc.count_substring(texts, " "), 1)
     bounds = (

@@ -310,7 +310,7 @@ def clean_log(
 
 
 def _redact(terms: Terms, mask: Callable[[str], Redacted]) -> tuple[pa.StringArray, dict[str, list[int]]]:
-    """Return the stored form of each text, and how many texts have each kind of personal data."""
+    """Return the stored form of each text, and the indexes of the texts with each kind of personal data."""
     personal: dict[str, list[int]] = {}
 
     def texts() -> Iterator[str]:

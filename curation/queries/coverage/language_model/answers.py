@@ -1,4 +1,4 @@
-"""Stored answers to a language model's calls, so that no call is paid for twice.
+"""Stored answers of a language model to calls, so that no call is paid for twice.
 
 A call is identified by the hash of the model's name, the prompt and the material. Refusals and malformed
 answers are stored too, because they may have been paid. A call that the model refuses is never sent again. A
@@ -72,7 +72,7 @@ class StoredAnswers:
         return reply.text if reply and reply.kind == "answer" else None
 
     def explain_no_answer(self, call: ModelCall) -> str | None:
-        """Return the reason why a call gets no answer, or None if the call has an answer or may get one."""
+        """Return the reason why a call gets no answer, or None if it has an answer or may still get one."""
         reply = self._last_reply(call)
         if reply is None or reply.kind == "answer":
             return None
@@ -83,7 +83,7 @@ class StoredAnswers:
         return f"{MALFORMED}: {reply.text}" if reply.kind == "malformed" else reply.text
 
     def is_open(self, call: ModelCall) -> bool:
-        """Return whether a call has no final answer yet and so can be sent."""
+        """Return whether a call has no final answer yet, so that it can be sent."""
         return self.find_answer(call) is None and self.explain_no_answer(call) is None
 
     def count_attempts(self, call: ModelCall) -> int:

@@ -1,4 +1,4 @@
-"""A run of calls of a language model, which sends the calls without a stored answer in parallel.
+"""A run of calls to a language model, which sends the calls without a stored answer in parallel.
 
 Each answer is stored as soon as it arrives (`answers`), so that no call is paid twice. A run ends early if
 several calls in a row get no answer, or if the limit of requests is reached.
@@ -53,7 +53,7 @@ class ModelWork(NamedTuple):
 
     @property
     def sentence(self) -> str:
-        """Say how many calls there are to send, how long their texts are, and their price."""
+        """Say how many calls there are to send, how long their texts are, and what they cost."""
         price = "" if self.price is None else f", at least {self.price:.4f} at the prices that you set"
         size = f"{pluralize(self.calls, 'call')} to send with about {self.tokens:,} tokens{price}"
         return f"{size}; {self.stored:,} answered before."

@@ -85,7 +85,7 @@ class SyntheticQueries:
 
     @property
     def sentences(self) -> list[str]:
-        """Return sentences with the numbers of gaps, judged queries and refused candidate queries."""
+        """Say how many gaps, judged queries and rejected candidate queries there are."""
         gaps = f"Regions without enough queries: {self.gaps:,} before, {self.gaps_left:,} now."
         ended = f"The run ended early: {self.ended}. Run the same command again to continue."
         following = "Next: build a pool with goldgrade pool, and open a round with goldgrade round open."
@@ -234,7 +234,7 @@ class _WritingRun:
         return sorted(ranked)
 
     def _find_quote(self, candidate: RankedCandidate) -> str | None:
-        """Find a quote of the document that answers the candidate query by itself, or return None."""
+        """Find a quote from the document that answers the candidate query by itself, or return None."""
         document, quote = candidate.aim.document, ""
         for reason in (UNANSWERED, UNQUOTED):
             call = writing_calls.make_verification_call(candidate.text, document, self.report.model)
@@ -255,7 +255,7 @@ class _WritingRun:
         self._done.add(aim.document.document_id)
 
     def _store_query(self, candidate: RankedCandidate, quote: str) -> bool:
-        """Store a withheld synthetic query, or return False if the project has its text already."""
+        """Store a withheld synthetic query, or return False if the project already has its text."""
         request, coverage_map, aim = self._request, self._inputs.map, candidate.aim
         cluster = aim.cluster if aim.cluster in candidate.regions else candidate.regions[0]
         detail = {

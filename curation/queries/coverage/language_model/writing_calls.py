@@ -49,7 +49,7 @@ def make_candidates_call(aim: QueryAim, model: str) -> ModelCall:
 
 
 def read_candidates(answer: str) -> list[str]:
-    """Read the candidate queries of an answer in order, without repetitions.
+    """Read the candidate queries in an answer in order, without repetitions.
 
     Raises
     ------
@@ -80,7 +80,7 @@ def read_verification(answer: str) -> tuple[bool, str]:
 
 
 def has_valid_quote(check: tuple[bool, str], document: Document) -> bool:
-    """Return whether the model found the query answered, with a word-for-word quote of the document."""
+    """Return whether the model found the query answered, with a word-for-word quote from the document."""
     answered, quote = check
     quoted = split_words(quote)
     texts = (f" {' '.join(split_words(text))} " for text in select_document_text(document).values())

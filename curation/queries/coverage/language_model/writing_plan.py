@@ -60,7 +60,7 @@ class WritingRequest(NamedTuple):
 
 
 class WritingWork(NamedTuple):
-    """An estimate of a run's smallest and largest number of calls. Answers decide how many calls follow.
+    """An estimate of a run's smallest and largest number of calls; the answers decide how many calls follow.
 
     Attributes
     ----------
@@ -83,7 +83,7 @@ class WritingWork(NamedTuple):
 
     @property
     def sentence(self) -> str:
-        """Return a sentence with the numbers of calls and tokens that the run would send."""
+        """Say how many calls and tokens the run would send."""
         price = ""
         if self.least_price is not None and self.most_price is not None:
             price = f", {self.least_price:.4f} to {self.most_price:.4f} at the prices that you set"

@@ -1,1 +1,1 @@
-"""Queries written for coverage: tasks for people who write, checks of the text, and origins of queries."""
+"""Queries written for coverage: writing tasks for people, checks of the text, and origins of queries."""

@@ -1,4 +1,4 @@
-"""Checks of the text of a query written for coverage.
+"""Checks of the text of a query that was written for coverage.
 
 A query's writer is warned of phrases copied from the document, of nearly equal queries, of a different style,
 and of a text that is not about the document. The writer decides whether to keep the query. A query in the
@@ -137,7 +137,7 @@ def _join_copied_words(text: str, words: Sequence[LocatedWord], copied: Sequence
 
 
 def reads_as_query(text: str, style: QueryStyle) -> bool:
-    """Return whether a text has a content word and repeats no word. A question may repeat a word later."""
+    """Return whether a text has a content word and repeats no word; a question may repeat a word later."""
     stems = [strip_ending(word) for word in content_words(text)]
     repetitions = len(stems) - len(set(stems))
     if style.most is None:

@@ -1,4 +1,4 @@
-"""The six styles of queries that are written for coverage.
+"""The six styles of queries written for coverage.
 
 Without a given style, people write whole questions. So each query-writing task has one of six styles: one or
 two words, three or four words, or a natural question, each with proper names or in generic terms. Every six
@@ -43,7 +43,8 @@ class QueryStyle(NamedTuple):
     most: int | None
 
     def matches(self, text: str) -> bool:
-        """Return whether a query has the style's number of words, and the form of a question if required."""
+        """Return whether a query is as long as the style requires, and is a question if and only if it should
+        be."""
         count = len(split_words(_INSIDE_WORD.sub("", text)))
         asks = is_question(normalise_query(text))
         if self.most is None:
@@ -52,7 +53,7 @@ class QueryStyle(NamedTuple):
 
     def list_missing_parts(self, text: str, body: str) -> list[str]:
         """List the parts of the style that a query for a document's body lacks."""
-        length = self.length if self.most is None else f"{self.length} that are no question"
+        length = self.length if self.most is None else f"{self.length} that are not a question"
         missing = [] if self.matches(text) else [length]
         is_generic = "generic" in self.name
         if has_names(text, body) is is_generic:

@@ -61,7 +61,7 @@ class JudgedShare(NamedTuple):
 
     @property
     def sentences(self) -> list[str]:
-        """Return a sentence with the numbers of newly drawn and of judged synthetic queries."""
+        """Say how many synthetic queries were newly drawn, and how many people judge."""
         of = pluralize(self.queries, "synthetic query", "synthetic queries")
         new = [f"{pluralize(self.added, 'query', 'queries')} drawn."] if self.added else []
         return [*new, f"People judge {self.drawn:,} of {of}; the other queries are not shown to people."]

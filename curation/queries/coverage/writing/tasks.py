@@ -41,7 +41,7 @@ FILLED = (
 
 
 class _BatchInputs(NamedTuple):
-    """The inputs of a new batch of query-writing tasks.
+    """The inputs for a new batch of query-writing tasks.
 
     Attributes
     ----------
@@ -76,7 +76,7 @@ class OpenedTasks:
 
     @property
     def sentences(self) -> list[str]:
-        """Return sentences with each writer's number of tasks, and the requested queries without a task."""
+        """Say how many tasks each writer got, and how many requested queries got no task."""
         people = ", ".join(f"{name} {count:,}" for name, count in self.of_writers.items())
         tasks = f"{pluralize(self.tasks, 'query-writing task')} in {pluralize(self.regions, 'region')}"
         return [f"Opened {tasks}: {people}.", *describe_left_out(self.left_out)]
@@ -251,7 +251,7 @@ def _order_regions(state: CoverageState, kind: str) -> list[int]:
 
 
 def _count_tasks(cursor: Cursor, map_id: str, kind: str, open_only: bool) -> dict[int, int]:
-    """Count the open and written tasks of each cluster, or with `open_only` only the open tasks."""
+    """Count each cluster's open and written tasks, or with `open_only` only the open tasks."""
     sql = """
         SELECT cluster, count(*) FROM writing_tasks JOIN writing_batches USING (batch_id)
         LEFT JOIN writing_endings USING (task_id)

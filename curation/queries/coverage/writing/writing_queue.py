@@ -172,7 +172,7 @@ def write_task(store: Store, task_id: str, text: str, writer: str) -> str:
 
 
 def pass_task(store: Store, task_id: str, writer: str) -> bool:
-    """Pass on a task, because no user would ask for its document; return whether a new task follows.
+    """Pass on a task because no user would search for its document; return whether a new task follows.
 
     The new task has a different document of the region.
 
@@ -200,7 +200,7 @@ def pass_task(store: Store, task_id: str, writer: str) -> bool:
 
 
 def _find_next_document(cursor: Cursor, task: _StoredTask) -> tuple[str, str] | None:
-    """Find the id and content hash of the next document of the task's region, or None."""
+    """Find the id and content hash of the next document in the task's region, or None."""
     region_documents = read_cluster_documents(cursor, task.map_id, task.cluster)
     versions = snapshot_versions(cursor, current_snapshot(cursor), region_documents)
     unused = list_unused(versions, read_used(cursor, task.kind), task.cluster, task.seed, task.kind)

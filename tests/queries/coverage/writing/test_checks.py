@@ -57,8 +57,8 @@ def test_each_warning_is_a_sentence_and_a_good_query_has_none() -> None:
     ("text", "style", "missed"),
     [
         ("cargo pilots", "short generic", None),
-        ("cargo pilots of the sea", "medium generic", "3–4 words that are no question"),
-        ("who pilots ships", "medium generic", "3–4 words that are no question"),
+        ("cargo pilots of the sea", "medium generic", "3–4 words that are not a question"),
+        ("who pilots ships", "medium generic", "3–4 words that are not a question"),
         ("pilots of the sea", "question generic", "a natural question"),
         ("who pilots a ship", "question names", "with proper names"),
         ("who pilots ships in rotterdam", "question generic", "in generic terms, without proper names"),
