@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import gzip
 import os
+import posixpath
 import tarfile
 import unicodedata
 import zipfile
@@ -41,6 +42,8 @@ _PICTURES = """.png .jpg .jpeg .gif .svg .webp .avif .ico .bmp .tiff .mp4 .webm 
     .woff2 .ttf .otf .eot""".split()
 _CODE = """.js .mjs .ts .tsx .jsx .css .scss .sass .less .map .json .yml .yaml .toml .xml .lock .py .rb .go
     .sh .java .c .h .cpp .rs .php .ini .cfg .csv .tsv""".split()
+_INNER_LINK = "links within the folder"
+_OUTER_LINK = "links out of the folder"
 
 
 class DocumentFile(NamedTuple):
@@ -70,10 +73,12 @@ class Listing(NamedTuple):
 
 
 class _ListedFile(NamedTuple):
+    """A file; `link` is the reason to leave the file out because it is a link, or ''."""
+
     name: str
     size: int
     read: Callable[[], bytes]
-    is_outside: bool = False
+    link: str = ""
 
 
 def is_archive(path: Path) -> bool:
@@ -120,13 +125,15 @@ def open_listing(path: Path, problems: Problems) -> Iterator[Listing]:
 
 def _walk_folder(root: Path) -> Iterator[_ListedFile]:
     inside = root.resolve()
-    for folder, _, names in os.walk(root):
-        for name in names:
-            path = Path(folder, name)
-            is_outside = path.is_symlink() and not path.resolve().is_relative_to(inside)
-            if is_outside or path.is_file():
-                size = 0 if is_outside else path.stat().st_size
-                yield _ListedFile(path.relative_to(root).as_posix(), size, path.read_bytes, is_outside)
+    for folder, subfolders, names in os.walk(root):
+        for path in (Path(folder, name) for name in [*subfolders, *names]):
+            relative = path.relative_to(root).as_posix()
+            if path.is_symlink() and not Path(os.path.realpath(path)).is_relative_to(inside):
+                yield _ListedFile(relative, 0, bytes, _OUTER_LINK)
+            elif path.is_file():
+                yield _ListedFile(relative, path.stat().st_size, path.read_bytes)
+            elif path.is_symlink():  # to a folder, which is listed at its own place, or to nothing
+                yield _ListedFile(relative, 0, bytes, _INNER_LINK)
 
 
 def _list_zip(archive: zipfile.ZipFile, path: Path) -> Iterator[_ListedFile]:
@@ -140,7 +147,8 @@ def _list_zip(archive: zipfile.ZipFile, path: Path) -> Iterator[_ListedFile]:
             with archive.open(member) as file:
                 return file.read(member.file_size)
 
-        yield _ListedFile(member.filename, member.file_size, read, _leaves(member.filename))
+        link = _OUTER_LINK if _leaves(member.filename) else ""
+        yield _ListedFile(member.filename, member.file_size, read, link)
 
 
 def _list_tar(archive: tarfile.TarFile, path: Path) -> Iterator[_ListedFile]:
@@ -154,9 +162,12 @@ def _list_tar(archive: tarfile.TarFile, path: Path) -> Iterator[_ListedFile]:
                 file = archive.extractfile(member)
                 return file.read(member.size) if file else b""
 
-            yield _ListedFile(member.name.removeprefix("./"), member.size, read, _leaves(member.name))
+            link = _OUTER_LINK if _leaves(member.name) else ""
+            yield _ListedFile(member.name.removeprefix("./"), member.size, read, link)
         elif member.issym() or member.islnk():
-            yield _ListedFile(member.name, 0, bytes, True)
+            folder = posixpath.dirname(member.name) if member.issym() else ""
+            target = posixpath.normpath(posixpath.join(folder, member.linkname))
+            yield _ListedFile(member.name, 0, bytes, _OUTER_LINK if _leaves(target) else _INNER_LINK)
 
 
 def _leaves(name: str) -> bool:
@@ -186,8 +197,8 @@ def _reason_to_leave(entry: _ListedFile) -> str:
     """Return the reason why a file is left out; '' if it holds a document."""
     path = PurePosixPath(entry.name)
     ending = path.suffix.lower()
-    if entry.is_outside:
-        return "links to files outside the folder"
+    if entry.link:
+        return entry.link
     if any(part.startswith(".") for part in path.parts) or "__MACOSX" in path.parts:
         return "hidden files"
     if ending in _PICTURES:

@@ -6,6 +6,7 @@ Both packages are optional. Without its package a file is left out, and the reas
 from __future__ import annotations
 
 import io
+import logging
 import zipfile
 from collections.abc import Callable
 from importlib import import_module
@@ -26,6 +27,7 @@ def read_pdf(content: bytes) -> str:
     UnreadDocumentError: pypdf is not installed, or the file is damaged, encrypted, or holds only pictures.
     """
     pypdf = _import_reader("pypdf", "PDF")
+    logging.getLogger("pypdf").setLevel(logging.CRITICAL)  # a damaged file is counted; pypdf would print it
 
     def read() -> str:
         document = pypdf.PdfReader(io.BytesIO(content), strict=False)

@@ -111,10 +111,13 @@ def test_pdf_and_word_files_are_read(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["broken.pdf", "broken.docx"])
-def test_a_damaged_pdf_or_word_file_is_left_out_and_counted(tmp_path: Path, name: str) -> None:
+def test_a_damaged_pdf_or_word_file_is_left_out_and_counted(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, name: str
+) -> None:
     (tmp_path / name).write_bytes(make_pdf("text")[:60])
     documents, remarks = read(tmp_path)
     assert not documents
+    assert not caplog.text, "the package prints nothing of its own"
     assert list(remarks.left_out) == [f"damaged {'PDF' if name.endswith('pdf') else 'Word'} files"]
 
 
@@ -159,16 +162,23 @@ def test_a_path_out_of_the_folder_is_never_read(tmp_path: Path) -> None:
     (folder / "a.md").write_text("A", encoding="utf-8")
     (folder / "out.md").symlink_to(secret)
     (folder / "in.md").symlink_to(folder / "a.md")
+    (folder / "etc").symlink_to(tmp_path)
+    (folder / "lost.md").symlink_to("/nowhere")
+    (folder / "again").symlink_to(folder)
+    (folder / "dead.md").symlink_to("gone.md")
     documents, remarks = read(folder)
     assert sorted(documents) == ["a", "in"]
-    assert dict(remarks.left_out) == {"links to files outside the folder": 1}
+    assert dict(remarks.left_out) == {"links out of the folder": 3, "links within the folder": 2}
+    documents, remarks = read(tarred(folder, tmp_path / "docs.tar.gz"))
+    assert sorted(documents) == ["a"]
+    assert dict(remarks.left_out) == {"links out of the folder": 5, "links within the folder": 1}
     path = tmp_path / "out.zip"
     with zipfile.ZipFile(path, "w") as archive:
         archive.writestr("../secret.md", "Secret")
         archive.writestr("a.md", "A")
     documents, remarks = read(path)
     assert list(documents) == ["a"]
-    assert dict(remarks.left_out) == {"links to files outside the folder": 1}
+    assert dict(remarks.left_out) == {"links out of the folder": 1}
 
 
 def test_a_damaged_archive_is_refused(tmp_path: Path) -> None:
