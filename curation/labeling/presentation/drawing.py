@@ -3,7 +3,8 @@
 Without a template a document is plain text, with its date and its address. A long body is shown as a passage
 of whole blocks; a block that does not fit is cut and marked as continued. A short list or table stays whole.
 A longer list or table is cut between items or rows, a long paragraph between sentences. A cut table keeps its
-header rows.
+header rows. A first heading that repeats the title is left out, except where people mark evidence, because
+people may mark the heading.
 """
 
 from __future__ import annotations
@@ -23,7 +24,12 @@ from curation.labeling.presentation.addresses import Addresses
 from curation.labeling.presentation.excerpts import MAX_PASSAGE_LENGTH, Segment
 from curation.labeling.presentation.markable import Sentence, list_sentences, locate_sentences
 from curation.labeling.presentation.markup import Element, Fact, Node, Tree, read_markup
-from curation.labeling.presentation.tree_drawing import draw_tree, find_passage, wrap_sentences
+from curation.labeling.presentation.tree_drawing import (
+    draw_tree,
+    find_passage,
+    leave_out_title,
+    wrap_sentences,
+)
 from curation.store import Document
 
 MAX_FACT_LENGTH = 300
@@ -107,6 +113,8 @@ def draw_document(
     title = to_text(values.get(layout.title or "")).strip() or document.title
     markup = _find_markup(document) if layout.body == "file" else layout.body
     tree = _read_tree(document.body, markup, addresses) if markup in MARKUPS else None
+    if tree is not None and not markable:
+        tree = leave_out_title(tree, title)
     passage, whole = _draw_body(document.body, markup, tree, query, addresses, match, longest, markable)
     drawn_title = excerpts.mark_words(" ".join(title.split()) if layout.title else title, stems)
     if template is None:

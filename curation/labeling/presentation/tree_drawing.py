@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import accumulate, pairwise
 from typing import NamedTuple
 
@@ -56,6 +57,17 @@ class _View(NamedTuple):
         ranges = [(a - leaf.start, b - leaf.start, is_marked) for a, b, is_marked in pieces if a < b]
         segments = [Segment(leaf.text[start:end], is_marked) for start, end, is_marked in ranges]
         return wrap_sentences(segments, first, self.sentences)
+
+
+def leave_out_title(tree: Tree, title: str) -> Tree:
+    """Leave out a tree's first heading if it repeats the title and something follows; the text keeps its
+    positions."""
+    match tree.root.children:
+        case [Branch(name="h3" | "h4" | "h5" | "h6") as heading, _, *_] as blocks:
+            if tree.text[heading.start : heading.end].casefold().split() == title.casefold().split():
+                root = replace(tree.root, start=heading.end, children=blocks[1:])
+                return tree._replace(root=root)
+    return tree
 
 
 def find_passage(tree: Tree, stems: frozenset[str], longest: int, within: Span | None = None) -> Span:

@@ -127,6 +127,29 @@ def test_a_heading_is_shown_with_what_follows_it() -> None:
     assert names[-1] == "p"
 
 
+@pytest.mark.parametrize(
+    ("body", "drawn"),
+    [
+        ("<h1>A <b>Title</b></h1><p>Text.</p><h3>Part</h3>", "p(Text.)h3(Part)"),
+        ("<h1>Another title</h1><p>Text.</p>", "h3(Another title)p(Text.)"),
+        ("<p>Text.</p><h1>A title</h1>", "p(Text.)h3(A title)"),
+        ("<h1>A title</h1>", "h3(A title)"),
+    ],
+)
+def test_a_first_heading_that_repeats_the_title_is_left_out(body: str, drawn: str) -> None:
+    assert outline(shown(body, "red").passage) == drawn
+
+
+def test_a_long_document_and_its_evidence_keep_their_places_without_the_repeated_title() -> None:
+    body = "<h1>A title</h1>" + "<p>Nobody asks for this.</p>" * 40 + "<p>The red fox.</p>"
+    assert outline(shown(body, "nobody", longest=60).passage).startswith("p([Nobody]")
+    assert outline(shown(body, "fox", longest=60).passage).endswith("p(The red [fox].)")
+    template = PresentationTemplate(body="html")
+    document = DocumentText("A title", body, None, None, "{}")
+    marked = draw_document(document, "red", template, longest=None, markable=True).passage
+    assert outline(marked[:1]) == "h3(span<at=4-11>(A title))", "people can mark the heading as evidence"
+
+
 def test_a_long_paragraph_is_cut_between_sentences_and_says_so() -> None:
     found = shown(
         f"<p>{'Nobody asked for this. ' * 90}<b>The red fox</b> jumps. {'Nor for this. ' * 90}</p>", "fox"
