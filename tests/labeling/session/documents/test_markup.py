@@ -98,6 +98,21 @@ def test_markdown_has_its_lists_tables_and_code() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("body", "expected"),
+    [
+        ("> [!NOTE]\n> Ask first.\n>\n> Then buy.", "blockquote(p(strong(Note)br()Ask first.)p(Then buy.))"),
+        ("> [!warning] Hot\n", "blockquote(p(strong(Warning)br()Hot))"),
+        ("Tea\n: A leaf.\n: A drink.\n", "dl(dt(Tea)dd(A leaf.)dd(A drink.))"),
+        ("{{< code-toggle >}}\na = 1\n\n  b = 2\n{{< /code-toggle >}}", "pre(code(a = 1\n\n  b = 2\n))"),
+        ("{% highlight ruby %}\na\n# b\n{% endhighlight %}\nc", "pre(code(a\n# b\n))"),
+        ("{{% code %}}\n```\na\n\nb\n```\n{{% /code %}}", "pre(code(a\n\nb\n))"),
+    ],
+)
+def test_what_site_generators_add_to_markdown_keeps_its_lines(body: str, expected: str) -> None:
+    assert expected in outline(drawn(body, "markdown").passage)
+
+
 @pytest.mark.parametrize("kind", ["html", "markdown"])
 @pytest.mark.parametrize(
     "hostile",
