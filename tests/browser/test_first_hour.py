@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import csv
 import re
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -170,13 +171,16 @@ def start(lead: Leading, folder: Path) -> None:
     lead.follow("Grade the first document")
 
 
-def grade(page: Page) -> None:
-    """The whole round by keys: the document that the query names is exactly it."""
-    tab = Annotating(page)
-    for _ in ASKED:
-        tab.wait_for_item()
-        query, title = (tab.root.locator(one).inner_text() for one in (".query", ".title"))
-        tab.press("3" if query.casefold() == title.casefold() else "0")
+def grade_item(tab: Annotating) -> None:
+    """One item by a key: the document that the query names is exactly it."""
+    tab.wait_for_item()
+    query, title = (tab.root.locator(one).inner_text() for one in (".query", ".title"))
+    tab.press("3" if query.casefold() == title.casefold() else "0")
+
+
+def finish_round(tab: Annotating) -> None:
+    for _ in ASKED[1:]:
+        grade_item(tab)
     tab.saved()
     expect(tab.root).to_have_attribute("data-phase", "nothing")
 
@@ -220,9 +224,13 @@ def evaluate(lead: Leading, folder: Path) -> None:
 def test_a_lead_alone_goes_from_a_folder_of_300_files_to_two_scored_systems(
     browser: Browser, served: Served, tmp_path: Path
 ) -> None:
+    began = time.monotonic()
     lead = set_up(browser, served)
     start(lead, tmp_path / "site")
-    grade(lead.page)
+    tab = Annotating(lead.page)
+    grade_item(tab)
+    print(f"\nfirst grade after {time.monotonic() - began:.1f} s")
+    finish_round(tab)
     release(lead)
     evaluate(lead, tmp_path)
 
