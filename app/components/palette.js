@@ -8,12 +8,19 @@ export function go(address) {
   dispatchEvent(new PopStateEvent("popstate"));
 }
 
-// The entries that have all the words, those whose title begins with the text first.
-export function matching(entries, text) {
-  const words = text.toLowerCase().split(/\s+/).filter(Boolean);
-  const fits = entries.filter(({ title, about }) => words.every((word) => `${title} ${about}`.toLowerCase().includes(word)));
-  const rank = ({ title }) => (title.toLowerCase().startsWith(words.join(" ")) ? 0 : 1);
-  return fits.sort((one, other) => rank(one) - rank(other));
+const wordsOf = (text) => text.toLowerCase().split(/\s+/).filter(Boolean);
+
+// The pages that have all the words, with what the server found: titles that are the text first, then titles that begin
+// with it.
+export function matching(pages, text, found = []) {
+  const words = wordsOf(text);
+  const sought = words.join(" ");
+  const fits = pages.filter(({ title, about }) => words.every((word) => `${title} ${about}`.toLowerCase().includes(word)));
+  const rank = ({ title }) => {
+    const name = wordsOf(title).join(" ");
+    return name === sought ? 0 : name.startsWith(sought) ? 1 : 2;
+  };
+  return [...fits, ...found].sort((one, other) => rank(one) - rank(other));
 }
 
 export class Palette {
@@ -51,7 +58,9 @@ export class Palette {
       } catch {
         // without a server the pages are still there
       }
-      if (text === this.field.value.trim()) this.#draw([...matching(this.pages, text), ...found], this.place);
+      if (text !== this.field.value.trim()) return;
+      const entries = matching(this.pages, text, found);
+      this.#draw(entries, Math.max(0, this.place && entries.indexOf(this.entries[this.place])));
     }, REST);
   }
 

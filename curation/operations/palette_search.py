@@ -37,7 +37,7 @@ FROM matching LEFT JOIN candidate USING (document_id)
 WHERE kind <> 'document' OR candidate_of IS NOT NULL
 QUALIFY row_number() OVER (
     PARTITION BY kind ORDER BY rank, length(title), title, query_id, document_id) <= $limit
-ORDER BY kind = 'document', kind, rank, length(title), title, query_id, document_id
+ORDER BY rank > 0, kind = 'document', kind, rank, length(title), title, query_id, document_id
 """
 
 
@@ -53,8 +53,8 @@ class SearchHit(NamedTuple):
 def find_items(cursor: Cursor, text: str, reader: Annotator) -> list[SearchHit]:
     """Find items that contain each word as a substring; only a lead finds people.
 
-    A title that equals the text comes first, then titles that begin with the text, then titles that contain
-    it. Shorter titles come before longer titles.
+    Titles of any kind that equal the text come first. Within each kind, titles that begin with the text come
+    next, then titles that contain it. Shorter titles come before longer titles.
 
     Raises
     ------

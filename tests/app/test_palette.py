@@ -45,8 +45,10 @@ def test_reviewers_find_no_people_and_annotators_nothing(store: Store) -> None:
 
 
 def test_exact_titles_come_first_then_titles_that_begin_with_the_text(store: Store) -> None:
-    add_pairs(store, {"a": ["x"], "a query": ["x"], "query": ["x"], "query 1 long": ["x"]})
+    add_pairs(store, {"a": ["x"], "a query": ["x"], "query": ["x"], "query 1 long": ["x"], "x rays": ["x"]})
     with store.reading() as cursor:
         assert [hit.title for hit in find_items(cursor, "query", ROSA)][:2] == ["query", "query 0"]
         titles = [hit.title for hit in find_items(cursor, "query 1", ROSA)]
+        kinds = [hit.kind for hit in find_items(cursor, "x", ROSA)]
     assert titles[:2] == ["query 1", "query 1 long"]
+    assert kinds == ["document", "query"], "the document is called x, the query begins with it"

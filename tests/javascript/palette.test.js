@@ -12,3 +12,9 @@ test("an entry is found by all its words, one that begins with them first", () =
   assert.deepEqual(found("rounds home"), []);
   assert.equal(found("").length, PAGES.length);
 });
+
+test("what the server found comes before pages whose title is no better", () => {
+  const found = ["unlabeled", "label  noise", "Label"].map((title) => ({ title, about: "query" }));
+  const shown = matching(PAGES, "label", found).map(({ title, about }) => `${title} ${about}`.trim());
+  assert.deepEqual(shown, ["Label", "Label query", "label  noise query", "Re-label", "unlabeled query"]);
+});
