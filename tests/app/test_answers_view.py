@@ -103,6 +103,7 @@ def test_a_reviewer_picks_an_answer_and_says_why(project: Store) -> None:
 def test_a_lead_opens_follows_and_closes_a_task(project: Store) -> None:
     page = run(LEE, "Tasks")
     assert "There is no answer task yet" in page.info[0].value
+    assert page.segmented_control[0].options == ["Queries", "Tasks", "Questions"]
     press(page, "Open the task")
     assert "needs a name" in page.error[0].value
     page.text_input[0].set_value("faq")
@@ -110,6 +111,7 @@ def test_a_lead_opens_follows_and_closes_a_task(project: Store) -> None:
     press(page, "Open the task")
     assert not [*page.error, *page.exception]
     assert "8 answers to write" in html(page)
+    assert page.segmented_control[0].options == ["Queries", "Answers", "Decide", "Tasks", "Questions"]
     say(project, MADE, "faq", ada="a smith", ben="smith")
     press(page, "Close “faq”")
     status = read_answer_task_status(project, "faq")

@@ -16,6 +16,8 @@ from app.app_page import MENUS
 from app.components.links import SHOWN_PAGE
 from app.navigation import MAX_ROW_LINKS, all_pages, find_menu_index, list_menus, list_pages
 from app.signin import current_user
+from app.views import write
+from curation.queries.new_query import write_query
 from curation.store.row_types import Annotator
 from tests.support import ROOT, page
 from tests.support.gold_project import labelled
@@ -70,6 +72,17 @@ def test_the_menu_that_has_a_page_is_known_by_its_place() -> None:
 def test_every_page_but_home_is_in_a_group() -> None:
     """Say `group=` in the page's record, with one of `app.app_page.MENUS`."""
     assert {page.title for page in all_pages() if page.menu not in MENUS and page.listed} <= {"Home"}
+
+
+def test_write_is_in_a_leads_menu_once_somebody_writes(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv(context.PROJECT, str(labelled(tmp_path / "l", decided=True).path))
+    lee = Annotator("lee", "lead", False)
+    assert not write._is_listed(lee)
+    assert write.list_parts(lee) == ["Queries", "Tasks", "Questions"]
+    write_query(context.project_store(), "how to oil a lock")
+    assert write._is_listed(lee)
 
 
 def test_labeling_comes_first_for_who_labels_and_nothing_is_given_twice() -> None:

@@ -9,10 +9,12 @@ import streamlit as st
 from app import ui
 from app.components.links import query_address
 from app.components.widgets import PickerRow, pick_rows
+from app.next_stage import show_action_link
 from app.page_context import PageContext
 from curation.core.text import pluralize
 from curation.core.words import fold
 from curation.ingest.importers import query_tags
+from curation.operations.workflow.stage import Action
 from curation.queries.coverage.writing.coverage_queries import UNANSWERABLE
 from curation.queries.new_query import write_query
 from curation.queries.requests import TagsRequest
@@ -22,6 +24,7 @@ from curation.queries.unanswerable import describe_share
 ANY, ANY_TAG, UNTAGGED = "any", "any tag", "no tag"
 NOT_DRAWN, EARLIER = "not drawn from traffic", "earlier sample"
 COLUMNS = ["Query", "Stratum", "Tags by rule", "Tags by people"]
+WRITE = Action("Have queries or reference answers written", "write", "")
 _SELECTION = "chosen queries"
 """The session key of the selection: the number of submissions of the form of tags, and the query ids."""
 
@@ -44,6 +47,7 @@ def show(context: PageContext) -> None:
         _ask_new_tag(context)
     with right:
         _ask_query(context, people_tags)
+        show_action_link(WRITE)
 
 
 def _ask_filter(queries: Sequence[TaggedQuery], all_tags: Sequence[str]) -> list[TaggedQuery]:

@@ -8,6 +8,7 @@ from app.app_page import JUDGE, LEADS, AppPage
 from app.context import project_store
 from app.page_context import read_context
 from app.views.write import answer_tasks, answers, deciding, queries, questions
+from curation.ingest.importers.queries import has_written_queries
 from curation.labeling.written_answers.writing import has_answer_tasks
 from curation.people.annotators import JUDGING_ROLES, REVIEWERS
 from curation.queries.coverage.writing.writing_queue import has_writing_tasks
@@ -35,19 +36,23 @@ def show(annotator: Annotator) -> None:
 
 
 def list_parts(annotator: Annotator) -> list[str]:
-    """Return the parts of the page that have work for this person; leads get all parts."""
-    if annotator.role in LEADS:
-        return [*PARTS, QUESTIONS]
-    decides = annotator.role in REVIEWERS
+    """Return the parts of the page that have work for this person; leads also get the parts that start
+    work."""
+    is_lead, decides = annotator.role in LEADS, annotator.role in REVIEWERS
     with project_store().reading() as cursor:
-        parts = [QUERIES] if has_writing_tasks(cursor, annotator.name) else []
+        parts = [QUERIES] if is_lead or has_writing_tasks(cursor, annotator.name) else []
         if has_answer_tasks(cursor, None if decides else annotator.name):
             parts += [ANSWERS, DECIDE] if decides else [ANSWERS]
-    return parts
+    return [*parts, TASKS, QUESTIONS] if is_lead else parts
 
 
 def _is_listed(annotator: Annotator) -> bool:
-    return bool(list_parts(annotator))
+    """Return whether the page has work for this person; for leads, whether anybody has used the page."""
+    if annotator.role not in LEADS:
+        return bool(list_parts(annotator))
+    with project_store().reading() as cursor:
+        has_tasks = has_writing_tasks(cursor) or has_answer_tasks(cursor)
+        return has_tasks or has_written_queries(cursor)
 
 
 PAGE = AppPage(22, "Write", "write", JUDGING_ROLES, show, menu=JUDGE, listed=_is_listed)

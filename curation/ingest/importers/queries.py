@@ -221,6 +221,12 @@ def add_query(
     return query
 
 
+def has_written_queries(cursor: Cursor) -> bool:
+    """Return whether the project has a query that a person or a language model wrote."""
+    sql = "SELECT 1 FROM queries WHERE source IN ('written', 'synthetic') LIMIT 1"
+    return bool(cursor.execute(sql).fetchall())
+
+
 def find_personal_data(what: str, text: str) -> list[str]:
     """Return a list with one sentence about personal data in a person's text; [] if there is none."""
     kinds = ", ".join(sorted(redact(text).kinds))

@@ -126,7 +126,7 @@ class _Assignment(NamedTuple):
         return kind == self.kind and (kind != ANSWER or is_same_answer)
 
 
-def has_answer_tasks(cursor: Cursor, writer: str | None) -> bool:
+def has_answer_tasks(cursor: Cursor, writer: str | None = None) -> bool:
     """Return whether a writer was ever asked for an answer; None means any writer."""
     sql = "SELECT 1 FROM answer_assignments WHERE ? IS NULL OR writer = ? LIMIT 1"
     return bool(cursor.execute(sql, [writer, writer]).fetchall())

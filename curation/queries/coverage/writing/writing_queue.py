@@ -79,9 +79,10 @@ class WritingQueue(NamedTuple):
     written: list[CoverageQuery]
 
 
-def has_writing_tasks(cursor: Cursor, writer: str) -> bool:
-    """Return whether a writer was ever asked to write a query."""
-    return bool(cursor.execute("SELECT 1 FROM writing_tasks WHERE writer = ? LIMIT 1", [writer]).fetchall())
+def has_writing_tasks(cursor: Cursor, writer: str | None = None) -> bool:
+    """Return whether a writer was ever asked to write a query; None means any writer."""
+    sql = "SELECT 1 FROM writing_tasks WHERE ? IS NULL OR writer = ? LIMIT 1"
+    return bool(cursor.execute(sql, [writer, writer]).fetchall())
 
 
 def read_writing_queue(cursor: Cursor, writer: str) -> WritingQueue:
