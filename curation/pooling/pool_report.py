@@ -70,6 +70,7 @@ class PoolReport:
     built_before: bool
     systems: list[SystemReport]
     left_out: dict[str, int]
+    seed: int
     rank_bm25: Mapping[str, int] = field(default_factory=dict)
     texts: Mapping[str, str] = field(default_factory=dict)
     lost_words: Mapping[str, Any] = field(default_factory=dict)
@@ -82,7 +83,7 @@ class PoolReport:
         change = f"{self.added:,} are new to the project."
         if self.built_before:
             change = "The pool exists already, from the same inputs. Nothing was added."
-        return [sentence, change, *self.gaps]
+        return [sentence, change, *self.gaps, f"The seed is {self.seed}."]
 
     @property
     def tables(self) -> tuple[Table, ...]:

@@ -52,28 +52,31 @@ def find_last_pool(cursor: Cursor) -> PoolRow | None:
 
 def read_pool_report(cursor: Cursor, pool_id: str) -> PoolReport | None:
     """Read the report of a pool, or None if the project does not have it."""
-    rows = cursor.execute("SELECT snapshot_id, report FROM pools WHERE pool_id = ?", [pool_id]).fetchall()
+    sql = "SELECT snapshot_id, parameters, report FROM pools WHERE pool_id = ?"
+    rows = cursor.execute(sql, [pool_id]).fetchall()
     if not rows:
         return None
-    return _make_report(cursor, pool_id, rows[0][0], json.loads(rows[0][1]), 0, built_before=True)
+    snapshot_id, parameters, report = rows[0]
+    row = PoolRow(pool_id, snapshot_id, json.loads(parameters), json.loads(report))
+    return _make_report(cursor, row, 0, built_before=True)
 
 
-def _make_report(
-    cursor: Cursor, pool_id: str, snapshot_id: str, report: Mapping[str, Any], added: int, built_before: bool
-) -> PoolReport:
+def _make_report(cursor: Cursor, row: PoolRow, added: int, built_before: bool) -> PoolReport:
+    report = row.report
     systems = [SystemReport(**system) for system in report["systems"]]
     counts = {name: report[name] for name in ("queries", "candidates", "random_negatives", "left_out")}
     ids = sorted({query_id for system in systems for ids in system.no_hit_ids.values() for query_id in ids})
     rows = cursor.execute("SELECT query_id, text FROM queries WHERE query_id IN (SELECT unnest(?))", [ids])
     return PoolReport(
-        pool_id,
-        snapshot_id,
+        row.pool_id,
+        row.snapshot_id,
         added=added,
         built_before=built_before,
         systems=systems,
         rank_bm25=report.get("rank_bm25") or {},
         texts=dict(rows.fetchall()),
         lost_words=report.get("lost_words") or {},
+        seed=row.parameters["seed"],
         **counts,
     )
 
@@ -95,7 +98,7 @@ def store_pool(
         added = _append_pool(cursor, row, sources, outside)
         detail = {"pool": row.pool_id, **row.parameters, "candidates added": added}
         record_event(cursor, "pool", detail, author)
-        return _make_report(cursor, row.pool_id, row.snapshot_id, row.report, added, built_before=False)
+        return _make_report(cursor, row, added, built_before=False)
 
 
 def _append_pool(

@@ -57,6 +57,7 @@ class SplitReport:
             f"{state}: {queries} in {groups}.",
             *([f"{carried_over} the part from an earlier release."] if self.kept else []),
             *describe_left_out(self.left_out),
+            f"The seed is {self.certificate.parameters['seed']}.",
         ]
 
     @property

@@ -259,6 +259,7 @@ def test_a_pool_is_built_and_each_systems_part_is_shown(filled: Store) -> None:
     assert newest_job(filled).outcome == "done"
     page = run("Pool")
     assert "12 candidates for 4 queries, 0 of them random negatives." in html(page)
+    assert "The seed is 0." in html(page)
     assert "<td>bm25</td>" in html(page)
     assert (field(page, "Depth").value, field(page, "Random negatives for each query").value) == (3, 0)
     assert "As the current pool." in html(page)

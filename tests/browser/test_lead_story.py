@@ -124,6 +124,7 @@ def release(lead: Leading) -> None:
     lead.choose("Split")
     lead.fill("Part 1, % of queries", "60")
     lead.fill("Part 2, % of queries", "40")
+    lead.unfold("More options")
     lead.fill("Seed", str(SEED))
     lead.unfold("Which queries stay together")
     page.get_by_text("Paraphrases stay together", exact=True).click()

@@ -126,7 +126,8 @@ def _ask_measuring(context: PageContext, state: CoverageState | None) -> None:
     if state is None:
         _forecast_time(context)
     with st.form("measure", width=520):
-        form.ask("seed")
+        with st.expander("More options"):
+            form.ask("seed")
         submitted = context.submit_button("Measure again" if state else "Measure coverage", MEASURE_JOB)
     context.show_result(MEASURE_JOB)
     if state and (settings["extractor"]["name"] != "phrases" or "model" in settings["matching"]):

@@ -42,7 +42,8 @@ def ask_tasks(context: PageContext, state: CoverageState) -> None:
         writers = st.multiselect(
             "Writers", [person.name for person in people], default=select_default_names(people)
         )
-        seed = st.number_input("Seed for choosing documents and styles", value=0, step=1)
+        with st.expander("More options"):
+            seed = st.number_input("Seed for choosing documents and styles", value=0, step=1)
         submitted = submit_button("Open the tasks", "open tasks", form, state.map.map_id)
     result: writing_tasks.OpenedTasks | None = form.result
     if submitted:

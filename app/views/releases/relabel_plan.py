@@ -53,7 +53,9 @@ def _ask_plan(context: PageContext) -> None:
     form = Form(PlanRequest)
     with st.form("plan"):
         percent = st.slider("Share of the pairs (%)", round(100 * MIN_SHARE), round(100 * MAX_SHARE), 15)
-        form.ask_rest("fraction")
+        form.ask("overlap")
+        with st.expander("More options"):
+            form.ask_rest("fraction")
         submitted = context.submit_button("Plan", PLAN_JOB)
     context.show_result(PLAN_JOB)
     if submitted:
@@ -71,7 +73,7 @@ def _show_summary(plan: StoredPlan) -> None:
     report = plan.report
     ui.heading(f"Plan of {plan.quarter}")
     state = f"opened as the round {plan.round}" if plan.round else "not opened"
-    ui.note(f"Plan {plan.plan_id[:8]}, seed {report['seed']}, {state}.")
+    ui.note(f"The plan is {state}. Its seed is {report['seed']}.")
     pairs = f"{report['pairs']:,} of {report['set_pairs']:,}"
     ui.metrics({"Pairs": pairs, "Judgments": f"{report['judgments']:,}"})
     ui.sentences(*planning_sections.list_plan_facts(report))

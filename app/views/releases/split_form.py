@@ -35,13 +35,14 @@ def ask_split(
     keys = list(dict.fromkeys([*stored_keys, *start_request.rules.keys]))
     choices = {"keys": keys, "relevant_grade": scale[1:]}
     form = Form(SplitRequest, start_request, key, choices)
-    form.ask("seed")
     values: dict[str, Any] = {"parts": parts, "expected": None}
     with st.expander("Which queries stay together"):
         cuts = preview.list_cuts(split_preview) if split_preview else {}
         values |= _ask_rules(form, start_request.rules, cuts, key)
     with st.expander("Assignment of groups to parts"):
         values |= _ask_assignment(form, start_request, has_releases, key)
+    with st.expander("More options"):
+        form.ask("seed")
     return form.request(**values), problems
 
 
@@ -99,7 +100,7 @@ def _ask_rules(
     form.ask("query", "paraphrase")
     if form.value("paraphrase") is not None:
         form.ask("model")
-    form.ask_rest("model", "cut", *ASSIGNMENT_FIELDS)
+    form.ask_rest("model", "cut", "seed", *ASSIGNMENT_FIELDS)
     return _ask_cuts(rules, cuts, key)
 
 
