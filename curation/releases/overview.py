@@ -60,6 +60,11 @@ class ShownRelease:
 
     @property
     def sentences(self) -> list[str]:
+        """Return the remarks and the release id."""
+        return [*self.remarks, f"The release id is {self.release_id}."]
+
+    @property
+    def remarks(self) -> list[str]:
         """Return sentences on grades for other versions, on the freeze, and on openings of the seal."""
         sentences = [*release_rows.say_half_judged(self.half_judged), *describe_left_out(self.left_out)]
         if self.changed:
@@ -73,7 +78,7 @@ class ShownRelease:
             sentences.append("No part is sealed.")
         elif not self.openings:
             sentences.append(f"Nobody has opened sealed grades ({', '.join(self.sealed)}) yet.")
-        return [*sentences, f"The release id is {self.release_id}."]
+        return sentences
 
     @property
     def tables(self) -> tuple[Table, ...]:

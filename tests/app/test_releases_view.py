@@ -19,7 +19,6 @@ from curation.releases.card import write_card
 from curation.releases.freeze.checklist import checklist
 from curation.releases.freeze.freeze import prepare_draft
 from curation.releases.frozen_release import load_release
-from curation.releases.release_rows import find_release
 from curation.releases.requests import FreezeRequest
 from curation.releases.sealed_log import read_monthly_limit
 from curation.splits.certificate import read_certificate
@@ -104,6 +103,7 @@ def test_a_split_is_previewed_without_being_stored_and_then_stored_as_it_was(pro
         found = read_certificate(cursor)
     assert [share.reached for share in found.shares if share.dimension == "all"] == [4, 4]
     assert "This is the current split now: 8 queries" in html(page)
+    assert "The seed is 0." in html(page)
     assert button(page, "Use this split").disabled
 
 
@@ -137,6 +137,7 @@ def test_a_lead_freezes_and_exports_with_a_reason_that_is_logged(project: Store,
     assert "Froze v1: 8 queries, 16 grades" in html(page)
     page = button(page, "Open v1").click().run()
     assert page.session_state["stage"] == "Releases"
+    (release_id,) = [code.value for code in page.code]
     page = shown("Export")
     assert field(page, "Parts to include").value == ["dev"], "sealed grades are exported only on purpose"
     page = field(page, "Parts to include").set_value(["dev", "test"]).run()
@@ -148,7 +149,7 @@ def test_a_lead_freezes_and_exports_with_a_reason_that_is_logged(project: Store,
     assert "The export contains the sealed grades of test. It is logged" in html(page)
     assert "Download v1-beir.zip" in html(page)
     with project.reading() as cursor:
-        taken = read_openings(cursor, find_release(cursor, "v1").release_id)
+        taken = read_openings(cursor, release_id)
     assert [(one.opened_by, one.reason) for one in taken] == [("lee", "evaluation of May")]
     job = newest_job(project)
     packed = Path(job.parameters["folder"]) / "v1-beir.zip"

@@ -79,7 +79,9 @@ def _show_parts(shown_release: overview.ShownRelease) -> None:
     )
     draw_part_bars(f"Parts of {shown_release.name}", names, shown_release.queries, shown_release.grades)
     override = overview.explain_override(shown_release)  # the page shows this sentence above, as a warning
-    ui.sentences(*(line for line in shown_release.sentences if line not in override))
+    ui.sentences(*(line for line in shown_release.remarks if line not in override))
+    with st.expander("Release id"):
+        st.code(shown_release.release_id, language=None)
 
 
 def _show_certificate(store: Store, release: ReleaseRow) -> None:

@@ -60,7 +60,7 @@ def _show_state(state: SplitState) -> None:
             icon=":material/info:",
         )
     else:
-        ui.note(f"The split {state.split_id[:12]} is the current split. All {graded} are in a part.")
+        ui.note(f"All {graded} are in a part of the current split.")
 
 
 def _choose_start(job: Job | None, state: SplitState) -> tuple[SplitRequest, str]:

@@ -47,7 +47,6 @@ def _describe_round(status: RoundStatus) -> str:
         facts.append(f"closed {status.closed_at:%d %b %Y}")
     elif status.paused:
         facts.append("paused")
-    facts.append(f"guide {status.guide_hash[:8]}")
     if status.late:
         facts.append(f"{pluralize(status.late, 'answer')} came in after the round was closed")
     if status.withdrawn:

@@ -50,7 +50,7 @@ def _show_current(store: Store, acts: Acts, _: GuideEditor | None) -> None:
         unanswered = sum(question.answer is None for question in questions.list_questions(cursor))
     with st.container(horizontal=True, vertical_alignment="center"):
         ui.download("Download", compose_source(guide), "guide.md")
-        sentences = f"Current version {guide.guide_hash[:8]}. Annotators read the guide with every item."
+        sentences = "Annotators read the current guide with every item."
         other_authors = [draft.author for draft in drafts if draft.author != acts.by]
         if other_authors:
             verb = "is" if len(other_authors) == 1 else "are"

@@ -50,7 +50,7 @@ def _show_questions(store: Store, acts: Acts, title: str, questions: Sequence[Gu
 def _describe_question(question: GuideQuestion) -> str:
     pair = f"at “{isolate(question.query or '')}”, {isolate(question.title or '')}"
     subject = pair if question.query else "about the whole guide"
-    version = "the current guide" if question.in_force else f"an earlier guide, {question.guide_hash[:8]}"
+    version = "the current guide" if question.in_force else "an earlier guide"
     return f"{question.author}, {question.asked_at:%d %b %Y}, {subject}, under {version}"
 
 

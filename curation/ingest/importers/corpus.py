@@ -84,7 +84,7 @@ class CorpusImport:
             sentence = f"Nothing changed: the project has the same {pluralize(self.documents, 'document')}."
         names = ("documents", "added", "changed", "removed", "unchanged")
         figures = {name: getattr(self, name) for name in names}
-        remarks = [f"The stored version of the corpus is {self.snapshot}."]
+        remarks = []
         if self.unit == "documents":  # files of a folder have no columns
             remarks.append(describe_fields(self.fields, "the other columns are kept as metadata"))
         if self.without_text:
