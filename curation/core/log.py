@@ -1,6 +1,6 @@
 """The log of failures and refusals, with one line for each, as text or as JSON.
 
-Operators read the log. A line may have names of annotators and addresses of visitors, but never passwords,
+Operators read the log. A line may contain annotators' names and visitors' addresses, but never passwords,
 grades, queries or texts of documents.
 """
 

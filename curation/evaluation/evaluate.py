@@ -82,7 +82,7 @@ def evaluate_files(prepared: PreparedEvaluation) -> EvaluationOutcome:
 
 
 def _read_grades(prepared: PreparedEvaluation) -> dict[str, AnswerGrades]:
-    """Read people's grades of answers, by graded property."""
+    """Read human grades of answers, by graded property."""
     project = prepared.store if prepared.same_folder else None
     texts = {name: getattr(prepared.request, name) for name in ABOUT_ANSWERS}
     return {name: read_answer_grades(name, text, project) for name, text in texts.items() if text}

@@ -102,7 +102,7 @@ def replace_engines(
 
 
 def list_engine_notices(cursor: Cursor, request: PoolRequest) -> list[str]:
-    """Return a sentence for each engine that a pool will ask for missing lists."""
+    """Return a sentence for each engine from which a pool will request missing lists."""
     systems = [name for name in request.systems if name.startswith(ENGINE_PREFIX)]
     plans = [plan_run(cursor, _make_run_request(name, request)) for name in systems]
     list_counts = [(plan.engine, len(plan.lists.missing)) for plan in plans if plan.lists.missing]

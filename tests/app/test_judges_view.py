@@ -37,7 +37,7 @@ def test_a_lead_sees_what_would_be_sent_and_then_sends_it(project: Store, model:
     shown = html(page_at("judges", LEE).run())
     assert "kind graded 48 pairs" in shown
     assert "kind is less reliable than your people" in shown
-    assert "Checks of the judge" in shown
+    assert "Checks on the judge" in shown
 
 
 def test_a_server_without_a_model_says_what_is_missing(

@@ -140,7 +140,7 @@ def test_limits_that_do_not_hold_are_not_claimed(tmp_path: Path) -> None:
     store = gold_project(tmp_path)
     freeze(store, "v1")
     limits = " ".join(list_limits(load_release(store, "v1")))
-    assert "The queries are no sample" in limits
+    assert "The queries are not a sample" in limits
     for limit in ("single judgment", "undefined", "candidate pairs", "another version", "although"):
         assert limit not in limits
 

@@ -6,7 +6,7 @@ With the judge's figure f of all N units, and people's figure y of a random samp
 
 The second term estimates the judge's error. The estimate is right on average even with a bad judge, because
 the sample was drawn with known probabilities; the judge only decides how wide the interval is. A judge that
-knows nothing makes the interval wider than an interval from people's grades only.
+knows nothing makes the interval wider than an interval from human grades alone.
 
 The interval is about the population that the units were drawn from. The variance of the estimate has two
 parts: the variance of the correction over samples of these N units, stratum by stratum, and the variance of y
@@ -239,7 +239,7 @@ def _count_saved_units(
 
 
 def _describe_doubt(errors: Floats, graded: int) -> str | None:
-    """Warn that the interval may be too narrow, because a sample can miss rare mistakes of the judge."""
+    """Warn that the interval may be too narrow, because a sample can miss the judge's rare mistakes."""
     count = np.count_nonzero(errors)
     if count >= MIN_ERRORS:
         return None

@@ -46,7 +46,7 @@ class AnswerGrades:
 
 
 def read_answer_grades(graded_property: str, text: str, neighbor: Store | None = None) -> AnswerGrades:
-    """Read people's grades of answers from `PROJECT=RELEASE`, for the unsealed parts of the release.
+    """Read human grades of answers from `PROJECT=RELEASE`, for the unsealed parts of the release.
 
     Parameters
     ----------

@@ -42,7 +42,7 @@ def estimate_support(
 
     Parameters
     ----------
-    people: people's grades of support; the judge graded in the same project.
+    people: human grades of support; the judge graded in the same project.
 
     Raises
     ------

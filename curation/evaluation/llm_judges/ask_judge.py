@@ -1,7 +1,7 @@
 """The operation that asks a language model to grade pairs.
 
 The pairs come from the pool, from a release or from a round. Pairs of queries that a release seals are left
-out. Each answer is stored under the hash of all that was sent, so a run goes on where an earlier run ended,
+out. Each answer is stored under the hash of all that was sent, so a run continues where an earlier run ended,
 and no pair is paid twice. The grades become the judge's judgments, which are never votes.
 """
 

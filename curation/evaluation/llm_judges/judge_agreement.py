@@ -49,7 +49,7 @@ class JudgeAgreement:
     difference: the judge's grade minus people's grade, the mean in steps of the scale.
     confusion: numbers of pairs by people's grade (row) and the judge's grade (column), in the order of the
         scale.
-    grades: shares of the judge's grades for each grade by people.
+    grades: for each grade by people, the shares of the judge's grades.
     checks: consistency, modal grade, length bias, and bias by kind of query.
     types, boundaries: figures by query type, and by grade boundary.
     judgeable: the agreement on whether a pair can be judged at all.

@@ -1,7 +1,7 @@
 """Checks of a judge, like those of an annotator: consistency, bias by kind of query, modal grade and length
 bias.
 
-The bias of a judge is its grade minus people's grade, in steps of the scale. The error that a judge makes at
+A judge's bias is its grade minus people's grade, in steps of the scale. The error that a judge makes at
 people's same grade should not depend on the length of the document. Intervals are by bootstrap over queries.
 """
 
@@ -109,7 +109,7 @@ class JudgeChecks(NamedTuple):
             (f"modal grade {self.modal}", None, None, None, None, shares),
         ]
         rows += [(f"bias on {self.group}", *self.group_bias)] if self.group else []
-        return Table("Checks of the judge", ("check", "figure", "low", "high", "n", "note"), tuple(rows))
+        return Table("Checks on the judge", ("check", "figure", "low", "high", "n", "note"), tuple(rows))
 
 
 def read_own_answers(cursor: Cursor, judge: str) -> OwnAnswers:

@@ -22,7 +22,7 @@ def compare_judges(cursor: Cursor, seed: int = 0) -> Table | None:
     """Compare all judges of the project on the pairs that both people and all judges graded; None if there
     are no such pairs.
 
-    The figure of a judge is the share of pairs with people's grade. The best judge is first.
+    A judge's figure is the share of pairs on which it gave people's grade. The best judge is first.
     """
     people = read_live_grades(cursor)
     judged = {}

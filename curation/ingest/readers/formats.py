@@ -94,11 +94,11 @@ def read_first_lines(path: Path, encoding: str) -> list[str]:
 
 
 def check_layout(format: str, layout: FileLayout, problems: Problems) -> None:
-    """Reject names of columns for a format that fixes them, and a table that has neither a header nor named
+    """Reject column names for a format that fixes them, and a table that has neither a header nor named
     columns."""
     if format in ("csv", "tsv"):
         if layout.columns is None and not layout.header:
-            problems.stop("--no-header needs names of columns", "Name columns, as in --columns time,query.")
+            problems.stop("--no-header needs column names", "Name columns, as in --columns time,query.")
         if layout.columns is not None and layout.header:
             problems.stop("--columns is for a file without header", "Use --columns with --no-header.")
     elif layout.columns is not None or not layout.header:

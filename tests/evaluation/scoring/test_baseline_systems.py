@@ -1,4 +1,4 @@
-"""Systems of baselines: splitters cut where they say, and an engine is asked for the queries of a release."""
+"""Systems of baselines: splitters cut where they say, and an engine gets a release's queries."""
 
 from __future__ import annotations
 

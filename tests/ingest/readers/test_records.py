@@ -202,7 +202,7 @@ NAMED = FileLayout(columns=("a", "b"))
         ("a.csv", "a\n1\n", FileLayout(encoding="latin-99"), ["there is no text encoding 'latin-99'"]),
         ("a.txt", "some words\nand more words\n", None, ["--format"]),
         ("a.txt", "x", FileLayout(format="xml"), ["there is no format 'xml'"]),
-        ("a.csv", "1,2\n", FileLayout(header=False), ["--no-header needs names of columns"]),
+        ("a.csv", "1,2\n", FileLayout(header=False), ["--no-header needs column names"]),
         ("a.csv", "1,2\n", NAMED, ["Use --columns with --no-header."]),
         ("a.jsonl", '{"a": 1}\n', NAMED._replace(header=False), ["have no meaning"]),
     ],

@@ -1,4 +1,4 @@
-"""`kill -9` while an engine is asked: nothing is half written, and the same command goes on."""
+"""`kill -9` while an engine is queried: nothing is half written, and the same command continues."""
 
 from __future__ import annotations
 
