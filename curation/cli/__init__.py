@@ -13,6 +13,7 @@ import sys
 from collections.abc import Sequence
 from functools import partial
 from importlib import import_module
+from threading import Timer
 from types import FrameType
 
 from curation import GC_THRESHOLDS
@@ -32,6 +33,8 @@ MODULES = {
 
 STOPPED = "Stopped. Nothing is half-written."
 """The sentence after Ctrl+C; a sentence on the finished parts of the work follows."""
+SECONDS_TO_END = 5.0
+"""How long a command may tidy up after a signal."""
 
 
 def main() -> None:
@@ -92,9 +95,15 @@ def _is_database_error(error: Exception) -> bool:
 
 
 def _end_command(received: list[int], signal_number: int, frame: FrameType | None) -> None:
-    """End the command as an error does, which removes half-written files; a second signal ends at once."""
+    """End the command as an error does, which removes half-written files; a second signal ends at once.
+
+    DuckDB can lose the exit of a signal handler. The process then gets the second signal from here.
+    """
     received.append(signal_number)
     signal.signal(signal_number, signal.SIG_DFL)
+    last_resort = Timer(SECONDS_TO_END, os.kill, (os.getpid(), signal_number))
+    last_resort.daemon = True
+    last_resort.start()
     if signal_number == signal.SIGINT:
         print(f"goldgrade: {STOPPED} {invocation.interruption_note.get()}", file=sys.stderr)
     sys.exit(128 + signal_number)
