@@ -126,12 +126,15 @@ class Grading extends Loop {
     this.#count();
   }
 
-  // How much was answered today and in this session.
+  // How much was answered today and in this session. Only the newest count is shown, and none that misses an answer.
   async #count() {
     const since = this.rest.since.map((moment) => `since=${encodeURIComponent(moment)}`).join("&");
+    const { counts } = this.rest, unsent = this.outbox.worth, asked = this.counting = {};
     try {
-      const unsent = this.outbox.worth;
-      this.rest.counts = (await ask(`/api/worked?${since}`)).map((count) => count + unsent);
+      const stored = await ask(`/api/worked?${since}`);
+      if (asked !== this.counting) return;
+      if (counts !== this.rest.counts) return await this.#count();
+      this.rest.counts = stored.map((count) => count + unsent);
       this.settings.showWork();
       this.showState();
     } catch { /* the page counts on */ }
