@@ -133,7 +133,7 @@ class Grading extends Loop {
     try {
       const stored = await ask(`/api/worked?${since}`);
       if (asked !== this.counting) return;
-      if (counts !== this.rest.counts) return await this.#count();
+      if (counts !== this.rest.counts || unsent !== this.outbox.worth) return await this.#count();
       this.rest.counts = stored.map((count) => count + unsent);
       this.settings.showWork();
       this.showState();

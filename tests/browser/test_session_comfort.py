@@ -59,6 +59,7 @@ def test_settings_are_kept_and_the_hint_at_a_break_waits_for_a_whole_item(
     wim = open_tab(sign_in(browser, session, "wim"), session)
     keys, said = wim.page.keyboard, wim.root.locator(".settings .said")
     first = wim.press("0")
+    wim.saved()
     wim.look()
     size = "(one) => parseFloat(getComputedStyle(one).fontSize)"
     before = wim.root.locator(".text").evaluate(size)
