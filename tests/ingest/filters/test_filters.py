@@ -238,7 +238,7 @@ def test_no_output_counts_a_document_outside_the_filter_as_relevant(judged_befor
 
     status = read_round_status(store, "open")
     assert status.left_out[OUTSIDE_FILTER] + sum(one.presentations for one in status.annotators) == before
-    assert f"{status.left_out[OUTSIDE_FILTER]} items of rounds are outside" in " ".join(imported.remarks)
+    assert f"{status.left_out[OUTSIDE_FILTER]} items of rounds are now outside" in " ".join(imported.remarks)
     with store.reading() as cursor:
         items = [one for who in ("ann", "eve") for one in read_items(cursor, who, read_open_rounds(cursor))]
     shown = {(one.query_id, one.document_id) for one in items}
