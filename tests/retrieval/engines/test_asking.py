@@ -263,7 +263,7 @@ def test_the_commands_show_neither_key_nor_address(project: Store, engine: Searc
     [
         (["run", "--name", "n"], "name a file, or an engine with --engine"),
         (["run", "f", "--name", "n", "--depth", "3"], "--depth has no effect here: no engine is named"),
-        (["run", "f", "--name", "n", "--engine", "shop"], "path has no effect here: --engine queries an engine"),
+        (["run", "f", "--name", "n", "--engine", "shop"], "path has no effect here: --engine queries"),
         (["corpus", "--refresh", "shop", "--add"], "--add has no effect here"),
     ],
 )
