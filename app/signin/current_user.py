@@ -93,7 +93,7 @@ def read_sign_in_key(cookies: Mapping[str, str]) -> str | None:
 
 
 def find_current_user(cookies: Mapping[str, str]) -> Annotator | None:
-    """Find the annotator whose open sign-in the cookies name; None if there is none.
+    """Find the annotator whose open sign-in the cookies name; None if no cookie names an open sign-in.
 
     Raises
     ------

@@ -51,7 +51,7 @@ def build_plain_page(
 
 
 def make_alert(problem: str) -> str:
-    """Return a problem as HTML that screen readers announce, and log it; '' if there is none."""
+    """Return a problem as HTML that screen readers announce, and log it; '' without a problem."""
     if problem:
         failures.note_sentence(problem)
     return f'<p class="problem" role="alert">{escape(problem)}</p>' if problem else ""

@@ -42,7 +42,7 @@ class ModalGrade(NamedTuple):
 
 def find_modal_grades(grades: Grades, outliers: Collection[str] = ()) -> dict[str, ModalGrade | str]:
     """Compare each annotator's modal grade with the others who are not outliers. Map each annotator to the
-    modal grade, or to the reason why there is none.
+    modal grade, or to the reason why it has no modal grade.
     """
     graded = grades.graded_by_annotator
     scale, shared_grades = np.unique(graded.grades), iterate_shared_grades(graded, graded.exclude(outliers))

@@ -83,7 +83,7 @@ class WebAnswer(NamedTuple):
 
 
 def send(request: Request, seconds: float, most: int) -> WebAnswer | RequestFailure:
-    """Send one request; return the answer, or the reason why there is none."""
+    """Send one request; return the answer, or the reason why no answer came."""
     try:
         return WebAnswer(200, _read_answer(request, seconds, most))
     except HTTPError as error:

@@ -96,7 +96,7 @@ class Guide(BaseModel):
         return tuple(grade.value for grade in self.scale)
 
     def find_grade(self, name: str) -> int | None:
-        """Return the grade with this name, ignoring case; None if there is none."""
+        """Return the grade with this name, ignoring case; None if no grade has it."""
         folded_name = " ".join(name.split()).casefold()
         return next((grade.value for grade in self.scale if grade.name.casefold() == folded_name), None)
 

@@ -64,7 +64,7 @@ def build_demo(
     progress: Progress = silent,
     modules: Collection[str] | None = None,
 ) -> tuple[Path, bool]:
-    """Make the demo project in `folder` if there is none yet; return its file, and whether it is new.
+    """Make the demo project in `folder` unless the folder has one; return its file, and whether it is new.
 
     Parameters
     ----------

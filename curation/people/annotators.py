@@ -23,7 +23,7 @@ _ANNOTATORS = "SELECT name, role, imported, deactivated_at IS NULL FROM annotato
 
 
 def find_annotator(cursor: Cursor, name: str) -> Annotator | None:
-    """Find the annotator with this name; None if there is none."""
+    """Find the annotator with this name; None if nobody has the name."""
     return next(iter(fetch(cursor, Annotator, f"{_ANNOTATORS} WHERE name = ?", [name])), None)
 
 

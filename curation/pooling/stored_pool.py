@@ -35,7 +35,7 @@ class PoolRow(NamedTuple):
 
 
 def read_last_pool(store: Store) -> PoolReport | None:
-    """Read the report of the last pool, or return None if there is none.
+    """Read the report of the last pool, or return None if the project has no pool.
 
     The number `added` is not stored, and is 0 in the report.
     """
@@ -45,7 +45,7 @@ def read_last_pool(store: Store) -> PoolReport | None:
 
 
 def find_last_pool(cursor: Cursor) -> PoolRow | None:
-    """Read the row of the last pool, or return None if there is none."""
+    """Read the row of the last pool, or return None if the project has no pool."""
     has_pool = cursor.execute("SELECT 1 FROM pools LIMIT 1").fetchall()
     return find_pool(cursor, None) if has_pool else None
 

@@ -199,7 +199,7 @@ def preview_opening(
 
 
 def find_opening_problem(store: Store, plan: str | None = None) -> str | None:
-    """Return the reason why `open_plan` would refuse the plan, whoever judges; None if there is none."""
+    """Return the reason why `open_plan` would refuse the plan, whoever judges; None if it would not."""
     try:
         with store.reading() as cursor:
             _read_current_plan(cursor, plan)

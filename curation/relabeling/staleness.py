@@ -54,7 +54,7 @@ class RelabelingCalendar:
 
     @property
     def state(self) -> str:
-        """Return the state of the current quarter's re-labeling; 'not planned' if there is none."""
+        """Return the state of the current quarter's re-labeling; 'not planned' without a plan."""
         return self.work.state if self.work is not None else calendar.NOT_PLANNED
 
     @property

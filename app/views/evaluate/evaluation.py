@@ -30,7 +30,7 @@ def ask_evaluation(
     Parameters
     ----------
     on_part, on_others: the evaluations on this part of the release, and all other evaluations.
-    newest_id: the id of the evaluation that this person has just made; None if there is none.
+    newest_id: the id of the evaluation that this person has just made; None if the person has not made one.
     overrides: release → the mark of a release that was frozen against the gate.
     """
     ids = [item.evaluation_id for item in on_part]

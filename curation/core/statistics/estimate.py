@@ -31,7 +31,7 @@ class Estimate(NamedTuple):
         return self.low is not None and self.high is not None
 
     def interval(self, places: int = 3, sign: str = "") -> str:
-        """Write the interval, such as "0.100 to 0.200"; a dash if there is none."""
+        """Write the interval, such as "0.100 to 0.200"; a dash if the estimate has no interval."""
         return interval_text(self.low, self.high, places, sign)
 
     def text(self, places: int = 3, sign: str = "") -> str:

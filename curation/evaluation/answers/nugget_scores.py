@@ -7,7 +7,7 @@
 
 R. Pradeep et al. (2024), Initial nugget evaluation results for the TREC 2024 RAG track with the
 AutoNuggetizer framework, section 3. On any other scale than that of the guide `answer-support`, the
-highest grade is support, the lowest is none, and the grades between are partial support.
+highest grade is support, the lowest grade is no support, and the grades between are partial support.
 """
 
 from __future__ import annotations

@@ -97,7 +97,7 @@ def warn_of_few_queries(sizes: Iterable[int]) -> str:
 
 
 def estimate_means(values: Floats, highest: Floats | None = None) -> list[Estimate]:
-    """Average each column, ignoring NaN, with an interval or the reason why there is none.
+    """Average each column, ignoring NaN, with an interval or the reason why it cannot be computed.
 
     Parameters
     ----------

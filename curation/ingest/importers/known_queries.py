@@ -74,7 +74,7 @@ class KnownQueries:
         return bool(find(self._queries))
 
     def find_by_id(self, name: str) -> Query | None:
-        """Return the query with this id or alternative id; None if there is none."""
+        """Return the query with this id or alternative id; None if no query has it."""
         return self._queries.get(name) or self._by_other_id.get(name)
 
     def alike(self, names: Collection[str]) -> dict[str, str]:

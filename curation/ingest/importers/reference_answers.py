@@ -119,7 +119,7 @@ def _refuse_no_texts(record: Record, column: str, records: Records) -> None:
 
 
 def find_context_column(reference: str | None, columns: Sequence[str]) -> str | None:
-    """Return a column that suggests that `reference` holds a system's answers; None if there is none."""
+    """Return a column that suggests that `reference` holds a system's answers; None if no column does."""
     if reference not in SYSTEM_ANSWERS:
         return None
     gold = match_column(GOLD, [*columns, *(column.partition(".")[0] for column in columns)])

@@ -90,7 +90,7 @@ class UnknownNames:
 
 
 def describe_similar_name(name: str, alike: Alike) -> str:
-    """Return a clause about a known name that looks like an unknown name; '' if there is none."""
+    """Return a clause about a known name that looks like an unknown name; '' if no known name does."""
     return _difference_clause(name, alike([name]).get(name, ""))
 
 

@@ -92,7 +92,7 @@ def read_query_decisions(cursor: Cursor, query_id: str) -> dict[str, ReviewerDec
 
 
 def find_decision(cursor: Cursor, pair: Pair, revision: int) -> ReviewerDecision | None:
-    """Read the decision on a pair with this revision number; None if there is none."""
+    """Read the decision on a pair with this revision number; None if no decision has it."""
     sql = f"SELECT {_COLUMNS} FROM adjudications WHERE (query_id, document_id, revision) = (?, ?, ?)"  # noqa: S608
     decisions = fetch(cursor, ReviewerDecision, sql, [*pair, revision])
     return decisions[0] if decisions else None

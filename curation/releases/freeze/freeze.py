@@ -145,7 +145,7 @@ def prepare_draft(store: Store, request: FreezeRequest) -> ReleaseDraft:
 
 
 def find_freeze_problem(draft: ReleaseDraft) -> str | None:
-    """Return the problem that rules out a freeze even with a reason; None if there is none."""
+    """Return the problem that rules out a freeze even with a reason; None if nothing does."""
     try:
         refuse_open(draft)
     except RefusedError as error:

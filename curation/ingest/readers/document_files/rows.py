@@ -128,7 +128,7 @@ def _decode(content: bytes) -> str:
 
 
 def _find_heading(content: _FileText) -> str:
-    """Return the first heading of a Markdown or reStructuredText file; '' if there is none."""
+    """Return the first heading of a Markdown or reStructuredText file; '' if it has no heading."""
     start = content.text[:_HEADING_LENGTH]
     if content.markup == "markdown":
         start = _FENCE.sub("", start)
