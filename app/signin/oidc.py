@@ -134,7 +134,7 @@ def remember_provider(response: Response, identity: VerifiedIdentity) -> None:
 
 
 async def make_sign_out_address(request: Request) -> str | None:
-    """Return the address at which the identity provider ends its session; None if the provider names no address."""
+    """Return the address at which the identity provider ends its session; None without an address."""
     hints = PROVIDER_COOKIE.read(request) if list_providers() else None
     if hints is None:
         return None

@@ -228,7 +228,7 @@ def has_written_queries(cursor: Cursor) -> bool:
 
 
 def find_personal_data(what: str, text: str) -> list[str]:
-    """Return a list with one sentence about personal data in a person's text; [] if it has no personal data."""
+    """Return a list with one sentence about personal data in a person's text; [] without such data."""
     kinds = ", ".join(sorted(redact(text).kinds))
     sentence = f"The {what} contains personal data ({kinds}), which goldgrade does not store. Remove it."
     return [sentence] if kinds else []
