@@ -20,7 +20,7 @@ TRIALS: dict[str, tuple[ModuleType, int]] = {
     "starved": (starved, 200),
 }
 """Name → the trial, and how often where nobody says."""
-HEAD = "| trial | what is done | figure before | figure now |\n|---|---|---|---|"
+HEAD = "| trial | what the trial does | figure before | figure now |\n|---|---|---|---|"
 
 
 def row(name: str, now: str) -> str:

@@ -29,8 +29,10 @@ from tests.trials.verdict import Verdict
 RULE = (
     "A full disk refuses with a sentence, loses nothing that was acknowledged, and leaves nothing half done."
 )
-DONE = "No file may grow beyond a random size while a process grades, imports, freezes, exports and backs up."
-BEFORE = "what was refused stayed so until the file was opened again"
+DONE = (
+    "It lets no file grow beyond a random size while a process grades, imports, freezes, exports and backs up."
+)
+BEFORE = "refused writes stayed refused until the file was opened again"
 TRIES = 20
 """Tries on one project."""
 OTHER = {"refused", "again", "failed"}

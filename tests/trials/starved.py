@@ -22,7 +22,8 @@ from tests.trials.verdict import Verdict
 
 RULE = "Strangers who send invented names keep nobody from signing in."
 DONE = (
-    "So many sign-ins with invented names, from as many networks, sockets closed at once; somebody signs in."
+    "It sends many sign-ins with invented names from many networks, and closes their sockets at once; "
+    "meanwhile, somebody signs in."
 )
 BEFORE = "61 to 83 s; a known browser 18 s"
 WRONG = "The name or the password is wrong."

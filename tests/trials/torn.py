@@ -30,7 +30,10 @@ from tests.trials.verdict import Verdict
 RULE = (
     "A write that is torn by a kill costs nothing that was acknowledged, and no project that does not open."
 )
-DONE = "A write of each of these steps is torn by a kill, and at times one of the process that mends it."
+DONE = (
+    "It kills the process in the middle of a write of each kind, "
+    "and sometimes also the process that repairs the file."
+)
 BEFORE = "3 of 4 tears left a project that did not open"
 LIBRARY = r"""
 #define _GNU_SOURCE
