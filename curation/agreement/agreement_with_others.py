@@ -63,7 +63,8 @@ class OthersAgreement(NamedTuple):
 
 
 class OthersKappa(NamedTuple):
-    """Agreement among the others: mean squared distance between two grades, kappa, and number of pairs."""
+    """The other annotators' agreement among themselves: mean squared distance between two grades, kappa, and
+    number of pairs."""
 
     distance: float
     kappa: float
@@ -118,7 +119,7 @@ class GradeTotals:
         self._total_moments = self._moments.sum(axis=1)
 
     def share(self, annotator: int) -> SharedGrades:
-        """Select the annotator's grades on pairs that at least one other compared annotator graded."""
+        """Select one annotator's grades on pairs that at least one other compared annotator graded."""
         rows = self._slices[annotator]
         other_sums = self._subtract(annotator)
         is_shared = other_sums[0] > 0
@@ -127,8 +128,8 @@ class GradeTotals:
         return SharedGrades(self._grades[rows][is_shared], query, count, first / count, second / count)
 
     def compare_others(self, annotator: int, shared: SharedGrades) -> OthersKappa | None:
-        """Compute the other annotators' agreement on the same pairs, or on all pairs if too few of these were
-        graded by two others; None if it is undefined.
+        """Compute the other annotators' agreement on one annotator's pairs, or on all pairs if two others
+        graded too few of these; None if the agreement is undefined.
         """
         sums = np.stack([shared.others, shared.others * shared.mean, shared.others * shared.square])
         moments = _pair_moments(sums).sum(axis=1)
@@ -169,7 +170,8 @@ def compute_agreement_with_others(
 
 
 def test_kappa(shared: SharedGrades, others: OthersKappa | None) -> tuple[float, float | None] | None:
-    """Compute kappa and its p value (None if the others do not agree); None if the grades do not vary."""
+    """Compute an annotator's kappa and its p value, which is None if the others do not agree; return None if
+    the grades do not vary."""
     distances, grade, mean = shared.distances, shared.grade.mean(), shared.mean.mean()
     chance = float((shared.grade**2).mean() - 2 * grade * mean + shared.square.mean())
     if chance <= _ROUNDING_ERROR:
@@ -236,7 +238,7 @@ def _compare(name: str, shared: SharedGrades, others: OthersKappa | None, seed: 
 
 
 def _round(value: float | None) -> float | None:
-    """Round a value so that a rounding error just below 0 becomes 0."""
+    """Round a value, so that a floating-point error just below 0 becomes 0."""
     return None if value is None else round(value, 9) + 0.0
 
 

@@ -19,7 +19,8 @@ from curation.core.statistics.estimate import Estimate
 
 
 class Finding(NamedTuple):
-    """A point to discuss with an annotator: a sentence, and the numbers behind it, which include `p`."""
+    """A point to discuss with an annotator: a sentence, and the numbers behind the sentence, such as its p
+    value."""
 
     about: str
     sentence: str

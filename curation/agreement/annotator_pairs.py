@@ -111,7 +111,7 @@ def _list_meetings(overlap: Overlap, grades: Grades, scale: Sequence[int]) -> In
 def _count_tables(
     meetings: Ints, pair_of_meeting: Ints, shown: Ints, query_count: int, grade_count: int
 ) -> tuple[csr_array[Any, Any], Ints]:
-    """Build a sparse array with the grade tables of the shown annotator pairs.
+    """Build a sparse array with one table of grades by grades for each annotator pair that the report shows.
 
     Parameters
     ----------

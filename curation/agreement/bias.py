@@ -99,7 +99,8 @@ def _subtract_reference(grades: Grades, decisions: Decisions, outliers: Collecti
 def _compute_bias(
     name: str, query: Ints, at: NDArray[np.datetime64], differences: Floats, seed: int
 ) -> AnnotatorBias:
-    """Compute an annotator's bias and drift from their grades in the order given."""
+    """Compute an annotator's bias and drift from the differences between their grades and the reference, in
+    the given order."""
     has_reference = ~np.isnan(differences)
     query, at, differences = query[has_reference], at[has_reference], differences[has_reference]
     grades, queries = len(differences), len(np.unique(query))
@@ -131,7 +132,8 @@ def _has_enough(query: Ints) -> bool:
 
 
 def _sum_by_query(query: Ints, differences: Floats) -> tuple[Floats, Floats]:
-    """For each query, sum the differences and count the grades, in the order of the queries' first grades."""
+    """Sum the differences and count the grades of each query, with queries in the order of their first
+    grades."""
     _, first, index = np.unique(query, return_index=True, return_inverse=True)
     order = np.argsort(first, kind="stable")
     sums, counts = np.bincount(index, differences), np.bincount(index)
@@ -139,8 +141,8 @@ def _sum_by_query(query: Ints, differences: Floats) -> tuple[Floats, Floats]:
 
 
 def _compute_trend(sums: Floats, counts: Floats, seed: int) -> tuple[float, float]:
-    """Compute how much a fitted straight line of a bias changes from the first to the last query, with its p
-    value."""
+    """Compute how much a straight line fitted to an annotator's bias changes from the first to the last
+    query, with the change's p value."""
     rank = np.arange(len(sums), dtype=np.float64)
     centred = rank - float(counts @ rank) / float(counts.sum())
     slope = float(centred @ sums) / float(counts @ centred**2)

@@ -84,7 +84,7 @@ def read_query_types(cursor: Cursor) -> dict[str, dict[str, frozenset[str]]]:
 
 
 def _mask_types(overlap: Overlap, grades: Grades, types: QueryTypes) -> Iterator[tuple[str, str, Mask]]:
-    """List the kind, name and units of each query type with doubly judged units."""
+    """List the kind, name and units of each query type that has units with two or more grades."""
     unit_queries = grades.unit_queries[overlap.units]
     for kind, groups in types.items():
         tagged = frozenset[str]().union(*groups.values())
@@ -96,7 +96,7 @@ def _mask_types(overlap: Overlap, grades: Grades, types: QueryTypes) -> Iterator
 
 
 def _sum_by_query(overlap: Overlap, mask: Mask) -> tuple[Ints, Floats]:
-    """Find the queries of the units, and sum the meetings and coincidences of each query as one row."""
+    """Find the units' queries, and sum each query's counts of grade pairs as one row."""
     queries, groups = np.unique(overlap.queries[mask], return_inverse=True)
     matrices = count_coincidences(overlap.counts[mask], groups, len(queries))
     rows = [matrix.reshape(len(queries), -1) for matrix in (matrices.meetings, matrices.coincidences)]
@@ -104,7 +104,8 @@ def _sum_by_query(overlap: Overlap, mask: Mask) -> tuple[Ints, Floats]:
 
 
 def _make_slice(kind: str, name: str, units: int, sums: Floats, drawn: Floats) -> Breakdown:
-    """Build a breakdown of one slice from the sums over its queries and over each resample."""
+    """Build the breakdown for one slice of the pairs from the sums over the slice's queries and over each
+    resample."""
     points = _compute_alpha_and_raw(sums.sum(axis=0, keepdims=True))[0].tolist()
     alpha, raw = (
         make_estimate(point, values, units, len(sums))
@@ -125,7 +126,8 @@ def _stack_matrices(sums: Floats) -> Floats:
 
 
 def _slice_boundaries(scale: Sequence[int], units: int, sums: Floats, drawn: Floats) -> tuple[Breakdown, ...]:
-    """Compute agreement at each grade boundary, as if its two sides were the only grades."""
+    """Compute agreement at each boundary between neighboring grades, as if the boundary's two sides were the
+    only grades."""
     slices = []
     for boundary, (lower, upper) in enumerate(pairwise(scale), start=1):
         is_above = np.arange(len(scale)) >= boundary

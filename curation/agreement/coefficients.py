@@ -31,7 +31,8 @@ Level = Literal["nominal", "ordinal"]
 
 
 class Coincidences(NamedTuple):
-    """Symmetric counts of how often two grades share a unit, by group, shape (groups, values, values)."""
+    """Symmetric counts of how often two grades were given to the same unit, by group of units, shape (groups,
+    values, values)."""
 
     meetings: Floats
     coincidences: Floats
@@ -55,7 +56,8 @@ class Coefficient(NamedTuple):
 
 
 def count_coincidences(counts: Ints, groups: Ints, group_count: int) -> Coincidences:
-    """For each group of units, count how often every two grades meet, with each of the three weights.
+    """Count, for each group of units, how often every two grades were given to the same unit, with each of
+    the three weights.
 
     Parameters
     ----------

@@ -1,4 +1,5 @@
-"""Sources of disagreement: queries, guide lines, confused grades, and reasons for cannot-tell.
+"""Sources of annotators' disagreement: queries, pairs of grades that the guide must distinguish, confused
+grades, and reasons for cannot-tell.
 
 The total is the observed disagreement of ordinal alpha: every two grades of a pair add their squared
 distance, so a 0 against a 3 weighs as much as in alpha. This sum is divided among queries and among confused
@@ -40,7 +41,8 @@ Opinions = tuple[str, tuple[tuple[str, int | None], ...]]
 
 @dataclass(frozen=True)
 class QueryShare:
-    """A query's share of all disagreement, and its share of the doubly judged pairs.
+    """A query's share of all disagreement, and the query's share of the pairs judged by two or more
+    annotators.
 
     `opinions` are the votes on at most `SHOWN` pairs with different grades, the pair with the widest range
     first.
@@ -83,7 +85,7 @@ class GuideLine:
 
 @dataclass(frozen=True)
 class DisagreementSources:
-    """The queries, guide lines and cannot-tell reasons that cause disagreement.
+    """The queries, pairs of grades and cannot-tell reasons that cause disagreement.
 
     Attributes
     ----------
@@ -164,7 +166,7 @@ def find_sources(
 
 
 def count_grade_confusion(overlap: Overlap, scale: Sequence[int]) -> GradeConfusion:
-    """Build the confusion table of doubly judged pairs."""
+    """Build the confusion table of grades on pairs that two or more annotators judged."""
     all_units = np.zeros(len(overlap.counts), dtype=np.int64)
     matrices = count_coincidences(overlap.counts, all_units, 1)
     pairs = np.rint(matrices.meetings[0]).astype(np.int64)
@@ -192,7 +194,7 @@ def _describe_query(overlap: Overlap, grades: Grades, texts: Texts, index: int, 
 
 
 def _list_opinions(grades: Grades, units: Ints) -> tuple[Opinions, ...]:
-    """List annotators' votes on each pair, widest range of grades first."""
+    """List annotators' votes on each pair, the pair with the widest range of grades first."""
     votes: dict[int, list[tuple[str, int | None]]] = {unit: [] for unit in units.tolist()}
     for row in np.flatnonzero(np.isin(grades.units, units)).tolist():
         grade = int(grades.grades[row]) if grades.graded[row] else None
@@ -215,7 +217,8 @@ def _compare_grade_pairs(
     shares: Floats,
     access: SealAccess,
 ) -> Iterator[GuideLine]:
-    """For every two grades given to the same pair, yield their share of the disagreement and their pairs."""
+    """Yield, for every two grades given to the same pair, the two grades' share of the disagreement and the
+    pairs that got both."""
     counts = overlap.counts
     is_given = counts > 0
     lowest = is_given.argmax(axis=1)
@@ -247,7 +250,7 @@ def _compare_grade_pairs(
 
 
 def _count_reasons(grades: Grades) -> tuple[tuple[str, int, int], ...]:
-    """Count cannot-tell judgments by reason, and how many of their pairs somebody else graded."""
+    """Count cannot-tell judgments by reason, and how many of these judgments' pairs somebody else graded."""
     unit_count = len(grades.documents)
     is_graded = np.bincount(grades.units[grades.graded], minlength=unit_count) > 0
     unexplained = np.bincount(grades.units[~grades.graded], minlength=unit_count)

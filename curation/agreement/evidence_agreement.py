@@ -56,7 +56,7 @@ def compute_evidence_agreement(marks: Mapping[Pair, PairMarks]) -> EvidenceAgree
 
 
 def sum_f1(spans_by_annotator: Sequence[Iterable[Span]]) -> tuple[float, int]:
-    """Sum the F1 between every two annotators' marks on one text, and count the comparisons."""
+    """Sum the F1 between every two annotators' marked characters in one text, and count the comparisons."""
     comparisons = list(combinations([list(spans) for spans in spans_by_annotator], 2))
     f1_values = (
         2 * count_characters(intersection(*pair)) / (count_characters(pair[0]) + count_characters(pair[1]))

@@ -60,7 +60,8 @@ class AnswerTimes(NamedTuple):
 
 
 class AnswerPace(NamedTuple):
-    """An annotator's pace: number of timed answers, number below `MIN_SECONDS`, and median seconds."""
+    """An annotator's pace: number of timed answers, number of answers in less than `MIN_SECONDS`, and median
+    seconds."""
 
     annotator: str
     answers: int
@@ -79,7 +80,7 @@ class AnswerPace(NamedTuple):
 
     @property
     def sentence(self) -> str:
-        """Write the sentence about a pace that is too fast."""
+        """Write a sentence that says that the annotator's pace is too fast to have read the documents."""
         return (
             f"{self.annotator}: half of {pluralize(self.answers, 'answer')} came in {self.median or 0.0:.1f} "
             f"seconds or less, {self.below_second:,} in less than {MIN_SECONDS:g} second. Nobody reads a "
@@ -117,8 +118,8 @@ def read_paces(cursor: Cursor, round_id: str | None) -> tuple[AnswerPace, ...]:
 def count_fast_answers(
     annotators: Sequence[str], times: AnswerTimes, outliers: Collection[str] = ()
 ) -> dict[str, FastAnswers | str]:
-    """Count each annotator's fast answers against the others who are not outliers, or give a reason why
-    not."""
+    """Count each annotator's fast answers and those of the others who are not outliers, or say why they
+    cannot be counted."""
     names, seconds = np.asarray(times.annotators, dtype=object), np.asarray(times.seconds, dtype=np.float64)
     groups = _group_by_length(np.asarray(times.lengths, dtype=np.float64))
     is_compared = ~np.isin(names, list(outliers))
@@ -147,7 +148,7 @@ def count_fast_answers(
 
 
 def _group_by_length(lengths: Floats) -> Ints:
-    """Number the texts 0, 1 or 2 by length; texts of equal length have the same number."""
+    """Divide texts into three groups by length, 0, 1 and 2; texts of equal length are in the same group."""
     if not len(lengths):
         return np.zeros(0, dtype=np.int64)
     return np.searchsorted(np.quantile(lengths, [1 / 3, 2 / 3]), lengths).astype(np.int64)

@@ -100,7 +100,8 @@ class GateCheck(NamedTuple):
 
 @dataclass(frozen=True)
 class Gate:
-    """The agreement gate, which is open if neither of its two checks is missed or undefined.
+    """The agreement gate with its two checks; the gate is open if both checked values are defined and high
+    enough.
 
     Attributes
     ----------
@@ -114,7 +115,7 @@ class Gate:
 
     @property
     def sentences(self) -> list[str]:
-        """List the checks, the note about intervals from few queries, and whether the gate is open."""
+        """List the gate's checks, a note about intervals from few queries, and whether the gate is open."""
         conclusion = "The gate is open."
         if not self.open:
             conclusion = f"The gate is shut: a freeze needs an override with a reason. {self.advice}"
@@ -123,7 +124,7 @@ class Gate:
 
     @property
     def advice(self) -> str:
-        """Say what to do next about the first check that shuts the gate; '' if the gate is open."""
+        """Say what a lead can do about the first check that keeps the gate closed; '' if the gate is open."""
         for check in self.against:
             if check.figure == ALPHA:
                 return advise(Estimate(*check[2:6], check.why), self.confused, check.wanted)
@@ -144,7 +145,7 @@ class Gate:
 
     @property
     def against(self) -> tuple[GateCheck, ...]:
-        """List the checks that are missed or undefined."""
+        """List the checks that keep the gate closed: values that are too low or undefined."""
         return tuple(check for check in self.checks if check.state in ("missed", "undefined"))
 
 
@@ -205,7 +206,7 @@ def set_demand(store: Store, demand: Demand, actor: str = COMMAND_LINE) -> None:
 
 
 def compute_gate(store: Store, seed: int = 0) -> Gate:
-    """Compute the agreement gate as a freeze would find it now.
+    """Compute the agreement gate from the current judgments, as a freeze would.
 
     Raises
     ------

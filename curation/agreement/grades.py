@@ -73,7 +73,7 @@ class Grades(NamedTuple):
 
     @property
     def annotator_slices(self) -> list[slice]:
-        """Return the slice of each annotator's rows, if the judgments are ordered by annotator."""
+        """Return the slice of each annotator's rows, for judgments that are ordered by annotator."""
         ends = np.searchsorted(self.people, np.arange(len(self.names) + 1)).tolist()
         return [slice(first, last) for first, last in pairwise(ends)]
 
@@ -167,7 +167,7 @@ def count_values(grades: Grades, scale: Sequence[int]) -> Ints:
 
 
 def _select_relation(round_id: str | None) -> tuple[str, dict[str, str]]:
-    """Choose the SQL relation of comparable judgments, with its parameters.
+    """Choose the SQL relation with the judgments to compare, and the relation's parameters.
 
     For a round, the relation has all judgments of the round, even if a later round asked for the same pairs.
     """

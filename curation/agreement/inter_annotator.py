@@ -100,7 +100,7 @@ class InterAgreement:
 
     @property
     def ordinal(self) -> Estimate:
-        """Return ordinal alpha, on which findings and the gate rely."""
+        """Return ordinal alpha, the coefficient that findings and the gate use."""
         return self.figures["ordinal"]
 
     @property
@@ -251,7 +251,7 @@ def make_estimate(
 
 
 def why_not_shown(estimate: Estimate) -> str | None:
-    """Say why an estimate on doubly judged pairs is not shown to users; None if it is shown."""
+    """Say why users do not see an estimate on doubly judged pairs; None if they see it."""
     if estimate.value is None:
         return f"undefined: {estimate.why}"
     if estimate.n < MINIMUM_UNITS:

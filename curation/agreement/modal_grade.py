@@ -1,4 +1,5 @@
-"""Each annotator's most frequent (modal) grade, tested for being more frequent than the pairs explain.
+"""Each annotator's most frequent (modal) grade, with a test of whether it is more frequent than the judged
+pairs explain.
 
 Only pairs that other annotators also graded count. Under the null hypothesis, the annotator gave each of a
 pair's grades with equal probability, so the count of a grade is a sum of independent draws, one for each pair
@@ -53,7 +54,8 @@ def find_modal_grades(grades: Grades, outliers: Collection[str] = ()) -> dict[st
 
 
 def iterate_shared_grades(graded: Grades, is_compared: Mask) -> Iterator[tuple[Ints, Ints]]:
-    """Yield each annotator's grades on pairs that compared annotators also graded, and the others' grades.
+    """Yield each annotator's grades on pairs that other compared annotators also graded, and the others'
+    grades.
 
     Parameters
     ----------
@@ -78,7 +80,8 @@ def iterate_shared_grades(graded: Grades, is_compared: Mask) -> Iterator[tuple[I
 
 
 def compute_one_grade_p(steps: Ints, other_counts: Ints) -> float:
-    """Compute the p value of an annotator's most surprising grade count, with Bonferroni's correction.
+    """Compute the p value of the grade whose count surprises most for an annotator, with Bonferroni's
+    correction.
 
     Parameters
     ----------

@@ -58,7 +58,8 @@ def find_uninformative(grades: Grades) -> frozenset[str]:
 
 
 def _find_worst(graded: Grades, is_compared: Mask) -> tuple[str, list[int]] | None:
-    """Find the annotators to exclude next, worst first, with the reason; None if nobody stands out."""
+    """Find the annotators to exclude next, worst first, with the reason; None if no annotator needs
+    excluding."""
     totals = GradeTotals(graded, is_compared)
     shared_of = {annotator: totals.share(annotator) for annotator in np.flatnonzero(is_compared).tolist()}
     shared_of = {annotator: shared for annotator, shared in shared_of.items() if shared.has_enough}

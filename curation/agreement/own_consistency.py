@@ -1,4 +1,4 @@
-"""The annotator's own consistency as shown to that annotator, from released answers only.
+"""An annotator's consistency as shown to that annotator, computed only from released answers.
 
 The page never shows other annotators, blind duplicates, pilots, practice or control items.
 """
@@ -25,7 +25,8 @@ GROUP BY second.query_id ORDER BY second.query_id
 
 
 def estimate_own_consistency(store: Store, annotator: str, now: datetime | None = None) -> Estimate | None:
-    """Estimate how often an annotator gave the same grade again, among their released repeats.
+    """Estimate how often an annotator gave the same grade again, from the blind duplicates among their
+    released answers.
 
     Returns
     -------

@@ -155,7 +155,7 @@ def _replace_own_votes(votes: Votes, annotator: str, rows: Sequence[_JudgedPair]
 
 
 def _compare_with_consensus(row: _JudgedPair, pair: PairConsensus) -> Difference | None:
-    """Compare a judgment with the consensus, unless the consensus rests only on this annotator."""
+    """Compare a judgment with the consensus, unless the consensus comes only from this annotator's vote."""
     if pair.how == "adjudicated":
         return Difference(row.query, row.title, row.mine, pair.grade, REVIEWER, row.reason, row.answered_at)
     if not row.is_finished or pair.judgments < 2 or pair.how in NO_CONSENSUS:

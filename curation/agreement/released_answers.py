@@ -1,4 +1,4 @@
-"""An annotator's released answers: those that count in statistics shown to that annotator.
+"""An annotator's released answers: the answers that count in statistics shown to that annotator.
 
 If every new answer changed these statistics, the change would reveal whether the answer was a repeat. So
 answers are released in blocks of `ANSWERS_PER_BLOCK`, in the order of the first answers, once the block was

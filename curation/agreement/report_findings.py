@@ -55,7 +55,7 @@ def list_unchecked(report: AgreementReport) -> list[str]:
 
 
 def _name_uninformative(report: AgreementReport) -> str:
-    """Write who is left out of consistency because their grades agree with nobody else's."""
+    """Name the annotators who do not count in consistency because their grades agree with nobody else's."""
     if not report.uninformative:
         return ""
     return (

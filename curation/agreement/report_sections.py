@@ -74,8 +74,8 @@ def make_section_layers(report: AgreementReport) -> tuple[list[Section], list[Se
 
 
 def make_overview(report: AgreementReport) -> tuple[Section, Section, Section]:
-    """Make the sections that do not need details: coefficients, consistency, and how pairs got their
-    grades."""
+    """Make the sections of an agreement report without details: coefficients, consistency, and how pairs got
+    their grades."""
     return _make_coefficients(report), _make_consistency(report.within), _make_consensus(report)
 
 
@@ -100,7 +100,7 @@ def make_breakdown_sections(report: AgreementReport, details: Details) -> dict[s
 
 
 def make_mark(name: str, estimate: Estimate, size: str = "") -> Mark:
-    """Make a chart's mark for an estimate on doubly judged pairs."""
+    """Make a mark in a chart for an estimate on doubly judged pairs."""
     why = why_not_shown(estimate)
     return Mark(name, Estimate(why=why) if why else estimate, size or pluralize(estimate.n, "pair"))
 
@@ -167,7 +167,7 @@ def _make_coefficients(report: AgreementReport) -> Section:
 def _draw(
     heading: str, text: str, title: str, marks: Sequence[Mark], overall: float | None = None, remark: str = ""
 ) -> Section:
-    """Make a section that charts the estimates, and gives the reason for each missing estimate."""
+    """Make a section with a chart of the estimates, and with the reason for each missing estimate."""
     reasons: dict[str, list[str]] = defaultdict(list)
     for mark in marks:
         if mark.estimate.value is None:

@@ -73,7 +73,8 @@ class RoundQuality:
 
     @property
     def conclusion(self) -> str:
-        """State in one sentence how many findings and checks there are."""
+        """Say in one sentence how many checks were made, how many findings they had, and how many checks need
+        more data."""
         missing = sum(max(1, len(check.annotators)) for check in self.not_checked)
         if not self.checks:
             return "Nothing could be checked yet."

@@ -99,8 +99,8 @@ def describe_confusion(sources: DisagreementSources) -> str:
 
 
 def describe_query_type(slices: Sequence[Breakdown], overall: Estimate) -> str:
-    """Name the query type with the lowest agreement, if its interval lies below the agreement on all
-    pairs."""
+    """Name the query type with the lowest agreement, if this type's whole interval lies below the agreement
+    on all pairs."""
     estimable = select_estimable(slices)
     if not slices:
         return "No query has a tag or a stratum yet."

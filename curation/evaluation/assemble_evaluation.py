@@ -83,7 +83,7 @@ def assemble_evaluation(
 def _evaluate_systems(
     release: EvaluatedRelease, facets: Sequence[Facet], systems: Sequence[ScoredSystem], seed: int
 ) -> tuple[EvaluatedSystem, ...]:
-    """Compute each system's results separately."""
+    """Compute the results of each system on its own, before systems are compared."""
     scores = [system.mean for system in systems]
     stratum, sealed = release.facets["stratum"], release.sealed_queries
     is_sealed = bool(release.sealed)

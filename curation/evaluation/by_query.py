@@ -1,4 +1,4 @@
-"""Values of one or two evaluated runs by one measure, query by query.
+"""The values of one measure for one or two evaluated runs, query by query.
 
 Compared runs belong to one evaluation, or to two evaluations on the same parts of a release. A sealed part
 has no values by query. A query that another release has sealed in the meantime is left out and counted.
@@ -88,7 +88,7 @@ def read_open_result(cursor: Cursor, evaluation_id: str, annotator: Annotator) -
 
 
 def _get_values(result: dict[str, Any], system: str, measure: str) -> dict[str, float | None]:
-    """Map each query id to the system's value; None for a query without a value."""
+    """Map each query id to the system's value of the measure; None for a query without a value."""
     for run in result["runs"]:
         if run["name"] == system and measure in run["per_query"]:
             return dict(zip(result["query_ids"], run["per_query"][measure], strict=True))
@@ -108,7 +108,7 @@ def read_query_kinds(cursor: Cursor, release_id: str) -> dict[str, frozenset[str
 
 
 class EvaluatedValues(NamedTuple):
-    """Systems' values of one measure, query by query.
+    """The values of one measure for several systems, query by query.
 
     Attributes
     ----------
@@ -153,7 +153,7 @@ def _select_measure(
     query_ids: Sequence[str] | None,
     per_query: Mapping[str, Mapping[str, Sequence[float | None]] | None],
 ) -> EvaluatedValues:
-    """Select the values by the preferred measure, or by the first measure if the preferred one is missing."""
+    """Select the values of nDCG@10, or of the first measure if the evaluation lacks nDCG@10."""
     if query_ids is None or any(values is None for values in per_query.values()):
         raise RefusedError(SEALED_MAP)
     measure = next((name for name in measures if name.replace("_exp", "") == PREFERRED_MEASURE), measures[0])

@@ -32,7 +32,8 @@ ROUNDING = 1e-12
 
 
 class CheckedFigure(NamedTuple):
-    """A value checked against a condition; all fields are None if no value could be checked.
+    """A system's value that was checked against a `--fail-if` condition; all fields are None if no value
+    could be checked.
 
     Attributes
     ----------
@@ -74,7 +75,8 @@ class CheckedFigure(NamedTuple):
 
 
 class CheckedCondition(NamedTuple):
-    """A condition with its checked values; `why` gives the reason if no value could be checked."""
+    """A `--fail-if` condition with its checked values; `why` gives the reason if no value could be
+    checked."""
 
     condition: str
     figures: tuple[CheckedFigure, ...]
@@ -82,14 +84,14 @@ class CheckedCondition(NamedTuple):
 
     @property
     def failed(self) -> tuple[CheckedFigure, ...]:
-        """List the values that made the condition fail, or one row with the reason if no value was
+        """List the values for which the condition holds, or one row with the reason if no value was
         checked."""
         met = tuple(figure for figure in self.figures if figure.met)
         return met if self.figures else (CheckedFigure(self.condition, why=self.why),)
 
     @property
     def outcome(self) -> Literal["failed", "passed", "not checked"]:
-        """Return whether the condition failed, passed or was not checked."""
+        """Return the outcome of the condition: failed, passed or not checked."""
         return ("failed" if self.failed else "passed") if self.figures else "not checked"
 
 
@@ -153,7 +155,7 @@ def _includes_value(condition: FailCondition, value: str) -> bool:
 def _check_figures(
     condition: FailCondition, base: EvaluatedSystem, evaluation: Evaluation, skipped: str | None
 ) -> Iterator[CheckedFigure]:
-    """Check the values of every system except the one to skip."""
+    """Check the values of every system except `skipped` against a condition."""
     drops = condition.how == "drops"
     base_figures = dict(_find_figures(base, condition))
     comparisons = _find_comparisons(base.name, condition.measure, evaluation) if drops else {}
@@ -177,7 +179,7 @@ def _check_figures(
 
 
 def _find_reason(condition: FailCondition, n: int, comparison: Comparison | None) -> str:
-    """Explain why a value from n queries is not checked; '' if it was checked."""
+    """Explain why a condition does not check a value from n queries; '' if it does."""
     if n < condition.min_queries:
         return f"{pluralize(n, 'query', 'queries')}, where n>={condition.min_queries} is asked for"
     if not condition.significant or (comparison is not None and comparison.p_corrected is not None):

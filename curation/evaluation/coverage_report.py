@@ -23,7 +23,8 @@ Link = Callable[[int], str]
 
 
 def average_by_region(state: CoverageState, values: ValuesByQuery) -> dict[int, float | None]:
-    """Average the values of each region's queries, by region number; None for a region without values."""
+    """Average the measure over each region's queries, by region number; None for a region whose queries have
+    no value."""
     means = {}
     for region in state.map.regions:
         region_values = [values.get(query.query_id) for query in state.queries.get(region, [])]
@@ -69,8 +70,8 @@ def build_map_sections(
 def build_region_sections(
     state: CoverageState, titles: dict[str, str], results: EvaluatedValues | None, anchors: dict[int, str]
 ) -> list[Section]:
-    """Show each region's entities, documents, queries with results, and the command that writes a query for
-    it."""
+    """Show each region's entities, documents, queries with their results, and the command with which a
+    language model writes a query for the region."""
     return [_show_region(state, region, titles, results, anchors[region]) for region in state.map.regions]
 
 
@@ -143,7 +144,7 @@ def _write_findings(state: CoverageState, results: EvaluatedValues | None) -> li
 
 
 def make_region_marks(state: CoverageState, means: dict[int, float | None], link: Link) -> list[RegionMark]:
-    """Make the marks that stand for regions in drawings, by region number."""
+    """Make the marks that represent the corpus regions in drawings, by region number."""
     marks = []
     for region in state.map.regions:
         name, counts = state.map.clusters[region].name, state.clusters[region]

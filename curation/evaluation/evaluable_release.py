@@ -1,4 +1,4 @@
-"""The choices that the page Evaluate offers for a release."""
+"""What a person can choose on the page Evaluate for a release, such as parts and measures."""
 
 from __future__ import annotations
 

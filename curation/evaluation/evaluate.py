@@ -82,7 +82,7 @@ def evaluate_files(prepared: PreparedEvaluation) -> EvaluationOutcome:
 
 
 def _read_grades(prepared: PreparedEvaluation) -> dict[str, AnswerGrades]:
-    """Read human grades of answers, by graded property."""
+    """Read people's grades of answers, by the property that they graded, such as correctness."""
     project = prepared.store if prepared.same_folder else None
     texts = {name: getattr(prepared.request, name) for name in ABOUT_ANSWERS}
     return {name: read_answer_grades(name, text, project) for name, text in texts.items() if text}
@@ -131,14 +131,15 @@ def _store_outcome(prepared: PreparedEvaluation, outcome: EvaluationOutcome) -> 
 
 
 def _rewrite_for_upload(error: InputError) -> InputError:
-    """Rewrite an error for the page: name the uploaded file and drop command-line options."""
+    """Rewrite an error for the page Evaluate: name the uploaded file and drop command-line options."""
     way_out = _OPTION_TEXT.sub("", error.way_out)
     path = None if error.path is None else Path(error.path).name
     return InputError(error.problems, path=path, way_out="" if "--" in way_out else way_out)
 
 
 def _make_candidates(prepared: PreparedEvaluation) -> list[str]:
-    """Make candidates and report the outcome in sentences; an error does not undo the stored evaluation."""
+    """Make the runs' first documents candidates for judging, and report the outcome in sentences; an error
+    does not undo the stored evaluation."""
     depth = prepared.request.to_pool
     if depth is None:
         return []

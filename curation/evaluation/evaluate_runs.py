@@ -100,7 +100,8 @@ def _log_evaluation(
     systems: Sequence[ScoredSystem],
     request: SealedRequest,
 ) -> Evaluation:
-    """Log the results of each run of each system, and add the number of sealed evaluations so far."""
+    """Log the results of each run of each system, and add to the evaluation the number of sealed evaluations
+    so far."""
     named_scores = [(system.name, scores) for system in systems for scores in system.scores]
     request = request._replace(systems=tuple(name for name, _ in named_scores))
     figures = [protect_figures(compute_means([scores])[0]) for _, scores in named_scores]
@@ -123,7 +124,7 @@ def _choose_measures(
 
 
 def _refuse_choices(release: EvaluatedRelease, request: EvaluateRequest, by_query: bool) -> None:
-    """Reject choices that the release does not allow, before any run is read."""
+    """Reject a request with choices that the release does not allow, before any run is read."""
     measures = _choose_measures(release, request.measures, False)
     choose_facets(release.facets, request.by)
     refuse_unknown_test(request.test)

@@ -184,6 +184,6 @@ class AnswerEvaluation:
 
 
 def convert_to_values(columns: Mapping[str, Floats]) -> dict[str, tuple[float | None, ...]]:
-    """Convert each measure's values, shape (Q,), to tuples in which None replaces NaN."""
+    """Convert each measure's array of values, shape (Q,), to a tuple in which None replaces NaN."""
     rows = {name: column.tolist() for name, column in columns.items()}
     return {name: tuple(None if isnan(value) else value for value in row) for name, row in rows.items()}

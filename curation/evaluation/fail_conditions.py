@@ -120,7 +120,8 @@ def _parse_condition(text: str) -> FailCondition | str:
 
 
 def _match_clauses(text: str, start: int) -> tuple[dict[str, str | None], int]:
-    """Match the clauses after the measure's name; return their groups and the end of the last clause."""
+    """Match the clauses that follow the measure's name in a condition; return the matched groups and the end
+    of the last clause."""
     clauses: dict[str, str | None] = {}
     for pattern in (_COMPARISON_CLAUSE, _STRATUM_CLAUSE, _SIZE_CLAUSE):
         match = pattern.match(text, start)

@@ -33,7 +33,7 @@ MAX_ROWS = 20
 
 
 class SubmittedRun(NamedTuple):
-    """A run scored on a part: its value of a measure, and its values by query for comparisons.
+    """A run that was scored on a part of a release: its mean for a measure, and its value for each query.
 
     Attributes
     ----------
@@ -114,7 +114,7 @@ def collect_histories(cursor: Cursor, part: str, measure: str, annotator: Annota
 
 
 def get_first_figure(figures: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
-    """Return the value of the first measure, with its name under the key `measure`."""
+    """Return the first measure's value, with the measure's name under the key `measure`."""
     measure, figure = next(iter(figures.items()))
     return {"measure": measure, **figure}
 
@@ -122,7 +122,8 @@ def get_first_figure(figures: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]
 def rank_runs(
     runs: Sequence[SubmittedRun], measure: str
 ) -> tuple[list[tuple[LeaderboardRow, SubmittedRun]], dict[str, int]]:
-    """Rank the best runs by a measure; only tests of all pairs can distinguish runs.
+    """Rank the best runs by a measure; two runs count as different only if the tests of all pairs of runs
+    distinguish them.
 
     A later run of a system with the same values is left out. Further runs of the same name are numbered. Also
     return the number of runs that are left out by reason.
@@ -137,7 +138,7 @@ def rank_runs(
 
 
 def _name_runs(runs: Sequence[SubmittedRun], measure: str) -> tuple[dict[str, SubmittedRun], Counter[str]]:
-    """Give each rankable run a unique name, and count the other runs by reason."""
+    """Give each run that can be ranked a unique name, and count the runs that cannot be ranked, by reason."""
     left_out: Counter[str] = Counter()
     named_runs: dict[str, SubmittedRun] = {}
     earlier_runs: set[tuple[str, str]] = set()
@@ -158,8 +159,8 @@ def _name_runs(runs: Sequence[SubmittedRun], measure: str) -> tuple[dict[str, Su
 
 
 def warn_of_unsure_runs(rows: Sequence[tuple[LeaderboardRow, SubmittedRun]]) -> str:
-    """Warn that only some of the ranked runs have chunks at uncertain positions; '' if none or all of them
-    do."""
+    """Warn if only some of the ranked runs have chunks at uncertain positions in documents; '' if no run or
+    every run does."""
     return warn_of_unsure_ranges({row.system: run.by_text for row, run in rows})
 
 

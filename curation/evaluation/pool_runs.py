@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 class PooledRuns(NamedTuple):
-    """The outcome of pooling runs.
+    """The outcome of adding runs' first documents to the pool.
 
     Attributes
     ----------
@@ -38,7 +38,7 @@ class PooledRuns(NamedTuple):
 
 
 def pool_runs(prepared: PreparedEvaluation, sources: Sequence[SystemFile]) -> PooledRuns:
-    """Make runs' first documents candidates, except for queries in sealed parts that were not evaluated.
+    """Make each run's first documents candidates, except for queries in sealed parts that were not evaluated.
 
     Parameters
     ----------
@@ -88,7 +88,7 @@ def _number_names(sources: Sequence[SystemFile]) -> list[tuple[str, SystemFile]]
 
 
 def _find_unjudged_pairs(run: SystemRun, release: EvaluatedRelease, depth: int) -> set[tuple[str, str]]:
-    """Find the (query id, document id) pairs in a run that have no grade, down to a depth."""
+    """Find the (query id, document id) pairs in a run, down to a depth, that have no grade."""
     ranking = rank(run.rows, release.qrels)
     indexes = ((ranking.grade == UNJUDGED) & (ranking.rank <= depth)).nonzero()[0]
     documents = run.rows.documents.take(ranking.order[indexes])

@@ -55,7 +55,7 @@ class PreparedEvaluation(NamedTuple):
 
     @property
     def runs(self) -> list[SystemFile]:
-        """Return the sources of the request's runs."""
+        """Return the files of the runs that the request evaluates."""
         columns = [ChunkFields(**chosen) for chosen in self.request.columns]
         return [
             SystemFile(name, Path(path), fields)
@@ -64,7 +64,7 @@ class PreparedEvaluation(NamedTuple):
 
     @property
     def answers(self) -> list[SystemFile]:
-        """Return the sources of the request's answers."""
+        """Return the files of the answers that the request evaluates."""
         return [SystemFile(name, Path(path)) for name, path in self.request.answers]
 
 

@@ -41,7 +41,7 @@ def get_system_name(system: str) -> str:
 
 
 def describe_engine_requests(cursor: Cursor, systems: Sequence[str], queries: int) -> list[str]:
-    """Describe what is sent to the engines among these systems for this number of queries."""
+    """Describe what goldgrade sends to the engines among these systems for this number of queries."""
     names = [name.removeprefix(ENGINE_PREFIX) for name in systems if name.startswith(ENGINE_PREFIX)]
     return [EngineClient(find_engine(cursor, name)).describe_list_requests(queries) for name in names]
 
@@ -49,7 +49,7 @@ def describe_engine_requests(cursor: Cursor, systems: Sequence[str], queries: in
 def write_project_runs(
     store: Store, request: EvaluateRequest, folder: Path, author: str, progress: Progress
 ) -> RunFiles:
-    """Write run files for the request's systems for the evaluated part.
+    """Write a run file for each of the request's systems, for the queries of the evaluated part.
 
     Raises
     ------
@@ -77,7 +77,7 @@ def write_project_runs(
 
 
 def _write_stored_run(cursor: Cursor, name: str, folder: Path) -> Path:
-    """Write the lists of an imported run as a file, ordered by rank."""
+    """Write the result lists of an imported run as a file, ordered by rank."""
     path = folder / f"{RUN_PREFIX[:-1]}-{name}.jsonl"
     lines = [
         json.dumps({"query_id": entry.query_id, "document_id": entry.document_id, "rank": entry.rank})

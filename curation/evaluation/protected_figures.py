@@ -74,7 +74,7 @@ def protect_effect(effect: HardNegativeEffect) -> HardNegativeEffect:
 
 
 def protect_figures(figures: Mapping[str, MeasureFigure]) -> dict[str, MeasureFigure]:
-    """Remove values that come from fewer than ten queries."""
+    """Remove the measures' values that come from fewer than ten queries."""
     return {
         name: figure if figure.n >= MIN_QUERIES else MeasureFigure(n=figure.n, no_interval=TOO_FEW_QUERIES)
         for name, figure in figures.items()

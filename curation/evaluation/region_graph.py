@@ -18,7 +18,8 @@ RegionGraph = tuple[list[tuple[int, int, float]], list[tuple[float, float]]]
 
 
 def build_region_graph(state: CoverageState) -> RegionGraph:
-    """Find regions with shared documents, and compute a layout that depends only on the map.
+    """Find corpus regions that share documents, and place the regions in a layout that depends only on the
+    coverage map.
 
     Raises
     ------

@@ -21,7 +21,8 @@ ABOUT_ANSWERS = ("correctness", "faithfulness", "support")
 
 
 def grade_option(label: str, graded: str) -> Any:
-    """Make the option that names the project with people's grades for one property of answers."""
+    """Make the option that names the project in which people graded answers for one property, such as
+    correctness."""
     text = f"PROJECT=RELEASE in which people graded {graded}."
     return option(None, label, text, flag=" ".join(("--graded", label.lower())), unset="none")
 

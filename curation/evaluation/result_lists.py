@@ -41,7 +41,7 @@ class ListedDocument(NamedTuple):
 
     @property
     def is_unjudged(self) -> bool:
-        """Return whether people still have to judge the document, as far as the viewer is allowed to know."""
+        """Return whether the document is unjudged, as far as the person who views the list may know."""
         return self.grade is None and self.reason_without_grade == NOT_JUDGED
 
 
@@ -146,7 +146,7 @@ def _make_passages(
     marked_spans: Mapping[str, Sequence[Span]],
     bodies: Mapping[str, tuple[str, str]],
 ) -> list[Passage]:
-    """Make passages from a list's chunks in order, then from the evidence that no chunk contains.
+    """Make passages from a result list's chunks in order, then from the evidence that no chunk contains.
 
     Parameters
     ----------

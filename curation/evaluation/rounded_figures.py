@@ -83,7 +83,7 @@ ScoreSystems = Callable[[EvaluatedRelease], tuple[str, list[RoundedFigure]]]
 
 
 def round_mean(values: Floats, system: str = "", source: str = "") -> RoundedFigure:
-    """Compute and round the mean over the queries that have a value.
+    """Compute the mean over the queries that have a value, and round the mean to its standard error.
 
     Parameters
     ----------

@@ -80,7 +80,8 @@ def _write_remarks(run: SystemRun, measures: Sequence[Measure]) -> Iterator[str]
 
 
 def _describe_short_lists(chunks: RunChunks, measure: Measure) -> Iterator[str]:
-    """Yield the mean number of words if the lists are shorter than a measure's word budget."""
+    """Yield a remark with the mean number of words if the result lists have fewer words than a measure's word
+    budget."""
     budget = measure.depth or 1
     words = np.bincount(chunks.query, count_read_words(chunks, budget))
     list_words = words[np.unique(chunks.query)]

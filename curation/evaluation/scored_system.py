@@ -47,7 +47,7 @@ class ScoredSystem:
 
     @cached_property
     def mean(self) -> RunScores:
-        """Average the runs' scores, query by query."""
+        """Average the scores of the system's runs, query by query."""
         return run_scores.average_scores(self.scores)
 
 
@@ -85,7 +85,7 @@ def add_whole_documents(rows: RunRows, release: EvaluatedRelease, measures: Sequ
 
 
 def _collect_stored_lists(rows: RunRows, ranking: Rankings, release: EvaluatedRelease) -> StoredLists:
-    """Collect the first documents and chunks of a run in order; empty if a part is sealed."""
+    """Collect the first documents and chunks of a run in order; empty if an evaluated part is sealed."""
     if release.sealed:
         return {}
     ids = string_array(release.qrels.query_ids)
@@ -111,8 +111,8 @@ def _collect_stored_lists(rows: RunRows, ranking: Rankings, release: EvaluatedRe
 
 
 def _compute_context_curve(ranking: Rankings, release: EvaluatedRelease) -> ContextCurve:
-    """Compute recall of evidence against words of context; empty if there is no evidence or a part is
-    sealed."""
+    """Compute the recall of evidence by words of context; empty if there is no evidence or an evaluated part
+    is sealed."""
     if ranking.chunks is None or release.qrels.evidence is None or release.sealed:
         return ()
     last_rank = int(ranking.chunks.chunks.rank.max(initial=1))

@@ -1,4 +1,4 @@
-"""Access to sealed parts for evaluations; each evaluation must be permitted and is logged.
+"""Access to sealed parts for evaluations: each evaluation needs permission and is logged.
 
 A refusal must not reveal a sealed grade. The checks therefore use only the request, the person, the log of
 earlier evaluations and public facts on the release, before any grade is read. Later refusals are about the
@@ -123,7 +123,7 @@ def is_evaluator(cursor: Cursor, actor: str) -> bool:
 
 @contextmanager
 def log_refusals(store: Store, request: SealedRequest | None) -> Iterator[None]:
-    """Log each refusal that is raised inside the block once."""
+    """Log once each refusal that is raised inside a `with` block."""
     try:
         yield
     except (InputError, NotFoundError, RefusedError) as error:
@@ -135,7 +135,7 @@ def log_refusals(store: Store, request: SealedRequest | None) -> Iterator[None]:
 
 
 def check_access(store: Store, request: SealedRequest, all_figures: bool = True) -> None:
-    """Reject a person who may not evaluate, before any grade is read.
+    """Reject a person who may not evaluate these sealed parts, before any grade is read.
 
     Parameters
     ----------

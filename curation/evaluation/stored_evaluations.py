@@ -16,7 +16,7 @@ from curation.store import Annotator, Cursor, Store, append, fetch, record_event
 
 
 class SubmittedEvaluation(NamedTuple):
-    """An evaluation as listed among the stored evaluations."""
+    """A stored evaluation, as the list of evaluations shows it."""
 
     evaluation_id: str
     name: str
@@ -70,7 +70,7 @@ def store_evaluation(
 
 
 def _store_lists(cursor: Cursor, evaluation_id: str, evaluation: Evaluation) -> None:
-    """Store the first documents and chunks of each system's lists."""
+    """Store the first documents and chunks of each system's result lists."""
     for system, tables in evaluation.lists.items():
         for table, columns in tables.items():
             count = len(columns["rank"])

@@ -1,5 +1,5 @@
-"""The top ten of evaluated systems: the share of its pairs with a grade, and the pairs that nobody is
-judging."""
+"""The top ten documents of evaluated systems: the share of these pairs that have a grade, and the pairs that
+nobody is judging."""
 
 from __future__ import annotations
 
@@ -40,12 +40,12 @@ class TopTen(NamedTuple):
 
     @property
     def is_offered(self) -> bool:
-        """Return whether so many pairs lack a grade that annotators should judge them."""
+        """Return whether enough pairs lack a grade for the page to suggest that annotators judge them."""
         return bool(self.missing) and self.judged < MIN_JUDGED_SHARE * self.pairs
 
     @property
     def sentence(self) -> str:
-        """State the share of pairs with a grade, and how many of the missing pairs no round has shown."""
+        """State the share of pairs with a grade, and how many of the ungraded pairs no round has shown."""
         share, verb = percent(self.judged / self.pairs), "is" if len(self.missing) == 1 else "are"
         return (
             f"{share} of the {pluralize(self.pairs, 'query-document pair')} in the top ten of these systems "
@@ -54,7 +54,8 @@ class TopTen(NamedTuple):
 
 
 def read_top_ten(cursor: Cursor, release_id: str, part: str | None = None) -> TopTen:
-    """Read the top ten of all evaluations on open parts; queries that any release seals are left out.
+    """Read the top ten documents of all evaluations on unsealed parts; queries that any release seals are
+    left out.
 
     Parameters
     ----------

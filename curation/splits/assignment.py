@@ -52,7 +52,7 @@ Levels = Mapping[str, Collection[tuple[str, str]]]
 
 @dataclass(frozen=True)
 class PartShare:
-    """The ideal and the reached number of queries of one level in a part of the split.
+    """The ideal and the actual number of queries with one level, such as one stratum, in a part of the split.
 
     The dimension 'all' has one level, 'all'.
     """
@@ -66,7 +66,7 @@ class PartShare:
 
 @dataclass(frozen=True)
 class Distance:
-    """The distance between the assigned and the ideal parts of a split, in one dimension.
+    """The distance between a split's actual and ideal numbers of queries, in one dimension such as strata.
 
     Attributes
     ----------
@@ -125,7 +125,8 @@ def list_members(groups: Groups) -> dict[str, list[str]]:
 
 
 def count_shares(assigned: Parts, levels: Levels, parts: Fractions) -> tuple[PartShare, ...]:
-    """Count the ideal and the reached queries of each part of the split, in total and for each level."""
+    """Count the ideal and the actual number of queries in each part of the split, in total and for each
+    level."""
     totals = Counter(column for query_id in assigned for column in levels[query_id])
     totals[ALL, ALL] = len(assigned)
     reached = Counter((part, column) for query_id, part in assigned.items() for column in levels[query_id])
@@ -155,7 +156,7 @@ def compute_distances(assigned: Parts, levels: Levels, parts: Fractions) -> tupl
 
 
 def _compute_least_distance(ideals: Sequence[float]) -> float:
-    """Compute the least distance of whole numbers from one column's ideals, by largest remainders."""
+    """Compute how close whole numbers can come to one column's ideal numbers, by largest remainders."""
     remainders = sorted((ideal % 1.0 for ideal in ideals), reverse=True)
     rounded_up = round(sum(remainders))
     return sum([1.0 - remainder for remainder in remainders[:rounded_up]] + remainders[rounded_up:]) / 2
@@ -190,8 +191,8 @@ def _tabulate_groups(groups: Groups, levels: Levels, parts: Fractions, seed: int
 
 
 def _find_best_cells(table: _Table, fractions: Sequence[float], seed: int) -> Ints:
-    """Search for the number of groups of each type in each part that has the lowest cost, shape (types,
-    parts)."""
+    """Search for the assignment with the lowest cost: the number of groups of each type in each part, shape
+    (types, parts)."""
     if not table.groups:
         return np.zeros((0, len(fractions)), dtype=np.int64)
     count = STARTS if sum(map(len, table.groups)) <= MAX_GROUPS_OF_ALL_STARTS else STARTS // 4
@@ -204,7 +205,7 @@ def _find_best_cells(table: _Table, fractions: Sequence[float], seed: int) -> In
 
 
 def _compute_gaps(table: _Table, cells: Ints) -> Floats:
-    """Subtract the target from the reached numbers of queries, shape (parts, columns)."""
+    """Compute how far each part's number of queries is above its target, shape (parts, columns)."""
     return cells.T @ table.counts - table.targets
 
 
@@ -290,7 +291,8 @@ def _find_best_step(
 
 
 def _compute_gap_costs(gaps: Floats, weights: Floats) -> Floats:
-    """Compute the cost of gaps between reached and target numbers of queries; columns are the last axis.
+    """Compute the cost of gaps between the actual and the target numbers of queries; columns are the last
+    axis.
 
     A small term of squared gaps spreads the gaps over the parts.
     """

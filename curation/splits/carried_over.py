@@ -25,7 +25,7 @@ from curation.store.release_parts import read_part
 
 
 class CarriedOver(NamedTuple):
-    """The parts that queries have in the project's releases.
+    """The parts, such as dev and test, in which the project's releases have queries.
 
     Attributes
     ----------
@@ -43,7 +43,7 @@ NOTHING_CARRIED_OVER = CarriedOver({}, (), 0)
 
 
 def read_carried_over(cursor: Cursor) -> CarriedOver:
-    """Read the parts that queries have in releases."""
+    """Read in which part, such as dev or test, each query is in the project's releases."""
     rows = cursor.execute("SELECT release_id FROM releases ORDER BY rowid").fetchall()
     part_of: dict[str, str] = {}
     releases: list[str] = []
@@ -59,7 +59,7 @@ def read_carried_over(cursor: Cursor) -> CarriedOver:
 
 
 def select_carried(carried: CarriedOver, queries: Mapping[str, str], parts: Collection[str]) -> CarriedOver:
-    """Select the parts that the queries of a split keep from releases.
+    """Select the queries of a new split that keep their part from a release, with these parts.
 
     Parameters
     ----------
@@ -86,8 +86,8 @@ def select_carried(carried: CarriedOver, queries: Mapping[str, str], parts: Coll
 def map_carried_groups(
     groups: Groups, carried: Parts, edges: Sequence[Edge]
 ) -> tuple[dict[str, str], list[list[Edge]]]:
-    """Map each leakage group with carried-over queries to its part, and give a chain of ties for each
-    conflict.
+    """Map each leakage group that contains released queries to their part, and give a chain of ties for each
+    group with released queries of different parts.
 
     Carried-over queries of different parts in one group are a conflict.
 

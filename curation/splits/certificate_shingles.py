@@ -123,7 +123,8 @@ def _find_words(text: str) -> list[str]:
 
 
 def _find_runs(text: str) -> Iterator[tuple[list[str], bool]]:
-    """Find each run of letters and marks in a text, and whether its script has no spaces."""
+    """Find each run of letters and marks in a text, and whether the run's script has no spaces between
+    words."""
     run: list[str] = []
     is_pair_script = False
     for letter in f"{unicodedata.normalize('NFKC', text).casefold()} ":

@@ -27,7 +27,8 @@ _ROWS = 256
 
 
 def pair_parts(part_of: Sequence[str]) -> list[PartPair]:
-    """List the numbers of the texts in any two parts of the split; `part_of` has each text's part."""
+    """List, for every two parts of the split, the numbers of the texts in both; `part_of` gives each text's
+    part."""
     labels = np.array(part_of, dtype=object)
     numbers = [np.flatnonzero(labels == part).astype(np.int64) for part in sorted(set(part_of))]
     return list(combinations(numbers, 2))
@@ -124,7 +125,8 @@ def _list_pairs(low: Ints, high: Ints, similarity: Floats, rows: Ints) -> list[N
 def _find_highest(
     previous: NumberedPair | None, low: Ints, high: Ints, similarity: Floats, allowed: Mask
 ) -> NumberedPair | None:
-    """Find the most similar pair among the previous pair and a block; if several are equal, the first."""
+    """Find the most similar pair among the best previous pair and the pairs of a block; if several are equal,
+    the first."""
     rows = np.flatnonzero(allowed)
     if not len(rows):
         return previous

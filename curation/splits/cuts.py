@@ -21,7 +21,8 @@ JSON results have a list of these three values, so the type is not a record.
 
 
 def resolve_cuts(cuts: Iterable[QueryPair], queries: Mapping[str, str]) -> tuple[QueryPair, ...]:
-    """Convert the names in cuts to query ids, and return the pairs of ids in order.
+    """Convert the queries that people named in cuts (by id or text) to query ids, and return the pairs of ids
+    in order.
 
     A query may also be named by its text if the text is unique.
 
@@ -58,7 +59,7 @@ def resolve_cuts(cuts: Iterable[QueryPair], queries: Mapping[str, str]) -> tuple
 
 
 def _find_name_problem(name: str, ids_with_text: Sequence[str], queries: Mapping[str, str]) -> str:
-    """Explain why a name in a cut fits no single query; '' if it fits exactly one."""
+    """Explain why a name in a cut does not identify exactly one query; '' if it does."""
     if name in queries:
         if all(query_id == name for query_id in ids_with_text):
             return ""
@@ -90,7 +91,7 @@ def find_remaining_ties(
 def describe_cuts(
     cut_edges: Sequence[Edge], remaining: Sequence[RemainingTies], queries: Mapping[str, str]
 ) -> list[str]:
-    """List the ties that were cut by name.
+    """List the ties that people cut by name, and the cut queries that other ties still keep together.
 
     For a cut without effect, list the chain that still ties the queries.
     """

@@ -43,7 +43,7 @@ class LeakageGroup:
 
     @property
     def size(self) -> str:
-        """Write the number of queries in the group, and its share of all queries, as a sentence."""
+        """Write the number of queries in the group, and the group's share of all queries, as a sentence."""
         return f"{pluralize(len(self.queries), 'query', 'queries')} ({percent(self.share)} of all)"
 
     @property
@@ -59,7 +59,7 @@ class LeakageGroup:
 
 
 def find_leakage_groups(query_ids: Iterable[str], edges: Sequence[Edge]) -> dict[str, str]:
-    """Map each query id to its leakage group, whose id is the smallest query id in it."""
+    """Map each query id to its leakage group; a group's id is its smallest query id."""
     ids = sorted(query_ids)
     index_of = {query_id: index for index, query_id in enumerate(ids)}
     ends = np.array([(index_of[edge.query_a], index_of[edge.query_b]) for edge in edges], dtype=np.int64)

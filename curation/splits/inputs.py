@@ -1,4 +1,5 @@
-"""Inputs of the search for ties: the texts, relevant documents, keys, times and embeddings of queries."""
+"""Inputs of the search for ties between queries: the queries' texts, relevant documents, keys, times and
+embeddings."""
 
 from __future__ import annotations
 
@@ -55,7 +56,8 @@ class SplitInputs:
 
     @property
     def grouped_queries(self) -> frozenset[str]:
-        """Return the queries with a relevant document that has a group; empty if the split ties no groups."""
+        """Return the queries that have a relevant document with a document group; empty if the split does not
+        tie by document group."""
         relevant = self.relevant.items()
         return frozenset(name for name, documents in relevant if not self.grouped.isdisjoint(documents))
 

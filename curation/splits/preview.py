@@ -79,7 +79,7 @@ class SplitPreview:
 
     @property
     def sentences(self) -> list[str]:
-        """Count the queries and leakage groups of the split in sentences."""
+        """Say in sentences how many queries and leakage groups the split has."""
         queries = pluralize(sum(part.queries for part in self.parts), "query", "queries")
         groups = pluralize(self.certificate.groups, "leakage group")
         return [f"Previewed a split of {queries} in {groups}."]
@@ -97,7 +97,8 @@ class SplitPreview:
 
     @property
     def details(self) -> list[str]:
-        """List the leakage groups with their ties, the cut ties, and the reason for any refusal."""
+        """List the leakage groups with their ties, the cut ties, and the reason if the split cannot be
+        stored."""
         untied = pluralize(self.sizes.get(1, 0), "query is", "queries are")
         lines = [
             f"{untied} no tie.",

@@ -1,4 +1,4 @@
-"""Query keys: sessions, document groups or metadata fields; equal keys tie queries.
+"""Query keys: sessions, document groups or metadata fields; an equal key ties two queries.
 
 The sessions of a query are the sessions of its normalised text in the query logs. Its groups are the groups
 of its relevant documents.

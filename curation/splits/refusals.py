@@ -31,7 +31,8 @@ CUT_FIRST = (
 def find_balance_problem(
     members: list[str], parts: dict[str, str], shares: Sequence[PartShare], levels: Levels, is_balanced: bool
 ) -> str:
-    """Write the end of a sentence about a leakage group that unbalances the split; '' if it does not.
+    """Write the end of a sentence that says how a leakage group unbalances the split; '' if it does not
+    unbalance the split.
 
     A group is a problem if the group fills most of its part, or keeps parts from their sizes. A group is no
     problem if other queries balance the parts: a group of 11 among 134 queries leaves both parts at their
@@ -65,7 +66,8 @@ def find_balance_problem(
 def refuse_large_groups(
     groups: Sequence[LeakageGroup], inputs: SplitInputs, queries: int, max_share: float | None
 ) -> None:
-    """Reject leakage groups with a balance problem, or with more than the share `max_share` of the queries.
+    """Reject a split with a leakage group that unbalances the parts, or that has more than the share
+    `max_share` of the queries.
 
     The refusal shows the chains of ties that made the groups, and ties that people could cut.
 
@@ -103,7 +105,7 @@ def refuse_large_groups(
 
 
 def refuse_part_conflicts(chains: Sequence[Sequence[Edge]], carried: Parts, inputs: SplitInputs) -> None:
-    """Reject chains of ties that join released queries of different parts.
+    """Reject a split in which a chain of ties joins released queries from different parts.
 
     `carried` maps query id to part.
     """

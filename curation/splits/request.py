@@ -19,7 +19,7 @@ _PART = re.compile(r"[a-z][a-z0-9_-]{0,30}")
 
 
 def check_request(request: SplitRequest) -> None:
-    """Reject a split's request that is wrong in itself.
+    """Reject a request for a split with invalid values, before the project is read.
 
     Raises
     ------

@@ -158,7 +158,7 @@ class Rules:
 
     @property
     def has_grouping_key(self) -> bool:
-        """Return whether the rules tie queries by a key other than the session, so that groups are meant."""
+        """Return whether the rules tie queries by a key other than the session."""
         return any(key != SESSION for key in self.keys)
 
 

@@ -140,7 +140,7 @@ def _make_sieve(split: AssignedSplit, compared: ComparedTexts, threshold: float 
 
 
 def _number_cut_pairs(queries: list[list[str]], cut_pairs: set[frozenset[str]]) -> set[tuple[int, int]]:
-    """Find the index pairs of texts whose queries are all cut from each other.
+    """Find the pairs of texts, as indexes, for which people cut every pair of the two texts' queries.
 
     The smaller position comes first.
     """
@@ -169,7 +169,7 @@ def _make_findings(
     sieve: PairSieve,
     leak_sieve: PairSieve | None = None,
 ) -> Findings:
-    """Make a check's findings from the pairs of texts kept by its sieve.
+    """Make a check's findings from the pairs of texts that the check's sieve kept.
 
     Parameters
     ----------
@@ -211,7 +211,8 @@ def _add_new_pairs(pairs: list[NumberedPair], more_pairs: Iterable[NumberedPair]
 def _list_crossings(
     kind: str, pairs: Iterable[NumberedPair], compared: ComparedTexts, cut_pairs: set[frozenset[str]]
 ) -> list[Crossing]:
-    """For any two similar texts, list the first uncut pair of queries, or all pairs if every pair is cut."""
+    """List, for any two similar texts, the first pair of queries that people did not cut, or all pairs if
+    every pair is cut."""
     crossings = []
     for similarity, first, second in pairs:
         query_pairs = list(product(compared.queries[first], compared.queries[second]))

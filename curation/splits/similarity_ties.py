@@ -94,7 +94,7 @@ def _separate_sets(text_shingles: Iterable[Shingles], texts: int) -> tuple[Shing
 
 
 def _collect_query_pairs(search: TieSearch, links_by_block: Iterable[Links]) -> PairCollector:
-    """Collect linked pairs of queries, given as indexes in `search.ids`."""
+    """Collect pairs of similar queries, as indexes in `search.ids`, from the blocks of a search."""
     collector = PairCollector(len(search.ids), search.cut_indices, search.grouped_indices)
     for links in links_by_block:
         collector.add(links)
@@ -158,7 +158,8 @@ PARAPHRASE_TIE = TieKind(
 
 
 def find_near_duplicates(search: TieSearch) -> FoundTies:
-    """Find pairs of similar documents. Each pair ties the first document's queries to the second document's.
+    """Find pairs of similar documents. Each pair ties the queries of one document to the queries of the other
+    document.
 
     If a shared document ties these queries already, only queries in a cut get these ties, too.
     """
@@ -199,7 +200,8 @@ def find_near_duplicates(search: TieSearch) -> FoundTies:
 
 
 def _link_contained_documents(search: TieSearch, ids: Sequence[str], threshold: float) -> Iterator[Links]:
-    """Find pairs of documents in which one contains the other, although their similarity is low."""
+    """Find pairs of documents in which one document contains the other, although the two documents'
+    similarity is low."""
     text_shingles = (word_shingles(search.inputs.documents[document_id]) for document_id in ids)
     sets, text_of_set = _separate_sets(text_shingles, len(ids))
     for links in contained_links(sets, MIN_CONTAINMENT, MIN_SHINGLES, threshold, search.progress):

@@ -1,5 +1,5 @@
-"""Making a split: leakage groups are assigned to parts until the exhaustive check finds no ties between
-parts.
+"""The making of a split: leakage groups are assigned to parts until the exhaustive check finds no ties
+between parts.
 
 A tie that only the check finds also joins its two queries into one group, and the groups are assigned again.
 """

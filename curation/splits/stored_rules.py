@@ -37,7 +37,8 @@ def write_rules(rules: Rules, methods: Mapping[str, str]) -> dict[str, Any]:
 
 
 def read_rules(parameters: Mapping[str, Any]) -> Rules:
-    """Read a stored split's rules for ties; the split may be older than some kinds of tie."""
+    """Read a stored split's rules for ties; a kind of tie that is newer than the split gets its value
+    `if_absent`."""
     settings = {kind.setting: parameters.get(kind.parameter, kind.if_absent) for kind in KINDS.values()}
     return Rules(
         **settings | {"keys": tuple(settings["keys"])},

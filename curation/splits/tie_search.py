@@ -61,7 +61,7 @@ class TieSearch:
 
     @cached_property
     def ids(self) -> list[str]:
-        """Return the ids of all queries in the search for ties, in order."""
+        """Return the ids of all queries in the search for ties, in ascending order."""
         return sorted(self.inputs.queries)
 
     @cached_property
@@ -76,7 +76,7 @@ class TieSearch:
 
     @property
     def grouped_indices(self) -> list[int]:
-        """Return the indexes in `ids` of the queries that have a group.
+        """Return the indexes in `ids` of the queries whose relevant documents have a document group.
 
         No two queries with groups are compared.
         """
@@ -101,8 +101,8 @@ class TieSearch:
         return len(distinct) * (len(distinct) - 1) // 2 - cut_pairs
 
     def connect(self, queries: Sequence[str]) -> list[QueryPair]:
-        """List, in order, enough pairs to connect these queries, plus all pairs with a query named in a
-        cut."""
+        """List, in order, enough pairs of queries to connect all these queries, plus all pairs with a query
+        that a cut names."""
         return sorted({ordered_pair(*pair) for pair in self.connect_sides(queries, queries)})
 
     def connect_sides(self, left: Sequence[str], right: Sequence[str]) -> list[QueryPair]:
@@ -117,7 +117,7 @@ class TieSearch:
         return sorted(pair for pair in query_pairs if ordered_pair(*pair) not in self.cuts)
 
     def _find_centers(self, queries: Sequence[str]) -> list[str]:
-        """List the first query not named in a cut, and all queries named in one."""
+        """List the first query that no cut names, and all queries that a cut names."""
         outside_cuts = [query_id for query_id in queries if query_id not in self.cut_queries]
         in_cuts = [query_id for query_id in queries if query_id in self.cut_queries]
         return [*outside_cuts[:1], *in_cuts]

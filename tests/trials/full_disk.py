@@ -29,9 +29,7 @@ from tests.trials.verdict import Verdict
 RULE = (
     "A full disk refuses with a sentence, loses nothing that was acknowledged, and leaves nothing half done."
 )
-DONE = (
-    "It lets no file grow beyond a random size while a process grades, imports, freezes, exports and backs up."
-)
+DONE = "It limits files to a random size while a process grades, imports, freezes, exports and backs up."
 BEFORE = "refused writes stayed refused until the file was opened again"
 TRIES = 20
 """Tries on one project."""

@@ -46,7 +46,9 @@ from tests.trials.verdict import Verdict
 RULE = (
     "Nothing that was acknowledged is lost or broken by a kill, and nothing half done is left in the project."
 )
-DONE = "It kills a process while two people grade, or while the process imports, freezes, exports and backs up."
+DONE = (
+    "It kills a process while two people grade, or while the process imports, freezes, exports and backs up."
+)
 BEFORE = "1 kill in some 490 left a project that did not open"
 PEOPLE = ("ann", "ben")
 CAMPAIGN = 20

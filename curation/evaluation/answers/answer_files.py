@@ -1,4 +1,4 @@
-"""A file with one system's answers to queries, including their contexts and citations.
+"""A file with one RAG system's answers to queries, including the answers' contexts and citations.
 
 Each row names a query by id or by text, and each query has one answer. Two answers to one query are an error
 in the file, even if both answers are equal. An empty answer counts as an answer: the system declined to
@@ -42,7 +42,7 @@ class SystemAnswer(NamedTuple):
 
     @property
     def answer_id(self) -> str:
-        """Return the id of the answer in people's grades; equal answers from two systems share one id."""
+        """Return the id under which people grade the answer; equal answers from two systems share one id."""
         return f"a{digest('answer', self.query_id, self.answer, list(self.contexts))[:16]}"
 
 
@@ -112,7 +112,7 @@ def read_answer_file(
 
 
 class _AnswerRows:
-    """The answers, citations and problems read from a file so far."""
+    """The rows read so far from an answer file: answers, citations and problems."""
 
     def __init__(self, records: Records, fields: AnswerFields, known: KnownQueries) -> None:
         self.records = records

@@ -110,7 +110,8 @@ def write_answers_to_grade(
 
 
 def _read_references(store: Store, release: EvaluatedRelease, graded_property: str) -> References:
-    """Read the reference answers or the nuggets that annotators may see for each query."""
+    """Read, for each query, the reference answers or the nuggets that annotators may see while they grade
+    answers."""
     table, name = SECRET_TABLES.get(graded_property, ("", ""))
     if not table:
         return {}
@@ -129,7 +130,8 @@ def _read_references(store: Store, release: EvaluatedRelease, graded_property: s
 def _make_grading_queries(
     answers: Sequence[SystemAnswer], texts: Mapping[str, str], references: References, graded_property: str
 ) -> list[GradingQuery]:
-    """Make the queries of the grading project; for support, one per nugget, drawn together by query."""
+    """Make the queries of the project in which answers are graded; if support is graded, one query per
+    nugget, where the nuggets of one original query are always drawn together."""
     ids_of: dict[str, list[str]] = {}
     for answer in answers:
         ids_of.setdefault(answer.query_id, []).append(answer.answer_id)
@@ -190,7 +192,8 @@ def _write_files(out: Path, corpus: list[dict[str, str]], queries: Sequence[Grad
 
 
 def _write_text_to_grade(answer: SystemAnswer, references: Sequence[Any], graded_property: str) -> str:
-    """Write the document that an annotator reads."""
+    """Write the text of one answer, with its references, as the document that an annotator reads and
+    grades."""
     if graded_property == SUPPORT:
         return answer.answer
     if graded_property == CORRECTNESS:

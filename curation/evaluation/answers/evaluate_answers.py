@@ -120,7 +120,8 @@ def _evaluate_systems(
     request: EvaluateRequest,
     progress: Progress,
 ) -> AnswerEvaluation:
-    """Compute the results of all systems; on sealed parts, only the results that leads may see."""
+    """Compute the results of all systems' answers; on sealed parts, compute only the results that leads may
+    see."""
     release = key.release
     values = [answer_scores.score_queries(system, key, grades) for system in files]
     judged = None
@@ -212,7 +213,8 @@ def _average(values: Mapping[str, Floats]) -> dict[str, Estimate]:
 
 
 def _average_protected(values: Mapping[str, Floats], key: AnswerKey) -> dict[str, Estimate]:
-    """Average each measure; if a part is sealed, leave out means over fewer than ten queries."""
+    """Average each measure over the queries that have a value; if a part is sealed, leave out means over
+    fewer than ten queries."""
     minimum = MIN_QUERIES if key.release.sealed else 0
     return {
         name: mean if mean.n >= minimum else Estimate(n=mean.n, why=TOO_FEW_QUERIES)

@@ -24,7 +24,7 @@ CORRECTNESS, FAITHFULNESS, SUPPORT = "correctness", "faithfulness", "support"
 
 @dataclass(frozen=True)
 class AnswerGrades:
-    """People's grades of answers.
+    """People's grades of systems' answers for one property, such as correctness.
 
     Attributes
     ----------
@@ -80,7 +80,7 @@ def read_answer_grades(graded_property: str, text: str, neighbor: Store | None =
 
 @contextmanager
 def name_project_in_errors(path: Path) -> Iterator[None]:
-    """Add a project's name to errors raised inside the block, because the command itself runs on another
+    """Add a project's name to errors raised inside a `with` block, because the command itself runs on another
     project."""
     try:
         yield
@@ -89,14 +89,15 @@ def name_project_in_errors(path: Path) -> Iterator[None]:
 
 
 def convert_to_shares(release: FrozenRelease, grades: PairGrades) -> dict[Pair, float]:
-    """Convert pairs' grades to shares of the release's scale; cannot-tell becomes the lowest grade."""
+    """Convert each grade to its position on the release's scale, from 0 (lowest) to 1 (highest); cannot-tell
+    counts as the lowest grade."""
     lowest, *_, highest = read_scale(release.rows("guides"))
     span = highest - lowest
     return {pair: 0.0 if grade is None else (grade - lowest) / span for pair, grade in grades.items()}
 
 
 def list_neighbor_projects(store: Store) -> list[str]:
-    """List the other project files in a project's folder, which may hold grades of answers."""
+    """List the other project files in a project's folder, because they may contain grades of answers."""
     project = store.path.resolve()
     return sorted(path.name for path in project.parent.glob("*.duckdb") if path.is_file() and path != project)
 

@@ -34,8 +34,8 @@ Nuggets = Mapping[str, Sequence[Nugget]]
 def score_answer(
     query_id: str, nuggets: Sequence[Nugget], answer_id: str | None, shares: Mapping[Pair, float]
 ) -> Floats:
-    """Compute the nugget scores of one answer, in the order of `NUGGET_SCORES`; NaN for a score whose nuggets
-    are missing.
+    """Compute the nugget scores of one answer, in the order of `NUGGET_SCORES`; NaN for a score that needs
+    nuggets which the query lacks.
 
     Parameters
     ----------

@@ -74,7 +74,7 @@ def estimate_support(
 def sample_whole_queries(
     sample: HumanSample, nugget_ids: Mapping[str, Sequence[str]], graded: set[str]
 ) -> HumanSample:
-    """Turn a sample of nuggets into a sample of whole queries.
+    """Turn a sample of nuggets that people graded into a sample of whole queries, with all their nuggets.
 
     Parameters
     ----------
@@ -113,7 +113,7 @@ def estimate_system(
     by_judge: Mapping[Pair, float],
     by_people: Mapping[Pair, float],
 ) -> JudgedSystem:
-    """Estimate one system's nugget scores.
+    """Estimate one system's nugget scores from the judge's grades, corrected by people's grades.
 
     Parameters
     ----------

@@ -74,7 +74,7 @@ class AbstentionFigures:
 
     @property
     def note(self) -> str:
-        """Explain missing statistics, and count the unanswerable queries that have no row in the file."""
+        """Explain missing statistics, and count the unanswerable queries that have no row in the run file."""
         n = self.empty_unanswerable.n
         unsent = round((self.empty_unanswerable.value or 0.0) * n)
         remark = (
@@ -101,7 +101,7 @@ def measure_abstention(rows: RunRows, qrels: Qrels, tags: Facet, seed: int) -> A
 def compute_abstention_figures(
     confidence: Floats, relevant: Ints, judged: Ints, tagged: Mask, seed: int
 ) -> AbstentionFigures:
-    """Compute how well unanswerable queries are refused, from the confidence in each of Q queries.
+    """Compute how well a system refuses unanswerable queries, from its confidence in each of Q queries.
 
     Parameters
     ----------
@@ -149,7 +149,7 @@ def find_confidences(query: Ints, scores: Floats, queries: int) -> Floats:
 
 
 def find_threshold(answerable: Floats, share: float = KEPT_SHARE) -> float:
-    """Find the highest threshold that keeps at least this share of the confidences."""
+    """Find the highest confidence threshold that keeps at least this share of the answerable queries."""
     return float(np.sort(answerable)[_find_threshold_index(len(answerable), share)])
 
 
@@ -176,7 +176,8 @@ def _explain_undefined(confidence: Floats, answerable: Floats, unanswerable: Flo
 
 
 def _estimate_refusal_rate(answerable: Floats, unanswerable: Floats, threshold: float, seed: int) -> Estimate:
-    """Estimate the share of unanswerable queries below the threshold, by bootstrapping both classes."""
+    """Estimate the share of unanswerable queries below the threshold, with an interval from bootstrap
+    resamples of the answerable and of the unanswerable queries."""
     random = np.random.Generator(np.random.PCG64(seed))
     resampled_answerable = np.sort(random.choice(answerable, (RESAMPLES, len(answerable))), axis=1)
     thresholds = resampled_answerable[:, [_find_threshold_index(len(answerable), KEPT_SHARE)]]

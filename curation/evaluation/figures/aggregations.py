@@ -162,7 +162,8 @@ def _aggregate(values: Floats, member: Floats, seed: int, resamples: int) -> tup
     sums = np.hstack([values, member, by_stratum])
 
     def aggregate(sums: Floats) -> Floats:
-        """Compute all aggregations, shape (r, 4·S), from sums over resamples, shape (r, S + K + K·S)."""
+        """Compute all aggregations for r bootstrap resamples, shape (r, 4·S), from the resamples' sums, shape
+        (r, S + K + K·S)."""
         overall, sizes, stratum_sums = np.split(sums, [systems, systems + len(large)], axis=1)
         means = ratio(stratum_sums.reshape(len(sums), len(large), systems), sizes[:, :, None])
         counts = (~np.isnan(means)).sum(axis=1)

@@ -1,4 +1,5 @@
-"""Comparisons of all pairs of systems by their scores, overall and in the strata that may be shown."""
+"""Comparisons of all pairs of systems by their scores, overall and in the strata whose results may be
+shown."""
 
 from __future__ import annotations
 
@@ -81,7 +82,7 @@ def compare_scores(
 
 
 def _add_traffic(row: Comparison, measure: str, by_pair: Mapping[tuple[str, str], Estimate]) -> Comparison:
-    """Add the estimate for all searches to a comparison that covers all queries."""
+    """Add the estimated difference over all searches to a comparison that covers all queries."""
     if row.stratum or row.measure != measure:
         return row
     return replace(row, traffic=by_pair.get((row.system, row.other)))

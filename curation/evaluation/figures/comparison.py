@@ -145,5 +145,5 @@ def refuse_unknown_test(test: str) -> None:
 
 
 def describe_deciding_test(test: str) -> str:
-    """Name the p value that decides on significance, for captions of differences."""
+    """Name the p value that decides on significance, for the caption of a table of differences."""
     return f"a difference is significant if {HOLM_COLUMN}, from {TESTS[test][1]}, is below {SIGNIFICANT:g}"

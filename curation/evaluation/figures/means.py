@@ -97,7 +97,7 @@ def warn_of_few_queries(sizes: Iterable[int]) -> str:
 
 
 def estimate_means(values: Floats, highest: Floats | None = None) -> list[Estimate]:
-    """Average each column, ignoring NaN, with an interval or the reason why it cannot be computed.
+    """Average each column, ignoring NaN; each mean has an interval, or the reason why it has none.
 
     Parameters
     ----------
@@ -111,7 +111,8 @@ def estimate_means(values: Floats, highest: Floats | None = None) -> list[Estima
 
 
 def find_highest(values: Floats, highest: Floats) -> Floats:
-    """Find the highest value that any query can have, shape (K,); 1 if no query has a value."""
+    """Find the highest value that any query can have for each of K measures, shape (K,); 1 if no query has a
+    value."""
     limits: Floats = np.where(np.isnan(values), 0.0, highest).max(axis=0, initial=0.0)
     return np.where(limits > 0, limits, 1.0)
 

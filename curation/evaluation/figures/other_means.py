@@ -40,7 +40,8 @@ class OtherMeans(NamedTuple):
 def compute_other_means(
     scores: RunScores, strata: Facet, figures: Mapping[str, StratumFigures[MeasureFigure]], sealed: bool
 ) -> dict[str, OtherMeans]:
-    """Compute the macro mean, median and worst stratum for each measure; only the median for a total.
+    """Compute the macro mean, median and worst stratum for each measure; a measure that is a total gets only
+    the median.
 
     The macro mean of a sealed part averages only strata with figures, because including other strata would
     reveal the hidden means.
@@ -69,7 +70,7 @@ def _average_strata(scores: RunScores, column: int, strata: Sequence[Mask]) -> E
 
 
 def estimate_macro_mean(strata: Sequence[Floats], highest: float = 1.0) -> Estimate:
-    """Average the means of strata, ignoring strata without a value.
+    """Average the means of the strata with equal weights, ignoring strata without a value.
 
     The macro mean of one stratum is its mean, with the interval of that mean.
 

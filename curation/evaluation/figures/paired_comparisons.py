@@ -37,7 +37,8 @@ _Block = tuple["StratumName | None", Floats]
 
 
 def pair_systems(systems: Sequence[str], baseline: str | None = None) -> list[SystemPair]:
-    """Pair the systems: subtract each earlier system from each later one, or the baseline from each system.
+    """Pair each system with each later one, or the baseline with each system; a difference is the second
+    value minus the first.
 
     Raises
     ------
@@ -97,7 +98,7 @@ def compare_systems(
 
 
 def subtract_pairs(values: Floats, pairs: Sequence[SystemPair]) -> Floats:
-    """Subtract paired systems' values, shape (S, Q) → (Q, P)."""
+    """Compute the differences between the two systems of each of P pairs, shape (S, Q) → (Q, P)."""
     return (values[[system for system, _ in pairs]] - values[[other for _, other in pairs]]).T
 
 

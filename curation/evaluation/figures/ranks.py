@@ -65,7 +65,8 @@ def rank_systems(means: Mapping[str, float], comparisons: Iterable[Comparison]) 
 
 
 def find_groups(order: Sequence[str], pairs: Iterable[tuple[str, str]]) -> list[frozenset[str]]:
-    """Find the largest groups in which no two systems are distinguished, in the order of their members."""
+    """Find the largest groups of systems in which no test distinguishes two systems, in the order of their
+    members."""
     groups = [frozenset(order)]
     for pair in pairs:
         smaller_groups: dict[frozenset[str], None] = {}

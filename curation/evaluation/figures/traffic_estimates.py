@@ -48,7 +48,7 @@ TOO_FEW_DRAWN = f"fewer than {MINIMUM_QUERIES} drawn queries have a value"
 
 
 class _WeightedMean(NamedTuple):
-    """A weighted mean for all searches, without an interval.
+    """A mean weighted by traffic, which estimates the mean over all searches, without an interval.
 
     Attributes
     ----------
@@ -72,7 +72,7 @@ def estimate_traffic_figures(scores: RunScores, drawn: DrawnQueries) -> dict[str
 
 
 def estimate_for_traffic(values: Floats, drawn: DrawnQueries, highest: Floats) -> list[Estimate]:
-    """Estimate the mean of each of P columns for all searches.
+    """Estimate the mean over all searches for each of P columns of values.
 
     Parameters
     ----------
@@ -85,7 +85,7 @@ def estimate_for_traffic(values: Floats, drawn: DrawnQueries, highest: Floats) -
 
 
 def estimate_traffic_differences(differences: Floats, drawn: DrawnQueries) -> list[Estimate]:
-    """Estimate the mean for all searches of each of P columns of differences, shape (Q, P), from −1 to 1 or
+    """Estimate the mean over all searches for each of P columns of differences, shape (Q, P), from −1 to 1 or
     NaN."""
     columns = differences[drawn.queries]
     has_few = intervals.find_most_common(columns)[1] < MIN_DIFFERING
@@ -149,7 +149,7 @@ def _compute_weighted_mean(values: Floats, drawn: DrawnQueries) -> _WeightedMean
 
 
 def _estimate_with_unseen_query(differences: Floats, drawn: DrawnQueries) -> Estimate:
-    """Widen the interval as if one more unseen query had the worst and the best difference.
+    """Widen the intervals as if one more unseen query had the worst or the best difference.
 
     The unseen query differs by as much as the largest difference that was seen, or by 1 without any
     difference, as in `core.statistics.paired_intervals`.
@@ -172,7 +172,7 @@ def _estimate_with_unseen_query(differences: Floats, drawn: DrawnQueries) -> Est
 
 
 def _compute_variance(influence: Floats, drawn: DrawnQueries) -> tuple[float, int]:
-    """Compute the variance of the ratio estimate and its degrees of freedom."""
+    """Compute the variance of the ratio estimate, and the variance's degrees of freedom."""
     strata = _collapse_strata(drawn)
     variance, freedom = 0.0, 0
     for stratum in np.unique(strata):

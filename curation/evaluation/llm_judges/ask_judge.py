@@ -57,7 +57,7 @@ _ANSWER_COLUMNS = (
 
 
 class PairCall(NamedTuple):
-    """A call about a pair, marked as the first or the second such call."""
+    """A call that asks the model to grade a pair, marked as the first or the second call about this pair."""
 
     candidate: Candidate
     call: ModelCall
@@ -83,7 +83,7 @@ class JudgePlan(NamedTuple):
 
     @property
     def sentences(self) -> list[str]:
-        """Say where the pairs would be sent, how many pairs and tokens that is, and what is left out."""
+        """Say to which host the pairs would be sent, how many pairs and tokens, and what is left out."""
         again = sum(item.again for item in self.calls)
         pairs = pluralize(len(self.calls) - again, "pair")
         sentences = [
@@ -98,7 +98,7 @@ class JudgePlan(NamedTuple):
 
 @dataclass(frozen=True)
 class AskedJudge:
-    """A judge's grades after a run.
+    """The outcome of asking a judge: its grades, and what was sent.
 
     Attributes
     ----------
@@ -119,7 +119,7 @@ class AskedJudge:
 
     @property
     def sentences(self) -> list[str]:
-        """Say how many grades and answers without a grade there are, and what was sent."""
+        """Say how many answers have a grade and how many have none, and what was sent to the model."""
         graded = f"{self.judge} graded {pluralize(self.graded, 'pair')}, {self.new:,} of them new or changed."
         sentences = [f"{graded} The grades do not count as votes.", *self.spent.sentences]
         untold = {f"cannot tell: {reason}": count for reason, count in self.cannot_tell.items()}
@@ -130,7 +130,7 @@ class AskedJudge:
 
 
 def plan_judge(store: Store, request: JudgeRequest) -> JudgePlan:
-    """Plan a request's calls without sending anything.
+    """Plan the calls to the model for a request, without sending anything.
 
     Raises
     ------
@@ -195,7 +195,7 @@ OPERATIONS = {
 
 
 def _read_environment(request: JudgeRequest) -> Mapping[str, str]:
-    """Read the environment variables, with the request's model."""
+    """Read the model's settings from the environment variables; the request may name another model."""
     return os.environ if request.model is None else {**os.environ, endpoint.MODEL: request.model}
 
 
@@ -214,7 +214,8 @@ def _name_source(model: str) -> str:
 
 
 def _choose_pairs(store: Store, request: JudgeRequest) -> tuple[list[Candidate], dict[str, int]]:
-    """Choose pairs from the pool, from a release or from a round, excluding pairs of sealed queries."""
+    """Choose the pairs that the judge grades from the pool, from a release or from a round, excluding pairs
+    of sealed queries."""
     left_out: Counter[str] = Counter()
     release = None if request.release is None else load_release(store, request.release)
     with store.reading() as cursor:
@@ -246,7 +247,8 @@ def _choose_pairs(store: Store, request: JudgeRequest) -> tuple[list[Candidate],
 def _make_calls(
     cursor: Cursor, request: JudgeRequest, model: str, guide: Guide, candidates: Sequence[Candidate]
 ) -> tuple[list[PairCall], int]:
-    """Make the first call about each pair, and the second calls; also count the characters left out."""
+    """Make a first call about each pair, and a second call about some pairs; also count the characters left
+    out of documents."""
     rows = cursor.execute(_NORMALISED, [sorted(read_sealed_queries(cursor))]).fetchall()
     sealed = {text for (text,) in rows}
     prompts = [make_judge_prompt(guide, sealed, request.instructions, again) for again in (False, True)]
@@ -269,7 +271,7 @@ def _make_calls(
 def _store_grades(
     store: Store, plan: JudgePlan, spent: call_runs.ModelSpending, author: str, without: Sequence[str]
 ) -> AskedJudge:
-    """Store the grades from the available answers, and count them."""
+    """Store the judge's grades from the model's answers so far, and count them."""
     grades: list[int | None] = []
     cannot_tell: Counter[str] = Counter()
     guide_hash, model = plan.guide.guide_hash, plan.calls[0].call.model

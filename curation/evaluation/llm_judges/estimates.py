@@ -45,7 +45,7 @@ from curation.store import Cursor, Store
 
 @dataclass(frozen=True)
 class JudgedSystem:
-    """Estimates for one system, by measure; measures without a value based on people's grades are left out.
+    """Estimates for one system, by measure; a measure without any value from people's grades is left out.
 
     Attributes
     ----------
@@ -62,7 +62,7 @@ class JudgedSystem:
 
 @dataclass(frozen=True)
 class JudgedEvaluation:
-    """Results for systems on all queries that a judge graded, corrected by people's grades.
+    """Systems' results on all queries that a judge graded, corrected by people's grades.
 
     Attributes
     ----------
@@ -129,7 +129,7 @@ def estimate_with_judge(
 def make_judged_evaluation(
     judge: str, sample: HumanSample, judged: PairGrades, systems: Iterable[JudgedSystem], not_drawn: int = 0
 ) -> JudgedEvaluation:
-    """Count the judge's and people's grades, and add the estimates for systems."""
+    """Combine the systems' estimates with the numbers of grades from the judge and from people."""
     totals = Counter(sample.strata)
     graded = Counter(compress(sample.strata, sample.is_graded.tolist()))
     return JudgedEvaluation(
@@ -147,7 +147,7 @@ def make_judged_evaluation(
 
 
 def refuse_sealed(release: EvaluatedRelease) -> None:
-    """Reject the use of a judge on a sealed part."""
+    """Reject an estimate with a judge's grades on a sealed part."""
     if release.sealed:
         raise RefusedError(
             f"{', '.join(release.sealed)} of the release {release.name!r} is sealed, and a specially "

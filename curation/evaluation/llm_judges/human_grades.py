@@ -77,7 +77,7 @@ class HumanGrades:
 
 
 def read_live_grades(cursor: Cursor) -> HumanGrades:
-    """Read people's grades from the live project, except for queries that a release seals."""
+    """Read people's current grades from the project, except for queries that a release seals."""
     sealed = frozenset(read_sealed_queries(cursor))
     pairs = [pair for pair in read_consensus(cursor).pairs if pair.query_id not in sealed]
     grades = {(pair.query_id, pair.document_id): pair.grade for pair in pairs}
@@ -139,7 +139,8 @@ def read_release_grades(
 
 
 def _read_annotator_grades(release: FrozenRelease, pairs: PairGrades) -> tuple[Grades, dict[str, int]]:
-    """Read annotators' grades of these pairs, except blind duplicates, pilot rounds and older texts."""
+    """Read annotators' grades of these pairs, except grades from blind duplicates, from pilot rounds and for
+    older texts."""
     rounds = {row["round"]: row["kind"] for row in release.rows("rounds")}
     votes: dict[tuple[str, str, str], set[int]] = defaultdict(set)
     for row in release.rows("judgments"):

@@ -37,7 +37,7 @@ NOT_IN_DRAW = "evaluated query that the draw for people did not draw"
 
 
 class HumanSample(NamedTuple):
-    """A population's N queries, sorted by id, and which of them people graded.
+    """A population of N queries, sorted by id, with a mark on the queries that people graded.
 
     Attributes
     ----------
@@ -58,7 +58,7 @@ class HumanSample(NamedTuple):
 
 
 def find_human_sample(cursor: Cursor, release: FrozenRelease, evaluated: Collection[str]) -> HumanSample:
-    """Find the random choice that decided which of a release's queries were graded.
+    """Find the random draw that decided which of a release's queries people graded.
 
     Raises
     ------
@@ -80,8 +80,7 @@ def find_human_sample(cursor: Cursor, release: FrozenRelease, evaluated: Collect
 def _sample_draw(
     cursor: Cursor, release: FrozenRelease, draw: QueryDraw, query_ids: Collection[str]
 ) -> HumanSample:
-    """Make the sample of evaluated queries that a round drew, out of the queries available before the
-    draw."""
+    """Make the sample of evaluated queries that a round drew from the queries available before the draw."""
     ids = tuple(sorted(draw.strata))
     people = draw.drawn.intersection(query_ids)
     in_other_parts = len(draw.drawn) - len(people)
@@ -185,7 +184,8 @@ def _find_top_ups(cursor: Cursor, drawn: Collection[str], frame: Mapping[str, Fr
 
 
 def _refuse_chosen_queries(release: FrozenRelease, drawn: Collection[str], origin: str, way_out: str) -> None:
-    """Reject queries without people's grades, unless the draw or the split left them out."""
+    """Reject queries that lack people's grades, unless the random draw or the split left these queries
+    out."""
     missing = set(drawn).difference(row["query_id"] for row in release.rows("queries"))
     if missing:
         raise RefusedError(

@@ -21,7 +21,8 @@ _LABELS = {measure.name: measure.label for measure in COEFFICIENTS} | {KAPPA: "C
 
 
 class JudgedGrade(NamedTuple):
-    """Among pairs that people gave one grade, the shares that the judge graded lower, the same and higher.
+    """For the pairs to which people gave one grade: the shares that the judge graded lower, the same and
+    higher.
 
     Attributes
     ----------
@@ -81,7 +82,8 @@ class JudgeAgreement:
 
     @property
     def sentences(self) -> list[str]:
-        """Describe the difference of grades, the compared pairs, and the pairs left out."""
+        """Describe in sentences how the judge's grades differ from people's, how many pairs were compared,
+        and how many were left out."""
         counts = self.coverage
         lines = [self.verdict, *self.checks.own.sentences]
         mean, low, high = _show_figure(self.difference)

@@ -1,5 +1,5 @@
-"""Checks of a judge, like those of an annotator: consistency, bias by kind of query, modal grade and length
-bias.
+"""Checks of a judge, like the checks of an annotator: consistency, bias by kind of query, most frequent grade
+and length bias.
 
 A judge's bias is its grade minus people's grade, in steps of the scale. The error that a judge makes at
 people's same grade should not depend on the length of the document. Intervals are by bootstrap over queries.
@@ -50,7 +50,8 @@ GROUP BY query_id ORDER BY query_id
 
 
 class OwnAnswers(NamedTuple):
-    """Checks of a judge's own answers; all are empty if the judge's grades were imported.
+    """Checks that need a judge's answers, such as quotes; all fields are empty if the judge's grades were
+    imported.
 
     Attributes
     ----------
@@ -66,7 +67,8 @@ class OwnAnswers(NamedTuple):
 
     @property
     def sentences(self) -> list[str]:
-        """Say how many quotes are missing from the document, and the answers that quote an instruction."""
+        """Say how many of the judge's quotes are not in the document, and how many answers quote an
+        instruction."""
         sentences = []
         if self.quotes:
             quotes = pluralize(self.quotes, "quote")
@@ -162,7 +164,8 @@ def check_judge(
 
 
 def _correlate_with_length(errors: Floats, human: Ints, lengths: Floats, index: Ints, seed: int) -> Estimate:
-    """Correlate errors with lengths, both as differences from their means at the same human grade."""
+    """Correlate the judge's errors with document lengths, both as differences from their means at the same
+    human grade."""
     counts = np.maximum(1, np.bincount(human))
     error, length = (
         np.round(values - (np.bincount(human, values) / counts)[human], 9) for values in (errors, lengths)
@@ -181,7 +184,8 @@ def _correlate_with_length(errors: Floats, human: Ints, lengths: Floats, index: 
 def _find_biased_group(
     errors: Floats, index: Ints, queries: Sequence[str], types: QueryTypes, seed: int
 ) -> tuple[str, Estimate]:
-    """Find the kind of query whose bias differs most clearly from the bias on the other queries."""
+    """Find the kind of query on which the judge's bias differs most clearly from its bias on the other
+    queries."""
     total = np.stack([np.bincount(index, errors), np.bincount(index)], axis=1).astype(np.float64)
     members = {}
     for kind, groups in types.items():

@@ -159,7 +159,8 @@ def check_judge_name(cursor: Cursor, judge: str) -> None:
 
 
 def _drop_unknown(file: JudgmentFile, skip_unknown: bool, left_out: dict[str, int]) -> list[ImportedJudgment]:
-    """Keep the judgments of queries in the project; a query whose text is only in the file is unknown."""
+    """Keep the judgments of queries that are in the project; a query that only the file contains is
+    unknown."""
     texts = {query.query_id: query.text for query in file.new_queries}
     judgments = [judgment for judgment in file.judgments if judgment.query_id not in texts]
     unknown_count = len(file.judgments) - len(judgments)
@@ -177,7 +178,8 @@ def _drop_unknown(file: JudgmentFile, skip_unknown: bool, left_out: dict[str, in
 
 
 class _ImportPlan(NamedTuple):
-    """The rows to write, the number of new pairs, and the number of pairs outside the pools."""
+    """What an import of a judge's judgments will write: the rows, the number of new pairs, and the number of
+    pairs outside the pools."""
 
     rows: Sequence[tuple[object, ...]]
     new: int

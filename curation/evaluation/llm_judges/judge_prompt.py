@@ -92,7 +92,7 @@ def make_pair_call(
 
 
 def check_answer(answer: str) -> None:
-    """Check that an answer contains a JSON object, so that the model is not asked again.
+    """Check that an answer contains a JSON object; otherwise the model is asked again.
 
     Raises
     ------
@@ -134,7 +134,7 @@ def read_judge_answer(
 
 
 def _make_settings(scale: Sequence[int], seed: int) -> dict[str, Any]:
-    """Make the settings of a call: no randomness, and the answer's form as a JSON schema."""
+    """Make the settings of a call to the model: temperature 0, a seed, and a JSON schema for the answer."""
     text = {"type": "string"}
     fields: dict[str, Any] = {
         "instructions": text,
@@ -154,7 +154,7 @@ def _is_in(quote: Any, source: Sequence[str]) -> bool:
 
 
 def _join_text(nodes: Sequence[Node]) -> str:
-    """Join the text of the drawn elements, with one line per block."""
+    """Join the text of the document elements that annotators see, with one line per block."""
     pieces = []
     for node in nodes:
         if isinstance(node, Element):

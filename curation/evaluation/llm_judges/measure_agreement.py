@@ -146,8 +146,8 @@ def _compare_with_people(
 def match_pairs(
     people: HumanGrades, judgments: Sequence[JudgeJudgment], current_guides: Collection[str]
 ) -> tuple[dict[Pair, int | None], dict[str, int]]:
-    """Map each pair to the judge's grade for the version that people judged, and count the pairs in each
-    case.
+    """Map each pair to the judge's grade for the document version that people judged, and count the pairs
+    that can and cannot be compared, by reason.
 
     A grade is None if the judge could not tell. `JudgeAgreement.coverage` explains the cases.
     """
@@ -187,7 +187,7 @@ def match_pairs(
 def _pair_figures_with_people(
     judge: Mapping[str, Estimate], kappa: Estimate, people: HumanGrades, both: Collection[Pair], seed: int
 ) -> dict[str, tuple[Estimate, Estimate]]:
-    """Put people's agreement with each other next to the judge's agreement, on the same pairs."""
+    """Add people's agreement with each other to the judge's agreement with people, on the same pairs."""
     annotator_grades = people.select_grades(both)
     grade_counts = count_values(annotator_grades, people.scale)
     basis = inter_annotator.find_overlap(grade_counts, annotator_grades.unit_queries)
@@ -200,7 +200,8 @@ def _pair_figures_with_people(
 def _compute_grade_shares(
     both: Mapping[Pair, tuple[int, int]], scale: Sequence[int], seed: int
 ) -> tuple[JudgedGrade, ...]:
-    """Compute the shares of pairs for which the judge's grade is equal, lower or higher."""
+    """Compute, for each human grade, the shares of pairs for which the judge's grade is equal, lower or
+    higher."""
     queries, index = np.unique([query for query, _ in both], return_inverse=True)
     steps = np.searchsorted(scale, np.asarray(list(both.values())))
     count = len(queries)

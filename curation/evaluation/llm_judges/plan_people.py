@@ -1,4 +1,4 @@
-"""Rounds in which people grade pairs because of a judge.
+"""Rounds in which people grade pairs so that a judge's grades can be corrected.
 
 People grade the pools of a stratified random sample of queries (`labeling.rounds.query_draw`), because the
 difference estimate needs queries with known probabilities. Pairs on which the judge and people differ most
@@ -27,7 +27,8 @@ from curation.store import Cursor, Store
 def open_people_rounds(
     store: Store, judge: str, pairs: int, differences: int, layout: RoundRequest, author: str, dry_run: bool
 ) -> list[OpenedRound]:
-    """Open the round that corrects a judge, and the round of differences if there are any.
+    """Open the round whose grades correct a judge, and a second round with the pairs on which the judge and
+    people differ, if any.
 
     Parameters
     ----------
@@ -54,7 +55,7 @@ def open_people_rounds(
 
 
 def _count_queries(cursor: Cursor, pairs: int) -> int:
-    """Count the queries whose pools add up to about this number of pairs; at least one query per stratum."""
+    """Find how many queries have pools of about this many pairs in total; at least one query per stratum."""
     rows, active = read_candidates(cursor)
     sizes = Counter(row.query_id for row in rows if row.content_hash is not None and row.query_id in active)
     frame, _ = read_frame(cursor)

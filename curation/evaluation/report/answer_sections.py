@@ -44,7 +44,8 @@ GRADED_MEASURES = (CORRECTNESS, FAITHFULNESS)
 
 
 def write_support_findings(evaluation: AnswerEvaluation) -> list[str]:
-    """Warn about implausibly low means of support, and state the first systems' scores by a corrected judge.
+    """Warn about implausibly low means of support, and state the first systems' scores from a judge corrected
+    by people.
 
     Means of support count 0 for each query without an answer, and otherwise use only graded answers.
     """
@@ -141,7 +142,7 @@ def _tables_by_facet(evaluation: AnswerEvaluation, measures: Sequence[str]) -> l
 
 
 def keep_weighted_score(measures: Sequence[str]) -> list[str]:
-    """Of the nugget scores, keep only the weighted one, and all other measures."""
+    """Keep only the weighted one of the nugget scores, and all measures that are not nugget scores."""
     return [measure for measure in measures if measure == WEIGHTED or measure not in NUGGET_SCORES]
 
 
@@ -176,7 +177,8 @@ def write_triple_findings(evaluation: Evaluation, answers: AnswerEvaluation) -> 
 
 
 def _collect_triples(evaluation: Evaluation, answers: AnswerEvaluation) -> dict[str, SystemFigures]:
-    """Collect each system's retrieval, answer quality and faithfulness; systems with a run come first."""
+    """Collect each system's retrieval, answer quality and faithfulness scores; systems with a run come
+    first."""
     retrieval = {system.name: system.overall[evaluation.measures[0]] for system in evaluation.runs}
     answer_figures = {system.name: system.overall for system in answers.systems}
     measures = keep_weighted_score(choose_shown_measures(answers))
@@ -190,7 +192,7 @@ def _collect_triples(evaluation: Evaluation, answers: AnswerEvaluation) -> dict[
 
 
 def _choose_graded_measures(shown: Sequence[str]) -> list[str]:
-    """Choose which graded measures get a column; nuggets can replace correctness."""
+    """Choose which measures that people graded get a column; nugget scores can replace correctness."""
     replaced = {CORRECTNESS} if WEIGHTED in shown else set()
     return [measure for measure in GRADED_MEASURES if measure in shown or measure not in replaced]
 

@@ -1,4 +1,4 @@
-"""Report values as text, with intervals and numbers of queries."""
+"""The values of a report as text, with intervals and numbers of queries."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ class _Figure(_Ends, Protocol):
 
 
 def format_interval(figure: _Ends) -> str:
-    """Write a 95 % interval in words; a dash without an interval."""
+    """Write a 95 % interval in words; a dash if there is no interval."""
     if figure.low is None or figure.high is None:
         return "–"
     return f"{format_value(figure.low)}\u00a0to\u00a0{format_value(figure.high)}"
 
 
 def format_figure(figure: _Figure) -> str:
-    """Write a value with its interval; a dash if it is unknown."""
+    """Write a value with its interval; a dash if the value is unknown."""
     if figure.value is None:
         return "–"
     return format_value(figure.value) + ("" if figure.low is None else f" ({format_interval(figure)})")
@@ -64,7 +64,7 @@ def tabulate_measures(caption: str, evaluation: Evaluation, cell: Callable[[Meas
 
 
 def make_mark(name: str, figure: _Figure | None, note: str = "") -> Mark:
-    """Make the mark of a value in a drawing; `note` explains a missing value."""
+    """Make the mark that shows a value in a drawing; `note` explains a missing value."""
     if figure is None or figure.value is None:
         return Mark(name, Estimate(why=note or "no query with a value"))
     return Mark(name, Estimate(figure.value, figure.low, figure.high, why=note))

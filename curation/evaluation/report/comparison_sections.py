@@ -31,7 +31,8 @@ MAX_LISTED_VALUES = 50
 
 
 def write_comparison(evaluation: Evaluation) -> list[Section]:
-    """Compare systems by the first measure: leaderboard, with differences overall and by kind of query."""
+    """Compare systems by the first measure: a leaderboard, and the differences overall and by kind of
+    query."""
     if not evaluation.comparisons:
         return []
     measure = evaluation.comparisons[0].measure
@@ -155,8 +156,8 @@ def _write_facet(evaluation: Evaluation, facet: str) -> Section:
 
 
 def _choose_values(strata: Sequence[Mapping[str, StratumFigures[MeasureFigure]]]) -> tuple[list[str], str]:
-    """Choose the values of a facet to list in tables, and count the other values in a sentence ('' if none
-    are left).
+    """Choose which values of a facet the tables list, and count the remaining values in a sentence ('' if the
+    tables list all).
 
     If a facet has more than `MAX_LISTED_VALUES` values, the values with the most queries and with figures of
     any run are listed.

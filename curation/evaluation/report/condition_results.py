@@ -32,7 +32,8 @@ def write_junit(title: str, conditions: Sequence[CheckedCondition]) -> str:
 
 
 def list_sentences(condition: CheckedCondition) -> list[str]:
-    """List the values that make a condition fail, or all checked values if the condition did not fail."""
+    """List the values that make a `--fail-if` condition fail, or all checked values if the condition did not
+    fail."""
     return [figure.sentence for figure in condition.failed or condition.figures]
 
 

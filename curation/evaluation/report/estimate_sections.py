@@ -52,7 +52,8 @@ def explain_undrawn_pairs(evaluation: JudgedEvaluation) -> str:
 
 
 def _describe_worth(system: JudgedSystem) -> list[str]:
-    """Say for each measure how many queries people would have to grade to do without the judge."""
+    """Say for each measure how many queries people would have to grade for an equally narrow interval without
+    the judge."""
     return [
         f"{system.name}, {measure}: people's grades of {pluralize(figure.sampled, 'query', 'queries')} with "
         f"the judge are worth {figure.sampled + figure.saved:,.0f} queries without the judge."

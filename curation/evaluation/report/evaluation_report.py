@@ -112,7 +112,8 @@ def write_findings(evaluation: Evaluation, answers: AnswerEvaluation | None = No
 
 
 def warn_of_source(evaluation: Evaluation) -> list[str]:
-    """Say that a language model wrote the queries, and how many queries were evaluated separately."""
+    """Say if a language model wrote the evaluated queries, and how many queries of the other kind are
+    evaluated separately."""
     written = say_synthetic(evaluation.synthetic, evaluation.queries) if evaluation.synthetic else ""
     kind = "other" if written else "synthetic"
     left_out = pluralize(evaluation.apart, f"{kind} query is", f"{kind} queries are")

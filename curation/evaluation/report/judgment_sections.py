@@ -58,7 +58,7 @@ def write_judged(evaluation: Evaluation) -> list[Section]:
 
 
 def _bounds_table(evaluation: Evaluation) -> Table:
-    """Show every measure as if no unjudged document were relevant, and as if all were."""
+    """Show every measure as if no unjudged document were relevant, and as if all unjudged documents were."""
 
     def cell(figure: MeasureFigure) -> str:
         if figure.if_none is None or figure.if_all is None:

@@ -9,7 +9,7 @@ from curation.releases.gate_override import mark_name
 
 
 def write_sealed(evaluation: Evaluation) -> list[Section]:
-    """Count the sealed evaluations; no section if none is sealed."""
+    """Say how many evaluations the sealed parts have had; no section if no part is sealed."""
     count = evaluation.sealed_count
     if count is None:
         return []

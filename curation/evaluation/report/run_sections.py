@@ -1,4 +1,4 @@
-"""The report's sections on single systems: results, run files, and recall against words of context."""
+"""The report's sections on each system: results, run files, and recall against words of context."""
 
 from __future__ import annotations
 

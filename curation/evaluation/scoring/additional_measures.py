@@ -31,8 +31,8 @@ from curation.evaluation.scoring.rankings import UNJUDGED, Rankings
 
 
 def compute_measure(measure: Measure, ranking: Rankings, qrels: Qrels, relevant: Ints) -> Floats:
-    """Compute a measure that trec_eval lacks, shape (Q,); the value is meaningless if there is no relevant
-    document.
+    """Compute a measure that trec_eval lacks, shape (Q,); the value of a query without a relevant document is
+    meaningless.
 
     Parameters
     ----------
@@ -78,7 +78,7 @@ def _expected_reciprocal_rank(ranking: Rankings, highest: int, depth: int | None
 
 
 def weigh_unjudged(ranking: Rankings, persistence: float) -> Floats:
-    """Compute how much the unjudged documents in each list could add to its rbp, shape (Q,)."""
+    """Compute how much the unjudged documents in each result list could add to the list's rbp, shape (Q,)."""
     return _weigh(ranking, persistence, ranking.grade == UNJUDGED)
 
 
@@ -96,6 +96,6 @@ def compute_residual(ranking: Rankings, persistence: float) -> Floats:
 
 
 def _weigh(ranking: Rankings, persistence: float, gains: Floats | Mask) -> Floats:
-    """Sum gain times weight over each list, shape (Q,)."""
+    """Sum gain times rbp weight over each result list, shape (Q,)."""
     weights = (1 - persistence) * persistence ** (ranking.rank - 1.0)
     return sum_by_query(ranking.query, weights * gains, len(ranking.returned))

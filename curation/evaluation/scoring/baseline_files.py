@@ -73,13 +73,13 @@ class ExportedIds:
         self.mapped = sum(exported_id != original_id for original_id, exported_id in pairs)
 
     def map_hits(self, hits: Sequence[Hit]) -> dict[str, str]:
-        """Map each hit's document id to its exported id; the release may lack the document."""
+        """Map each hit's document id to its exported id, also for documents that the release lacks."""
         encoded_ids = encode_ids(hit.document_id for hit in hits)
         return {name: self.documents.get(name, encoded) for name, encoded in encoded_ids.items()}
 
 
 def refuse_existing_files(out: Path, names: Sequence[str], ending: str, replace: bool) -> None:
-    """Reject a folder that already has files of these runs, unless they may be replaced."""
+    """Reject a folder that already contains files of these runs, unless these files may be replaced."""
     if out.exists() and not out.is_dir():
         raise InputError("is a file; expected a folder for the runs", path=out)
     paths = [f"{name}{suffix}" for name in names for suffix in (ending, SIDECAR_SUFFIX)]
@@ -164,7 +164,7 @@ def _write_run(
 def _search_each_query(
     system: Retriever, queries: Sequence[Query], depth: int, progress: Progress
 ) -> tuple[list[Sequence[Hit]], list[float]]:
-    """Search for each query separately, and measure each search in seconds."""
+    """Search for each query separately, and measure how many seconds each search takes."""
     lists: list[Sequence[Hit]] = []
     times: list[float] = []
     if not isinstance(system, EngineLists):
@@ -204,7 +204,7 @@ def write_run_lines(query_id: str, hits: Sequence[Hit], tag: str, ids: Mapping[s
 
 
 def write_decreasing_scores(scores: Iterable[float]) -> list[str]:
-    """Convert scores, best first, to the nearest strictly decreasing single-precision numbers."""
+    """Convert scores, highest first, to the nearest single-precision numbers that strictly decrease."""
     texts: list[str] = []
     previous = np.float32(np.inf)
     for score in scores:

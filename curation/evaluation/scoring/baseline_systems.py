@@ -38,8 +38,8 @@ class EngineLists:
         self.lists = {stored.query_id: stored for stored in lists}
 
     def search(self, queries: Sequence[Query], depth: int, progress: Progress = silent) -> list[list[Hit]]:
-        """Implement `Retriever.search`; a broken list becomes empty, and ranks order a list without
-        scores."""
+        """Implement `Retriever.search`; an invalid result list becomes empty, and a list without scores is
+        ordered by rank."""
         hits = []
         for query in queries:
             stored = self.lists[query.query_id]
@@ -127,7 +127,7 @@ def open_engine_searchers(
     say: Callable[[str], object],
     progress: Progress,
 ) -> Iterator[list[Retriever]]:
-    """Yield an engine with its lists, which are kept until the files are written.
+    """Yield an engine with its result lists, which are kept until the run files are written.
 
     An interrupted run therefore continues with the stored lists.
     """
@@ -146,7 +146,8 @@ def open_engine_searchers(
 
 @contextmanager
 def _temporary_project(documents: Sequence[Document], analyzer: Analyzer = PLAIN) -> Iterator[Store]:
-    """Yield a temporary project of documents, for data that a search stores, such as word counts."""
+    """Yield a temporary project with these documents, in which a search can store data such as word
+    counts."""
     with TemporaryDirectory() as folder:
         store = create_store(Path(folder) / "scratch.duckdb")
         try:

@@ -1,4 +1,4 @@
-"""Baseline runs: baseline systems search for a release's queries.
+"""Baseline runs: the results of baseline systems, such as BM25, for a release's queries.
 
 BM25, dense and hybrid search the release's versions of the documents. An engine searches its own documents,
 so its run may hold documents that the release lacks; its seconds are the time of one request for each query.
@@ -197,7 +197,8 @@ def _refuse_engine_documents(release: FrozenRelease, request: BaselineRequest, n
 def _describe_search(
     request: BaselineRequest, release: FrozenRelease, queries: int, documents: int
 ) -> dict[str, Any]:
-    """Describe, for each run's JSON file, everything on which all runs in a request depend."""
+    """Describe everything on which all runs of a request depend; each run's JSON file contains this
+    description."""
     return {
         "release": request.release,
         "release_id": release.row.release_id,

@@ -55,8 +55,8 @@ def map_chunks(
     fields: SplitterFields = SplitterFields(),
     progress: Progress = silent,
 ) -> list[str]:
-    """Find the chunks of a splitter's file in the documents of a release, and write a map of the chunks'
-    ranges.
+    """Find the chunks listed in a splitter's file in the documents of a release, and write a map of the
+    chunks' ranges.
 
     In the map, chunks that were not found have `UNKNOWN` ranges. Returns sentences on the chunks that were
     found and not found.
@@ -117,7 +117,8 @@ def read_chunk_map(path: Path | None) -> dict[str, ChunkLocation]:
 def _read_splitter_rows(
     records: Records, fields: SplitterFields, bodies: PinnedBodies
 ) -> tuple[Ints, list[str], list[str], dict[str, pa.Array]]:
-    """Read the lines, ids and documents of a splitter's chunks, and the columns for `located_chunks`."""
+    """Read the lines, ids and documents of a splitter's chunks, and the columns that `located_chunks`
+    needs."""
     chunk_fields = records.resolve(fields, except_fields=("query", "rank", "score"))
     range_columns = chunk_fields.of_chunks
     if not range_columns:
@@ -145,7 +146,7 @@ def _read_splitter_rows(
 
 
 def _find_fault(chunk_id: str, document_id: str, first_line: int, line: int, bodies: PinnedBodies) -> str:
-    """Explain why a row cannot be mapped, and what to do; '' if the row is usable."""
+    """Explain why a row of a splitter's file cannot be mapped, and what to do; '' if the row is usable."""
     if not chunk_id:
         return "the chunk has no id; give each chunk an id"
     if first_line != line:

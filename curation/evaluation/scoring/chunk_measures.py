@@ -102,7 +102,7 @@ class RankedChunks:
         return int(self.chunks.words.max(initial=0))
 
     def cut_after(self, budget: int) -> RunChunks:
-        """Cut each list after a number of words, and leave out chunks with an unknown range."""
+        """Cut each result list after a number of words, and leave out chunks with an unknown range."""
         chunks, read_words = self.chunks, count_read_words(self.chunks, budget)
         rows = np.flatnonzero((read_words > 0) & (chunks.first_word != UNKNOWN))
         first_word = chunks.first_word[rows]
@@ -119,7 +119,8 @@ class RankedChunks:
         return count_read_words(self.chunks, depth) > 0
 
     def compute_judged_share(self, measure: Measure, queries: int) -> Floats:
-        """Compute the judged share of the chunks that a measure counts, shape (Q,); NaN if it counts none."""
+        """Compute the share of judged chunks among the chunks that a measure counts, shape (Q,); NaN if the
+        measure counts no chunk."""
         is_selected = self.select(measure)
         query = self.chunks.query[is_selected]
         judged = sum_by_query(query, self.judged[is_selected], queries)
@@ -127,7 +128,7 @@ class RankedChunks:
 
 
 def count_read_words(chunks: RunChunks, budget: int) -> Ints:
-    """Count each chunk's words that lie within its list's word budget, shape (C,)."""
+    """Count each chunk's words that lie within the word budget of the chunk's result list, shape (C,)."""
     is_known = chunks.words != UNKNOWN
     words = np.where(is_known, chunks.words, budget)  # a chunk of unknown length ends the list
     before = np.concatenate([[0], np.cumsum(words)])[:-1]
@@ -172,7 +173,7 @@ def compute_chunk_values(measure: Measure, ranked: RankedChunks, queries: int, r
 
 
 def _recall_within(ranked: RankedChunks, budget: int, queries: int, relevant: int) -> Floats:
-    """Compute the recall of evidence within each list's first words, shape (Q,)."""
+    """Compute the recall of evidence within the first `budget` words of each result list, shape (Q,)."""
     chunks, evidence = ranked.cut_after(budget), ranked.evidence
     chunk, pair, characters = _find_new_evidence(chunks, evidence)
     is_relevant = evidence.grade[pair] >= relevant
@@ -181,8 +182,8 @@ def _recall_within(ranked: RankedChunks, budget: int, queries: int, relevant: in
 
 
 def _sum_amounts(chunks: RunChunks, is_selected: Mask, amounts: Ints, unknown: float, queries: int) -> Floats:
-    """Sum the amounts of each query's chunks, shape (Q,); `unknown` if a chunk's number of words is
-    unknown."""
+    """Sum an amount, such as words, over each query's chunks, shape (Q,); `unknown` if a chunk's number of
+    words is unknown."""
     totals = sum_by_query(chunks.query[is_selected], amounts[is_selected], queries)
     totals[chunks.query[is_selected & (chunks.words == UNKNOWN)]] = unknown
     return totals
@@ -217,7 +218,7 @@ def _find_new_evidence(chunks: RunChunks, evidence: EvidenceRanges) -> NewEviden
 
 
 def _expand_ranges(first: Ints, last: Ints) -> tuple[Ints, Ints]:
-    """List every integer in each range, with the range's index.
+    """List every integer in each of several ranges, with the index of its range.
 
     The ranges 3 to 5 and 7 to 8 give the indexes (0, 0, 1) and the integers (3, 4, 7).
     """

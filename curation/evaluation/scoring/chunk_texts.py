@@ -45,7 +45,7 @@ def find_texts(
     bodies: PinnedBodies,
     scored_lists: ScoredLists | None,
 ) -> ChunkRanges:
-    """Find the text of each line in the line's document.
+    """Find where the chunk text of each line of a file occurs in the document that the line names.
 
     A text that was not found has a range of its own length behind the end of its document.
 
@@ -92,7 +92,8 @@ def count_words(column: pa.Array) -> Ints:
 def _find_occurrences(
     document_ids: Sequence[str], texts: Sequence[str], bodies: PinnedBodies
 ) -> list[list[_Occurrence]]:
-    """Find all occurrences of each text in its document; the list is empty if the text is not found."""
+    """Find all occurrences of each chunk text in its document; the list is empty if the document does not
+    contain the text."""
     occurrences: list[list[_Occurrence]] = [[] for _ in texts]
     indexes: dict[str, list[int]] = {}
     for index, document_id in enumerate(document_ids):
@@ -105,7 +106,7 @@ def _find_occurrences(
 
 
 def _end_of_text_before(body: str, start: int) -> int:
-    """Find where the preceding text ends, that is before the white space that precedes a character."""
+    """Find where the text before a character ends: before any white space that precedes the character."""
     while start and body[start - 1].isspace():
         start -= 1
     return start
@@ -114,7 +115,8 @@ def _end_of_text_before(body: str, start: int) -> int:
 def _choose_in_lists(
     pair: Ints, copies: Sequence[_Copy], occurrences: _Occurrences, query: Ints, scores: Floats
 ) -> Ints:
-    """Choose each line's occurrence: the first not taken by a copy above the line in the query's list.
+    """Choose the occurrence for each line: the first that no equal text ranked higher in the query's list has
+    taken.
 
     Texts with fewer occurrences choose first.
     """
@@ -132,7 +134,8 @@ def _choose_in_lists(
 def _choose_in_index(
     pair: Ints, document: Ints, occurrences: _Occurrences, counts: Ints
 ) -> tuple[Ints, Mask]:
-    """Choose each index line's occurrence, and find the lines with only one possible occurrence.
+    """Choose the occurrence for each line of a search index, and find the lines with only one possible
+    occurrence.
 
     Parameters
     ----------
@@ -149,7 +152,7 @@ def _choose_in_index(
 def _choose_in_order(
     pair: Ints, document: Ints, occurrences: _Occurrences, counts: Ints, latest: Ints | None = None
 ) -> tuple[Ints, bool]:
-    """Choose each line's first free occurrence after the document's preceding line.
+    """Choose for each line the first free occurrence after the occurrence of the document's preceding line.
 
     Also return whether every line has a free occurrence.
 

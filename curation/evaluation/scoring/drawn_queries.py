@@ -36,7 +36,7 @@ def find_drawn_queries(
     population: Mapping[str, int],
     design: str | None,
 ) -> DrawnQueries:
-    """Find the queries that represent searches, among Q evaluated queries.
+    """Find which of Q evaluated queries were drawn from the traffic and therefore represent searches.
 
     Parameters
     ----------

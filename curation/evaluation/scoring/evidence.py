@@ -91,5 +91,5 @@ def make_evidence_ranges(
 
 
 def sum_by_query(query: Ints, amounts: Floats | Ints | Mask | None, queries: int) -> Floats:
-    """Sum the amounts of each query, shape (Q,); if no amounts are given, count each query's rows."""
+    """Sum the rows' amounts by query, shape (Q,); if no amounts are given, count each query's rows."""
     return np.bincount(query, amounts, queries).astype(np.float64)

@@ -82,7 +82,7 @@ def list_facet_names(dimensions: Sequence[str], has_map: bool = False) -> tuple[
 
 
 def make_sample_facets(rows: Sequence[Row], dimensions: Sequence[str]) -> dict[str, Facet]:
-    """Divide a release's queries by all facets except the coverage map's facets.
+    """Make a release's facets, except the facets that need the coverage map.
 
     Parameters
     ----------
@@ -141,7 +141,7 @@ def _masks_by_value(rows: Sequence[Row], values: Callable[[Row], Iterable[str]])
 
 
 def _read_column(name: str, row: Row) -> list[str]:
-    """Read a query's value in a column of a qrels file's topics."""
+    """Read a query's value in a column of the topics table of a qrels file."""
     return [row["columns"][name]]
 
 
@@ -166,7 +166,7 @@ def _make_dimension_reader(index: int, count: int) -> Callable[[Row], list[str]]
 
 
 def make_facets(queries: Sequence[Row], part_rows: Callable[[str], Sequence[Row]]) -> dict[str, Facet]:
-    """Divide a release's queries by all facets.
+    """Make all facets by which a release's queries can be divided.
 
     Parameters
     ----------

@@ -186,7 +186,8 @@ class Measure(NamedTuple):
 
     @property
     def summary(self) -> Summary:
-        """Return how the queries' values are combined into the measure's value for a system."""
+        """Return how a system's value for the measure is made from the queries' values: by a mean, a
+        geometric mean or a total."""
         return KINDS[self.kind].summary
 
     @property
@@ -196,7 +197,7 @@ class Measure(NamedTuple):
 
     @property
     def compares(self) -> bool:
-        """Return whether the measure shows, query by query, which of two systems is better."""
+        """Return whether two systems can be compared by the measure query by query."""
         return self.summary == "mean" and self.kind not in ("judged", CONTEXT)
 
 

@@ -41,7 +41,7 @@ def from_mean_scale(measure: Measure, mean: float | None) -> float | None:
 
 
 def summarize_values(measure: Measure, values: Floats) -> float | None:
-    """Summarize a measure over the queries that have a value; None if no query has a value.
+    """Compute a system's value from its queries' values, ignoring NaN; None if no query has a value.
 
     A total of documents is a whole number.
     """

@@ -39,7 +39,7 @@ class PinnedBodies:
             yield document_id, None if document is None else document.body
 
     def find_lengths(self, ids: Sequence[str]) -> Ints:
-        """Return the number of characters of each body, or `OPEN` if a body is unknown."""
+        """Return the number of characters of each document's body, or `OPEN` if a body is unknown."""
         indexes = self._find_indexes(ids)  # reads documents that are not known yet
         return np.array([*self._lengths, OPEN])[indexes]
 
@@ -66,7 +66,8 @@ class PinnedBodies:
         return np.where(is_known, last - first, UNKNOWN), np.where(is_known, first + index, UNKNOWN)
 
     def _read_words_and_bounds(self) -> tuple[Ints, Ints]:
-        """Return where words begin, each document shifted by `OPEN`, and `bounds`.
+        """Return the positions at which words begin, with each document's positions shifted by a multiple of
+        `OPEN`, and `bounds`.
 
         `bounds` have one boundary more than words for each document.
         """
@@ -81,8 +82,8 @@ class PinnedBodies:
         return self._words_and_bounds
 
     def _find_indexes(self, ids: Sequence[str]) -> Ints:
-        """Find the indexes of bodies, reading new documents; an unknown body gets the index after the last
-        one."""
+        """Find the indexes of documents' bodies, after reading new documents; an unknown body gets the index
+        after the last one."""
         missing = {name for name in ids if name not in self._indexes and name in self.hashes}
         for name, body in self.walk(missing):
             self._indexes[name] = len(self._lengths)

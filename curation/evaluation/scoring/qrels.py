@@ -42,7 +42,7 @@ class Qrels:
 
     @cached_property
     def pair(self) -> Ints:
-        """Compute one number for each (query, document); the numbers ascend."""
+        """Compute one number for each (query, document) pair; the numbers are in ascending order."""
         return self.query * len(self.documents) + self.document
 
     @property
@@ -59,7 +59,7 @@ class Qrels:
 
     @cached_property
     def grade_counts(self) -> tuple[Ints, Ints]:
-        """Return the G grades, ascending to the scale's highest, shape (G,), and each query's number of
+        """Return the G grades of the scale in ascending order, shape (G,), and each query's number of
         documents with each grade, shape (Q, G).
         """
         grades = np.unique(np.append(self.grade, self.scale[-1]))
@@ -86,7 +86,7 @@ def make_qrels(
     scale: Iterable[int] = (),
     relevant: int | None = None,
 ) -> Qrels:
-    """Build qrels from rows of (query, document, grade); a negative grade is how TREC marks an unjudged pair.
+    """Build qrels from rows of (query, document, grade); a negative grade marks an unjudged pair, as in TREC.
 
     Parameters
     ----------

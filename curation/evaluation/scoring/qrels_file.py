@@ -130,7 +130,7 @@ def _read_cells(fields: Mapping[str, Any], names: Sequence[str | None]) -> tuple
 
 
 def _make_queries(ids: Sequence[str], topics: Path | None) -> list[dict[str, Any]]:
-    """Make the queries' rows; `columns` has a topic's values in the table's other columns."""
+    """Make a row for each query; its field `columns` has the topic's values in the table's other columns."""
     known, others = ({}, []) if topics is None else _read_topics(topics, ids)
     rows: list[dict[str, Any]] = []
     for query_id in ids:

@@ -164,7 +164,8 @@ def reorder_ties(ranking: Rankings, best: bool, lowest: int) -> Rankings:
 
 
 def order_rows(queries: Ints, scores: Floats, codes: Ints, names: pa.Array) -> tuple[Ints, Ints]:
-    """Sort rows by query, descending score and descending id; return the order and groups of equal scores.
+    """Sort a run's rows by query, descending score and descending document id; return the order and the
+    groups of equal scores.
 
     Parameters
     ----------

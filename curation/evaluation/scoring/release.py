@@ -151,8 +151,8 @@ def read_release(
 
 
 def _choose_source(rows: list[dict[str, Any]], synthetic: bool | None) -> tuple[list[dict[str, Any]], int]:
-    """Choose the synthetic or the other queries, which are never averaged together, and count the queries
-    left out."""
+    """Choose either the synthetic or the other queries, because both are never averaged together, and count
+    the queries left out."""
     of_model = [row for row in rows if row["source"] == SYNTHETIC]
     if synthetic and not of_model:
         raise InputError("No query of these parts was written by a language model.")

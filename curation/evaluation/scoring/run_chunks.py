@@ -83,7 +83,7 @@ class ChunkCounts(NamedTuple):
 
 
 class LocatedChunks(NamedTuple):
-    """The located chunks of C lines, with columns as in `RunChunks`.
+    """The chunks of C lines of a file, located in documents, with columns as in `RunChunks`.
 
     Attributes
     ----------
@@ -155,7 +155,7 @@ def locate_chunks(
 
 
 def locate_id(name: str, ids: Collection[str], chunk_map: Mapping[str, ChunkLocation]) -> ChunkLocation:
-    """Parse an id as a chunk, or as a whole document, in which case the end is `UNKNOWN`."""
+    """Parse an id as a chunk or as a whole document; the end of a whole document is `UNKNOWN`."""
     match = None if name in chunk_map or name in ids else CHUNK_ID.fullmatch(name)
     if match is not None and match[1] in ids:
         return ChunkLocation(match[1], int(match[2]), int(match[3]))
@@ -163,7 +163,8 @@ def locate_id(name: str, ids: Collection[str], chunk_map: Mapping[str, ChunkLoca
 
 
 def warn_of_unsure_ranges(by_text: Mapping[str, bool]) -> str:
-    """Warn that only some of the compared systems have unsure ranges; '' if none or all of them do.
+    """Warn if only some of the compared systems have chunks at uncertain positions in documents; '' if no
+    system or every system does.
 
     Parameters
     ----------
@@ -206,7 +207,8 @@ def _read_offsets(column: pa.Array, line: Ints, name: str, problems: Problems) -
 
 
 def _find_ranges_of_ids(locations: Sequence[ChunkLocation], codes: Ints, lengths: Ints) -> ChunkRanges:
-    """Find the range of each line's id; a chunk without a range gets one beyond the document's end."""
+    """Find the range of characters for each line's chunk id; a chunk without a range gets a range beyond the
+    document's end."""
     columns = [(location.start, location.end, location.places) for location in locations]
     start, end, range_counts = np.array(columns, np.int64).reshape(-1, 3)[codes].T
     is_found = start != UNKNOWN
@@ -224,7 +226,8 @@ def _refuse_wrong_ranges(
     bodies: PinnedBodies,
     problems: Problems,
 ) -> None:
-    """Reject chunks of a different version of their document, and chunks beyond its text."""
+    """Reject chunks from a different version of their document, and chunks that end beyond the document's
+    text."""
     start, end, range_counts = ranges
 
     def note(rows: Ints, describe: Callable[[int], str], way_out: str) -> None:

@@ -75,7 +75,7 @@ class RunScores:
     ties: TieCounts
 
     def of(self, name: str) -> Floats:
-        """Return one measure's values, given its name, shape (Q,)."""
+        """Return the values of the measure with this name, shape (Q,)."""
         return self.values[:, [measure.name for measure in self.measures].index(name)]
 
 
@@ -129,7 +129,8 @@ def _compute_reordered_values(
 
 
 def average_scores(runs: Sequence[RunScores]) -> RunScores:
-    """Average the scores of one system's runs, query by query; ties and returned documents are summed."""
+    """Average the scores of one system's runs, query by query; the counts of ties and of returned documents
+    are summed."""
     if len(runs) == 1:
         return runs[0]
     means = {field: np.mean([getattr(run, field) for run in runs], axis=0) for field in SCORE_FIELDS}
@@ -193,7 +194,7 @@ def _compute_residuals(ranking: Rankings, measures: Sequence[Measure]) -> Floats
 
 
 def explain_reversed_bounds(bounds: Iterable[tuple[float | None, float | None]]) -> str:
-    """Explain why a mean is lower if all unjudged documents are relevant; '' if none is.
+    """Explain why a mean is lower if all unjudged documents are relevant than if none are; '' if no mean is.
 
     Parameters
     ----------
@@ -234,7 +235,7 @@ def compute_unjudged_bounds(
 
 
 def _compute_regraded_values(measure: Measure, ranking: Rankings, qrels: Qrels, regraded: Ints) -> Floats:
-    """Compute the values of a measure that trec_eval lacks, giving these documents the highest grade."""
+    """Compute the values of a measure that trec_eval lacks, as if these documents had the highest grade."""
     grade = ranking.grade.copy()
     grade[regraded] = qrels.scale[-1]
     added = np.bincount(ranking.query[regraded], minlength=len(ranking.returned))

@@ -133,7 +133,7 @@ def open_run_file(source: SystemFile, options: ReadingOptions, progress: Progres
 
 
 class _RunLines(NamedTuple):
-    """The N lines of a run file that belong to evaluated queries.
+    """The N lines of a run file that are about evaluated queries.
 
     Attributes
     ----------
@@ -153,7 +153,7 @@ class _RunLines(NamedTuple):
 
     @property
     def pair_codes(self) -> Ints:
-        """Compute one number for each (query, document), shape (N,)."""
+        """Compute one number for each line's (query, document) pair, shape (N,)."""
         codes = to_ints(self.documents.indices)
         return self.query * (int(codes.max(initial=0)) + 1) + codes
 
@@ -175,7 +175,7 @@ class _SystemRunReader:
         self._query_indexes = {query: index for index, query in enumerate(release.qrels.query_ids)}
 
     def read(self, name: str) -> SystemRun:
-        """Read the run, giving the system this name."""
+        """Read the run from its file, and give the system this name."""
         lines = self._select_evaluated_lines(self._lines.columns() or self._read_lines())
         unknown_names.refuse_similar_names(
             UNKNOWN_QUERY, self._unknown_queries, self._release.known.alike, self._problems
@@ -356,7 +356,7 @@ class _SystemRunReader:
 
 
 def _find_repeated_chunks(lines: _RunLines, located: LocatedChunks) -> Ints:
-    """Find the lines whose chunk also occurs on a better line in the query's list."""
+    """Find the lines whose chunk also occurs at a better rank in the query's list."""
     chunk_codes = lines.pair_codes * OPEN + located.start
     if np.diff(np.sort(chunk_codes)).all():  # codes may overflow, and then different chunks look alike
         return np.zeros(0, np.int64)
@@ -369,7 +369,7 @@ def _find_repeated_chunks(lines: _RunLines, located: LocatedChunks) -> Ints:
 
 
 def _count_queries_against_scores(lines: _RunLines) -> int:
-    """Count the queries in which a document has a higher score than one ranked above it."""
+    """Count the queries in which a document has a higher score than a document ranked above it."""
     if lines.ranks is None:
         return 0
     order = np.lexsort((lines.ranks, lines.query))

@@ -63,7 +63,8 @@ def add_highest_grades(judged: JudgedRanks, query: Ints, rank: Ints) -> JudgedRa
 
 
 def compute_measures(measures: Sequence[Measure], qrels: Qrels, judged: JudgedRanks) -> Floats:
-    """Compute trec_eval's measures, shape (Q, M); 0 where the run lacks a query or no document is relevant.
+    """Compute trec_eval's measures, shape (Q, M); 0 where the run lacks a query or the query has no relevant
+    document.
 
     Parameters
     ----------
@@ -99,11 +100,12 @@ class _RelevantRanks(NamedTuple):
     irrelevant: Ints
 
     def total(self, amounts: Floats | None = None) -> Floats:
-        """Sum the amounts of each query's ranks, by default 1 for each rank, shape (Q,)."""
+        """Sum the amounts of each query's relevant documents, by default 1 for each, shape (Q,)."""
         return sum_by_query(self.query, amounts, len(self.relevant))
 
     def down_to(self, depth: Ints | int | None) -> _RelevantRanks:
-        """Keep the ranks down to a depth, which can differ by query; None keeps the whole list."""
+        """Keep the relevant documents' ranks down to a depth, which can differ by query; None keeps the whole
+        list."""
         if depth is None:
             return self
         is_kept = self.rank <= np.broadcast_to(depth, self.relevant.shape)[self.query]
@@ -174,7 +176,7 @@ _BINARY: dict[str, Callable[[_RelevantRanks, Measure], Floats]] = {
 
 
 def _ndcg(judged: JudgedRanks, measure: Measure) -> Floats:
-    """Compute nDCG; both sums run from the top down, so that the best order scores exactly 1."""
+    """Compute nDCG; both sums add the ranks from the top down, so that the best order scores exactly 1."""
     is_counted = slice(None) if measure.depth is None else judged.rank <= measure.depth
     gains = _gains(judged.grade[is_counted], measure)
     discounted = gains / np.log2(judged.rank[is_counted] + 1)
