@@ -85,7 +85,8 @@ def import_traffic_command(
     path: Annotated[
         str | None,
         Argument(
-            help=f"A log of queries: {RECORDS}, or UBI. A folder of log files counts as one log.",
+            help=f"A log of queries: {RECORDS}; UBI; or the log of a web server or a search engine. A "
+            "folder of log files counts as one log.",
             show_default=False,
         ),
     ] = None,
@@ -116,6 +117,7 @@ def import_traffic_command(
     Examples:
       goldgrade import traffic queries.csv --map query=q --map time=asked_at --map count=n
       goldgrade import traffic ubi_queries.json.gz
+      goldgrade import traffic /var/log/nginx/access.log
       goldgrade import traffic shop-logs/searches --map session=visitor
       goldgrade import traffic excite-small.log --no-header --columns session,time,query
       goldgrade import traffic us-shop.csv --map time=asked_on --date-order mdy

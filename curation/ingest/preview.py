@@ -80,7 +80,8 @@ def preview_file(request: ImportRequest) -> FilePreview:
                 lines.extend(tuple(map(shorten_cell, row)) for row in islice(run, PREVIEWED_ROWS))
             return FilePreview(run.format, layout.encoding, (), tuple(RunRow._fields), lines, {})
         layout = layout._replace(format=run.format.removeprefix("ranx-"))
-    records = Records(path, layout, judged=_DIVIDES_JUDGMENTS.get(request.what))
+    judged, is_log = _DIVIDES_JUDGMENTS.get(request.what), request.what == "traffic"
+    records = Records(path, layout, judged=judged, is_log=is_log)
     columns, cells = records.columns, list[list[str]]()
     with suppress(InputError):  # the dry run reports the problems of the lines
         for record in islice(records, SAMPLED_ROWS if request.what == "corpus" else PREVIEWED_ROWS):

@@ -184,20 +184,23 @@ class TrafficFields(FileColumns):
 
     query: str | None = file_column(
         "Query",
-        ("user_query", "query", "search_term", "q", "text", "question"),
+        ("user_query", "query", "search_term", "search", "q", "text", "question"),
         "the queries",
         proposed=("keyword", "keywords", "term"),
     )
     time: str | None = file_column(
         "Time",
-        ("time", "timestamp", "last_searched", "last_searched_at"),
+        ("time", "timestamp", "last_searched", "last_searched_at", "event_timestamp"),
         proposed=("date", "datetime", "created_at"),
     )
     segment: str | None = file_column("Segment, such as a shop", ("segment", "application"))
     session: str | None = file_column(
-        "Session or user", ("session", "session_id", "client_id", "user", "user_id")
+        "Session or user",
+        ("session", "session_id", "client_id", "user", "user_id", "user_token", "user_pseudo_id"),
     )
-    count: str | None = file_column("Count", ("count", "searches", "frequency"), proposed=("n",))
+    count: str | None = file_column(
+        "Count", ("count", "searches", "frequency", "event_count"), proposed=("n",)
+    )
     metadata: tuple[str, ...] = file_column("Further fields to keep", several=True)
     date_order: str | None = None
 

@@ -14,10 +14,11 @@ from curation.ingest.readers import trec
 from curation.ingest.readers.document_files.listing import holds_documents
 from curation.ingest.readers.lines import read_lines
 from curation.ingest.readers.problems import Problems
+from curation.ingest.readers.query_logs import parse_log_line
 from curation.ingest.readers.text_tables import QRELS_COLUMNS, find_separator
 from curation.ingest.readers.values import parse_whole_number
 
-FORMATS = ("jsonl", "csv", "tsv", "parquet", "xlsx", "qrels", "trec", "smart")
+FORMATS = ("jsonl", "csv", "tsv", "parquet", "xlsx", "qrels", "trec", "smart", "log")
 SUFFIXES = {
     **dict.fromkeys((".jsonl", ".ndjson", ".json"), "jsonl"),
     **dict.fromkeys((".tsv", ".tab"), "tsv"),
@@ -118,6 +119,8 @@ def _detect_format(path: Path, layout: FileLayout) -> str | None:
         return "trec"
     if start[0].startswith(".I"):
         return "smart"
+    if layout.columns is None and any(map(parse_log_line, start)):
+        return "log"
     if start[0].lstrip().startswith(("{", "[")):
         return "jsonl"
     if layout.columns is not None and len(layout.columns) == 1:

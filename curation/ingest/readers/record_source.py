@@ -1,8 +1,9 @@
 """Reading of a file's records in any format, before the import chooses the columns for its fields.
 
 Formats: 'jsonl' (BEIR's too, and JSON as one text), 'csv', 'tsv', 'parquet', 'xlsx', 'qrels' (TREC's four
-columns), and formats of old tools: 'trec' (documents or topics), 'smart'. The file's name or beginning shows
-the format. Text files may be gzipped. The format 'document-files' is a folder or an archive of documents.
+columns), formats of old tools: 'trec' (documents or topics), 'smart', and 'log' (lines of query logs). The
+file's name or beginning shows the format. Text files may be gzipped. The format 'document-files' is a folder
+or an archive of documents.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import partial
-from itertools import starmap
+from itertools import chain, starmap
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -19,6 +20,7 @@ from curation.ingest.readers.formats import DOCUMENT_FILES, FileLayout, check_la
 from curation.ingest.readers.json_records import read_json_rows
 from curation.ingest.readers.lines import check_file, clean_value, read_lines
 from curation.ingest.readers.problems import Problems
+from curation.ingest.readers.query_logs import LogForm, find_log_form, read_log_lines
 from curation.ingest.readers.sheets import read_sheet_rows
 from curation.ingest.readers.smart import read_smart_rows
 from curation.ingest.readers.text_tables import TextTable, read_qrels_rows
@@ -28,7 +30,7 @@ from curation.ingest.readers.trec import read_trec_rows
 if TYPE_CHECKING:
     from curation.ingest.readers.parquet import ParquetTable
 
-CLASSIC_ROWS = {"trec": read_trec_rows, "smart": read_smart_rows}
+CLASSIC_ROWS = {"trec": read_trec_rows, "smart": read_smart_rows, "log": read_log_lines}
 """Function for each format that yields (line, fields) for each record, and collects problems."""
 FIRST_RECORDS = 100
 """Number of records that are read before the columns are chosen."""
@@ -54,17 +56,20 @@ class RecordSource:
     replaced: number of characters that were replaced by U+FFFD, by kind.
     text_table: rows of a CSV or TSV file; None for other formats.
     parquet: rows of a Parquet file; None for other formats.
+    log_form: function that reads the records of a tool's query log; None for other records.
 
     Parameters
     ----------
-    judged: see `records.Records`.
+    judged, is_log: see `records.Records`.
 
     Raises
     ------
     InputError: the file cannot be read or has an unknown format, or the layout does not suit the format.
     """
 
-    def __init__(self, path: Path, layout: FileLayout, judged: bool | None, problems: Problems) -> None:
+    def __init__(
+        self, path: Path, layout: FileLayout, judged: bool | None, is_log: bool, problems: Problems
+    ) -> None:
         self.folder = FolderRemarks()
         if layout.format == DOCUMENT_FILES:
             self.format, problems.names = DOCUMENT_FILES, self.folder.names
@@ -77,9 +82,11 @@ class RecordSource:
         self.replaced: Counter[str] = Counter()
         self.text_table: TextTable | None = None
         self.parquet: ParquetTable | None = None
+        self.log_form: LogForm | None = None
         self._path = path
         self._layout = layout
         self._judged = judged
+        self._is_log = is_log
         self._problems = problems
 
     def read(self) -> Iterator[Record]:
@@ -106,7 +113,7 @@ class RecordSource:
         if self.format == "qrels":
             return starmap(Record, read_qrels_rows(lines, self._problems))
         self.text_table = TextTable(lines, self.format == "csv", self._layout.columns, self._problems)
-        return starmap(Record, self.text_table)
+        return self._divide_log(starmap(Record, self.text_table))
 
     def read_parquet(self, columns: Sequence[str] | None) -> Iterator[Record]:
         """Return all records of a Parquet file with values of these columns; None stands for all columns."""
@@ -116,7 +123,7 @@ class RecordSource:
     def _divide_records(self, rows: Iterator[Record]) -> Iterator[Record]:
         """Yield the records, dividing each record with several judgments as requested by `judged`."""
         if self._judged is None:
-            yield from rows
+            yield from self._divide_log(rows)
             return
         for line, fields in rows:
             source = fields.get("_source")
@@ -127,3 +134,14 @@ class RecordSource:
             except UnlikeFormatError as error:
                 problem = f"has the keys of {error}, but another structure"
                 self._problems.add(line, problem, "Export it again.")
+
+    def _divide_log(self, rows: Iterator[Record]) -> Iterator[Record]:
+        """Yield the records of a query log, whose first record shows which tool wrote the log."""
+        first = next(rows, None) if self._is_log else None
+        self.log_form = find_log_form(first.fields) if first else None
+        rows = chain([first] if first else [], rows)
+        if self.log_form is None:
+            yield from rows
+            return
+        for line, fields in rows:
+            yield from (Record(line, inner) for inner in self.log_form(fields))

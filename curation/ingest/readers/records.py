@@ -54,6 +54,7 @@ class Records:
     ----------
     judged: how to read records with several judgments (`ingest.readers.tool_records`): True yields each
     judgment as a record, False yields the query or pair once, and None does not divide records.
+    is_log: whether the file is a query log, which a tool may have written (`ingest.readers.query_logs`).
 
     Raises
     ------
@@ -66,13 +67,14 @@ class Records:
         layout: FileLayout | None = None,
         progress: Progress = silent,
         judged: bool | None = None,
+        is_log: bool = False,
     ) -> None:
         self.problems = Problems(path)
         self._layout = find_layout(path, layout or FileLayout())
         self._path = path
         self._progress = progress
         self._judged = judged
-        self._rows = RecordSource(path, self._layout, judged, self.problems)
+        self._rows = RecordSource(path, self._layout, judged, is_log, self.problems)
         self.format = self._rows.format
         is_beir = path.name.removesuffix(".gz") in ("corpus.jsonl", "queries.jsonl")
         self.source = "/".join(path.parts[-2:]) if is_beir else path.name
@@ -110,6 +112,11 @@ class Records:
     def unit(self) -> str:
         """Return the noun for a record's number: 'line', 'row' or 'entry'."""
         return self.problems.unit
+
+    @property
+    def why_empty(self) -> str:
+        """Return the reason for leaving out a record without a query."""
+        return "no search" if self.format == "log" or self._rows.log_form else "empty query"
 
     @property
     def folder(self) -> FolderRemarks:
@@ -154,7 +161,8 @@ class Records:
                     self._refuse_objects(field.option, column)
         other_columns = tuple(name for name in self.columns if name not in self._grade_copies)
         has_only_names = self._checker.options.keys() <= self._names.keys()
-        if fields.reads_nothing_else and self._judged is None and has_only_names:
+        is_divided = self._judged is not None or self._rows.log_form is not None
+        if fields.reads_nothing_else and not is_divided and has_only_names:
             self._needed = tuple(self._checker.options)
         if self._object_path and hasattr(fields, "inside"):
             found_columns["inside"] = self._object_path
@@ -248,7 +256,7 @@ class Records:
         self._progress(f"reading {self._path.name}", count, total)
 
     def __iter__(self) -> Iterator[Record]:
-        if self.format != "jsonl":
+        if self.format not in ("jsonl", "log"):
             self._refuse_unseen()
         if self._is_refused:
             self.problems.check()

@@ -23,6 +23,7 @@ Row = tuple[int, dict[str, Any]]
 _SEPARATOR = re.compile(r'\s*"?sep=([^"\r\n])"?\s*', re.IGNORECASE)
 
 _DELIMITERS = ",;\t|"
+_NO_VALUE = re.compile(r'^"?\(not set\)"?,|,"?Grand total"?\s*$')
 _QUEPID_HEADER = ("query", "docid", "rating")
 """Header of an exported case of the tool Quepid, in which a query without ratings is a line of one cell."""
 
@@ -59,6 +60,8 @@ class TextTable:
 
     def __iter__(self) -> Iterator[Row]:
         beginning = _read_up_to_text(self._lines)
+        if self._is_csv and beginning and beginning[-1].startswith("# ---"):
+            beginning, self._lines = _skip_comments([*beginning, *self._lines])
         mark = find_separator(beginning[-1]) if beginning else ""
         if mark:
             beginning[-1] = "\n"
@@ -120,6 +123,17 @@ def _read_up_to_text(lines: Iterator[str]) -> list[str]:
         if line.strip():
             break
     return first_lines
+
+
+def _skip_comments(lines: list[str]) -> tuple[list[str], Iterator[str]]:
+    """Return the lines up to the last table's header, and the rows of this table.
+
+    Google Analytics writes comments before each table of a CSV file. The comments become blank lines, and so
+    do the rows of the total and of unknown values.
+    """
+    comments = max(number for number, line in enumerate(lines, 1) if line.startswith("#"))
+    table = iter(["\n" if _NO_VALUE.search(line) else line for line in lines[comments:]])
+    return ["\n"] * comments + _read_up_to_text(table), table
 
 
 def _find_delimiter(first: str, columns: Sequence[str] | None) -> str:

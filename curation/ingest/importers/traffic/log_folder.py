@@ -124,7 +124,7 @@ def import_log_folder(
     with tempfile.TemporaryDirectory(prefix="goldgrade-") as temporary:
         paths = [Path(temporary) / f"{number}.parquet" for number in range(len(new_files))]
         for file, path in zip(new_files, paths, strict=True):
-            records = Records(files[file.name], layout, progress)
+            records = Records(files[file.name], layout, progress, is_log=True)
             columns = _choose_fields(records, requested, columns)
             # A session may continue in another file, so rules about sessions wait until all rows are stored.
             table, counted = clean_log(records, columns, import_id, rules.without_sessions, key, counts.lines)

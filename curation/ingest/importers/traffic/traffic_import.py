@@ -9,6 +9,7 @@ of the file's content, fields and rules; a second import with the same id change
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, field, replace
@@ -56,6 +57,13 @@ BATCH = 1_000_000  # number of rows that are written together
 _DELETE_KNOWN = f"DELETE FROM traffic WHERE (import_id, line) IN ({KNOWN_ROWS})"  # noqa: S608  from above
 _METADATA = "--map metadata"
 _SESSIONS = next(field.usual_names for field in file_fields(TrafficFields) if field.name == "session")
+_ALIKE = {
+    "time": re.compile(r"time|date|day|when|(?:^|_)(?:at|ts)$", re.IGNORECASE),
+    "session": re.compile(
+        r"session|visit|user|client|cookie|device|token|anonym|(?:^|[._])(?:ip|u?id)$", re.IGNORECASE
+    ),
+}
+"""Patterns of names that look like a field that cleaning needs."""
 _NEWER_FIELDS = ("metadata", "date_order")
 """Fields that count for the id of an import only if a person uses them, so that older imports keep their ids.
 """
@@ -113,7 +121,8 @@ class TrafficImport:
     @property
     def outcome(self) -> ImportOutcome:
         """Return the outcome of the import."""
-        summary = "Imported the log." if self.is_new else "Nothing changed: the project already has this log."
+        summary = "Imported the log" if self.is_new else "Nothing changed: the project already has this log"
+        summary += f"{self._describe_missing_fields()}."
         figures = {"queries asked": self.traffic, "rows": self.rows, "distinct queries": self.queries}
         figures |= {"sessions": self.sessions, "segments": self.segments}
         remarks = [describe_fields(self.fields), *self._file_remarks()]
@@ -122,6 +131,17 @@ class TrafficImport:
         remarks += [*self._time_remarks(), *describe_personal_data(self.personal, "rows", "not stored")]
         remarks += describe_replaced(self.replaced)
         return ImportOutcome(self.is_new, summary, "rows", figures, self.left_out, remarks)
+
+    def _describe_missing_fields(self) -> str:
+        """Return what the log lacks for its cleaning, and fields that look like it; '' if it has all."""
+        missing = [name for name in _ALIKE if getattr(self.fields, name) is None]
+        alike = {name: [*filter(_ALIKE[name].search, self.fields.unused)][:MAX_NAMES] for name in missing}
+        hints = [f"--map {name}={column}" for name, columns in alike.items() for column in columns]
+        hint = f" (if a field has it: {', '.join(hints)})" if hints else ""
+        lacks = (
+            f", but found no {' and no '.join(missing)}{hint}, so turned pages and robots count as queries"
+        )
+        return lacks if missing else ""
 
     def _file_remarks(self) -> Iterator[str]:
         if self.files:
@@ -169,7 +189,7 @@ def import_traffic(
     """
     rules = rules or CleaningRules()
     check_date_order(fields.date_order if fields else None)
-    records = Records(path, layout, progress)
+    records = Records(path, layout, progress, is_log=True)
     used = choose_columns(records, fields or TrafficFields())
     import_id = _make_id(path, records.format, layout or FileLayout(), used, rules)
     with store.reading() as cursor:
@@ -296,7 +316,7 @@ def clean_log(
     personal = count_personal_data(
         [(log.texts.rows, texts.personal), (log.segments.rows, in_segments), (log.metadata.rows, in_metadata)]
     )
-    empty = Counter({"empty query": log.empty})
+    empty = Counter({records.why_empty: log.empty})
     counts = LogCounts(
         lines=int(log.lines[-1]) if len(log.lines) else 0,
         traffic=log.traffic,
