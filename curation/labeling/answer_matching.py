@@ -1,4 +1,5 @@
-"""The rule by which two answers agree: an exact match, or a high token F1 with the same numbers.
+"""The rule that decides whether two written answers agree: an exact match, or a high token F1 and the same
+numbers.
 
 Both measures compare texts without case, punctuation, the English articles and extra white space, as SQuAD
 does. SQuAD leaves out ASCII punctuation and splits words at spaces. This module leaves out all Unicode
@@ -62,7 +63,7 @@ class AnswerOutcome(NamedTuple):
 
 
 def normalise_answer(text: str) -> str:
-    """Normalise a text for comparison."""
+    """Normalise an answer's text, so that answers can be compared."""
     bare = "".join(letter for letter in fold(text) if not _is_punctuation(letter))
     return " ".join(_ARTICLES.sub(" ", bare).split())
 
@@ -160,7 +161,8 @@ def _is_punctuation(letter: str) -> bool:
 
 
 def _frequency_rank(counts: Mapping[str, int]) -> Callable[[str], tuple[int, int, str]]:
-    """Return a sort key for texts: the most frequent text first, then the shortest."""
+    """Return a sort key for texts that puts the most frequent text first, and the shortest first among
+    equally frequent texts."""
     return lambda text: (-counts[text], len(text), text)
 
 

@@ -32,7 +32,7 @@ EVIDENCE_WAY_OUT = (
 
 
 class ImportInputs(NamedTuple):
-    """Stored rows that an import plan needs: the file's annotators, pairs and documents.
+    """The stored rows that an import plan needs, about the annotators, pairs and documents in the file.
 
     bodies: version → body of the documents with evidence.
     marks: presentation → characters that the annotator marked last.
@@ -161,8 +161,8 @@ def _choose_stored_targets(
 
 
 def _choose_target(targets: Sequence[_Target], content_hash: str, about: str | None) -> _Target | None:
-    """Choose the presentation to answer: the last one answered, otherwise an open one; None if there are
-    none."""
+    """Choose the presentation that an imported judgment answers: the last answered one, otherwise an open
+    one; None if there is no presentation."""
     current = [target for target in targets if target.content_hash == content_hash]
     earlier = [target for target in targets if target.content_hash != content_hash]
     candidates = {CURRENT: current, EARLIER: earlier or current}.get(about or "", targets)
@@ -170,8 +170,8 @@ def _choose_target(targets: Sequence[_Target], content_hash: str, about: str | N
 
 
 def _choose_text(targets: Sequence[_Target], content_hash: str, about: str | None) -> str:
-    """Choose the version to which a judgment without a presentation refers: one shown before, otherwise the
-    corpus's version."""
+    """Choose the document version of a judgment without a presentation: a version that the annotator was
+    shown before, otherwise the corpus's version."""
     target = _choose_target(targets, content_hash, about)
     return content_hash if target is None else target.content_hash
 
@@ -338,7 +338,8 @@ def _make_client_key(target: _Target, grade: int | None, *revision: int) -> str:
 
 
 def _is_imported(target: _Target, last_keys: Mapping[tuple[str, int], str]) -> bool:
-    """Return whether the last answer came from a file rather than from the screen."""
+    """Return whether the last answer to a presentation came from a file rather than from the grading
+    screen."""
     revision = target.next_revision
     keys = (_make_client_key(target, target.grade), _make_client_key(target, target.grade, revision - 1))
     return target.answered and last_keys.get((target.presentation_id, revision)) in keys

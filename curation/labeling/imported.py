@@ -1,4 +1,4 @@
-"""Import of judgments from a file, each as the answer to a presentation.
+"""Import of judgments from a file: each judgment is stored as the answer to a presentation.
 
 If an annotator has an open presentation of the judged pair, the imported judgment answers that presentation.
 All other judgments get presentations in a round of kind 'imported', named after the source. Imported

@@ -1,4 +1,4 @@
-"""A file of pairs to be judged outside the app.
+"""A file of unjudged pairs that people judge outside the app.
 
 The file holds the pairs that a new round would show: unjudged candidates of the current queries that are in
 no round. Like the grading screen, the file is blind: it has no rank, score, system or mark of a random
@@ -32,7 +32,7 @@ TEXTS = ("whole", "excerpt")
 
 
 class WrittenPairs(NamedTuple):
-    """The path of a written pairs file, with its numbers of queries and pairs.
+    """The result of writing a pairs file: its path, and its numbers of queries and pairs.
 
     Attributes
     ----------
@@ -48,7 +48,7 @@ class WrittenPairs(NamedTuple):
 def export_pairs(
     store: Store, path: Path, seed: int = 0, text: str = "whole", author: str = COMMAND_LINE
 ) -> WrittenPairs:
-    """Write the pairs to a new file with the columns `COLUMNS`, as CSV or JSON lines depending on its
+    """Write the unjudged pairs to a new file with the columns `COLUMNS`, as CSV or JSON lines by the file's
     extension.
 
     Parameters

@@ -1,1 +1,2 @@
-"""Queries: the choice of queries to judge, their tags, and the regions of the corpus that they test."""
+"""Queries: which queries people judge, the queries' tags, and the regions of the corpus that the queries
+test."""

@@ -58,7 +58,7 @@ class ProjectText(NamedTuple):
 
 
 class ContaminationReport(NamedTuple):
-    """The project's texts that occur in a file.
+    """The report on which of the project's texts occur in a file of training data.
 
     Attributes
     ----------
@@ -73,7 +73,7 @@ class ContaminationReport(NamedTuple):
 
     @property
     def sentences(self) -> list[str]:
-        """Count the queries whose text, answer or document occurs in the file."""
+        """Say how many queries have a text, an answer or a relevant document that occurs in the file."""
         exactly = len({text.query_id for text, similarity in self.found if similarity == 1})
         kinds = Counter(what for _, what in {text[:2] for text, _ in self.found})
         counts = ", ".join(f"{kinds[what]:,} by {what}" for what in (QUERY, ANSWER, DOCUMENT))
@@ -88,7 +88,7 @@ class ContaminationReport(NamedTuple):
 
     @property
     def tables(self) -> tuple[Table, ...]:
-        """List the texts that occur in the file."""
+        """Make a table of the project's texts that occur in the file."""
         rows = tuple(
             (QueryName(text.text[:EXCERPT], text.query_id), text.what, text.document_id or "", similarity)
             for text, similarity in self.found
@@ -136,7 +136,7 @@ def _read_texts(cursor: Cursor) -> tuple[list[ProjectText], int]:
 
 
 def _find_similarities(texts: Sequence[ProjectText], path: Path, progress: Progress) -> dict[int, float]:
-    """Find each text's highest similarity, by its index, to the texts in the file."""
+    """Find each text's highest similarity to the texts in the file, by the text's index."""
     similarities: defaultdict[int, float] = defaultdict(float)
     words_of = [tuple(split_words(text.text)) for text in texts]
     starts: defaultdict[tuple[str, ...], list[int]] = defaultdict(list)

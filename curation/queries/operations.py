@@ -1,4 +1,5 @@
-"""Operations on queries: tag queries by rules, measure coverage, and have a model write questions."""
+"""Operations on queries: tagging by rules, measuring coverage, and having a language model write
+questions."""
 
 from __future__ import annotations
 

@@ -29,7 +29,7 @@ def read_retired_queries(cursor: Cursor) -> dict[str, str]:
 
 
 def set_aside(store: Store, query_ids: Sequence[str], reason: str | None, author: str = COMMAND_LINE) -> None:
-    """Leave queries out of further rounds and of the next release; with the reason None, put them back.
+    """Leave queries out of new rounds and of the next release; if the reason is None, put the queries back.
 
     Raises
     ------
@@ -51,7 +51,7 @@ def retire_query(cursor: Cursor, query_id: str, reason: str, author: str = COMMA
 
 
 def return_query(cursor: Cursor, query_id: str, reason: str, author: str = COMMAND_LINE) -> bool:
-    """Put a retired query back into the set, and return False if the query was not retired."""
+    """Put a retired query back into the gold set, and return False if the query was not retired."""
     return _write_retirement(cursor, query_id, False, reason, author)
 
 

@@ -96,7 +96,8 @@ def _read_query_id(row: _Row, known: KnownQueries, kind: NamedBy | None, records
 
 
 def _read_tags(row: _Row, known: Sequence[str], records: Records) -> list[tuple[str, bool]]:
-    """Read the known tags of a row, each with whether the tag is set or removed; record unknown tags."""
+    """Read the known tags of a row, and whether the row sets or removes each; record unknown tags as
+    problems."""
     cell = row.tags
     words = cell if isinstance(cell, list) else to_text(cell).replace(",", " ").replace("|", " ").split()
     statements = [(str(word).removeprefix("-"), not str(word).startswith("-")) for word in words]

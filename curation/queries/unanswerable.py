@@ -36,7 +36,7 @@ FROM newest GROUP BY query_id ORDER BY query_id
 
 
 class UnanswerableCheck(NamedTuple):
-    """A query that was written as unanswerable, with annotators' answers.
+    """A query that was written as unanswerable, with annotators' answers on whether the corpus answers it.
 
     Attributes
     ----------
@@ -64,12 +64,13 @@ class UnanswerableCheck(NamedTuple):
 
 
 def count_answers(cursor: Cursor) -> dict[str, tuple[int, int, int]]:
-    """Count the answers yes, partly and no about each query, leaving out queries without an answer."""
+    """Count annotators' answers on whether the corpus answers each query: yes, partly and no. Queries without
+    an answer are left out."""
     return {query_id: (yes, partly, no) for query_id, yes, partly, no in cursor.execute(_COUNTS).fetchall()}
 
 
 def find_unanswered(cursor: Cursor) -> set[str]:
-    """Find the queries that the corpus does not answer, according to more than half of the answers."""
+    """Find the queries that the corpus does not answer according to more than half of annotators' answers."""
     return {query_id for query_id, counts in count_answers(cursor).items() if 2 * counts[2] > sum(counts)}
 
 
@@ -106,13 +107,13 @@ def build_written_table(queries: Sequence[CoverageQuery], checks: Sequence[Unans
 
 
 def is_usual_share(unanswerable: int, queries: int) -> bool:
-    """Tell whether 5 to 20 % of the queries are unanswerable."""
+    """Return whether 5 to 20 % of the queries are unanswerable, which is the usual share."""
     return MIN_SHARE * queries <= unanswerable <= MAX_SHARE * queries
 
 
 def describe_share(unanswerable: int, queries: int, of: str = "") -> str:
-    """Count the unanswerable queries, with advice if their share is not usual. `of` says what the share is
-    of."""
+    """Say how many queries are unanswerable, with advice if the share is unusual. `of` names the set of
+    queries."""
     share = percent(unanswerable / max(1, queries))
     counts = f"{unanswerable:,} of {pluralize(queries, 'query', 'queries')}{of} ({share})"
     advice = (

@@ -39,7 +39,8 @@ TableRows = list[tuple[Any, ...]]
 
 
 def say_synthetic(synthetic: int, queries: int) -> str:
-    """Return sentences about queries that language models wrote, and about figures over these queries."""
+    """Return sentences on how many queries language models wrote, and on what this means for scores over
+    these queries."""
     return (
         f"{synthetic:,} of {queries:,} queries ({share_text(synthetic, queries)}) were written by a language "
         "model, not asked by anybody. Report figures on these queries separately."
@@ -183,7 +184,8 @@ def _walk_pooled(release: FrozenRelease) -> Iterator[dict[str, Any]]:
 
 
 def _list_systems(release: FrozenRelease, codes: PairCodes, judged: Codes) -> TableRows:
-    """For each system, list the number of proposed pairs, the deepest rank, and the share of graded pairs."""
+    """List, for each system, the number of pairs that it proposed, the deepest rank, and the share of these
+    pairs with a grade."""
     proposed: defaultdict[str, array[int]] = defaultdict(lambda: array("q"))
     deepest: Counter[str] = Counter()
     for row in _walk_pooled(release):
@@ -214,7 +216,7 @@ def _list_bands(release: FrozenRelease, codes: PairCodes, judged: Codes) -> Tabl
 
 
 def _describe_rank_band(design: Mapping[str, Any] | None, band: int) -> str:
-    """Return a band's first and last rank, from the pool's sampling design."""
+    """Return the first and last rank of a rank band, from the pool's sampling design."""
     if design is None:
         return f"band {band}"
     last_ranks = [0, *(last_rank for last_rank, _ in design["bands"])]

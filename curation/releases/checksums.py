@@ -53,7 +53,8 @@ def round_floats(value: Any) -> Any:
 def sign_row(
     name: str, release_id: str, manifest: Mapping[str, Any], frozen_at: datetime, frozen_by: str
 ) -> ReleaseRow:
-    """Make a release's row; `sum` in its manifest is the SHA-256 of the canonical JSON of the rest."""
+    """Make a release's row; the field `sum` of its manifest is the SHA-256 of all other fields, as canonical
+    JSON."""
     fields = {key: value for key, value in manifest.items() if key != "sum"}
     text = canonical_json([name, release_id, fields, frozen_at.isoformat(), frozen_by])
     signed = fields | {"sum": hashlib.sha256(text.encode("utf-8")).hexdigest()}
@@ -61,7 +62,7 @@ def sign_row(
 
 
 def find_altered_parts(row: ReleaseRow, texts: Mapping[str, PartText]) -> list[str]:
-    """Return a sentence for each altered part of a release; [] if no part was altered."""
+    """Return one sentence for each altered part of a release; [] if no part was altered."""
     present = {part: text.sums for part, text in texts.items()}
     has_id = compute_release_id({part: sums.sha256 for part, sums in present.items()}) == row.release_id
     try:
@@ -102,7 +103,8 @@ def _describe_difference(part: str, text: PartText, expected: PartSum) -> str:
 
 
 def _split_sums(sums: PartSum) -> list[str]:
-    """Split the text with a part's CRC-32 sums into the eight hexadecimal digits of each line."""
+    """Split a part's CRC-32 sums, stored as one text, into the eight hexadecimal digits of each line's
+    sum."""
     return [sums.line_sums[start : start + 8] for start in range(0, len(sums.line_sums), 8)]
 
 

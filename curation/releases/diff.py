@@ -150,7 +150,7 @@ def list_grade_changes(before: ComparedRelease, after: ComparedRelease, common: 
 
 
 def find_change(pair: tuple[str, str], before: ComparedRelease, after: ComparedRelease) -> str:
-    """Return what is known about why a pair's grade differs between the releases.
+    """Return the known reasons why a pair's grade differs between the two releases.
 
     The change need not be the reason for the other grade.
 
@@ -171,7 +171,7 @@ def find_change(pair: tuple[str, str], before: ComparedRelease, after: ComparedR
 def count_grade_changes(
     before: ComparedRelease, after: ComparedRelease, common: QueryIds, changes: Rows, hidden: QueryIds
 ) -> dict[str, dict[str, int]]:
-    """Count the kept, changed, new and removed grades in each part.
+    """Count the kept, changed, new and removed grades in each part of the split.
 
     `common` are the queries of both releases, and `hidden` the queries with sealed grades.
     """
@@ -191,7 +191,8 @@ def count_grade_changes(
 
 
 def compare_figures(before: ComparedRelease, after: ComparedRelease) -> dict[str, tuple[Estimate, Estimate]]:
-    """Return both releases' agreement figures: alphas, equal grades, and blind duplicates."""
+    """Return both releases' agreement figures: alpha, the share of equal grades, and consistency on blind
+    duplicates."""
     figures = {f"alpha, {level}": (level, "alpha") for level in ALPHAS} | {"equal grades": ("raw", "share")}
     between = {
         f"{name} (pairs)": (_read_figure(before, *figure), _read_figure(after, *figure))
@@ -285,7 +286,7 @@ def _pool_duplicates(release: ComparedRelease) -> Estimate:
 
 
 def _list_unshared(release: ComparedRelease, other_release: ComparedRelease) -> Rows:
-    """List the queries that are only in the first of the two releases."""
+    """List the queries of a release that the other release does not have."""
     return [
         {name: row[name] for name in ("query_id", "text", "part")}
         | {"grades": release.grades_of_query[query_id], "reason": other_release.retired.get(query_id, "")}
@@ -295,7 +296,7 @@ def _list_unshared(release: ComparedRelease, other_release: ComparedRelease) -> 
 
 
 def _list_edits(before: ComparedRelease, after: ComparedRelease, common: QueryIds, field: str) -> Rows:
-    """List the queries in both releases whose text or part differs."""
+    """List the queries in both releases whose value of a field, such as text or part, differs."""
     rows = ((before.queries[query_id][field], after.queries[query_id]) for query_id in sorted(common))
     return [
         {"query_id": row["query_id"], "text": row["text"], "before": old, "after": row[field]}

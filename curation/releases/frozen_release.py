@@ -44,7 +44,7 @@ class FrozenRelease:
 
     @property
     def closed_queries(self) -> set[str]:
-        """Return the queries of split parts whose grades are missing from the file."""
+        """Return the queries in parts of the split whose grades the packed file does not contain."""
         if self.file is None:
             return set()
         return {row["query_id"] for row in self.walk("queries") if row["part"] not in self.file.with_grades}

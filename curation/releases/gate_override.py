@@ -27,12 +27,12 @@ def describe_override(header: Mapping[str, Any]) -> str | None:
 
 
 def describe_shortfall(figure: str, state: str) -> str:
-    """Return the end of a sentence about an agreement figure that is too low or unknown."""
+    """Return the end of a sentence that says whether an agreement figure is too low or unknown."""
     return f"{figure} is {'too low' if state == 'missed' else 'not known'}"
 
 
 def mark_name(name: str, mark: str | None) -> str:
-    """Return the name of a release, with a shortened version of its mark."""
+    """Return the name of a release, with a short form of its warning mark."""
     return f"{name} ({MARK})" if mark else name
 
 

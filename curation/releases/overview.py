@@ -60,12 +60,13 @@ class ShownRelease:
 
     @property
     def sentences(self) -> list[str]:
-        """Return the remarks and the release id."""
+        """Return the remarks on the release, and its id."""
         return [*self.remarks, f"The release id is {self.release_id}."]
 
     @property
     def remarks(self) -> list[str]:
-        """Return sentences on grades for other versions, on the freeze, and on openings of the seal."""
+        """Return sentences on grades for other document versions, on the freeze, and on how often the seal
+        was opened."""
         sentences = [*release_rows.say_half_judged(self.half_judged), *describe_left_out(self.left_out)]
         if self.changed:
             single = "marked grade was given on another version of its document."

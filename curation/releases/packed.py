@@ -61,7 +61,7 @@ class PackedPart(PartText):
         self._checked = False
 
     def __iter__(self) -> Iterator[dict[str, Any]]:
-        """Yield the rows. The first time, compare the rows with the checksum after the last row.
+        """Yield the rows; after the last row of the first pass, compare all rows with the checksum.
 
         Raises
         ------
@@ -235,7 +235,7 @@ class PackedRelease:
 
 
 def _run_checks(checks: Iterable[Callable[[], object]]) -> list[str]:
-    """Run the checks, and return the error messages of failed checks."""
+    """Run checks of a file, and return the error messages of the checks that failed."""
     problems = []
     for check in checks:
         try:

@@ -13,7 +13,7 @@ _DOCUMENT_BITS = 32
 
 
 class PairCodes:
-    """A coding of pairs of ids as numbers, with a different number for each pair."""
+    """A code table that gives each pair of query id and document id its own number."""
 
     def __init__(self) -> None:
         self._queries: dict[str, int] = {}

@@ -1,4 +1,5 @@
-"""The rows of a release's parts: their types, and the values that code in several rooms takes from a row."""
+"""The rows of a release's parts: the rows' types, and functions that read a row and that several rooms
+use."""
 
 from __future__ import annotations
 

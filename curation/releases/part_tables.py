@@ -56,7 +56,8 @@ def write_part(path: Path, rows: Iterable[Row], added: Iterable[str] = ()) -> in
 
 
 def read_batch_rows(batch: pa.RecordBatch) -> list[dict[str, Any]]:
-    """Return the rows of a batch in the form of the release's part, without the added fields."""
+    """Return the rows of a Parquet batch as the release's part has them, without the fields added for the
+    file."""
     fields = [field for field in batch.schema if ADDED not in field.metadata]
     columns = [read_values(batch.column(field.name)) for field in fields]
     for index, field in enumerate(fields):

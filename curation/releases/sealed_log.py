@@ -60,7 +60,7 @@ class SealedEvaluation(NamedTuple):
 
     @property
     def shown(self) -> dict[str, dict[str, Any]]:
-        """Return the figure that was shown for each measure; empty if the request was refused."""
+        """Return the value that the person saw for each measure; empty if the request was refused."""
         return {} if self.figures is None else dict(json.loads(self.figures))
 
 
@@ -165,7 +165,7 @@ def count_remaining(cursor: Cursor, person: str, parts: Sequence[str], now: date
 
 
 def refuse_over_limit(cursor: Cursor, person: str, parts: Sequence[str], systems: int, now: datetime) -> None:
-    """Reject a request for more systems than the evaluator has sealed evaluations left this month.
+    """Reject a request that evaluates more systems than the evaluator has sealed evaluations left this month.
 
     Raises
     ------

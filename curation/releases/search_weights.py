@@ -1,4 +1,4 @@
-"""Search weights: the number of searches that an evaluated query represents.
+"""Search weights: how many searches of the traffic each evaluated query represents.
 
 The weight of a query is its number of searches over its probability of being evaluated: the probability of
 being drawn, times the share of its stratum's drawn queries that are evaluated (Särndal, Swensson & Wretman

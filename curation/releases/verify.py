@@ -172,7 +172,7 @@ def _find_altered_documents(release: FrozenRelease, store: Store, progress: Prog
 
 
 def _find_altered_files(out: Path, files: Mapping[str, Mapping[str, Any]]) -> dict[str, str]:
-    """Map each altered file to its problem, by the manifest's checksums."""
+    """Map each file whose checksum differs from the manifest to its problem."""
     problems = {}
     for name, entry in files.items():
         path = out / name

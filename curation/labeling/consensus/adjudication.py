@@ -83,7 +83,8 @@ _Plan = tuple[list[Ruling], dict[Pair, ReviewerDecision], DecisionImport]
 
 
 class _DecisionInputs(NamedTuple):
-    """Stored rows needed to import a decision file: guide, corpus, pairs and earlier decisions."""
+    """The stored rows that the import of a decision file needs: guide, corpus, pairs and earlier
+    decisions."""
 
     guide: Guide
     queries: KnownQueries
@@ -299,7 +300,7 @@ def _make_rulings(
 
 
 def _make_ruling(entry: DecisionLine, guide: Guide, queries: QueryColumn) -> Ruling | str:
-    """Return a line's decision, or the reason for leaving the line out."""
+    """Return the decision in a line of a decision file, or the reason for leaving the line out."""
     if is_missing_value(entry.grade) and guide.find_grade(entry.grade) is None:
         return NO_GRADE
     numeric_grade = parse_whole_number(entry.grade)

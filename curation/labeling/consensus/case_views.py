@@ -36,7 +36,7 @@ WHERE a.query_id = ? AND a.document_id <> ? AND a.grade IS NOT NULL ORDER BY a.g
 
 
 class DecisionView(NamedTuple):
-    """The decision on a pair, as the screen shows it.
+    """A reviewer's decision on a pair, as the reviewer's screen shows it.
 
     Attributes
     ----------
@@ -90,7 +90,7 @@ class CaseView(NamedTuple):
 
 
 class Anchor(NamedTuple):
-    """A decided document for the query, for comparison with other documents."""
+    """A document of the query with a reviewer's decision, shown for comparison with other documents."""
 
     document_id: str
     title: str

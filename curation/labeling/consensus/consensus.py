@@ -93,7 +93,7 @@ class ConsensusCounts:
 
     @property
     def table(self) -> Table:
-        """Return the counts of pairs as a one-row table."""
+        """Return a table with one row: the number of pairs that got their grade from each source."""
         columns = ("Rule", "Pairs", "By the rule", "Single grade", "Adjudicated", "Disputed", "Unjudgeable")
         counts = (self.single, self.adjudicated, self.disputed, self.unjudgeable)
         return Table("Consensus", columns, ((self.rule, self.pairs, self.majority + self.ruled, *counts),))
@@ -172,7 +172,7 @@ class Consensus:
 
 
 def read_consensus(cursor: Cursor, round_id: str | None = None) -> Consensus:
-    """Compute the consensus on every pair from all judgments, or only on a round's pairs."""
+    """Compute the consensus on every pair of the project, or on one round's pairs."""
     return compute_consensus(read_votes(cursor, round_id))
 
 
@@ -309,7 +309,7 @@ def _compute_vote_shares(tally: Ints, indexes: Ints) -> Floats:
 
 
 def _find_most_probable(pairs: VotesByPair, rule: ConsensusRule) -> tuple[Ints, Floats]:
-    """Find each pair's most probable grade and its probability, rounded to six decimals."""
+    """Find each pair's most probable grade and the grade's probability, rounded to six decimals."""
     grade_indexes, confidence = np.full(len(pairs.first), -1), np.full(len(pairs.first), np.nan)
     if len(pairs.item):
         posterior = np.round(fit_dawid_skene(collect_grades(pairs), rule.smoothing).posterior, 6)

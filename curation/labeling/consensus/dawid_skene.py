@@ -32,7 +32,8 @@ MIN_CELL_COUNT = 1e-10
 
 
 class GradeArrays(NamedTuple):
-    """Annotators' grades as parallel arrays of shape (J,); items, annotators and grades are numbered from 0.
+    """Annotators' J grades as parallel arrays of shape (J,); items, annotators and grades are numbered from
+    0.
 
     item: item numbers, ascending and without gaps.
     annotators, values: number of annotators, and number of distinct grades.
@@ -46,7 +47,8 @@ class GradeArrays(NamedTuple):
 
 
 class DawidSkeneFit(NamedTuple):
-    """The estimates returned by EM.
+    """The estimates that expectation maximisation (EM) returns: true grades and annotators' confusion
+    matrices.
 
     Attributes
     ----------
@@ -86,7 +88,7 @@ class AnnotatorConfusion(NamedTuple):
 
 @dataclass(frozen=True)
 class AnnotatorErrors:
-    """Annotators' estimated errors.
+    """Each annotator's estimated confusion matrix, with what the estimate is based on.
 
     Attributes
     ----------

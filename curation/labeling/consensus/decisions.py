@@ -1,4 +1,4 @@
-"""Reviewers' decisions as stored: the revisions of each pair's decision."""
+"""Stored decisions of reviewers: each change of a pair's decision is a new revision."""
 
 from __future__ import annotations
 
@@ -45,7 +45,8 @@ class ReviewerDecision(NamedTuple):
 
 
 class Ruling(NamedTuple):
-    """A reviewer's decision to be written; `content_hash` None stands for the judged version.
+    """A reviewer's decision that is not stored yet; `content_hash` None stands for the document version that
+    annotators judged.
 
     evidence: characters of the body that the reviewer marked. Without evidence, the characters that most
         annotators marked count.
@@ -113,8 +114,8 @@ def unjudged_error(query: str, document_id: str) -> NotFoundError:
 
 
 def read_judged_versions(cursor: Cursor, pairs: Pairs | None = None) -> dict[Pair, str]:
-    """Read the document version of each judged pair: the corpus's version if it was judged, otherwise the
-    last judged version."""
+    """Read the document version of each judged pair: the corpus's current version if people judged it,
+    otherwise the last version that they judged."""
     sql = "SELECT query_id, document_id, content_hash FROM judged_versions"
     rows = cursor.execute(sql) if pairs is None else cursor.execute(sql + _AMONG_PAIRS, _split_ids(pairs))
     return {(row[0], row[1]): row[2] for row in rows.fetchall()}

@@ -130,7 +130,8 @@ class Dispute:
 
     @property
     def remarks(self) -> list[str]:
-        """Return sentences for the reviewer about the pair's marks and judged versions."""
+        """Return sentences for the reviewer about the evidence that annotators marked, and about the document
+        versions that they judged."""
         sentences = []
         if self.is_about_marks:
             sentences.append("The grades agree, but annotators marked different passages. Mark the evidence.")
@@ -177,7 +178,8 @@ class Disputes:
 
 @dataclass(frozen=True)
 class Case:
-    """A judged pair with its information need, and its document in the version that annotators judged."""
+    """A judged pair with the query's information need, and with the document in the version that annotators
+    judged."""
 
     dispute: Dispute
     information_need: str | None

@@ -24,7 +24,7 @@ from curation.store import Store
 
 
 class CaseQueue(NamedTuple):
-    """A reviewer's next disputed pairs, and counts of disputed pairs.
+    """The disputed pairs that a reviewer sees next, and counts of disputed pairs.
 
     Attributes
     ----------
@@ -78,7 +78,8 @@ def count_open_pairs(store: Store, reviewer: str) -> int:
 
 
 def _find_open_pairs(store: Store, reviewer: str) -> tuple[dict[Pair, Dispute], dict[str, Pair]]:
-    """Map pairs to disputes, and pair ids to the disputed pairs that the reviewer need not judge first."""
+    """Map pairs to their disputes, and pair ids to the disputed pairs that the reviewer does not still have
+    to judge."""
     with store.reading() as cursor:
         require_author(cursor, reviewer, *REVIEWERS)
         withheld_pairs = read_withheld_pairs(cursor, reviewer)

@@ -53,7 +53,8 @@ class ReviewerAction(BaseModel):
 
     @model_validator(mode="after")
     def require_grade(self) -> Self:
-        """Reject a decision without the field `grade`: null is a decision, and so must be explicit."""
+        """Reject a decision without the field `grade`, because null means "no grade can be given" and must
+        therefore be explicit."""
         if self.kind == "decide" and "grade" not in self.model_fields_set:
             raise ValueError("a decision needs the field `grade`: a grade, or null if no grade can be given")
         return self

@@ -79,7 +79,7 @@ class ConsensusRule:
 
 
 def read_rule(cursor: Cursor) -> ConsensusRule:
-    """Read the project's current rule; an older project's removed rule `REMOVED_RULE` is read as
+    """Read the project's consensus rule; `REMOVED_RULE`, which only older projects have, is read as
     `DAWID_SKENE`."""
     stored = json.loads(get_setting(cursor, "consensus") or "{}")
     name = stored.get("rule", MAJORITY)

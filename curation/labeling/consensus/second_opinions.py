@@ -1,4 +1,4 @@
-"""Second opinions: a reviewer's requests for one more judgment of a pair before they decide it.
+"""Second opinions: a reviewer's requests for one more judgment of a pair before the reviewer decides it.
 
 A request adds a presentation of the pair to the round that showed the pair. The presentation goes to the end
 of the queue of the member with the fewest open items who never saw the pair with this text. The presentation
@@ -50,7 +50,7 @@ WHERE query_id = ? AND document_id = ? AND content_hash = ?
 def ask_opinion(
     store: Store, query_id: str, document_id: str, reviewer: str = COMMAND_LINE
 ) -> tuple[str, datetime]:
-    """Ask for a second opinion on a judged pair, unless it already has one pending.
+    """Ask for a second opinion on a judged pair, unless the pair is already waiting for one.
 
     Return the round that shows the pair again, and the time of the request.
 

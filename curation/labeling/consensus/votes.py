@@ -43,7 +43,7 @@ ORDER BY query_id, document_id
 
 
 class Votes(NamedTuple):
-    """All votes as rows, with the project's consensus rule.
+    """All votes on pairs as rows of a table, with the project's consensus rule.
 
     Attributes
     ----------
@@ -134,7 +134,7 @@ def group_votes(rows: pa.Table) -> VotesByPair:
 
 
 def take_pair_column(pairs: VotesByPair, name: str) -> pa.Array:
-    """Return a column of `Votes` with one value per pair."""
+    """Return a column of `Votes`, reduced to one value per pair."""
     return pairs.rows[name].take(pa.array(pairs.first)).combine_chunks()
 
 

@@ -1,1 +1,2 @@
-"""Presentation: documents drawn for judging, with title, passage, metadata fields and marked words."""
+"""Presentation: how screens draw documents for judging, with title, passage, metadata fields and highlighted
+words."""

@@ -1,4 +1,4 @@
-"""The links and images in documents: which addresses a screen may use."""
+"""The addresses of links and images in documents, and which of them a screen may use."""
 
 from __future__ import annotations
 

@@ -30,7 +30,7 @@ _SENTENCE = re.compile(r".+?(?:[.!?…؟।](?=\s)|[。！？｡]|\n|\Z)\s*", re
 
 
 class Segment(NamedTuple):
-    """A segment of text; `marked` if it is a word of the query."""
+    """A segment of a text; `marked` says whether the segment is a word of the query."""
 
     text: str
     marked: bool
@@ -81,7 +81,8 @@ def find_best_passage(
 
 
 def find_best_run(text: str, stems: frozenset[str], cuts: Sequence[int], longest: int) -> tuple[int, int]:
-    """Find the first sequence of pieces with the most distinct stems, as (start, end).
+    """Find the sequence of a text's pieces with the most distinct query stems, the first of several, as
+    (start, end).
 
     Parameters
     ----------
@@ -145,7 +146,8 @@ def _join_overlapping(spans: Iterable[tuple[int, int]]) -> Iterator[tuple[int, i
 
 
 def _extend_to_words(body: str, within: tuple[int, int] | None) -> tuple[int, str]:
-    """Extend a part of a body to whole words; return its start and text, or the whole body if it is empty."""
+    """Extend a part of a body to whole words; return the part's start and text, or the whole body if the part
+    is empty."""
     if within is None:
         return 0, body
     start, end = within

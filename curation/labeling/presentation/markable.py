@@ -1,4 +1,4 @@
-"""Markable sentences: the ranges of a stored body that a person can mark as evidence.
+"""Markable sentences: the ranges of a document's stored body that a person can mark as evidence.
 
 A drawn body (Markdown, HTML) shows the text without its markup. Sentences, table rows and list items are
 ranges of the text on screen. Their words are searched in the body in order, skipping tags, entities and link
@@ -48,8 +48,8 @@ class Sentence(NamedTuple):
 
 
 class _Piece(NamedTuple):
-    """A part of the body without markup, with its text and range; `whole` if the text comes from an HTML
-    entity."""
+    """A piece of a body without markup, with its text and its range in the body; `whole` if the text comes
+    from an HTML entity."""
 
     text: str
     body: Span

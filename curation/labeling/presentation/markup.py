@@ -236,7 +236,7 @@ class _TreeBuilder(HTMLParser):
             self._write(sign)
 
     def _break(self) -> None:
-        """Begin a new line: a new paragraph where possible, otherwise a line break in the current
+        """Begin a new line in the tree: a new paragraph where possible, otherwise a line break in the current
         paragraph."""
         self._end_implied("p")
         holder = self._holder
@@ -257,7 +257,7 @@ class _TreeBuilder(HTMLParser):
                 return
 
     def _take_words(self) -> None:
-        """Open the element that must enclose text at this place."""
+        """Open the element that must enclose text at this point of the document."""
         if self._holder.name in _ITEM_OF_LIST:
             self._end_implied("p")
         name = self._holder.name

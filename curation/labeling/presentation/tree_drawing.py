@@ -27,7 +27,8 @@ _HEADINGS = frozenset("h3 h4 h5 h6 caption thead".split())
 
 
 class _Unit(NamedTuple):
-    """A part of the text that is never cut; `heads` if it is the heading of the next part."""
+    """A part of a document's text that is never cut; `heads` says whether it is the heading of the next
+    part."""
 
     start: int
     end: int

@@ -1,2 +1,2 @@
-"""Rounds: each annotator's items and their order, planned once; pausing, closing, extending and
-reassigning."""
+"""Rounds: planning each annotator's items and their order, and pausing, closing, extending and reassigning
+rounds."""

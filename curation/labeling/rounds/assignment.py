@@ -131,7 +131,8 @@ def lay_out(
     judged_pairs: set[tuple[str, str]],
     starts: Mapping[str, int] | None = None,
 ) -> RoundAssignment:
-    """Lay out work as presentations: add control items, draw the orders, place blind duplicates.
+    """Turn each annotator's candidates into presentations: add control items, draw the order, and place blind
+    duplicates.
 
     Parameters
     ----------
@@ -179,7 +180,8 @@ def make_presentations(
 def _choose_duplicates(
     visits: list[list[Candidate]], duplicate_count: int, min_distance: int, salt: str
 ) -> list[Candidate]:
-    """Choose the candidates to show again, from visits that end early enough for a second visit.
+    """Choose the candidates to show again as blind duplicates, from visits that end early enough for a second
+    visit.
 
     At most half of a query's documents are chosen, so that the same number of documents can be held back for
     the second visit. Candidates that can come back at least `min_distance` presentations later are chosen
@@ -201,8 +203,8 @@ def _choose_duplicates(
 def _merge_visits(
     first_visits: list[list[Slot]], second_visits: list[list[Slot]], min_distance: int, salt: str
 ) -> list[Slot]:
-    """Insert each second visit between two first visits: `min_distance` after its own first visit, or as far
-    away as possible."""
+    """Insert each second visit of a query between two first visits: `min_distance` after the query's own
+    first visit, or as far away as possible."""
     ends = list(accumulate(map(len, first_visits)))
     second_visits_after: dict[int, list[list[Slot]]] = defaultdict(list)
     for index, second_visit in enumerate(second_visits):

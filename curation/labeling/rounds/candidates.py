@@ -1,4 +1,4 @@
-"""The candidates of a round: pairs of current queries that it can show.
+"""The candidates of a round: pairs of current queries that the round can show.
 
 Documents with the same title and body are one item. Of a query's identical candidates, a round shows only
 one, and shows no candidate if an identical document was shown or judged before, under any id. A pool leaves
@@ -125,7 +125,7 @@ def choose_candidates(rows: Sequence[CandidateRow], active: set[str], again: boo
 
 
 def _find_representatives(rows: Sequence[CandidateRow]) -> dict[tuple[str, str], str]:
-    """Find the representative document in the corpus for each query and text."""
+    """Find, for each query and each text, the document that represents all documents with this text."""
     representatives: dict[tuple[str, str], str] = {}
     for row in sorted(rows, key=lambda row: (not row.shown, row.document_id)):
         if row.content_hash is not None and not row.outside:

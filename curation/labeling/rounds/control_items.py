@@ -121,7 +121,8 @@ def choose_controls(
     salt: str,
     judged_pairs: Collection[tuple[str, str]],
 ) -> tuple[list[ControlItem], dict[str, int]]:
-    """Choose control items for one annotator, about `share` of the work; count how many are missing.
+    """Choose control items for one annotator, about `share` of the annotator's work; count how many control
+    items are missing.
 
     Parameters
     ----------
@@ -184,7 +185,8 @@ def read_control_results(cursor: Cursor, round_id: str) -> list[ControlResult]:
 
 
 def build_control_table(results: Sequence[ControlResult]) -> Table:
-    """Draw the table of annotators' shares on control items, leaving out shares from too few answers."""
+    """Make a table of each annotator's share of correctly graded control items, leaving out shares from too
+    few answers."""
     too_few_text = f"too few: {{}} of {MIN_ANSWERED}"
     rows = []
     for result in results:

@@ -52,7 +52,7 @@ COLUMNS = {
 
 @dataclass(frozen=True)
 class OpenedPractice:
-    """A new practice round, with its numbers.
+    """A new practice round, with its numbers of pairs, queries and items.
 
     Attributes
     ----------
@@ -275,7 +275,7 @@ def _plan_practice(
 
 
 def _leave_out_sealed(pool: ControlItemPool, access: SealAccess) -> ControlItemPool:
-    """Leave out the pairs whose grades practice may not show, and count them."""
+    """Leave out and count the pairs with sealed grades that a practice round may not show."""
     items = tuple(item for item in pool.items if access.can_show(item.candidate.query_id))
     sealed = len(pool.items) - len(items)
     left_out = pool.left_out | ({LEAVES_OUT: sealed} if sealed else {})

@@ -1,4 +1,4 @@
-"""The creation of rounds over candidates, whose items are all assigned before anyone judges."""
+"""The creation of rounds over candidates; all items of a round are assigned before anyone judges."""
 
 from __future__ import annotations
 
@@ -230,7 +230,7 @@ def read_project_fingerprint(cursor: Cursor) -> tuple[object, ...]:
 
 
 def _choose_queries(chosen: Selection, count: int, seed: int) -> Selection:
-    """Choose the candidates of `count` queries, in a seeded order."""
+    """Choose the candidates of `count` queries, in random order by seed."""
     queries = set(sort_by_seed({candidate.query_id for candidate in chosen.candidates}, seed, str)[:count])
     chosen_candidates = [candidate for candidate in chosen.candidates if candidate.query_id in queries]
     left_out = dict(chosen.left_out)

@@ -116,7 +116,8 @@ def _share_work(builder: TransferBuilder, inputs: TransferInputs, joined: Sequen
     groups_by_donor = {donor: _find_movable_queries(inputs, donor) for donor in donors}
 
     def find_offer(donor: str, taker: str) -> ItemGroup | None:
-        """Return the donor's last query that evens the loads and that the taker may judge."""
+        """Find the donor's last query that makes both people's loads more even and that the taker may
+        judge."""
         surplus = builder.loads[donor] - builder.loads[taker]
         movable = (
             group

@@ -58,7 +58,7 @@ class RoundItem(NamedTuple):
 
     @property
     def is_work(self) -> bool:
-        """Return whether the item is neither a blind duplicate nor a control item."""
+        """Return whether the item is ordinary work: neither a blind duplicate nor a control item."""
         return self.duplicate_of is None and not self.is_control_item
 
 

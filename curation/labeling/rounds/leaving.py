@@ -1,4 +1,4 @@
-"""Open items of annotators who leave, which go to the other members of each round.
+"""The open items of annotators who leave, which other members of each round get.
 
 The annotator's right to judge ends first, in a separate transaction. Then the unanswered items, including
 skipped items and withdrawn answers, go to the other members, round by round.

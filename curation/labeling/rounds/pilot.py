@@ -80,7 +80,8 @@ class GradeSpread(NamedTuple):
 
 @dataclass(frozen=True)
 class PilotReport:
-    """The report on a pilot.
+    """The report on a pilot round: annotators' disagreement at each grade boundary, and the largest
+    differences.
 
     Attributes
     ----------
@@ -182,7 +183,8 @@ def report_pilot(store: Store, name: str, seed: int = 0, access: SealAccess | No
 def measure_boundaries(
     grades: Mapping[tuple[str, str], Sequence[int]], scale: Sequence[int], seed: int = 0
 ) -> tuple[Boundary, ...]:
-    """Measure the disagreement at each boundary of an ascending scale, from each pair's grades."""
+    """Measure how often annotators disagree at each boundary between neighbouring grades, from each pair's
+    grades."""
     measured = []
     queries = sorted({query for query, _ in grades})
     query_indexes = {query: index for index, query in enumerate(queries)}

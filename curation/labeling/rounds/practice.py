@@ -101,7 +101,7 @@ class PracticeStatus(NamedTuple):
 
     @property
     def open(self) -> bool:
-        """Return whether the annotator still has to pass the practice round before the real queue."""
+        """Return whether the annotator still has to pass the practice round before real items."""
         return self.state.passed is not True
 
     @property
@@ -113,7 +113,7 @@ class PracticeStatus(NamedTuple):
 
     @property
     def standing(self) -> str:
-        """Return the annotator's practice status in one or two words."""
+        """Return the annotator's practice status in one or two words, such as for a table cell."""
         if self.waived:
             return "let pass"
         return {None: "under way", True: "passed", False: "not passed"}[self.state.passed]
@@ -228,7 +228,7 @@ def practise_again(store: Store, name: str, annotator: str, author: str = COMMAN
 def waive_practice(
     store: Store, name: str, annotator: str, reason: str, author: str = COMMAND_LINE
 ) -> PracticeStatus:
-    """Waive practice: the annotator continues with the real queue, whatever the practice result.
+    """Waive practice for an annotator, who continues with real items whatever the practice result.
 
     Raises
     ------

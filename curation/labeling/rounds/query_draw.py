@@ -51,7 +51,8 @@ class QueryDraw:
 
     @property
     def counts(self) -> dict[str, tuple[int, int]]:
-        """Return the numbers of units and of drawn units by stratum, in the order of the strata's names."""
+        """Return the number of units (queries drawn together) and of drawn units in each stratum, in the
+        order of the strata's names."""
         strata = {self.units.get(query_id, query_id): stratum for query_id, stratum in self.strata.items()}
         population = Counter(strata.values())
         drawn = Counter(strata[unit] for unit in {self.units.get(name, name) for name in self.drawn})

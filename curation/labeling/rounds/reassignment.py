@@ -83,7 +83,7 @@ def _plan_reassignment(inputs: TransferInputs, from_: str, takers: Sequence[str]
     keeps_work = kept_count > 0 and not may_not_judge
 
     def is_dropped(item: RoundItem) -> bool:
-        """Return whether an item is dropped, such as a duplicate whose pair moves."""
+        """Return whether an item is dropped instead of moved, such as a blind duplicate whose pair moves."""
         return item.duplicate_of in moved_ids if keeps_work else not item.is_work
 
     dropped = [item for item in movable if item.presentation_id not in moved_ids and is_dropped(item)]

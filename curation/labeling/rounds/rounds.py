@@ -69,7 +69,7 @@ def read_free_positions(cursor: Cursor, round_id: str) -> dict[str, int]:
 def write_round(
     cursor: Cursor, round_id: str, name: str, kind: str, guide_hash: str, parameters: Mapping[str, Any]
 ) -> None:
-    """Store a round as the project's last round, whatever the clock says."""
+    """Store a round as the project's newest round, even if the clock was set back."""
     sql = "INSERT INTO rounds SELECT ?, ?, ?, ?, ?, ?, coalesce(max(sequence), 0) + 1 FROM rounds"
     cursor.execute(sql, [round_id, name, kind, guide_hash, canonical_json(parameters), utc_now()])
 

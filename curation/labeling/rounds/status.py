@@ -108,7 +108,8 @@ class RoundStatus:
 
     @property
     def sentences(self) -> list[str]:
-        """Return sentences that count complete candidates, and moved, late and other items."""
+        """Return sentences with the numbers of complete candidates, moved items, late answers and other
+        items."""
         state = ", closed" if self.closed else ", paused" if self.paused else ""
         done = f"{self.complete:,} of {pluralize(self.candidates, 'candidate has', 'candidates have')}"
         sentences = [f"{self.round} ({self.kind}{state}): {done} all their judgments."]

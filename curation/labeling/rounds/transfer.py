@@ -71,7 +71,7 @@ class TransferInputs(NamedTuple):
 
 
 class TransferBuilder:
-    """A step-by-step assignment of items and candidates to annotators who never had the pairs.
+    """A plan, built step by step, that gives items and candidates to annotators who never had these pairs.
 
     Attributes
     ----------
@@ -135,7 +135,8 @@ class Transfer:
 
     @property
     def sentences(self) -> list[str]:
-        """Return sentences that count candidates added and pairs moved, and items that stay, by reason."""
+        """Return sentences with the numbers of added candidates, of moved pairs and, by reason, of items that
+        stay."""
         sentences = []
         if self.candidates:
             sentences.append(f"{pluralize(self.candidates, 'candidate')} added to {self.round}.")
@@ -294,7 +295,8 @@ def _read_layout(cursor: Cursor, state: RoundState) -> RoundRequest:
 
 
 def _is_current(cursor: Cursor, plan: TransferPlan) -> bool:
-    """Return whether the round is open and the items to withdraw have had no new events."""
+    """Return whether a plan is still current: the round is open, and the items to withdraw have no new
+    events."""
     state = read_round_state(cursor, plan.transfer.round)
     planned = {item.presentation_id: item for item in plan.withdrawn_items}
     items = [item for item in read_round_items(cursor, state.round_id) if item.presentation_id in planned]

@@ -191,7 +191,8 @@ class UpcomingWork(NamedTuple):
         return list_starts
 
     def find_unlisted_ids(self) -> set[str]:
-        """Return the skipped presentations and their repeats, which are shown outside lists."""
+        """Return the skipped presentations and their repeats, which the screen shows one by one instead of in
+        lists."""
         skipped_ids = {item.presentation_id for item in self.items if item.was_skipped}
         return skipped_ids | {item.presentation_id for item in self.items if item.duplicate_of in skipped_ids}
 

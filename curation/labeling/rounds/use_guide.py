@@ -168,7 +168,7 @@ def use_guide(
     instead_of: str | None = None,
     same_grades: bool = False,
 ) -> GuideChange:
-    """Make a guide the project's current guide and, optionally, of open rounds.
+    """Make a guide the project's current guide and, optionally, the guide of open rounds.
 
     If the author's draft has the same text as the guide, the draft is deleted.
 
@@ -247,7 +247,7 @@ def compute_guide_effects(store: Store, guide: Guide, same_grades: bool = False)
 
 
 def _find_affected_rounds(cursor: Cursor, guide: Guide) -> list[RoundState]:
-    """Read the open rounds that use a different guide."""
+    """Read the open rounds that use a guide other than this one."""
     return [state for state in read_open_states(cursor) if state.guide_hash != guide.guide_hash]
 
 

@@ -1,1 +1,1 @@
-"""Data of the annotators' screen: upcoming items, texts, submissions and history."""
+"""What annotators' screens read and send: upcoming items, texts, submitted answers and history."""

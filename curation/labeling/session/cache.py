@@ -65,7 +65,7 @@ class SessionCache:
         self._texts_version: object = None
 
     def read(self, cursor: Cursor, data_version: int) -> None:
-        """Bring the cache up to the data version that the cursor sees, reading only what has changed."""
+        """Update the cache to the data version that the cursor sees, reading only what has changed."""
         if self._data_version == data_version:
             return
         require_author(cursor, self.annotator, *JUDGING_ROLES)  # they may have lost the right while signed in
@@ -133,7 +133,7 @@ class SessionCache:
         return self._recent.compute_pace(utc_now())
 
     def add(self, events: Sequence[JudgmentEvent]) -> None:
-        """Bring the cache up to date with the events just written."""
+        """Add the judgment events that were just written to the cache."""
         answers = []
         for event in events:
             self._event_count += 1

@@ -68,7 +68,7 @@ GROUP BY e.guide_hash ORDER BY max(e.rowid) DESC
 
 
 class HistoryFilter(BaseModel):
-    """A filter for the History; listed answers must match each of its fields.
+    """A filter for the annotator's History; listed answers must match each field of the filter.
 
     Attributes
     ----------

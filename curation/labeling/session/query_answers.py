@@ -1,4 +1,5 @@
-"""Answers about queries, in which annotators say whether the corpus answers a query, after its last document.
+"""Annotators' answers to the question whether the corpus answers a query, asked after the query's last
+document.
 
 An answer belongs to a round, an annotator and a query; a later answer is a new revision.
 `queries.unanswerable` counts the answers.

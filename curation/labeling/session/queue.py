@@ -138,7 +138,7 @@ def read_skipped_items(store: Store, annotator: str, image_hosts: Hosts = NO_IMA
 
 
 def _extend_to_whole_lists(upcoming: list[QueueItem], limit: int, lists: dict[str, str]) -> list[QueueItem]:
-    """Return the first items, extended to the end of the last item's list."""
+    """Return the first `limit` upcoming items, extended to the end of the last item's list."""
     end = min(limit, len(upcoming))
     last_list = lists.get(upcoming[end - 1].presentation_id) if end else None
     while last_list and end < len(upcoming) and lists.get(upcoming[end].presentation_id) == last_list:

@@ -45,7 +45,7 @@ class RecentAnswer(NamedTuple):
 
 
 class Pace(NamedTuple):
-    """An annotator's pace.
+    """An annotator's current pace of answering, as the screen shows it.
 
     Attributes
     ----------

@@ -126,7 +126,8 @@ def _read_context(cursor: Cursor, submissions: Sequence[Submission]) -> JudgingC
 
 
 def _build_state(round_: ShownRound, annotator: str, next_revision: int, answered: bool) -> PresentationState:
-    """Build the state of a presentation that has not been withdrawn from its round."""
+    """Build the state that submissions are checked against, for a presentation that has not been withdrawn
+    from its round."""
     state = PresentationState(annotator, round_.guide_hash, next_revision, answered, round_.closed)
     return state._replace(practice=round_.kind == "practice", guide_hashes=round_.guide_hashes)
 
@@ -146,8 +147,8 @@ def _read_used_keys(cursor: Cursor, submissions: Sequence[Submission]) -> dict[s
 
 
 def _read_by_key(cursor: Cursor, table: str, keys: Sequence[str], key: str, columns: str) -> list[Any]:
-    """Read the rows with the given keys; the first column is the key. Keys are written as SQL constants so
-    that DuckDB looks them up in the key's index."""
+    """Read a table's rows with the given keys; the first column is the key. Keys are SQL constants, so that
+    DuckDB looks them up in the key's index."""
     markers = ", ".join("?" * len(keys)) or "NULL"
     sql = f"SELECT {key}, {columns} FROM {table} WHERE {key} IN ({markers})"  # noqa: S608  names from above
     return cursor.execute(sql, keys).fetchall()

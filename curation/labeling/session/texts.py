@@ -79,7 +79,7 @@ def read_texts(cursor: Cursor, needed_items: QueueItems, items_ahead: QueueItems
 
 
 def read_texts_version(cursor: Cursor) -> tuple[object, ...]:
-    """Read a version value that changes only when queries change or when pools match other parts."""
+    """Read a value that changes only if queries change, or if pools match other parts of documents."""
     return tuple(cursor.execute(_TEXTS_STATE).fetchall()[0])
 
 
@@ -89,7 +89,7 @@ def find_matched_passages(cursor: Cursor, presentation_ids: Sequence[str]) -> di
 
 
 def find_matched_parts(cursor: Cursor, pairs: Sequence[tuple[str, str, str, str]]) -> dict[str, Span]:
-    """For each presentation, find the part of `Document.text` that the best-ranking system matched.
+    """Find, for each presentation, the part of `Document.text` that the system with the best rank matched.
 
     A stored part belongs to the document version in the pool's snapshot, and is used only if that version is
     on screen. Ties are broken by system, position and pool. Presentations without a stored part are left out.

@@ -73,7 +73,8 @@ class OpenedAnswerTask:
 
     @property
     def sentences(self) -> list[str]:
-        """Return sentences that count queries, answers to write, sealed queries, and queries left out."""
+        """Return sentences with the numbers of queries, answers to write, sealed queries, and queries left
+        out."""
         judged = pluralize(self.judged, "query is", "queries are")
         summary = (
             f"Opened the answer task {self.task}: {pluralize(self.queries, 'query', 'queries')}, "
@@ -179,7 +180,7 @@ def _plan_task(request: AnswerTaskRequest, inputs: DocumentInputs, reasons: Reas
 
 
 def _build_parameters(request: AnswerTaskRequest) -> dict[str, Any]:
-    """Return the stored form of a request; the task's id is a hash of it."""
+    """Return the parameters under which an answer task is stored; the task's id is the parameters' hash."""
     return vars(request) | {"queries": sorted(request.queries)}
 
 

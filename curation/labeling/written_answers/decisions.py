@@ -131,7 +131,7 @@ def decide_answers(
 
 
 def read_answer_decision(cursor: Cursor, task_id: str, query_id: str) -> AnswerDecision | None:
-    """Read the latest decision on a query of a task, or None."""
+    """Read the latest decision on a query of an answer task, or return None if there is no decision."""
     sql = f"SELECT {_COLUMNS} FROM current_answer_decisions WHERE task_id = ? AND query_id = ?"  # noqa: S608
     decisions = fetch(cursor, AnswerDecision, sql, [task_id, query_id])
     return decisions[0]._replace(answers=tuple(decisions[0].answers)) if decisions else None

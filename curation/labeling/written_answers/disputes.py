@@ -63,7 +63,8 @@ class AnswerDisputes:
 
 
 class DistinctAnswer(NamedTuple):
-    """A distinct answer with its support; answers with the same normalized text are counted together.
+    """A distinct written answer with its writers and documents; answers with the same normalized text count
+    as one.
 
     text: None for "the corpus does not answer the query".
     times: number of writers who gave the answer.
@@ -77,7 +78,7 @@ class DistinctAnswer(NamedTuple):
 
 @dataclass(frozen=True)
 class AnswerCase:
-    """A query of a task with everything that a reviewer reads.
+    """A query of an answer task with everything that a reviewer reads before a decision.
 
     Attributes
     ----------
@@ -127,7 +128,7 @@ class AnswerCase:
 
 
 def find_answer_disputes(store: Store, reviewer: str = COMMAND_LINE) -> AnswerDisputes:
-    """List the undecided queries whose answers differ.
+    """List the queries whose written answers differ and that no reviewer has decided yet.
 
     Raises
     ------

@@ -58,7 +58,7 @@ def compute_outcomes(
 def update_references(
     cursor: Cursor, task_id: str, author: str, query_ids: Sequence[str] | None = None
 ) -> Iterator[None]:
-    """Update a task's reference answers after the `with` block, which changes answers or decisions."""
+    """Update a task's reference answers after a `with` block that changes answers or decisions."""
     old_outcomes = compute_outcomes(cursor, task_id, query_ids)
     yield
     new_outcomes = compute_outcomes(cursor, task_id, query_ids)

@@ -1,4 +1,4 @@
-"""The choice of queries to write for, and the first reason to leave a query out."""
+"""The choice of the queries for which people write answers, and the first reason for leaving a query out."""
 
 from __future__ import annotations
 

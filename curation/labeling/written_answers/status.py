@@ -56,7 +56,8 @@ class WriterProgress(NamedTuple):
 
 
 class TaskQuery(NamedTuple):
-    """A query of a task with its outcome and reference answers; a sealed query shows 'sealed'."""
+    """A query of an answer task with its outcome and reference answers; a sealed query has the outcome
+    'sealed'."""
 
     query_id: str
     query: str

@@ -63,7 +63,7 @@ def find_answer_task(cursor: Cursor, name: str) -> AnswerTask:
 
 
 def set_answer_task_state(store: Store, name: str, closed: bool, author: str = COMMAND_LINE) -> AnswerTask:
-    """Close or reopen a task.
+    """Close or reopen an answer task.
 
     Writers see no more queries of a closed task, and queries that lack answers may go to a reviewer.
 

@@ -121,7 +121,7 @@ class _Assignment(NamedTuple):
         return self.kind in (ANSWER, UNANSWERABLE)
 
     def is_repeated_by(self, kind: str, text: str | None, documents: Sequence[str]) -> bool:
-        """Return whether a new answer is the same as the assignment's last event."""
+        """Return whether a new answer repeats the assignment's last event."""
         is_same_answer = (text, list(documents)) == (self.answer, self.documents)
         return kind == self.kind and (kind != ANSWER or is_same_answer)
 
@@ -143,7 +143,7 @@ def read_writing_queue(store: Store, writer: str) -> tuple[list[str], int]:
 def read_writing_item(
     store: Store, writer: str, assignment_id: str, image_hosts: Hosts = NO_IMAGE_HOSTS
 ) -> WritingItem:
-    """Read an assignment's data for the writer's screen.
+    """Read the query and the documents of an assignment, for the writer's screen.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Cluster names: up to three of a cluster's entities, which are noun phrases and share no word stem.
+"""Names of clusters: up to three of a cluster's entities that are noun phrases and share no word stem.
 
 The weight of a word in a cluster is n × ln(1 + A / N): n is the number of documents of the cluster's entities
 with the word, summed over the entities, N is the sum of n over all clusters, and A is the mean over the
@@ -60,7 +60,8 @@ def choose_naming_entities(
     entities: Sequence[Entity],
     document_entities: Mapping[str, Sequence[int]],
 ) -> list[list[int]]:
-    """Choose the entities that name each cluster, as positions, heaviest entity first.
+    """Choose the entities that name each cluster, as positions in `entities`, the entity with the largest
+    weight first.
 
     Parameters
     ----------
@@ -93,7 +94,8 @@ def choose_naming_entities(
 
 
 def count_documents_about(labels: Ints, entities_of: Mapping[str, Sequence[int]]) -> tuple[Ints, Floats]:
-    """Count each entity's documents, and the share of its co-occurring entities that are in its cluster."""
+    """Count each entity's documents, and compute the share of its co-occurring entities that are in the same
+    cluster."""
     documents, co_entities, co_entities_inside = np.zeros((3, len(labels)), np.int64)
     for indices in map(list, entities_of.values()):
         documents[indices] += 1
@@ -103,7 +105,8 @@ def count_documents_about(labels: Ints, entities_of: Mapping[str, Sequence[int]]
 
 
 def _choose_disjoint(weights: dict[int, float], stems: Sequence[Sequence[str]]) -> list[int]:
-    """Choose the positions of the heaviest entities, no two of which share a stem."""
+    """Choose the positions of the entities with the largest weights, so that no two entities share a word
+    stem."""
     chosen: list[int] = []
     for entity in sorted(weights, key=lambda entity: (-round(weights[entity], 9), entity)):
         is_light = chosen and weights[entity] < MIN_SHARE_OF_FIRST * weights[chosen[0]]
@@ -120,7 +123,8 @@ def _name_stems(name: str) -> list[str]:
 
 
 def compute_noun_shares(entities: Sequence[Entity]) -> Floats:
-    """Compute the noun share of each entity's name, above 0 and at most 1, shape (entities,)."""
+    """Compute how often each entity's name stands as a noun phrase, as a share above 0 and at most 1, shape
+    (entities,)."""
     index_of = {normalise_singular(entity.name): index for index, entity in enumerate(entities)}
     occurrences, noun_occurrences = np.zeros(len(entities)), np.zeros(len(entities))
     for description in sorted({entity.description for entity in entities}):
@@ -144,7 +148,8 @@ def _may_be_noun_phrase(name: str) -> bool:
 
 
 def _stands_as_noun_phrase(text_words: Sequence[str], start: int, end: int) -> bool:
-    """Return whether the words from start to end stand where a noun phrase stands; "" is punctuation."""
+    """Return whether the words from `start` to `end` stand in a text where a noun phrase can stand; "" is
+    punctuation."""
     previous, following = text_words[start - 1], text_words[end]
     if end == start + 1 and not previous and not following:
         return False  # the word is part of an enumeration, such as colors

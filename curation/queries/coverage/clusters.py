@@ -1,4 +1,4 @@
-"""The entity graph's clusters, which are the strata of a corpus.
+"""The clusters of the entity graph, which are the strata of a corpus.
 
 A region is a cluster with at least `MIN_DOCUMENTS` documents: a region is large enough to deserve a query.
 Clusters are numbered from the largest, ordered by number of documents, then number of entities, then first

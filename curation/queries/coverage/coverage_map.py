@@ -84,12 +84,12 @@ class CoverageMap:
         return [cluster.number for cluster in self.clusters if cluster.is_region]
 
     def find_clusters(self, entities: Sequence[int]) -> Clusters:
-        """Return the clusters to which entities belong, such as C(d) for a document's entities."""
+        """Return the clusters to which these entities belong; for a document's entities, this is C(d)."""
         return get_clusters(entities, self.cluster_of)
 
     @property
     def rule(self) -> MatchingRule:
-        """Return the map's rule that decides which clusters a query is about."""
+        """Return the coverage map's rule, which decides which clusters a query is about."""
         if "model" in self.parameters["matching"]:
             return BY_MODEL
         return TWO_ENTITIES if MIN_IN_CLUSTER in self.parameters["matching"] else ALL_MATCHED
@@ -100,7 +100,7 @@ class CoverageMap:
 
 
 def make_parameters(request: CoverageRequest) -> dict[str, Any]:
-    """Collect all parameters that, besides the corpus, decide a coverage map.
+    """Collect all parameters that determine a coverage map, together with the corpus.
 
     Raises
     ------
@@ -127,7 +127,8 @@ def compute_map_id(snapshot_id: str, parameters: Mapping[str, Any]) -> str:
 
 
 def forecast_map(cursor: Cursor) -> str | None:
-    """Estimate the time to embed the entities of the corpus; None if the machine's speed is not measured."""
+    """Estimate how long embedding the corpus's entities takes; None if nobody has measured the machine's
+    speed."""
     if not has_measured_speed(cursor, half=has_bfloat16()):
         return None
     sql = """
@@ -154,7 +155,7 @@ def measure_map_speed(store: Store) -> None:
 
 
 def make_map(store: Store, snapshot_id: str, request: CoverageRequest, progress: Progress) -> CoverageMap:
-    """Make the coverage map of the current corpus and its snapshot, storing only embeddings.
+    """Make the coverage map of the current corpus; store only embeddings, not the map.
 
     Raises
     ------

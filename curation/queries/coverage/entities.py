@@ -9,8 +9,9 @@ does not cross punctuation, and neither begins nor ends with a joining word. A j
 half of the documents and, by its residual IDF, is spread as words are by chance (Church and Gale 1995,
 Inverse document frequency (IDF): a measure of deviations from Poisson, section 3), while words of a topic
 come in bursts. So joining words of any language are found from the corpus; for English there are also lists
-of joining words. These phrases are left out: - phrases that begin or end with a single letter, a number, or a
-word that is too general to name a thing;
+of joining words. These phrases are left out:
+
+- phrases that begin or end with a single letter, a number, or a word that is too general to name a thing;
 - phrases of more than a tenth of the documents;
 - phrases with one occurrence in the corpus, if the document has other phrases;
 - parts of a longer phrase of the document, if the part never stands alone.
@@ -120,7 +121,7 @@ def make_singular(word: str) -> str:
 
 
 def normalise_singular(name: str) -> str:
-    """Normalize a name with each word in the singular. Names with equal results name the same entity."""
+    """Normalize a name, with each word in the singular. Two names with equal results name the same entity."""
     return " ".join(map(make_singular, split_words(name)))
 
 
@@ -140,7 +141,8 @@ def find_entities(documents: Iterable[Document], progress: Progress = silent) ->
 
 
 def unite_mentions(document_ids: Sequence[str], mentions: Sequence[Mentions]) -> ExtractedEntities:
-    """Unite document mentions whose names have the same normalized singular form into entities."""
+    """Combine documents' mentions into entities: names with the same normalized singular form name one
+    entity."""
     ordered = sorted(zip(document_ids, mentions, strict=True), key=itemgetter(0))
     rows = [
         (document_id, name, mention, weight)
@@ -171,7 +173,8 @@ def shorten_sentence(sentence: str) -> str:
 def extract_phrases(
     documents: Iterable[Document], limit: int = MAX_PHRASES, progress: Progress = silent
 ) -> list[Mentions]:
-    """Find the phrases that distinguish each document, at most `limit` per document, heaviest first.
+    """Find the phrases that distinguish each document, at most `limit` per document, the phrase with the
+    largest weight first.
 
     Raises
     ------
@@ -200,7 +203,7 @@ def extract_phrases(
 
 
 def find_joining_words(texts: Iterable[str]) -> frozenset[str]:
-    """Find the joining words of texts, as this module defines joining words."""
+    """Find the joining words in texts: frequent words that say nothing about a topic, such as "of"."""
     documents_with: Counter[str] = Counter()
     occurrences: Counter[str] = Counter()
     total = 0
@@ -271,7 +274,8 @@ def _phrases_of_document(joining: Collection[str], document: Document) -> Iterat
 
 
 def _choose_heaviest(counted: Mapping[str, int], weights: Floats, limit: int) -> dict[str, float]:
-    """Choose a document's heaviest phrases with their weights. `counted` maps a phrase to its count."""
+    """Choose a document's phrases with the largest weights, and return these weights. `counted` maps each
+    phrase to its count."""
     rounded = dict(zip(counted, np.round(weights, 9).tolist(), strict=True))
     contained = _find_contained(counted)
     ordered = sorted(rounded.keys() - contained, key=lambda phrase: (-rounded[phrase], phrase))

@@ -73,7 +73,8 @@ def join_neighbours(vectors: Vectors, limit: int = NEIGHBOURS, progress: Progres
 
 
 def find_nearest(cosines: Floats, limit: int, min_cosine: float, excluded: int | None = None) -> Ints:
-    """Find the positions of the `limit` highest cosines of at least `min_cosine`, without `excluded`.
+    """Find the positions of the `limit` highest cosines that are at least `min_cosine`, except the position
+    `excluded`.
 
     Ties are ordered by position.
     """
@@ -84,7 +85,8 @@ def find_nearest(cosines: Floats, limit: int, min_cosine: float, excluded: int |
 
 
 def _make_undirected(nodes: int, sources: Ints, targets: Ints, weights: Floats) -> EntityGraph:
-    """Make each edge once, even if both entities found each other, with the greater of the two weights."""
+    """Make each edge only once, with the larger of its two weights, if each of two entities is a nearest
+    neighbor of the other."""
     first, second = np.minimum(sources, targets), np.maximum(sources, targets)
     order = np.lexsort((-weights, second, first))
     first, second, weights = first[order], second[order], weights[order]

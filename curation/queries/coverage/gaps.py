@@ -37,7 +37,7 @@ class ClusterCoverage(NamedTuple):
 
 
 class CoverageGap(NamedTuple):
-    """A region with no query or too few queries. `missing` is how many queries it lacks."""
+    """A region with no query or too few queries. `missing` is the number of queries that the region lacks."""
 
     number: int
     name: str

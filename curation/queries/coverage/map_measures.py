@@ -1,4 +1,4 @@
-"""A map's measures of coverage, by each rule for C(q), seed and resolution."""
+"""A coverage map's measures MSC, SCC and ZQC, by each rule for C(q), seed and resolution."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class RuleFigures(NamedTuple):
 
 
 class DocumentsOutside(NamedTuple):
-    """The documents in no region: their number, their share of the corpus, and their first ids."""
+    """The documents that are in no region: their number, their share of the corpus, and some of their ids."""
 
     documents: int
     share: float | None
@@ -54,7 +54,8 @@ class DocumentsOutside(NamedTuple):
 
 
 class CurveStep(NamedTuple):
-    """The clusters, regions and measures at one resolution, each as a span over the seeds.
+    """The number of clusters, the number of regions and the measures at one resolution, each as a span over
+    the seeds.
 
     Attributes
     ----------
@@ -161,6 +162,6 @@ def _find_measure_spans(measures_by_seed: Sequence[CoverageMeasures]) -> tuple[S
 
 
 def _find_span(values: Sequence[float | None]) -> Span:
-    """Find the lowest and the highest known value."""
+    """Find the lowest and the highest of the values that are not None."""
     known = [value for value in values if value is not None]
     return Span(min(known), max(known)) if known else Span(None, None)

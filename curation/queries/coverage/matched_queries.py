@@ -50,7 +50,7 @@ class MatchedQueries(NamedTuple):
 
     @property
     def unmatched(self) -> list[Query]:
-        """Return queries not yet matched with entities."""
+        """Return the queries that are not yet matched with entities."""
         return [query for query in self.queries if query.normalised not in self.matches]
 
     def find_query_clusters(self, rule: MatchingRule, cluster_of: Sequence[int]) -> list[Clusters]:
@@ -70,7 +70,8 @@ class MatchedQueries(NamedTuple):
 
 
 def match_queries(store: Store, coverage_map: CoverageMap, model: str, progress: Progress) -> MatchedQueries:
-    """Read the current queries and the traffic, and match and store the texts that have no match yet.
+    """Read the current queries and the traffic, match the texts that have no match yet, and store these
+    matches.
 
     Raises
     ------
@@ -120,7 +121,7 @@ def match_new_texts(
 def match_texts(
     store: Store, texts: Sequence[str], coverage_map: CoverageMap, model: str, progress: Progress = silent
 ) -> list[EntityMatch]:
-    """Find the map's entities that each text names, storing only embeddings.
+    """Find the map's entities that each text is about; store only embeddings, not the matches.
 
     Raises
     ------

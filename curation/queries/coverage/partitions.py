@@ -65,7 +65,7 @@ class Partitions(NamedTuple):
 
     @property
     def recovered_share(self) -> float | None:
-        """Return the mean recovered share of the draws, or None if there are none."""
+        """Return the mean over the draws of the share that each draw recovers, or None without draws."""
         return round(fmean(self.recovered), 6) if self.recovered else None
 
 
@@ -140,7 +140,8 @@ def find_partitions(
 
 
 def compute_mean_rand_index(partitions: Sequence[Ints]) -> float | None:
-    """Average the adjusted Rand index over pairs of partitions; None if there is nothing to compare."""
+    """Average the adjusted Rand index over all pairs of partitions; None with fewer than two partitions or
+    entities."""
     if len(partitions) < 2 or len(partitions[0]) < 2:
         return None
     from sklearn.metrics import adjusted_rand_score
@@ -222,7 +223,8 @@ def _restrict_graph(graph: EntityGraph, entities: Ints) -> EntityGraph:
 
 
 def _find_best_overlaps(labels: Ints, other_labels: Ints, clusters: int) -> Floats:
-    """Find each cluster's highest Jaccard index with a cluster of another partition; 0 without entities."""
+    """Find each cluster's highest Jaccard index with any cluster of another partition; 0 for a cluster
+    without entities."""
     pairs, common = np.unique(np.stack([labels, other_labels]), axis=1, return_counts=True)
     sizes, other_sizes = np.bincount(labels, minlength=clusters), np.bincount(other_labels)
     unions = sizes[pairs[0]] + other_sizes[pairs[1]] - common

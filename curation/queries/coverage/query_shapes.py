@@ -38,7 +38,8 @@ class QueryShape(NamedTuple):
 
 
 class Tertiles(NamedTuple):
-    """The two boundaries that cut dispersion or alignment in thirds; a boundary is in the lower third."""
+    """The two boundaries that divide dispersion or alignment into thirds; a value on a boundary is in the
+    lower third."""
 
     lower: float
     upper: float
@@ -92,7 +93,8 @@ def find_cell(shape: QueryShape, dispersion: Tertiles | None, alignment: Tertile
 
 
 def list_possible_cells(cells: Collection[Cell]) -> list[Cell]:
-    """List the possible cells of the grid: all nine cells, or only the thirds of one figure."""
+    """List the possible cells of the grid: all nine cells, or three if only dispersion or only alignment has
+    thirds."""
     thirds = range(3)
     grids: list[list[Cell]] = [
         [*product(thirds, thirds)],

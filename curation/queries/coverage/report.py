@@ -86,7 +86,8 @@ class CoverageReport:
 
     @property
     def details(self) -> list[str]:
-        """Return sentences with the numbers of documents, entities and queries, and the seed's effect."""
+        """Return sentences with the numbers of documents, entities and queries, and on how much the results
+        depend on the seed."""
         reliability = map_measures.build_reliability_section(self.rule, self.rules, self.outside).sentence
         lines = [
             f"{pluralize(self.documents, 'document')}, {self.entities:,} entities ({self.isolated:,} "

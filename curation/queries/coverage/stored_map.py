@@ -36,7 +36,7 @@ MAX_NAME_LENGTH = 80
 
 
 class ClusterName(NamedTuple):
-    """A name that a lead gave a cluster. `revision` counts its names from 0."""
+    """A name that a lead gave a cluster. `revision` numbers the cluster's names from 0."""
 
     number: int
     revision: int

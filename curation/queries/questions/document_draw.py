@@ -97,7 +97,7 @@ def find_neighbours(store: Store, documents: Sequence[Document], retriever: Bm25
 
 
 def search_documents(store: Store, texts: Sequence[str], retriever: Bm25, depth: int) -> list[list[Document]]:
-    """Find BM25's first documents for each text, cut to the part that the models read."""
+    """Find BM25's first documents for each text, each cut to the beginning that the models read."""
     queries = [Query("", text, normalise_query(text), "synthetic") for text in texts]
     ids = [hits.document_ids for hits in retriever.search(queries, depth)]
     with store.reading() as cursor:
@@ -108,7 +108,7 @@ def search_documents(store: Store, texts: Sequence[str], retriever: Bm25, depth:
 
 
 def _order_kinds(request: QuestionRequest) -> Iterator[str]:
-    """Yield the kinds in blocks that have each kind once, in an order by seed."""
+    """Yield the kinds of questions in blocks; each block has each kind once, in random order by seed."""
     block = 0
     while True:
         yield from sort_by_seed(request.kinds, request.seed, lambda kind, block=block: ["kind", block, kind])  # type: ignore[misc]
@@ -116,8 +116,8 @@ def _order_kinds(request: QuestionRequest) -> Iterator[str]:
 
 
 def _read_strata(cursor: Cursor, field: str | None) -> dict[str, list[str]]:
-    """Divide the ids in the corpus by a field or by region; a document in several regions counts in the
-    largest.
+    """Divide the corpus's document ids by a field or by region; a document in several regions counts in the
+    largest region.
 
     Raises
     ------

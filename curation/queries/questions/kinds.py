@@ -26,7 +26,7 @@ class QuestionKind(NamedTuple):
     tag: str | None = None
 
     def choose_style(self, text: str) -> QueryStyle:
-        """Choose the style that a text has, otherwise the kind's first style."""
+        """Choose the kind's style that a text has, or the kind's first style if the text has none of them."""
         return next((style for style in self.styles if style.matches(text)), self.styles[0])
 
 

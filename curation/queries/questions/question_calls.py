@@ -47,7 +47,8 @@ class QuestionAim(NamedTuple):
 
 
 class Question(NamedTuple):
-    """A question as the model wrote it, with its document, its kind and the passages claimed to answer it."""
+    """A question as the model wrote it, with its document, its kind, and the passages that answer it
+    according to the model."""
 
     aim: QuestionAim
     kind: str
@@ -56,7 +57,7 @@ class Question(NamedTuple):
 
     @property
     def sources(self) -> list[Document]:
-        """List the documents on which the question rests."""
+        """List the documents from which the model wrote the question."""
         has_two = self.kind == MULTI_HOP and self.aim.other is not None
         return [self.aim.document, self.aim.other] if has_two else [self.aim.document]  # type: ignore[list-item]
 
@@ -73,7 +74,7 @@ class Question(NamedTuple):
 
 
 class QuestionCheck(NamedTuple):
-    """What the second model says about a question.
+    """The answer of the second model, which checks a question.
 
     Attributes
     ----------
@@ -113,7 +114,7 @@ def make_writing_call(aim: QuestionAim, model: str) -> ModelCall:
 
 
 def read_rows(answer: str) -> list[dict[str, Any]]:
-    """Read the rows in an answer with questions.
+    """Read the rows of a model's answer, which has one row per question.
 
     Raises
     ------
@@ -135,7 +136,8 @@ def read_questions(answer: str, aim: QuestionAim) -> list[Question]:
 
 
 def order_documents(question: Question, hits: Sequence[Document]) -> list[Document]:
-    """List the documents from a question and from BM25 once each, in an order that reveals nothing."""
+    """List the question's documents and BM25's documents, each once, in an order that does not reveal which
+    is which."""
     distinct = {document.document_id: document for document in [*hits, *question.sources]}
     return sorted(distinct.values(), key=lambda document: digest(question.text, document.document_id))
 
@@ -149,7 +151,8 @@ def make_check_call(text: str, documents: Sequence[Document], model: str) -> Mod
 
 
 def read_check(answer: str, documents: Sequence[Document] = ()) -> QuestionCheck:
-    """Read a check's answer; a document counts only with a quote that occurs word for word in its text.
+    """Read the checking model's answer; a document counts only with a quote that occurs word for word in its
+    text.
 
     Raises
     ------

@@ -72,7 +72,7 @@ class WrittenQuestions:
 
     @property
     def sentences(self) -> list[str]:
-        """Count the new and the rejected questions, and say who checked them and why the run ended."""
+        """Say how many questions are new or rejected, which model checked them, and why the run ended."""
         count, without = len(self.questions), sum(kind == UNANSWERABLE for *_, kind in self.questions)
         written = f"{pluralize(count, 'question')} stored, {without:,} of them unanswerable"
         ended = f"The run ended early: {self.ended}. Start the run again to go on."
@@ -107,7 +107,7 @@ def describe_models(model: str, checked_by: str) -> str:
 
 
 def estimate_questions(store: Store, request: QuestionRequest) -> list[str]:
-    """Say what a run would send and where, without sending anything.
+    """Say what a run would send to the language model, and to which host, without sending anything.
 
     Raises
     ------
@@ -168,7 +168,7 @@ class _QuestionRun:
         self.report = WrittenQuestions(limits.endpoint.model, checker.model, len(self._aims))
 
     def run(self, progress: Progress) -> None:
-        """Write and check the questions of all documents, or until the models stop answering."""
+        """Write and check questions for all documents, or stop early if the models stop answering."""
         for start in range(0, len(self._aims), BATCH):
             batch = self._aims[start : start + BATCH]
             questions = self._write(batch)
@@ -179,7 +179,8 @@ class _QuestionRun:
             progress("documents with questions", start + len(batch), len(self._aims))
 
     def _write(self, aims: Sequence[QuestionAim]) -> list[Question]:
-        """Ask for the questions of each document, and return the new questions whose text passes."""
+        """Ask the model for questions about each document, and return the new questions whose text passes the
+        checks."""
         calls = [question_calls.make_writing_call(aim, self.report.model) for aim in aims]
         answers = self.calls.ask(calls, question_calls.read_rows)
         accepted = []
@@ -221,7 +222,8 @@ class _QuestionRun:
             cursor.execute("INSERT INTO rejected_questions VALUES (?, ?, ?, ?, ?, ?, ?, ?)", row)
 
     def _store_question(self, question: Question, check: QuestionCheck) -> bool:
-        """Store a withheld question, or return False if the project already has its text."""
+        """Store a question that people do not judge yet, or return False if the project already has its
+        text."""
         document, request, kind = question.aim.document, self._request, question.kind
         answering = {*check.whole, *check.part} if kind != UNANSWERABLE else set[str]()
         detail = {

@@ -1,1 +1,2 @@
-"""Sampling: strata of the traffic, allocation, and the seeded draw of the queries to judge."""
+"""Sampling: strata of the traffic, the number of queries for each stratum, and the seeded draw of the queries
+to judge."""

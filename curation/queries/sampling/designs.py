@@ -59,7 +59,8 @@ def draw_stratified(
 
 
 def draw_pps(traffic: Ints, strata: Labels, size: int, seed: int) -> Drawing:
-    """Draw queries with probability proportional to traffic, with the queries lined up by stratum."""
+    """Draw queries with probability proportional to their traffic, systematically from the queries sorted by
+    stratum."""
     order = np.argsort(strata.codes, kind="stable")
     drawn, probability = draw_proportional(traffic[order], size, int(digest("pps", seed), 16))
     rows = order[drawn]

@@ -1,4 +1,4 @@
-"""Dimensions of strata, each of which gives every query of the traffic a value.
+"""Dimensions of strata: each dimension gives every query of the traffic a value.
 
     band     head, torso or tail of the traffic
     segment  the segment of the log in which the query was asked most often; the first by text if equal
@@ -55,7 +55,7 @@ HEAD, TORSO = 1 / 3, 2 / 3
 
 
 def check_dimensions(dimensions: Sequence[str]) -> None:
-    """Reject unknown dimensions, repeated dimensions, and an empty list."""
+    """Reject unknown dimensions of strata, repeated dimensions, and an empty list."""
     expected = f"expected some of {', '.join(DIMENSIONS)}, {TAG}NAME, {FIELD}NAME"
     known = [name for name in dict.fromkeys(dimensions) if _is_dimension(name)]
     unknown = [name for name in dimensions if not _is_dimension(name)]
@@ -89,7 +89,8 @@ def label_by_tag(store: Store, tag: str, queries: Any) -> Labels:
 def label_by_cluster(
     store: Store, texts: Sequence[str], map_id: str | None, model: str, progress: Progress
 ) -> tuple[Labels, str]:
-    """Label texts by region, and return the id of the map. Texts without a stored match are matched.
+    """Label texts by region of the coverage map, and return the map's id. Texts without a stored match are
+    matched first.
 
     Parameters
     ----------

@@ -67,7 +67,7 @@ def draw_sample(
 
 
 def check_draw(cursor: Cursor, request: DrawRequest | None) -> None:
-    """Reject a sample draw that is known to fail before the frame is read."""
+    """Reject a draw of a sample that is certain to fail, before the frame is read."""
     refuse_too_few(cursor, request.size if request else 1)
     if request is None:
         return

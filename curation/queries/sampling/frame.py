@@ -189,7 +189,7 @@ def _refuse_newer_releases(cursor: Cursor, released: ReleasedQueries) -> None:
 
 
 def _refuse_unknown_fields(cursor: Cursor, table: Any) -> None:
-    """Reject fields that occur in no row of the traffic."""
+    """Reject a request for strata by fields that no row of the traffic has."""
     empty_fields = [
         name.removeprefix(dimensions.FIELD)
         for name in table.column_names
@@ -211,7 +211,8 @@ def _refuse_unknown_fields(cursor: Cursor, table: Any) -> None:
 def _find_drawable(
     table: Any, traffic: Ints, min_count: int, left_out_rows: Sequence[int]
 ) -> tuple[Mask, dict[str, int]]:
-    """Find the queries that can be drawn, shape (queries,), and count the rows left out, by first reason.
+    """Find the queries that can be drawn, shape (queries,), and count the rows left out, by the first reason
+    that applies.
 
     `left_out_rows` has the numbers of logged rows without a text, without a known time, and outside the
     window.
@@ -241,7 +242,8 @@ def _read_flag(table: Any, name: str) -> Mask:
 
 
 def _join_spellings(table: Any, progress: Progress) -> Any:
-    """Join the spellings of a query: add up traffic and rows, and flag a query if any spelling is flagged."""
+    """Join the spellings of each query: add up their traffic and rows, and flag the query if any of its
+    spellings is flagged."""
     leaders = group_spellings(table["normalised"].to_pylist(), table["traffic"].to_numpy(), progress=progress)
     for name in ("traffic", "rows", "judged", "released"):
         if name in table.column_names:

@@ -49,8 +49,8 @@ _SALT = 0xC2B2AE3D27D4EB4F
 
 
 def group_spellings(queries: Sequence[str], traffic: Ints, progress: Progress = silent) -> Ints:
-    """Find the position of each query's leading spelling, shape (queries,). A leading spelling is its own
-    leader.
+    """Find the position of each query's leading spelling, shape (queries,); for a leading spelling, its own
+    position.
 
     Parameters
     ----------

@@ -105,13 +105,13 @@ class SampleReport:
 
 
 def find_current_sample(store: Store) -> SampleReport | None:
-    """Read the current sample of a project, or return None."""
+    """Read the current sample of a project, or return None if there is no sample."""
     with store.reading() as cursor:
         return read_current_sample(cursor)
 
 
 def read_current_sample(cursor: Cursor) -> SampleReport | None:
-    """Read the current sample with an open cursor of the database, or return None."""
+    """Read the current sample with an open cursor of the database, or return None if there is no sample."""
     sample_id = get_setting(cursor, "sample")
     return None if sample_id is None else _read_sample(cursor, sample_id)
 
@@ -155,7 +155,8 @@ def count_judged_queries(cursor: Cursor, sample_id: str) -> int:
 
 
 def list_drawn_queries(cursor: Cursor, sample_id: str) -> list[tuple[str, str, int, str, float, str]]:
-    """List the queries of a sample with the values of `QUERY_COLUMNS`, most asked first."""
+    """List the queries of a sample with the values of `QUERY_COLUMNS`, the query with the most searches
+    first."""
     sql = """
         SELECT query_id, text, traffic, stratum, inclusion_probability, coalesce(replace(reason, ?, ''), '')
         FROM sample_queries JOIN queries USING (query_id) LEFT JOIN retired_queries USING (query_id)
@@ -188,7 +189,7 @@ def restore_request(parameters: Mapping[str, Any]) -> DrawRequest:
 
 
 def read_frame_state(cursor: Cursor, request: DrawRequest) -> tuple[object, ...]:
-    """Count the rows on which a request's frame depends. A changed count means a changed frame."""
+    """Count the rows on which a request's frame depends; if the count changes, the frame has changed."""
     tables = ["traffic_imports"]
     tables += ["rounds"] if request.exclude_judged else []
     tables += ["releases"] if request.exclude_judged or request.exclude_released else []

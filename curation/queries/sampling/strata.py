@@ -54,7 +54,8 @@ class Stratum(NamedTuple):
 
 
 def cross_dimensions(dimensions: Sequence[Labels]) -> Labels:
-    """Cross dimensions to strata, ordered by the values of the first dimension, then the second, and so on.
+    """Combine the values of several dimensions into strata, ordered by the first dimension's values, then the
+    second's, and so on.
 
     Raises
     ------

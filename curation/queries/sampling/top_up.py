@@ -62,7 +62,7 @@ def top_up(
 
 
 def check_top_up(cursor: Cursor, request: TopUpRequest | None) -> None:
-    """Reject a top-up that is known to fail before the frame is read."""
+    """Reject a top-up that is certain to fail, before the frame is read."""
     earlier = _read_extensible_sample(cursor)
     if request is not None:
         _refuse_without_goal(request)
@@ -114,7 +114,8 @@ def _refuse_smaller_size(min_size: int, size: int | None) -> None:
 
 
 def _allocate_top_up(frame: Frame, earlier: SampleReport, request: TopUpRequest) -> dict[str, int]:
-    """Compute each stratum's number of queries after a top-up, which is at least the number before."""
+    """Compute each stratum's number of queries after a top-up, which is at least its number of queries
+    before."""
     quotas, size = request.quotas, request.size
     names = frame.strata.names
     populations, traffic = count_strata(frame.traffic, frame.strata)

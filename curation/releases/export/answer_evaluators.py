@@ -28,7 +28,8 @@ def _make_format(
     make_record: Callable[[Query, str | None, Sequence[Document]], dict[str, Any]],
     ending: str = ".jsonl",
 ) -> ExportFormat:
-    """Make an export format with an object for each question of a part, in a .json or .jsonl file."""
+    """Make an export format that writes a .json or .jsonl file for each part, with one object per
+    question."""
 
     def write(folder: Path, source: ExportSource) -> Written:
         def lines(part: str) -> Iterable[str]:

@@ -20,7 +20,7 @@ COLUMNS = ("query_id", "query_text", "doc_id", "relevance", "split")
 
 
 def write_csv(folder: Path, source: ExportSource) -> Written:
-    """Write the file qrels.csv, written so that no spreadsheet finds formulas in it."""
+    """Write the file qrels.csv, in which no spreadsheet takes a text for a formula."""
     rows = (
         [quote_formula(c) if isinstance(c, str) else c for c in row[: len(COLUMNS)]]
         for row in source.iterate_grades()

@@ -74,7 +74,7 @@ class Exported:
 
     @property
     def sentences(self) -> list[str]:
-        """Return sentences on the written files, the exported grades, and the left-out rows."""
+        """Return sentences on the written files, the exported grades, and the rows left out."""
         grades = pluralize(sum(self.counts["grades"].values()), "grade")
         files = pluralize(len(self.files) + 1, "file")
         remarks = [f"Exported {self.name} as {self.format}: {files}, {grades}."]

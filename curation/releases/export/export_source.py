@@ -161,7 +161,8 @@ class ExportSource:
 
     @property
     def min_relevant(self) -> int:
-        """Return the scale's second-lowest grade, from which evaluation counts documents as relevant."""
+        """Return the scale's second-lowest grade; an evaluation counts documents with at least this grade as
+        relevant."""
         return list(self.scale)[1]
 
     @cached_property
@@ -200,8 +201,8 @@ class ExportSource:
 
     @cached_property
     def prefixes(self) -> tuple[str, str]:
-        """Return the prefixes for query ids and document ids; empty texts if queries and documents share no
-        id.
+        """Return the prefixes that keep query ids and document ids apart; both are empty if no query and
+        document have the same id.
 
         Prefixes are needed because BEIR's evaluator drops a document that has the same id as the query.
         MTEB's evaluator has an option that does the same.

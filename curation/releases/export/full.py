@@ -77,7 +77,8 @@ def write_full(folder: Path, source: ExportSource) -> Written:
 
 
 def _open_rows(rows: Iterable[dict[str, Any]], part: str, closed: frozenset[str]) -> Iterator[dict[str, Any]]:
-    """Yield the rows of a part of the release, without rows that reveal grades of the queries in `closed`."""
+    """Yield the rows of a part of the release, leaving out rows that reveal grades of the queries in
+    `closed`."""
     for row in rows:
         if part == "split":
             yield _open_split(row, closed)

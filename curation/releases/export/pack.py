@@ -36,7 +36,7 @@ class PackedFile(NamedTuple):
 
     @property
     def sentences(self) -> list[str]:
-        """Return sentences on the written file, and on the sealed grades in the file."""
+        """Return sentences on the written file, and on whether the file contains sealed grades."""
         exported = self.exported
         lines = [f"Packed {exported.name}: {self.file}, {self.bytes:,} bytes."]
         lines += warn_of_override(exported.name, exported.mark)
@@ -49,7 +49,7 @@ class PackedFile(NamedTuple):
 
 
 def name_zip(name: str, format: str) -> str:
-    """Return the file name for a release exported in a format."""
+    """Return the name of the zip file for a release that is exported in a format."""
     return f"{name}{SUFFIX}" if format == FULL.name else f"{name}-{format}.zip"
 
 

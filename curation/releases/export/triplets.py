@@ -98,7 +98,8 @@ def _make_id_row(
 
 
 def _map_negative_kinds(source: ExportSource) -> dict[str, dict[str, str]]:
-    """Map (query id, document id) to the kind of negative, for documents outside the query's filter."""
+    """Map (query id, document id) to the kind of negative, for pairs whose document is outside the query's
+    filter."""
     kinds: defaultdict[str, dict[str, str]] = defaultdict(dict)
     for row in source.rows("qrels"):
         if row["how"] in (OUTSIDE, OUTDATED) and "version" not in row:
@@ -109,7 +110,8 @@ def _map_negative_kinds(source: ExportSource) -> dict[str, dict[str, str]]:
 def _find_usable_queries(
     source: ExportSource, documents: Mapping[str, Document], left_out: Counter[str]
 ) -> Iterator[tuple[str, list[str], list[str]]]:
-    """Find the queries that give triplets, with relevant documents by grade and negatives by rank."""
+    """Find the queries from which triplets can be made, with their relevant documents by grade and their
+    negatives by rank."""
     ranks = _find_best_ranks(source)
     by_query: dict[str, list[dict[str, Any]]] = defaultdict(list)
     for row in source.rows("qrels"):

@@ -76,7 +76,8 @@ def _describe_errors(votes: Votes, numbers: Mapping[str, str]) -> dict[str, Any]
 
 
 def _store_figure(name: str, value: Any, pairs: int) -> Any:
-    """Return an agreement figure in the form of a release: 'alpha', or 'share' for equal grades."""
+    """Return an agreement figure as a release stores it: named 'alpha', or 'share' for a share of equal
+    grades."""
     if not isinstance(value, Estimate):
         return value
     is_defined = value.value is not None

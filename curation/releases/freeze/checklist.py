@@ -41,7 +41,8 @@ class FreezeCheck(NamedTuple):
 
 
 def checklist(draft: ReleaseDraft) -> tuple[FreezeCheck, ...]:
-    """Check a draft's opinions, open rounds, disputes, paces, agreement figures and sealed parts."""
+    """Check a release draft before the freeze: opinions, open rounds, disputes, annotators' paces, agreement
+    and sealed parts."""
     return (
         _check_opinions(draft.opinions),
         _check_rounds(draft.open_rounds),

@@ -20,7 +20,8 @@ from curation.store import Cursor, Store, get_setting
 
 
 def read_current_map(cursor: Cursor) -> CoverageMap | str | None:
-    """Read the coverage map of the corpus, or the reason why it is unusable; None if there is no map."""
+    """Read the coverage map of the corpus, or the reason why the map is unusable; None if the project has no
+    map."""
     if get_setting(cursor, CURRENT_MAP) is None:
         return None
     try:

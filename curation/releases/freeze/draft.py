@@ -54,7 +54,8 @@ from curation.store.release_parts import PartText, table_rows
 
 @dataclass(frozen=True)
 class Override:
-    """A freeze against the agreement gate: the person, the reason, and the missed agreement figures."""
+    """A freeze despite the agreement gate: who overrode the gate, the reason, and the agreement figures that
+    were too low."""
 
     by: str
     reason: str
@@ -133,7 +134,8 @@ class ReleaseDraft:
                 row["contamination"] = [match for match in row["contamination"] if match["what"] == QUERY]
 
     def count_without_relevant(self) -> None:
-        """Set the field `without_relevant`, once all grades are known."""
+        """Set the field `without_relevant`: the queries without a relevant document, once all grades are
+        known."""
         relevant_grade = self.split.parameters["relevant_grade"]
         lacking = find_without_relevant(self.tables["queries"], self.tables["qrels"], relevant_grade)
         self.without_relevant = dict(sorted(Counter(self.split.parts[name] for name in lacking).items()))

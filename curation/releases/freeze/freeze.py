@@ -90,7 +90,7 @@ class Frozen:
 
     @property
     def sentences(self) -> list[str]:
-        """Return sentences on the frozen, kept and left-out grades."""
+        """Return sentences on the grades that the release contains, shares or leaves out."""
         outcome = "Froze" if self.created else "Nothing changed. The project already has this content as"
         queries = sum(self.queries.values())
         lacking = sum(self.without_relevant.values())
@@ -145,7 +145,7 @@ def prepare_draft(store: Store, request: FreezeRequest) -> ReleaseDraft:
 
 
 def find_freeze_problem(draft: ReleaseDraft) -> str | None:
-    """Return the problem that rules out a freeze even with a reason; None if nothing does."""
+    """Return the problem that prevents a freeze even if a reason is given; None if no problem does."""
     try:
         refuse_open(draft)
     except RefusedError as error:

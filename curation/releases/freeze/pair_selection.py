@@ -126,5 +126,5 @@ class PairSelection:
         return None if pair.query_id in self._rows.split.parts else NO_PART
 
     def _count_lacking(self, pair: PairConsensus) -> int:
-        """Count the planned opinions on a pair that were never given; 0 after a reviewer's decision."""
+        """Count how many planned opinions on a pair are missing; 0 after a reviewer's decision."""
         return 0 if pair.how == "adjudicated" else self._rows.unanswered.get(pair[:2], 0)

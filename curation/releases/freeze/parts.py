@@ -52,7 +52,7 @@ def make_judgments(rows: ProjectRows, queries: Collection[str]) -> JudgmentsPart
 
 
 def make_rounds(rows: ProjectRows, numbers: Mapping[str, str]) -> Rows:
-    """Make the part of a release with its labeling rounds: the rounds that have a number."""
+    """Make the part of a release with its labeling rounds, which are the rounds that have a pseudonym."""
     used = (row for row in rows.rounds if row.round_id in numbers)
     described = ({"round": numbers[row.round_id], **_make_layout(row)} for row in used)
     return sorted(described, key=canonical_json)
@@ -83,7 +83,8 @@ def map_names(rows: ProjectRows, queries: Collection[str], numbers: Mapping[str,
 
 
 def make_queries(rows: ProjectRows, chosen: Collection[str], filters: Mapping[str, Any]) -> Rows:
-    """Make the part of a release with its queries: each query's draw, filter and language model.
+    """Make the part of a release with its queries: how each query was drawn, its filter, and the language
+    model that wrote it, if any.
 
     The document for which a model wrote a query stays out, because it would reveal grades of a sealed part.
     """
@@ -180,7 +181,7 @@ def make_nuggets(rows: ProjectRows, queries: Collection[str]) -> Rows:
 
 
 def make_pool_sample(rows: ProjectRows, queries: Collection[str]) -> Rows:
-    """Make the part of a release with the documents drawn from a sampled pool."""
+    """Make the part of a release with the candidates that were drawn at random from a pool."""
     return [
         {**row, "inclusion_probability": round_floats(row["inclusion_probability"])}
         for row in rows.pool_sample.to_pylist()
@@ -248,7 +249,7 @@ def _digest_judgments(judged: Iterable[dict[str, Any]]) -> tuple[dict[tuple[str,
 
 
 def _make_layout(row: Round) -> dict[str, Any]:
-    """Describe a labeling round without names: its kind, its guide, and the parameters of its layout."""
+    """Describe a labeling round without people's names: its kind, its guide, and its settings."""
     stored = json.loads(row.parameters)
     layout = {name: stored[name] for name in ("overlap", "duplicates", "seed", "again") if name in stored}
     return {"kind": row.kind, "guide": row.guide_hash, "parameters": layout}

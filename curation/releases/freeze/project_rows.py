@@ -129,7 +129,7 @@ class Split:
 
 
 class ProjectRows(NamedTuple):
-    """All rows of a project for a release. The tables have the columns of the SQL queries above.
+    """All rows of a project that a release needs. The tables have the columns of this module's SQL queries.
 
     Attributes
     ----------

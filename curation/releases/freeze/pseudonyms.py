@@ -65,7 +65,8 @@ def replace_names(text: str, people: Mapping[str, str]) -> str:
 
 
 def _refine_colors(colors: dict[_Node, str], judged: Mapping[tuple[str, str], str]) -> dict[_Node, str]:
-    """Refine the nodes' colours by their neighbours' colours until no colour changes."""
+    """Refine the colours of a graph's nodes by their neighbours' colours until no colour changes, to order
+    nodes without names."""
     while True:
         neighbors: dict[_Node, list[tuple[str, str]]] = defaultdict(list)
         for (annotator, round_id), judgments in judged.items():

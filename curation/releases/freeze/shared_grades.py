@@ -69,7 +69,7 @@ def _make_shared_qrels(draft: ReleaseDraft, identical: IdenticalTexts) -> tuple[
 
 
 def _share_evidence(evidence: Iterable[Mapping[str, Any]], shared: Rows) -> Rows:
-    """Return the evidence, with copies for documents with the same text."""
+    """Return the evidence, and copies of it for documents with the same text."""
     shared_ids: defaultdict[Pair, list[str]] = defaultdict(list)
     for row in shared:
         shared_ids[row["query_id"], row["from"]].append(row["document_id"])
@@ -78,7 +78,7 @@ def _share_evidence(evidence: Iterable[Mapping[str, Any]], shared: Rows) -> Rows
 
 
 def _add_shared_inputs(draft: ReleaseDraft, rows: Iterable[Mapping[str, Any]]) -> SplitInputs:
-    """Return the inputs to the split's check, with these rows' relevant documents."""
+    """Return the inputs to the check of the split, with the relevant documents of these rows added."""
     inputs = draft.graded.inputs
     relevant = {query_id: set(names) for query_id, names in inputs.relevant.items()}
     documents = dict(inputs.documents)

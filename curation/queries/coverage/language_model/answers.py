@@ -1,4 +1,4 @@
-"""Stored answers of a language model to calls, so that no call is paid for twice.
+"""A language model's stored answers, so that a team pays for each call only once.
 
 A call is identified by the hash of the model's name, the prompt and the material. Refusals and malformed
 answers are stored too, because they may have been paid. A call that the model refuses is never sent again. A
@@ -50,7 +50,8 @@ class ModelCall(NamedTuple):
 
     @property
     def messages(self) -> list[dict[str, str]]:
-        """Return the messages to the model; the material is JSON, so that it gives no instructions."""
+        """Return the messages to the model; the material to read is JSON, so that the model does not take it
+        for instructions."""
         user = {"role": "user", "content": canonical_json(self.material)}
         return [{"role": "system", "content": self.prompt}, user]
 
@@ -61,7 +62,8 @@ class ModelCall(NamedTuple):
 
 
 class StoredAnswers:
-    """The stored replies to some calls: the answers, and the reasons why calls got no answer."""
+    """The stored replies to some calls of a language model: the answers, and the reasons why calls got no
+    answer."""
 
     def __init__(self, replies: Replies) -> None:
         self._replies = replies
@@ -72,7 +74,8 @@ class StoredAnswers:
         return reply.text if reply and reply.kind == "answer" else None
 
     def explain_no_answer(self, call: ModelCall) -> str | None:
-        """Return the reason why a call gets no answer, or None if it has an answer or may still get one."""
+        """Return the reason why a call to the model gets no answer, or None if the call has an answer or may
+        still get one."""
         reply = self._last_reply(call)
         if reply is None or reply.kind == "answer":
             return None
@@ -83,7 +86,7 @@ class StoredAnswers:
         return f"{MALFORMED}: {reply.text}" if reply.kind == "malformed" else reply.text
 
     def is_open(self, call: ModelCall) -> bool:
-        """Return whether a call has no final answer yet, so that it can be sent."""
+        """Return whether a call to the model has no final reply yet, so that the call can be sent."""
         return self.find_answer(call) is None and self.explain_no_answer(call) is None
 
     def count_attempts(self, call: ModelCall) -> int:
@@ -111,8 +114,8 @@ def read_answers(cursor: Cursor, calls: Sequence[ModelCall]) -> StoredAnswers:
 def store_replies(
     store: Store, new_replies: Sequence[tuple[ModelCall, Sequence[chat.ModelReply]]], stored: StoredAnswers
 ) -> None:
-    """Store the replies that may have been paid for, unless another process has stored replies to the
-    call."""
+    """Store the model's replies that the endpoint may have charged for, unless another process has stored
+    replies to the call."""
     paid_replies = [
         (call, [reply for reply in replies if reply.kind != "none"]) for call, replies in new_replies
     ]

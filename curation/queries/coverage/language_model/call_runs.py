@@ -53,7 +53,7 @@ class ModelWork(NamedTuple):
 
     @property
     def sentence(self) -> str:
-        """Say how many calls there are to send, how long their texts are, and what they cost."""
+        """Say how many calls a run would send, how long the calls' texts are, and what the calls cost."""
         price = "" if self.price is None else f", at least {self.price:.4f} at the prices that you set"
         size = f"{pluralize(self.calls, 'call')} to send with about {self.tokens:,} tokens{price}"
         return f"{size}; {self.stored:,} answered before."
@@ -61,7 +61,8 @@ class ModelWork(NamedTuple):
 
 @dataclass(frozen=True)
 class ModelSpending:
-    """The requests of a run, their tokens and price, and the calls that have an answer.
+    """What a run of calls has spent: its requests, tokens and price, and the number of calls that have an
+    answer.
 
     Attributes
     ----------
@@ -127,7 +128,8 @@ class CallLimits(NamedTuple):
 
 
 class _RequestGate:
-    """The requests that a run may still send, and the time of the next request, for all threads."""
+    """A limit for all threads of a run: how many requests the run may still send, and when it may send the
+    next one."""
 
     def __init__(self, limits: CallLimits, stop: Event) -> None:
         self._left, self._stop, self._lock = limits.most_calls, stop, Lock()
@@ -264,7 +266,7 @@ def _count_spending(
     answered_before: int,
     prices: endpoint.TokenPrices | None,
 ) -> ModelSpending:
-    """Count the requests and tokens of a run, and the calls without an answer by reason."""
+    """Count the requests and tokens of a run, and, by reason, the calls without an answer."""
     new_replies = [reply for replies in replies_of.values() for reply in replies]
     read = sum(reply.read or 0 for reply in new_replies)
     written = sum(reply.written or 0 for reply in new_replies)

@@ -20,7 +20,7 @@ ENDED_BY_LIMIT = "the limit of calls is reached"
 
 
 class CallSession:
-    """A session of calls, with its spending and the reason why it ended early, or None if it goes on.
+    """A session of calls, with what it has spent, and the reason why it ended early (None if it has not).
 
     Parameters
     ----------

@@ -37,12 +37,13 @@ ReplyKind = Literal["answer", "refusal", "malformed", "rejected", "none"]
 
 
 def is_rejection(reason: str) -> bool:
-    """Return whether a reason says that the endpoint rejected one call, so that other calls may succeed."""
+    """Return whether a failed call's reason says that the endpoint rejected only this call, so that other
+    calls may succeed."""
     return reason.startswith(REJECTED.partition("(")[0])
 
 
 class ModelReply(NamedTuple):
-    """The reply to a call.
+    """The reply of a language model to a call.
 
     Attributes
     ----------
@@ -151,7 +152,8 @@ def _read_error_message(endpoint: ModelEndpoint, body: bytes) -> str:
 
 
 def _read_reply(endpoint: ModelEndpoint, body: bytes) -> ModelReply:
-    """Read the model's reply from the body of an answer. A body without a message is a malformed reply."""
+    """Read the model's reply from the body of an HTTP response. A body without a message is a malformed
+    reply."""
     try:
         parsed = json.loads(body)
         choice = parsed["choices"][0]

@@ -1,4 +1,4 @@
-"""The endpoint of a language model, which the environment names.
+"""The endpoint of a language model, as environment variables name it.
 
     GOLDGRADE_LLM_URL     the endpoint's address, such as https://host/v1, with or without /chat/completions
     GOLDGRADE_LLM_MODEL   the model's name, as the endpoint knows it
@@ -34,7 +34,7 @@ WAY_OUT = f"{URL} is an address such as https://host/v1, and {MODEL} is the mode
 
 
 def compute_price(prices: TokenPrices | None, read: int, written: int = 0) -> float | None:
-    """Compute the price of tokens, or return None if there are no prices."""
+    """Compute the price of tokens that the model reads and writes, or return None if no prices are known."""
     return None if prices is None else (read * prices[0] + written * prices[1]) / 1e6
 
 
@@ -100,7 +100,7 @@ def read_prices(environment: Mapping[str, str] | None = None) -> TokenPrices | N
 
 
 def find_endpoint(environment: Mapping[str, str] | None = None) -> ModelEndpoint:
-    """Read the endpoint from the environment.
+    """Read the language model's endpoint from the environment variables.
 
     Raises
     ------
@@ -118,7 +118,8 @@ def find_endpoint(environment: Mapping[str, str] | None = None) -> ModelEndpoint
 
 
 def make_check_environment(model: str | None = None) -> dict[str, str]:
-    """Make the environment of the endpoint that checks: the second endpoint and model, otherwise the first.
+    """Make the environment variables of the checking model: the second endpoint and model if they are set,
+    otherwise the first.
 
     The key of one host is never sent to another host.
 
@@ -134,7 +135,7 @@ def make_check_environment(model: str | None = None) -> dict[str, str]:
 
 
 def find_check_endpoint(model: str | None = None) -> ModelEndpoint:
-    """Read the endpoint that checks from the environment (`make_check_environment`)."""
+    """Read the checking model's endpoint from the environment variables (`make_check_environment`)."""
     return find_endpoint(make_check_environment(model))
 
 

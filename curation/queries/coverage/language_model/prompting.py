@@ -48,7 +48,8 @@ def read_object(answer: str) -> dict[str, Any]:
 
 
 def _read_unique(members: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Make an object, in which each name occurs once, so that no later value replaces an earlier value."""
+    """Make a JSON object from its members, and reject repeated names, so that no later value replaces an
+    earlier one."""
     if len(dict(members)) < len(members):
         raise ValueError("a name occurs twice")
     return dict(members)

@@ -60,7 +60,7 @@ GIVEN_UP = f"regions for which {TRIES} times the usual number of documents, or a
 
 @dataclass
 class SyntheticQueries:
-    """The queries that a model wrote in a run, and the candidates that were rejected.
+    """The queries that a model wrote in a run, and counts of the rejected candidate queries.
 
     Attributes
     ----------
@@ -106,7 +106,8 @@ class SyntheticQueries:
 
 
 class RankedCandidate(NamedTuple):
-    """A candidate query with its gaps and its alignment J. Candidates sort by their gain in coverage."""
+    """A candidate query with the gaps that it fills and its alignment J. Candidate queries sort by their gain
+    in coverage."""
 
     order: tuple[Any, ...]
     text: str
@@ -205,7 +206,7 @@ class _WritingRun:
         return False
 
     def _rank(self, aims: Sequence[QueryAim], answer_texts: list[str | None]) -> list[RankedCandidate]:
-        """Order the candidates that pass the checks by their gain in coverage, best candidate first."""
+        """Order the candidate queries that pass the checks by their gain in coverage, largest gain first."""
         accepted = []
         for aim, answer in zip(aims, answer_texts, strict=True):
             texts = [] if answer is None else read_candidates(answer)
@@ -255,7 +256,8 @@ class _WritingRun:
         self._done.add(aim.document.document_id)
 
     def _store_query(self, candidate: RankedCandidate, quote: str) -> bool:
-        """Store a withheld synthetic query, or return False if the project already has its text."""
+        """Store a synthetic query that people do not judge yet, or return False if the project already has
+        its text."""
         request, coverage_map, aim = self._request, self._inputs.map, candidate.aim
         cluster = aim.cluster if aim.cluster in candidate.regions else candidate.regions[0]
         detail = {

@@ -60,7 +60,8 @@ class WritingRequest(NamedTuple):
 
 
 class WritingWork(NamedTuple):
-    """An estimate of a run's smallest and largest number of calls; the answers decide how many calls follow.
+    """An estimate of the smallest and the largest number of calls in a run; the model's answers decide how
+    many calls follow.
 
     Attributes
     ----------

@@ -1,1 +1,2 @@
-"""Queries written for coverage: writing tasks for people, checks of the text, and origins of queries."""
+"""Queries written for coverage: writing tasks for people, checks of the queries' texts, and the queries'
+origins."""

@@ -89,7 +89,8 @@ def check_text(
 
 
 def find_copied_phrases(text: str, title: str, body: str) -> list[str]:
-    """Find the longest sequences of words, not only stop words, that a query shares with a document."""
+    """Find the longest sequences of words that a query shares with a document, leaving out sequences of only
+    stop words."""
     query_words = _locate_words(text)
     title_words = [word.word for word in _locate_words(title)]
     body_words = [word.word for word in _locate_words(body)]
@@ -106,7 +107,7 @@ def find_copied_phrases(text: str, title: str, body: str) -> list[str]:
 
 
 def find_similar_queries(text: str, queries: Iterable[Query]) -> list[str]:
-    """List the texts of queries that nearly equal a text, as written or with reordered words."""
+    """List the texts of queries that nearly equal a text, either as written or if words are reordered."""
     normalised = normalise_query(text)
     shingles, reworded = character_shingles(normalised), reworded_shingles(text)
     query_essentials = list_essentials(text)

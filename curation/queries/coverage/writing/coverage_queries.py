@@ -95,7 +95,8 @@ def add_coverage_query(
 
 
 def add_origin_candidates(cursor: Cursor, query_ids: Sequence[str]) -> None:
-    """Add the documents that each query was written for, or that a model found to answer it, as candidates.
+    """Make candidates of the documents that each query was written for, or that answer the query according to
+    a model.
 
     An unanswerable query gets no candidate, because the document shown to its writer does not answer the
     query.

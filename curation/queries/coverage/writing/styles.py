@@ -43,8 +43,8 @@ class QueryStyle(NamedTuple):
     most: int | None
 
     def matches(self, text: str) -> bool:
-        """Return whether a query is as long as the style requires, and is a question if and only if it should
-        be."""
+        """Return whether a query has the style's length, and is a question exactly if the style asks for
+        questions."""
         count = len(split_words(_INSIDE_WORD.sub("", text)))
         asks = is_question(normalise_query(text))
         if self.most is None:

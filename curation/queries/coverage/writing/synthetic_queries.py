@@ -1,4 +1,4 @@
-"""Synthetic queries, a seeded random share of which people judge.
+"""Synthetic queries: people judge a share of them, drawn at random by seed.
 
 A synthetic query, which a language model wrote, is withheld until it is drawn for judgment. A drawn query
 becomes a current query, and the document that the query was written for becomes a candidate. The share that
@@ -71,7 +71,8 @@ NOTHING_DRAWN = JudgedShare(None, 0, 0)
 
 
 class JudgedOrigins(NamedTuple):
-    """A model's synthetic queries, and the judgments of the documents that they were written for.
+    """Counts of a model's synthetic queries, and of the judgments on the documents that the queries were
+    written for.
 
     Attributes
     ----------
@@ -100,7 +101,7 @@ def check_share(share: float) -> None:
 
 
 def withhold_query(cursor: Cursor, query_id: str, share: float, seed: int, author: str) -> None:
-    """Withhold a new synthetic query, in the transaction that stores the query."""
+    """Mark a new synthetic query as not yet judged by people, in the transaction that stores the query."""
     _append_draws(cursor, [(query_id, 0, False)], share, seed, author)
 
 
@@ -135,7 +136,8 @@ def read_synthetic_ids(cursor: Cursor) -> frozenset[str]:
 
 
 def read_judged_origins(store: Store) -> list[JudgedOrigins]:
-    """Count the judged and the relevant documents for which each model wrote queries."""
+    """Count, for each model, the documents for which it wrote queries and that people judged or found
+    relevant."""
     with store.reading() as cursor:
         relevant = current_guide(cursor).values[1]
         rows = cursor.execute(_COUNTS_BY_MODEL, {"relevant": relevant}).fetchall()
@@ -146,7 +148,8 @@ def read_judged_origins(store: Store) -> list[JudgedOrigins]:
 
 
 def build_origins_table(origins: Sequence[JudgedOrigins]) -> Table:
-    """Show each model's queries, and the judgments of the documents that the queries were written for."""
+    """Show, for each model, its queries and the judgments on the documents that the queries were written
+    for."""
     columns = ("model", "current", "withheld", "document judged", "relevant", "share relevant, 95 %")
     rows = tuple((*origin[:5], origin.share.interval(2)) for origin in origins)
     return Table("Synthetic queries, and the documents that they were written for", columns, rows)

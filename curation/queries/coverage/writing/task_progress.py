@@ -15,7 +15,7 @@ _FROM = "writing_tasks t JOIN writing_batches b USING (batch_id) LEFT JOIN writi
 
 
 class BatchProgress(NamedTuple):
-    """One writer's part of a batch of query-writing tasks."""
+    """One writer's progress in a batch of query-writing tasks."""
 
     batch_id: str
     kind: str
@@ -39,7 +39,7 @@ def build_batch_table(progresses: Sequence[BatchProgress]) -> Table:
 
 
 def read_batches(cursor: Cursor) -> list[BatchProgress]:
-    """Read each writer's part of each batch, the newest batch first."""
+    """Read each writer's progress in each batch of query-writing tasks, newest batch first."""
     sql = f"""
         SELECT b.batch_id, b.kind, b.seed, b.author, b.opened_at, t.writer, {_COUNTED} FROM {_FROM}
         GROUP BY b.rowid, b.batch_id, b.kind, b.seed, b.author, b.opened_at, t.writer

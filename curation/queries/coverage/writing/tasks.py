@@ -167,14 +167,14 @@ def compute_task_id(batch_id: str, position: int) -> str:
 
 
 def list_unused(documents: Iterable[str], used: list[str], cluster: int, seed: int, kind: str) -> list[str]:
-    """List the documents of a region that no task has used, in an order by seed."""
+    """List the documents of a region for which no query-writing task was made, in random order by seed."""
     used_documents = set(used)
     unused = (document for document in documents if document not in used_documents)
     return sort_by_seed(unused, seed, lambda document: (kind, cluster, document))
 
 
 def read_used(cursor: Cursor, kind: str) -> list[str]:
-    """List the documents that query-writing tasks of a kind have used, across all coverage maps."""
+    """List the documents for which query-writing tasks of a kind were made, across all coverage maps."""
     sql = "SELECT DISTINCT document_id FROM writing_tasks JOIN writing_batches USING (batch_id)"
     sql += " WHERE kind = ?"
     return [row[0] for row in cursor.execute(sql, [kind]).fetchall()]
@@ -231,7 +231,8 @@ def _choose_documents(
 
 
 def _fill_regions(inputs: _BatchInputs, seed: int) -> dict[str, int]:
-    """Choose documents for regions with few queries, as many as each region lacks besides its open tasks."""
+    """Choose documents for regions with few queries: as many as each region needs queries beyond its open
+    tasks."""
     gaps = list_gaps(inputs.state.map, inputs.state.clusters, fill=True)
     if not gaps:
         raise RefusedError(f"No region has 1 to {MIN_FOR_SCC - 1} queries, so there is no region to fill up.")

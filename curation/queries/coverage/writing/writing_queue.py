@@ -102,7 +102,7 @@ def read_writing_queue(cursor: Cursor, writer: str) -> WritingQueue:
 
 
 def check_task_text(store: Store, task_id: str, text: str, writer: str) -> TextWarnings:
-    """Find the warnings to show to a writer before the query is stored.
+    """Find the warnings to show a writer before goldgrade stores the writer's query.
 
     Raises
     ------
@@ -120,7 +120,7 @@ def check_task_text(store: Store, task_id: str, text: str, writer: str) -> TextW
 
 
 def _is_about(store: Store, text: str, document: Document) -> bool:
-    """Return whether a text shares a word with the document, or is close to it by embeddings."""
+    """Return whether a text shares a word with the document, or is close to the document by embeddings."""
     if shares_words(text, document.text) or redact(text).kinds:  # personal data is refused, and not embedded
         return True
     with store.reading() as cursor:
@@ -173,7 +173,7 @@ def write_task(store: Store, task_id: str, text: str, writer: str) -> str:
 
 
 def pass_task(store: Store, task_id: str, writer: str) -> bool:
-    """Pass on a task because no user would search for its document; return whether a new task follows.
+    """Skip a task whose document no user would search for; return whether a new task replaces it.
 
     The new task has a different document of the region.
 
