@@ -109,7 +109,7 @@ def submit_button(label: str, name: str, form: FormState, state: str, disabled: 
     st.session_state[f"state of {name}"] = version
     if previous != version and previous[0] == form.key and st.session_state.get(f"{name} {previous}"):
         st.warning(
-            "Nothing was done: the project has changed since this page was loaded. The "
+            "Nothing was saved, because the project has changed since this page was loaded. The "
             "page now shows the current state. Check it and try again.",
             icon=":material/update:",
         )

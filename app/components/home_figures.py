@@ -34,8 +34,8 @@ def draw_interval(check: GateCheck) -> str:
         return f'<p class="gs-quiet">Ordinal alpha: {escape(check.why or "not known yet")}.</p>'
     low, value, high, threshold = map(_to_percent, (check.low, check.value, check.high, check.wanted))
     description = (
-        f"Ordinal alpha {decimal(check.value)}, 95 % from {decimal(check.low)} to {decimal(check.high)}, on "
-        f"{pluralize(check.n, 'pair')}; the gate requires the interval to start at or above {check.wanted:g}"
+        f"Ordinal alpha {decimal(check.value)}, 95 % interval {decimal(check.low)} to {decimal(check.high)}, "
+        f"on {pluralize(check.n, 'pair')}; the gate requires the interval to start at or above {check.wanted:g}"
     )
     return (
         f'<div class="gs-alpha" role="img" aria-label="{description}"><i style="left:{low:.1f}%;'

@@ -53,7 +53,7 @@ export class Case extends Item {
     return node("li", {},
       node("span", { className: "who", ariaHidden: true }, letter(index)),
       node("div", {}, saidBy(this.guide, grade, "Cannot tell"),
-        ...(other ? [node("p", { className: "aside" }, "For another text of the document")] : []),
+        ...(other ? [node("p", { className: "aside" }, "For a different version of the document")] : []),
         ...(words ? [node("p", { className: "words", dir: "auto" }, words)] : [])));
   }
 

@@ -89,7 +89,7 @@ def _ask_model(context: PageContext) -> None:
     state = context.acts.form(FORM)
     if st.button("Show what would be sent", key=f"plan {state.key}"):
         context.acts.do(state, partial(_plan, context.store, request))
-    ui.note("The server's environment names the endpoint. Nothing about sealed queries is sent.")
+    ui.note("The server's environment names the endpoint. Sealed queries are not sent.")
     planned: tuple[JudgeRequest, Sequence[str]] | None = state.result
     if planned is not None and planned[0] == request:
         ui.sentences(*planned[1])

@@ -282,7 +282,7 @@ def _show_practice(store: Store, acts: Acts, account: accounts.Account) -> None:
         ui.heading("Practice")
     for status in statuses:
         state = status.state
-        expected = f"{state.right:,} as expected, {percent(state.pass_mark)} needed"
+        expected = f"{state.right:,} expected grades, {percent(state.pass_mark)} needed to pass"
         answered = f"{state.answered:,} of {state.total:,} answered"
         ui.sentences(f"{status.round}: {status.standing}; {answered}, {expected}.")
         if account.active and status.state.passed is not True:

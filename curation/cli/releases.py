@@ -15,7 +15,7 @@ from curation.cli.progress import progress_bar
 from curation.core.operation import PlainResult
 from curation.core.text import pluralize
 
-Licence = Annotated[str, Option("--license", help="Licence of the data set, such as CC-BY-4.0.")]
+Licence = Annotated[str, Option("--license", help="License of the data set, such as CC-BY-4.0.")]
 
 
 @app.command()

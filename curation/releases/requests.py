@@ -91,5 +91,5 @@ class ExportRequest:
         maximum=1_000,
     )
     licence: str = option(
-        "unknown", "Licence of the data set", "Licence of the data set, such as CC-BY-4.0.", flag="--license"
+        "unknown", "License of the data set", "License of the data set, such as CC-BY-4.0.", flag="--license"
     )

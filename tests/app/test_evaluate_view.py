@@ -266,7 +266,7 @@ def test_evaluators_say_why_and_see_one_rounded_figure_of_a_sealed_part_and_how_
     assert "You have 9 sealed evaluations left this month" in html(page)
     assert not [fold for fold in page.expander if fold.label not in FOLDED]
     others = html(opened(WALT, "test"))
-    assert re.search(r"Sealed evaluations of test.*>a<", others), "others see the figure and no interval"
+    assert re.search(r"Sealed evaluations on test.*>a<", others), "others see the figure and no interval"
     assert "95 %" not in others
     with project.reading() as cursor:
         assert list_evaluations(cursor, VERA) == []

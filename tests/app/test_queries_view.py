@@ -320,7 +320,7 @@ def test_a_click_on_a_page_from_before_a_job_starts_nothing(filled: Store) -> No
     press(page, "Draw the sample")
     assert not page.exception
     assert count_rows(filled, "jobs") == 1
-    assert page.warning[0].value.startswith("Nothing was done: the project has changed")
+    assert page.warning[0].value.startswith("Nothing was saved, because the project has changed")
 
 
 def test_a_tag_of_ones_own_is_declared_set_filtered_by_and_offered_to_a_sample(filled: Store) -> None:

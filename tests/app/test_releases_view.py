@@ -62,7 +62,7 @@ def test_another_rule_is_previewed_and_then_the_projects(project: Store) -> None
     assert "Current rule: Majority" in html(page)
     assert button(page, "Use this rule").disabled
     page = field(page, "Rule by which votes become a grade").set_value(MEDIAN).run()
-    assert "0 pairs would get a grade, 0 pairs would lose the grade" in html(page)
+    assert "0 pairs would get a grade, 0 pairs would no longer have one" in html(page)
     button(page, "Use this rule").click().run()
     with project.reading() as cursor:
         assert read_rule(cursor).name == MEDIAN
@@ -73,7 +73,7 @@ def test_another_rule_is_previewed_and_then_the_projects(project: Store) -> None
 @pytest.mark.costly("two splits")
 def test_the_gate_shows_each_figure_and_takes_other_thresholds(project: Store) -> None:
     page = open_stage("Gate")
-    assert "Not asked for" in html(page)
+    assert "Not required" in html(page)
     field(page, "Alpha's interval must start at or above").set_value(0.99)
     button(page, "Set the gate").click().run()
     with project.reading() as cursor:

@@ -103,7 +103,7 @@ def _show_checks(round_quality: round_findings.RoundQuality) -> None:
         labels = round_findings.CHECKS | {signal.name: signal.label for signal in ROUND_SIGNALS}
         ui.sentences(*(f"{name.capitalize()}: {label}." for name, label in labels.items()))
         ui.sentences(
-            f"If nothing is wrong, a person is listed here by chance alone in at most "
+            "If everybody grades as usual, chance alone lists a person here in at most "
             f"{percent(round_findings.FALSE_ROUNDS)} of rounds, provided that answers are independent and "
             "you look only once."
         )

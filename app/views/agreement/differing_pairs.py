@@ -30,7 +30,7 @@ def show_disputed_pairs(queries: tuple[QueryShare, ...]) -> None:
             f"{percent(query.disagreement, 1)} of the disagreement, {query.disputed:,} of {query.units:,} "
             "pairs differ",
         )
-        with st.expander("Pairs with different grades by annotators"):
+        with st.expander("Pairs that annotators graded differently"):
             rows = [
                 (
                     QueryName(document_id, query.query_id, document_id),

@@ -29,7 +29,7 @@ def show(store: Store, annotator: Annotator, release: EvaluableRelease, part: st
         return
     with store.reading() as cursor:
         runs = leaderboard.list_runs(cursor, release.row.release_id, [part], is_sealed)
-    ui.heading(f"Leaderboard of {part}")
+    ui.heading(f"Leaderboard for {part}")
     if not runs:
         ui.note("No run has been scored on this part yet.")
         return
@@ -78,7 +78,7 @@ def _show_rounded(store: Store, release: EvaluableRelease, part: str) -> None:
     """Show the rounded figures on a sealed part that evaluators have received."""
     with store.reading() as cursor:
         rounded_evaluations = leaderboard.list_rounded_evaluations(cursor, release.row.release_id, part)
-    ui.heading(f"Sealed evaluations of {part}")
+    ui.heading(f"Sealed evaluations on {part}")
     if not rounded_evaluations:
         ui.note("No run has been scored on this part yet.")
         return

@@ -55,7 +55,7 @@ def show(annotator: Annotator) -> None:
 
 def _show_share(column: st.delta_generator.DeltaGenerator, consistency: Estimate) -> None:
     if consistency.value is None:
-        sentence = f"Shown when you have graded {MINIMUM_REPEATS} items twice."
+        sentence = f"This value appears once you have graded {MINIMUM_REPEATS} items twice."
     else:
         interval = f"{percent(consistency.low)} to {percent(consistency.high)}"
         sentence = (

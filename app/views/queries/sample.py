@@ -175,7 +175,7 @@ def _show_drawn_queries(context: PageContext, sample: SampleReport) -> None:
     if chosen:
         _ask_leaving(context, chosen)
     else:
-        ui.note("Choose queries to leave them out.")
+        ui.note("Select queries to leave out.")
     with st.container(horizontal=True):
         ui.download("Download", format_csv(Table("", QUERY_COLUMNS, tuple(queries))), "queries.csv")
         st.button("Next: pool", on_click=ui.preselect_parts, args=({"part": "Pool"},))

@@ -139,7 +139,7 @@ def _offer_rules(context: PageContext) -> None:
 def _ask_new_tag(context: PageContext) -> None:
     acts, form = context.acts, context.acts.form("declare tags")
     with st.form("declare tags"):
-        st.markdown("**A tag of your own**")
+        st.markdown("**Your own tag**")
         name = st.text_input("Tag name", placeholder="such as error-code", key=f"tag {form.key}")
         submitted = st.form_submit_button("Add the tag", key=f"declare {form.key}")
     if submitted:

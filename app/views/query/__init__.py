@@ -78,7 +78,11 @@ PAGE = AppPage(98, "Query", QUERY_PAGE, REVIEWERS, show, shows_title=False, list
 
 def _show_facts(facts: QueryFacts) -> None:
     """Show the query with its information need, its source and its notes."""
-    count = "searches not known" if facts.searches is None else f"asked {pluralize(facts.searches, 'time')}"
+    count = (
+        "number of searches unknown"
+        if facts.searches is None
+        else f"asked {pluralize(facts.searches, 'time')}"
+    )
     items = [SOURCES[facts.source], count, facts.stratum, facts.part and f"part {facts.part}", facts.query_id]
     tags = "".join(f"<span>{escape(tag)}</span>" for tag in facts.tags)
     needs = "\n".join(filter(None, (facts.texts.need, describe_filter(facts.filter))))

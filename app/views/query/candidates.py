@@ -25,7 +25,7 @@ WITHHELD_SENTENCE = (
     "This document is among your own items. Other people's grades appear here when you have graded all "
     "your items."
 )
-NO_GRADE = {"disputed": "In dispute", "unjudgeable": "Nobody could tell"}
+NO_GRADE = {"disputed": "In dispute", "unjudgeable": "Cannot tell"}
 OLDER_TEXT = "The votes are for an older text of this document. Nobody has judged the current text yet."
 
 
@@ -133,7 +133,7 @@ def _describe_grade(pair: PairConsensus, names: Mapping[int, str]) -> str:
         return f"{grade}, decided"
     if pair.how in (MAJORITY, MEDIAN, "single"):
         return f"{grade}, {pair.votes.get(pair.grade, 0):,} of {votes}"
-    return f"{grade}, {percent(pair.confidence)} probable by {votes}"
+    return f"{grade}, with a probability of {percent(pair.confidence)} from {votes}"
 
 
 def _name_grade(grade: int, names: Mapping[int, str]) -> str:

@@ -66,7 +66,7 @@ def show(context: PageContext) -> None:
     with right:
         _show_checks(checklist(draft))
         _show_contents(draft)
-        ui.heading("Certificate of the split")
+        ui.heading("Split certificate")
         show_findings(certificate)
         ui.note("When you freeze, the split is checked again with the newest grades.")
     with left:

@@ -18,7 +18,7 @@ STATES = {
     "met": "Met",
     "missed": "Not met",
     "undefined": "Could not be checked",
-    "not asked for": "Not asked for",
+    "not asked for": "Not required",
 }
 NAMES = {
     agreement_gate.ALPHA: "Agreement between annotators (ordinal alpha)",
@@ -29,7 +29,8 @@ OVERRIDE_HELP = (
     "page and card then show the reason, who gave it, and the values that missed their thresholds."
 )
 SINGLE_HELP = (
-    "With one annotator, agreement cannot be measured. The gate then requires none, and each release says so."
+    "With one annotator, agreement cannot be measured. The gate then does not check agreement, and each "
+    "release says so."
 )
 FORM = "gate"
 

@@ -71,7 +71,7 @@ def _read_newest_plan(store: Store) -> StoredPlan | None:
 
 def _show_summary(plan: StoredPlan) -> None:
     report = plan.report
-    ui.heading(f"Plan of {plan.quarter}")
+    ui.heading(f"Plan for {plan.quarter}")
     state = f"opened as the round {plan.round}" if plan.round else "not opened"
     ui.note(f"The plan is {state}. Its seed is {report['seed']}.")
     pairs = f"{report['pairs']:,} of {report['set_pairs']:,}"

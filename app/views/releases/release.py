@@ -91,7 +91,7 @@ def _show_certificate(store: Store, release: ReleaseRow) -> None:
     except CurationError as error:
         ui.note(error.found)
         return
-    ui.heading("Certificate of the split")
+    ui.heading("Split certificate")
     show_findings(certificate)
     page = make_certificate_page(certificate, release.name)
     ui.download("Download this certificate", page, "certificate.html")
@@ -101,7 +101,7 @@ def _show_certificate(store: Store, release: ReleaseRow) -> None:
 
 def _show_card(context: PageContext, release: ReleaseRow) -> None:
     """Show the dataset card without unsafe HTML, images and addresses that a browser would fetch."""
-    licence = st.text_input("Licence of the data set", UNKNOWN, max_chars=80, width=320).strip() or UNKNOWN
+    licence = st.text_input("License of the data set", UNKNOWN, max_chars=80, width=320).strip() or UNKNOWN
     text = write_card(load_release(context.store, release.name), licence)
     ui.download("Download the card", text, f"{release.name}.md")
     html = markdown_to_html(text)

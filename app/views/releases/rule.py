@@ -16,7 +16,7 @@ from curation.labeling.consensus import rule as consensus_rule
 from curation.labeling.consensus.consensus import ConsensusCounts, compute_rule_effect
 from curation.operations.jobs.figures import figures_of
 
-ORIGINS = ("By the rule", "Decided by a reviewer", "Disputed", "One vote", "Nobody could tell")
+ORIGINS = ("By the rule", "Decided by a reviewer", "Disputed", "One vote", "Cannot tell")
 FORM = "consensus rule"
 
 
@@ -69,7 +69,7 @@ def _offer_change(
             pluralize(changes[change], "pair") for change in ("gained", "lost", "regraded")
         )
         ui.sentences(
-            f"Under this rule, {graded} would get a grade, {ungraded} would lose the grade, "
+            f"Under this rule, {graded} would get a grade, {ungraded} would no longer have one, "
             f"and {regraded} would get a different grade. Frozen releases stay as they are."
         )
     is_current = new_rule.settings == rule.settings

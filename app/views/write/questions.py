@@ -17,7 +17,7 @@ MAX_ROWS = 100
 HOW_TO_SET_UP = (
     "On the machine that runs the app, an operator sets the model's address and name in the environment "
     "variables GOLDGRADE_LLM_URL and GOLDGRADE_LLM_MODEL. Ollama, vLLM, LM Studio, Azure and OpenAI offer "
-    "such an address. The model's key is in GOLDGRADE_LLM_KEY."
+    "such an address. Set the model's key in GOLDGRADE_LLM_KEY."
 )
 
 
