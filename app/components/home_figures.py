@@ -35,7 +35,7 @@ def draw_interval(check: GateCheck) -> str:
     low, value, high, threshold = map(_to_percent, (check.low, check.value, check.high, check.wanted))
     description = (
         f"Ordinal alpha {decimal(check.value)}, 95 % interval {decimal(check.low)} to {decimal(check.high)}, "
-        f"on {pluralize(check.n, 'pair')}; the gate requires the interval to start at or above {check.wanted:g}"
+        f"on {pluralize(check.n, 'pair')}; the gate requires an interval from {check.wanted:g}"
     )
     return (
         f'<div class="gs-alpha" role="img" aria-label="{description}"><i style="left:{low:.1f}%;'

@@ -311,7 +311,7 @@ def test_a_page_that_shows_an_older_state_opens_no_second_round(pooled: Store) -
     press(page, "Open the round")
     assert not page.exception
     assert count_rows(pooled, "rounds") == 1, "the button belonged to the state before"
-    assert page.warning[0].value.startswith("Nothing was done")
+    assert page.warning[0].value.startswith("Nothing was saved")
 
 
 def test_a_click_on_a_page_from_before_a_job_starts_nothing(filled: Store) -> None:
