@@ -42,7 +42,7 @@ SHARED = {
     "--grade-map": ("grades of another scale", "str"),
     "--html": ("as one html file", "Path"),
     "--judge": ("judge", "str"),
-    "--license": ("licence of the data set", "str"),
+    "--license": ("license of the data set", "str"),
     "--link": ("a link that lets the person choose a password", "bool"),
     "--limit": ("rows to show; 0: all. --json prints all rows.", "int"),
     "--map": ("column that holds a field", "str"),
