@@ -1,4 +1,4 @@
-"""A page's acts: changes to the project, each made by submitting a form once.
+"""A page's acts: changes to the project, which each submission of a form makes at most once.
 
 When a person clicks twice, Streamlit starts a second run of the page while the first run still works, and
 stops the first run at its next call of a Streamlit function. Both runs see the button as pressed. Therefore a
@@ -95,7 +95,7 @@ class Acts:
 
 
 def submit_button(label: str, name: str, form: FormState, state: str, disabled: bool = False) -> bool:
-    """Show a form's button; a click has no effect if the project has changed since the page was drawn.
+    """Show a form's submit button; a click has no effect if the project has changed since the page was drawn.
 
     After a click without effect the page explains the reason, unless this session itself changed the project.
 

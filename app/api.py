@@ -66,7 +66,7 @@ class JudgmentMessage(StrictMessage):
 
 
 class JudgmentBatch(StrictMessage):
-    """An annotator's actions in chronological order, and the ids of items that the browser already holds.
+    """An annotator's actions in chronological order, and the ids of the items that the browser already has.
 
     `explain` names practice items whose expected grades the screen shows once the annotator has answered.
     """

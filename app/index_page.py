@@ -1,4 +1,4 @@
-"""The index page: Streamlit's own, which names the entry files, and the app's page that replaces it.
+"""The index page: Streamlit's own page, which names the entry files, and the app's page, which replaces it.
 
 Streamlit's index page is white, has the title "Streamlit", and lacks the app's styles. The index page of the
 app has the colors for light and dark, the title, the names of product and project, and the style sheet. The

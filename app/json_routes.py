@@ -100,7 +100,7 @@ def validate_messages(
 
 
 def _describe_error(error: ValidationError) -> str:
-    """Return the problems found by pydantic, without the names of unknown fields, for the log."""
+    """Describe for the log the problems that pydantic found, without the names of unknown fields."""
     return "; ".join(f"{_name_field(item)}: {item['msg']}" for item in error.errors(include_input=False))
 
 

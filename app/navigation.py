@@ -61,7 +61,7 @@ def find_menu_index(role: str, title: str) -> int | None:
 
 
 def count_work(annotator: Annotator) -> dict[str, int]:
-    """Count the work waiting for a person on each page that has any, by page title."""
+    """Count the work that waits for a person, by page title; pages without work are left out."""
     pages = [page for page in list_pages(annotator.role) if annotator.role in page.first_for]
     with suppress(CurationError):  # the pages say why
         return {page.title: count for page in pages if (count := page.count(annotator))}

@@ -24,7 +24,7 @@ _FORM = "job"
 
 
 class PageContext(NamedTuple):
-    """A page's background jobs, as they are when a run of the page begins.
+    """The background jobs that concern a page, as they are when a run of the page begins.
 
     jobs: kind → the last job of this kind that the person may see.
     last_job_id: the id of the last job of the project; '' before the first job.

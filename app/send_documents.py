@@ -77,7 +77,8 @@ def _show_form(
     text: str,
     ask_pairs: Callable[[], Mapping[tuple[str, str], str]],
 ) -> None:
-    """Show a button with this label that unfolds the form; `text` is proposed as the round's name."""
+    """Show a button with this label that unfolds a form for a new round; `text` is proposed as the round's
+    name."""
     with store.reading() as cursor:
         people = list_eligible_annotators(cursor)
         proposed_name = _propose_name(cursor, text)

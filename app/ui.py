@@ -220,7 +220,7 @@ def _interval_html(estimate: Estimate) -> str:
 
 
 def tables(*report_tables: Table) -> None:
-    """Show the tables that the command line also prints; tables without rows are left out."""
+    """Show these tables, as the command line prints them; tables without rows are left out."""
     for report_table in report_tables:
         if report_table.rows:
             table(report_table.caption, report_table.columns, report_table.rows, report_table.words)
@@ -233,7 +233,7 @@ def result(result: Result) -> None:
 
 
 def query(text: str, need: str | None) -> None:
-    """Show a query with its information need."""
+    """Show a query's text with its information need."""
     need_html = f'<p class="gs-need" dir="auto">{escape(need)}</p>' if need else ""
     st.html(f'<p class="gs-query" dir="auto">{escape(text)}</p>{need_html}')
 

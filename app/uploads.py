@@ -138,7 +138,7 @@ def read_if_small(files: Sequence[Path], read: Callable[[], Result]) -> Result |
 
 
 def remove_stored_upload(project: Path, person: str) -> None:
-    """Remove a person's stored upload."""
+    """Remove the file that a person uploaded and has not imported yet."""
     with _lock:
         _remove(project, person)
 

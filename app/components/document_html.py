@@ -83,7 +83,7 @@ def _node_html(node: Node) -> str:
 
 
 def _element_html(name: str, attributes: Mapping[str, str], content: str) -> str:
-    """Return an element with its numeric attributes; wrap tables and code in a scrollable area."""
+    """Return an element as HTML with its numeric attributes; tables and code get a scrollable area."""
     direction = ' dir="auto"' if _TEXT_ELEMENT.fullmatch(name) else ""
     numbers = "".join(
         f' {key}="{int(attributes[key])}"' for key in ("start", "colspan", "rowspan") if key in attributes

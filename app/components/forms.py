@@ -112,7 +112,7 @@ def _ask_choice(option: Option, choices: Sequence[Any], value: Any, base: Mappin
 
 
 def describe_value(option: Option, value: Any) -> str:
-    """Return the text that a page shows for an option's value."""
+    """Return an option's value in the words in which a page shows it."""
     return option.words.get(value, str(value or option.unset or "none"))
 
 

@@ -45,7 +45,8 @@ def draw_interval(check: GateCheck) -> str:
 
 
 def draw_key_figures(workflow_state: WorkflowState, alpha: GateCheck | None, is_waiting: bool = False) -> str:
-    """Draw the numbers of judged pairs and disputes, and ordinal alpha unless it `is_waiting`."""
+    """Draw the numbers of judged pairs and disputes, and ordinal alpha unless it is still being computed
+    (`is_waiting`)."""
     grades, rounds = workflow_state.grades, workflow_state.rounds
     figure, label = f"{grades.judged:,}", "pairs judged"
     details = f"{pluralize(grades.graded, 'query', 'queries')} with a grade"

@@ -1,4 +1,4 @@
-"""The row for a workflow stage or a check, as HTML that shows its state."""
+"""A workflow stage, or a check before a freeze, as a row of HTML that shows its state."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def draw_stage(
     figures: str = "",
     is_next: bool = False,
 ) -> str:
-    """Draw a workflow stage or a check as a row with its state.
+    """Draw a workflow stage, or a check before a freeze, as a row with its state.
 
     Parameters
     ----------

@@ -38,7 +38,8 @@ def send_while_typing(area: str) -> None:
 
 
 class Draft(NamedTuple):
-    """The key of a text field, and the name under which the browser stores the field's unsent text.
+    """A text field whose unsent text the browser keeps: the field's key, and the name under which the browser
+    stores the text.
 
     shown: the initial text of the field, which people edit.
     """
@@ -49,7 +50,7 @@ class Draft(NamedTuple):
 
 
 def focus_field(focus: str, reason: str, draft: Draft | None = None, sent: str = "") -> None:
-    """Focus a field whenever `reason` changes; Esc leaves the field.
+    """Move the keyboard focus to a field whenever `reason` changes; Esc leaves the field.
 
     Parameters
     ----------
@@ -88,7 +89,7 @@ def pick_rows(
     initial_ids: Collection[str],
     reset_count: int,
 ) -> list[str]:
-    """Show selectable rows; return the ids of the chosen rows, including those hidden by a filter.
+    """Show selectable rows; return the ids of the chosen rows, including rows that a filter hides.
 
     Parameters
     ----------

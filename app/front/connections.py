@@ -1,4 +1,5 @@
-"""The server's connections: limits on idle ones, and on those of clients who have not signed in.
+"""Limits on the server's connections: on idle connections, and on connections of clients who have not signed
+in.
 
 Every connection occupies a file descriptor of the server, even before the client sends anything. The server
 closes a connection whose client does not finish a header or a body, or does not read its response. Strangers,
@@ -62,7 +63,8 @@ class BoundedConnection(H11Protocol):
 
     @property
     def _waits_for(self) -> str:
-        """Return the event for which the connection is waiting ("header", "body" or "response"), or ''."""
+        """Return what the connection is waiting for ("header", "body" or "response"); '' if it is not
+        waiting."""
         if self.flow.write_paused:
             return "response"
         if self.conn.their_state is h11.SEND_BODY:
@@ -128,5 +130,5 @@ def open_listening_socket(host: str, port: int) -> socket.socket:
 
 
 def _close_oldest(connections: list[BoundedConnection]) -> None:
-    """Close the oldest peer, preferably one that is not processing a request."""
+    """Close the oldest of these connections, preferably one that is not processing a request."""
     min(connections, key=lambda peer: (not peer._waits_for, peer._opened_at)).transport.abort()

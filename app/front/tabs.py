@@ -34,13 +34,13 @@ ENDED_SENTENCE = (
 
 
 class MessageRate:
-    """The rate limit on a person's messages: the time at which the next message may pass."""
+    """The rate limit on messages from a person's browser tabs: when the next message may pass."""
 
     def __init__(self) -> None:
         self._next_at = 0.0
 
     def count_message(self, now: float) -> float:
-        """Count a message; return how many seconds it must wait."""
+        """Count a message; return how many seconds the message must wait."""
         wait = max(0.0, self._next_at - now)
         self._next_at = max(self._next_at, now - MAX_BURST / RERUNS_PER_SECOND) + 1 / RERUNS_PER_SECOND
         return wait

@@ -84,7 +84,7 @@ class UploadLimits:
 
 
 class _Upload:
-    """A running upload, which the server ends when no more bytes of its body arrive."""
+    """A running upload, which the server ends if no more bytes of the upload arrive for some time."""
 
     def __init__(self, receive: Receive, send: Send, silence: float) -> None:
         self._receive, self._send, self._silence = receive, send, silence

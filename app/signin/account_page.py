@@ -130,7 +130,7 @@ def _read_account(name: str) -> tuple[bool, list[OpenSignIn]]:
 
 
 def _list_sign_ins(sign_ins: list[OpenSignIn], current_id: str) -> str:
-    """List the open sign-ins as HTML, with a button for each one except this browser's."""
+    """List the open sign-ins as HTML; each sign-in, except this browser's, has a button that ends it."""
     lines = "".join(_list_item(sign_in, sign_in.sign_in_id == current_id) for sign_in in sign_ins)
     return _SIGN_IN_LIST.substitute(lines=lines, others=_END_OTHERS_BUTTON if len(sign_ins) > 1 else "")
 

@@ -24,7 +24,7 @@ MIN_SECRET_LENGTH = 32
 
 
 class IdentityProvider(NamedTuple):
-    """An identity provider, with this app's registration there.
+    """An identity provider, with the app's registration at this provider.
 
     name: the name of the provider's section, or 'default' for [auth] itself.
     label: the name of the provider on the sign-in page.

@@ -1,4 +1,4 @@
-"""A request's client: the browser, the system and the network address."""
+"""The client that sends a request: browser, operating system and network address."""
 
 from __future__ import annotations
 
@@ -36,7 +36,8 @@ def read_network(request: Request) -> str:
 
 
 def _mask_address(request: Request) -> str:
-    """Return the first 24 bits of an IPv4 address or the first 48 bits of an IPv6 address; or ''."""
+    """Return the first 24 bits of an IPv4 address or the first 48 bits of an IPv6 address; '' for other
+    addresses."""
     address = read_network(request)
     with suppress(ValueError):
         return str(ipaddress.ip_network(address if "/" in address else f"{address}/24", strict=False))

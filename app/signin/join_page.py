@@ -72,7 +72,7 @@ async def join(request: Request) -> Response:
 
 
 def _find_invited_person(token: str) -> Annotator | None:
-    """Return the person whom a link invites; the set-up link's person has no name yet."""
+    """Return the person whom a link invites; for the set-up link, a person without a name."""
     if first_lead().accepts(token):
         return Annotator("", "lead", imported=False)
     with project_store().reading() as cursor:

@@ -26,7 +26,7 @@ Result = TypeVar("Result")
 
 
 class QueueFullError(RefusedError):
-    """Error: a queue is full: too many passwords wait to be checked."""
+    """Error: the queue of password checks is full, because too many passwords wait to be checked."""
 
 
 class PasswordCheckQueue:

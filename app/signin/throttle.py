@@ -19,7 +19,7 @@ from typing import NamedTuple
 
 
 class AttemptKey(NamedTuple):
-    """A key by which wrong passwords are counted, with its limits.
+    """A key, such as a name at a network address, for which wrong passwords are counted, with its limits.
 
     free_attempts: the number of wrong passwords without a wait.
     max_wait: the maximum wait in seconds.
@@ -31,8 +31,8 @@ class AttemptKey(NamedTuple):
 
 
 class Failures(NamedTuple):
-    """The number of wrong passwords, and the times at which the wait ends and the last wrong password was
-    given."""
+    """The wrong passwords for one key: their number, the end of the wait, and the time of the last wrong
+    password."""
 
     wrong_count: int = 0
     wait_ends_at: float = 0.0
@@ -103,7 +103,7 @@ class LoginThrottle:
         return 0
 
     def record_success(self, keys: Sequence[AttemptKey]) -> None:
-        """Record a correct password: reset the count of this address, and do not count this attempt."""
+        """Record a correct password: reset the count for this address, and do not count this attempt."""
         self._failures.pop(keys[0].key, None)
         self.withdraw_attempt(keys[1:])
 

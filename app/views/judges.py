@@ -1,4 +1,5 @@
-"""Judges: the page on which a lead has language models grade, and sees how far they can be trusted."""
+"""Judges: the page on which a lead has language models grade pairs, and sees how far these judges can be
+trusted."""
 
 from __future__ import annotations
 
@@ -71,7 +72,7 @@ def compare_with_people(store: Store, judge: str) -> JudgeAgreement | str:
 
 
 def compare_all(store: Store) -> Table | None:
-    """Compare all judges on their common pairs."""
+    """Compare all judges on the pairs that all of them graded."""
     with store.reading() as cursor:
         return compare_judges(cursor)
 

@@ -1,1 +1,2 @@
-"""Ingest: reading files, choosing columns, replacing personal data, and storing the records in a project."""
+"""Ingest: reading files, choosing their columns, replacing personal data, and storing the records in a
+project."""

@@ -132,7 +132,7 @@ def _list_files(path: Path) -> list[Path]:
 def _select_style(
     path: Path, files: Sequence[CollectionFile], style: str | None
 ) -> tuple[list[CollectionFile], list[CollectionFile]]:
-    """Return the files of the wanted style, or of the folder's only style, and the other files."""
+    """Return a collection's files of the wanted style, or of the folder's only style, and the other files."""
     styles = sorted({file.style for file in files if file.style})
     if style is None and len(styles) > 1:
         examples = [next(file for file in files if file.style == style) for style in styles]

@@ -67,7 +67,7 @@ FROM pairs JOIN filtered USING (query_id) JOIN fields USING (document_id) GROUP 
 
 
 def parse_period(value: Any) -> tuple[datetime, datetime] | None:
-    """Return the first and last moment of a cell's date or time; None if the cell has no date."""
+    """Return the first and the last moment of the date or time in a cell; None if the cell has no date."""
     time = parse_time(value)
     if time is None:
         return None
@@ -140,7 +140,7 @@ def _explain_invalidity(moment: Any, metadata: Mapping[str, Any]) -> str | None:
 
 
 def keep_items(cursor: Cursor, author: str) -> int:
-    """Withdraw no items and return 0, for imports into a project without rounds."""
+    """Do nothing and return 0 withdrawn items, for imports into a project without rounds."""
     return 0
 
 
@@ -228,7 +228,8 @@ def read_document_fields(store: Store) -> set[str]:
 
 
 def describe_missing_fields(query_filter: Filter, known_fields: Collection[str]) -> str:
-    """Return a clause about a filter's fields that no document has; '' if all are known."""
+    """Return a clause that names a filter's fields that no document has; '' if documents have all its
+    fields."""
     missing = [name for name in query_filter if name != AT and name not in known_fields]
     if AT in query_filter and not any(name in known_fields for name in VALID):
         missing.append(" or ".join(VALID))

@@ -1,4 +1,5 @@
-"""Maps written in options: fields' columns, grades of another scale, and annotators' names.
+"""Maps that command-line options contain: from fields to columns, from a file's grades to the guide's, and
+from names to annotators.
 
 A map of grades or annotators is written as `100=3,10=2,x=cannot-tell`. A part of a map with a comma is quoted
 as in CSV: `"good, with ads=2",bad=0`.

@@ -39,7 +39,8 @@ class ImportOutcome(NamedTuple):
 
 
 def describe_fields(fields: Any, rest: str = "") -> str:
-    """Return a sentence that lists the columns read; `rest` covers the other columns."""
+    """Return a sentence that lists the columns that were read; `rest` is the end of the sentence, about the
+    other columns."""
     used_columns = ", ".join(f"{name} {column}" for name, column in fields.used.items())
     unused_clause = f"; {rest}" if rest else ""
     if not rest and fields.unused:

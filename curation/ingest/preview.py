@@ -98,7 +98,8 @@ def preview_file(request: ImportRequest) -> FilePreview:
 
 
 def propose_columns(columns: Sequence[str], fields: Sequence[FileField]) -> dict[str, Any]:
-    """Return the column, or a list of one column, for each field that has a known column among these."""
+    """Propose a column (or a list of one column) for each field that has one of its usual columns among
+    these."""
     columns_of: dict[str, Any] = {}
     used_columns: set[str] = set()
     inside = find_object(fields, columns)

@@ -93,7 +93,8 @@ class ImportRequest:
         return FileLayout(self.format, self.encoding, names, not self.no_header)
 
     def columns_of(self, **others: Any) -> Any:
-        """Return the fields' columns from `map`, and from further values that this kind of file needs.
+        """Return the columns chosen for the fields, from the request's `map` and from `others`, values that
+        this kind of file needs.
 
         Raises
         ------
@@ -103,7 +104,8 @@ class ImportRequest:
 
     @property
     def key(self) -> str:
-        """Return the key of a dry run: a hash of the request and of the file's size and modification time."""
+        """Return the key that identifies a dry run: a hash of the request and of the file's size and
+        modification time."""
         request_hash = digest("import request", self.what, asdict(self))
         try:
             file_state = self.file.stat()

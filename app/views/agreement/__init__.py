@@ -92,7 +92,7 @@ def _show_sources(details: AgreementDetails) -> None:
 
 
 def _show_checks(round_quality: round_findings.RoundQuality) -> None:
-    """Show the findings of a round's checks that need attention, and the checks that were impossible."""
+    """Show the findings of a round's checks that need attention, and the checks that could not be made."""
     ui.heading("Worth a look")
     for annotator, finding in round_quality.findings:
         prefix = f"{annotator}: " if annotator and not finding.sentence.startswith(annotator) else ""

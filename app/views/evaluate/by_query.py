@@ -32,7 +32,7 @@ NO_RUN: by_query.EvaluatedRun = ("", "")
 def show(
     store: Store, annotator: Annotator, evaluation: SubmittedEvaluation, peers: Sequence[SubmittedEvaluation]
 ) -> None:
-    """Ask for runs, for kinds of queries and for a query, and show the results for the chosen query.
+    """Let the person choose runs, kinds of queries and a query, and show the results for the chosen query.
 
     Parameters
     ----------

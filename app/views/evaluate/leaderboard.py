@@ -22,7 +22,8 @@ MAX_CHARTED_SYSTEMS = 6
 
 
 def show(store: Store, annotator: Annotator, release: EvaluableRelease, part: str) -> None:
-    """Show the runs on a part; on a sealed part, only leads see ranks; others see rounded figures."""
+    """Show the runs that were scored on a part; on a sealed part, leads see ranks, and others see rounded
+    figures."""
     is_sealed = release.parts[part]
     if is_sealed and annotator.role != "lead":
         _show_rounded(store, release, part)

@@ -73,7 +73,8 @@ def describe_values(query: QueryValues) -> str:
 
 
 def mark_evidence(passage: result_lists.Passage) -> Markup:
-    """Mark a passage's evidence, with some words around it; without evidence, give the first words."""
+    """Mark a passage's evidence, with some words around it; for a passage without evidence, return its first
+    words."""
     if not passage.text:
         return Markup("<small>text not known</small>")
     html, position = Markup(), 0

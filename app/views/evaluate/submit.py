@@ -107,7 +107,8 @@ def _ask_systems(context: PageContext, release: EvaluableRelease, part: str) -> 
 
 
 def _show_refusal(key: str, error: CurationError) -> None:
-    """Show a refusal; if a table of topics would help, show the refusal next to its upload field."""
+    """Show a refusal; if a table of topics would help, show the refusal next to the upload field for
+    topics."""
     if isinstance(error, InputError) and ADD_TOPICS in error.way_out:
         st.session_state[_TOPICS_REFUSAL] = {key: error}
         st.rerun()

@@ -47,7 +47,8 @@ def describe_size(size: int) -> str:
 
 
 def ask_file(context: PageContext, kind: type[ImportRequest]) -> None:
-    """Ask for a file, or for a corpus also for a folder; after the upload, the page shows what was sent."""
+    """Ask for a file or, for a corpus, for a file or a folder; after the upload, the page shows what was
+    sent."""
     takes_documents = kind is CorpusRequest
     formats = f"zip or tar of documents, {TABLES}" if takes_documents else TABLES
     limit = f"Up to {MAX_UPLOAD_MEGABYTES} MB. Import larger files on the command line."

@@ -1,4 +1,4 @@
-"""Query, Documents: a query's candidates, one of them with its votes and its text."""
+"""Query, Documents: the list of a query's candidates, and one candidate with its votes and its text."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def _list_ranks(query_documents: QueryDocuments, candidate: QueryDocument) -> tu
 
 
 def _grade_cell(candidate: QueryDocument, guide: Guide) -> GradeCell:
-    """Return the grade in the guide's colour for it, or the reason why there is no grade."""
+    """Return the grade in the colour that the guide gives it, or the reason why there is no grade."""
     if candidate.is_withheld:
         return GradeCell(None, "", "yours")
     if candidate.pair is None:

@@ -57,7 +57,7 @@ def _show_check(check: agreement_gate.GateCheck) -> None:
 
 
 def _read_sentence(check: agreement_gate.GateCheck) -> str:
-    """Return the sentence of a check without its figure's name and its state."""
+    """Return the sentence of a gate check without the figure's name and the check's state."""
     text = check.sentence.partition(": ")[2].partition(": ")[2]
     return f"{text[:1].upper()}{text[1:]}."
 

@@ -18,7 +18,7 @@ MAX_LISTED_TIES = 8
 
 
 def show(preview: SplitPreview) -> None:
-    """Show the parts of the split, the changes, and the queries that leak between the parts."""
+    """Show the parts of the split, how the split changes, and the queries that leak between the parts."""
     if preview.refused:
         st.error("\n\n".join(map(ui.literal, _explain_refusal(preview))), icon=":material/error:")
     ui.heading("Parts of this split")
@@ -36,7 +36,7 @@ def show_details(preview: SplitPreview) -> None:
 
 
 def list_cuts(preview: SplitPreview) -> dict[tuple[str, str], str]:
-    """Return a dict: pair of query ids whose tie can be cut → the texts of both queries."""
+    """Map each pair of query ids whose tie can be cut to the texts of both queries."""
     return {
         edge[:2]: " ~ ".join(group.queries[name] for name in edge[:2])
         for group in preview.groups

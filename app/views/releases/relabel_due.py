@@ -1,4 +1,4 @@
-"""Re-label, Due: how stale the grades are, and why, such as documents that have changed."""
+"""Re-label, Due: how stale the grades are, and why, for example because documents have changed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Re-label, Plan: the pairs that people judge again in a quarter, up to the moment their round opens."""
+"""Re-label, Plan: the pairs that people judge again in a quarter, until the round for these pairs opens."""
 
 from __future__ import annotations
 

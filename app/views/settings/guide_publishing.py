@@ -1,4 +1,4 @@
-"""Guide, Publish: what the next guide changes, and the form that puts it into force."""
+"""Guide, Publish: what the next guide changes, and the form that publishes it."""
 
 from __future__ import annotations
 

@@ -36,8 +36,8 @@ def show(store: Store, acts: Acts) -> None:
 
 
 def _choose_item(store: Store, writer: str, desk: Desk, waiting: Sequence[str]) -> writing.WritingItem | None:
-    """Return the query on screen, otherwise the first query that the person has not skipped in this
-    session."""
+    """Return the query on screen or, if there is none, the first query that the person has not skipped in
+    this session."""
     if desk.current is None:
         desk.current = desk.choose_next([(assignment_id,) for assignment_id in waiting])
     if desk.current is None:

@@ -138,7 +138,8 @@ def _ask_ruling(case: disputes.AnswerCase, key: str) -> decisions.AnswerRuling:
 
 
 def _ask_voice(voice: disputes.DistinctAnswer, chosen: bool, key: str) -> bool:
-    """Show a checkbox that picks an answer, with its number of writers and the documents they cited."""
+    """Show a checkbox that picks an answer, with the answer's number of writers and the documents that they
+    cited."""
     numbers = ", ".join(str(index + 1) for index in voice.documents)
     with st.container(gap="xxsmall"):
         picked = st.checkbox(ui.literal(voice.text), value=chosen, key=f"voice {key}")

@@ -20,7 +20,8 @@ QueryIds = tuple[str, ...]
 
 @dataclass
 class Desk:
-    """The state of a part of the page Write between runs, which Streamlit cannot interrupt while it changes.
+    """The state of a part of the page Write between runs of the page; Streamlit cannot interrupt a change of
+    this state.
 
     Attributes
     ----------
@@ -51,7 +52,7 @@ class Desk:
         self.whole_documents, self.confirmation = set(), confirmation
 
     def skip(self, ids: QueryIds) -> None:
-        """Skip the query on screen, which returns after all other queries."""
+        """Skip the query on screen, which the page shows again after all other queries."""
         self.skipped_ids = [*(other_ids for other_ids in self.skipped_ids if other_ids != ids), ids]
         self.leave("Skipped. The query comes back after the others.")
 

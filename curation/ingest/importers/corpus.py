@@ -124,7 +124,7 @@ class CorpusBuilder:
         return f"{self.sources[0]} and {more:,} more" if more else self.sources[0]
 
     def add_document(self, document: Document, _: int) -> None:
-        """Keep a document for storage if the project lacks this version of it."""
+        """Keep a document, to store it later, if the project lacks this version of the document."""
         if document.content_hash not in self.known:
             self.new.append(document)
         if len(self.new) == _BATCH:
@@ -266,7 +266,8 @@ def _add_version(document: Document, line: int, builder: CorpusBuilder, records:
 def compare_versions(
     before: KnownVersions, versions: Mapping[str, str], builder: CorpusBuilder
 ) -> CorpusImport:
-    """Compare a new snapshot of the corpus with the document versions that the project has."""
+    """Count the new, changed, unchanged and removed documents of a new corpus snapshot, compared with the
+    project."""
     stored = before.versions
     added = sum(document_id not in stored for document_id in versions)
     unchanged = sum(stored.get(document_id) == version for document_id, version in versions.items())

@@ -27,7 +27,8 @@ def compute_content_hash(document: Document) -> str:
 
 
 def build_known_document(values: Mapping[str, Any], fields: CorpusFields, known: Container[str]) -> Document:
-    """Make the document for a record, or return the stored version if only its group is missing.
+    """Make the document for a record, or return the version that the project has if the record only lacks
+    that version's group.
 
     A new version would set aside all grades of the document.
     """

@@ -35,7 +35,7 @@ WAY_OUT = (
 
 
 class StatedEvidence(NamedTuple):
-    """A range of evidence as written in a file: by offsets, by a quote, or by both.
+    """One range of evidence as a file states it: by offsets, by a quote, or by both.
 
     line: line of the range of evidence, if the judgment is on a different line; else 0.
     """

@@ -153,7 +153,8 @@ def find_changed_files(store: Store) -> Iterator[tuple[str, InputError]]:
 
 
 def _is_older(path: Path, size: int, imported_at: datetime) -> bool:
-    """Return whether a file has the same size as when it was imported and has not changed since."""
+    """Return whether a file still has the size that it had at the import, and was last changed before the
+    import."""
     state = path.stat()
     changed_at = datetime.fromtimestamp(state.st_mtime, UTC).replace(tzinfo=None)
     return state.st_size == size and changed_at < imported_at - _CLOCK_PRECISION
@@ -215,7 +216,8 @@ def _select_rows(
 
 @dataclass
 class _LinkedCorpus(CorpusBuilder):
-    """The documents of a corpus that stays in files, with their positions and the texts in use.
+    """The documents of a corpus that stays in its files: their positions in the files, and the texts to store
+    now.
 
     places: columns of `left_documents` for each file. here: documents of the file that the import is reading.
     """
@@ -231,7 +233,7 @@ class _LinkedCorpus(CorpusBuilder):
             super().add_document(document, number)
 
     def add_file(self, location: str, name: str, checksum: str, format: str, layout: FileLayout) -> None:
-        """Add the file whose documents have been read since the last call to the list."""
+        """Add a file to the list of files: the file whose documents were read since the last call."""
         import pyarrow as pa
         import pyarrow.parquet as pq
 

@@ -1,4 +1,4 @@
-"""Imported judgments, merged into one judgment per annotator and pair: the latest grade counts."""
+"""Imported judgments: each annotator's judgments of a pair are merged into one, with the latest grade."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class ImportedJudgment(NamedTuple):
 def merge_judgments(
     judgments: Sequence[ImportedJudgment], left_out: dict[str, int]
 ) -> dict[JudgmentKey, ImportedJudgment]:
-    """Return one judgment per annotator and pair, with joined evidence; count repetitions.
+    """Merge judgments into one per annotator and pair, with the evidence joined; count the repetitions.
 
     If an annotator graded a pair several times, the latest grade counts.
 

@@ -232,7 +232,7 @@ class JudgmentFile:
             )
 
     def _make_judgment(self, cell: _Cell) -> ImportedJudgment | None:
-        """Return the judgment of a cell; None if the cell is left out or has a problem."""
+        """Return the judgment that a cell stands for; None if the cell is left out or has a problem."""
         if not self._is_graded(cell) or not self._is_complete(cell):
             return None
         query = self._find_query(cell)
@@ -303,7 +303,8 @@ class JudgmentFile:
         return self._make_query(cell, redacted.text)
 
     def _make_query(self, cell: _Cell, text: str) -> Query:
-        """Return a query with the cell's text and id, to be compared later with the project's queries."""
+        """Return a query with the cell's text and id; the import later compares it with the project's
+        queries."""
         normalised = normalise_query(text)
         query_id = cell.query if self._queries.by == "id" else ""
         if not query_id or has_email_address(query_id):

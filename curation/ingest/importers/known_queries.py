@@ -78,7 +78,7 @@ class KnownQueries:
         return self._queries.get(name) or self._by_other_id.get(name)
 
     def alike(self, names: Collection[str]) -> dict[str, str]:
-        """Return the known id for each unknown name that looks like a known id."""
+        """Map each unknown name that looks like a known query id to this known id."""
         return find_lookalikes(names, [*self._queries, *self._by_other_id])
 
     def find_by_text(self, normalised: str) -> list[Query]:
@@ -131,7 +131,7 @@ class KnownQueries:
 
 
 class QueryColumn:
-    """A column of a file with ids or texts of queries, as determined by its name or its cells.
+    """A column of a file that names queries by id or by text; the column's name or its cells decide which.
 
     Attributes
     ----------
@@ -146,7 +146,7 @@ class QueryColumn:
         self._found: dict[str, Query] = {}
 
     def alike(self, names: Collection[str]) -> dict[str, str]:
-        """Return known ids that look like unknown names; see `KnownQueries.alike`."""
+        """Map unknown names to the known query ids that look like them; see `KnownQueries.alike`."""
         return self._known.alike(names)
 
     def find(self, name: str, line: int) -> Query | None:

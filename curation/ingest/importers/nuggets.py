@@ -211,7 +211,7 @@ def _read_nuggets_of(record: Record, used: NuggetFields, records: Records, rows:
 
 
 def find_nugget_problems(text: str) -> list[str]:
-    """Return the problems in a nugget's text."""
+    """List the problems in a nugget's text, in one sentence each."""
     if not text:
         return ["a nugget is empty; write a fact, or remove the line"]
     if len(text) > MAX_NUGGET_LENGTH:

@@ -183,7 +183,8 @@ def looks_random(token: str) -> bool:
 
 
 def _count_changes(signs: str) -> int:
-    """Return the number of adjacent characters in different classes; all digits are one class."""
+    """Count the places in a word where two adjacent characters belong to different classes; all digits are
+    one class."""
     classes = DIGIT.sub("0", signs)
     return sum(left != right for left, right in pairwise(classes))
 

@@ -1,4 +1,4 @@
-"""Addition of queries to a project, from files or by people, so that each text is judged only once.
+"""Adding queries to a project, from files or by people, so that each query text is judged only once.
 
 Each query id belongs to one text. A query that a person writes with personal data is refused.
 """
@@ -110,7 +110,8 @@ def add_other_ids(cursor: Cursor, known_as: Mapping[str, str]) -> None:
 def compare_queries(
     rows: Iterable[ImportedQuery], known: KnownQueries, problems: Problems
 ) -> tuple[list[ImportedQuery], list[ImportedQuery], dict[str, str]]:
-    """Return new queries, known queries that the file changes, and the project's id for each of its ids."""
+    """Return the file's new queries, the known queries that the file changes, and the project's id for each
+    id in the file."""
     added, changed = list[ImportedQuery](), list[ImportedQuery]()
     known_as: dict[str, str] = {}
     first_rows: dict[str, ImportedQuery] = {}

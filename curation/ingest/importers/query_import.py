@@ -250,7 +250,7 @@ def _make_row(
 def _read_filter(
     record: Record, column: str | None, names: Collection[str], problems: Problems
 ) -> dict[str, Any]:
-    """Return a query's metadata from a filter cell; {} for an empty cell."""
+    """Return the metadata that stores a query's filter, read from a cell; {} for an empty cell."""
     value = record.fields.get(column or "")
     if value is None or value == "":
         return {}

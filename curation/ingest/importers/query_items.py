@@ -1,4 +1,4 @@
-"""Queries' items in a file: the import of reference answers and nuggets.
+"""Import of items that belong to queries: reference answers and nuggets.
 
 An item is one reference answer or nugget. A file names a query by id or text. The items on several lines of
 the same query are combined. The items of a file replace the items that the query had before, as a new
@@ -99,7 +99,7 @@ class QueryRows:
         return None
 
     def check(self, items_of: Sized, noun: str) -> None:
-        """Raise the problems in the file; having no usable item counts as a problem too."""
+        """Raise an error with the file's problems; a file without any usable item is a problem, too."""
         self._unknown.report(self.left_out)
         self._records.problems.check()
         if not items_of:

@@ -178,7 +178,8 @@ def read_tags_by_people(cursor: Cursor, tag: str) -> dict[str, bool]:
 
 
 def changes_tag(statement: TagStatement, latest: Mapping[tuple[str, str], bool], by_person: bool) -> bool:
-    """Return whether a statement changes a query's tag; a rule's first denial changes nothing."""
+    """Return whether a statement changes a query's tag; a rule's first statement that a query lacks a tag
+    changes nothing."""
     latest_statement = latest.get((statement.query_id, statement.tag))
     if latest_statement is None:
         return statement.present or by_person

@@ -96,7 +96,8 @@ def import_answers(
 
 
 def _choose_columns(records: Records, requested: ReferenceFields) -> ReferenceFields:
-    """Choose the columns; reject a column that nobody chose and that may hold a system's answers."""
+    """Choose the columns of a reference file; reject a column that nobody chose and that may contain a
+    system's answers."""
     used = records.resolve(requested)
     context = find_context_column(used.reference, records.columns)
     if requested.reference is None and context is not None:
@@ -119,7 +120,8 @@ def _refuse_no_texts(record: Record, column: str, records: Records) -> None:
 
 
 def find_context_column(reference: str | None, columns: Sequence[str]) -> str | None:
-    """Return a column that suggests that `reference` holds a system's answers; None if no column does."""
+    """Return a column, such as contexts, that suggests that `reference` contains a system's answers; None if
+    no column does."""
     if reference not in SYSTEM_ANSWERS:
         return None
     gold = match_column(GOLD, [*columns, *(column.partition(".")[0] for column in columns)])

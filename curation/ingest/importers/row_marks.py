@@ -14,7 +14,8 @@ _LEFT_OUT_WORD = re.compile(r"(reject|ignore|skip|discard|archive)(e?d|ped)?", r
 
 
 def find_mark_columns(columns: Sequence[str], used: Iterable[str], judged: bool = False) -> list[str]:
-    """Return the columns that may mark rows to be left out, except columns read for a field.
+    """Return the columns that may mark rows as rejected or skipped, except columns that the import reads for
+    a field.
 
     Parameters
     ----------
@@ -25,7 +26,8 @@ def find_mark_columns(columns: Sequence[str], used: Iterable[str], judged: bool 
 
 
 def find_mark(values: Mapping[str, Any], columns: Iterable[str]) -> tuple[str, str] | None:
-    """Return the column and the lower-case word that mark a row to be left out, or None."""
+    """Return the column and the lower-case word that mark a row as rejected or skipped, or None if nothing
+    does."""
     for column in columns:
         word = values.get(column)
         if isinstance(word, str) and _LEFT_OUT_WORD.fullmatch(word.strip()):

@@ -30,7 +30,8 @@ _EXPECTED = {"rank": "whole number from 0 or 1", "score": "finite number"}
 
 
 class RunLines:
-    """The lines of a run with the project's ids, which can be iterated once; problems are raised at the end.
+    """An iterator over the lines of a run, with the project's ids; it can be used once, and raises all
+    problems at the end.
 
     Lines of unknown queries are left out; lines of unknown documents are yielded.
 

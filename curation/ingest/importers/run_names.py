@@ -77,7 +77,8 @@ class RunNameResolver:
         return self._ids[name]
 
     def _decode_id(self, name: str) -> str:
-        """Return the id that a TREC export percent-encoded; '' for other names."""
+        """Return the id that a TREC export percent-encoded as this name; '' if the name is not
+        percent-encoded."""
         original = unquote(name) if self._is_encoded and "%" in name else name
         return original if original != name else ""
 

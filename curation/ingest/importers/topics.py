@@ -1,4 +1,5 @@
-"""Topics of a run: a table of topic ids and texts maps the ids in a run file to the project's queries.
+"""Topics of a run: a table of ids and texts, by which the import matches a run's query ids with the project's
+queries.
 
 TREC runs name topics by ids such as 1, and a release has different query ids. The normalized text of a topic
 finds the query. Topics with an unknown text are left out. A table of two columns may lack a header. TREC's

@@ -19,7 +19,7 @@ Alike = Callable[[Collection[str]], Mapping[str, str]]
 
 
 class KnownIds:
-    """Known document ids among the ids that a file names.
+    """The known ones among the document ids that a file names.
 
     Parameters
     ----------
@@ -90,7 +90,8 @@ class UnknownNames:
 
 
 def describe_similar_name(name: str, alike: Alike) -> str:
-    """Return a clause about a known name that looks like an unknown name; '' if no known name does."""
+    """Return a clause about the known name that looks like an unknown name; '' if no known name looks like
+    it."""
     return _difference_clause(name, alike([name]).get(name, ""))
 
 

@@ -46,7 +46,7 @@ _ENCODINGS = ("utf-8", "utf-8-sig", "ascii", "iso8859-1", "cp1252")
 
 
 class NeedsRowReader(Exception):  # noqa: N818 — no error of a person's: a way that is not open
-    """Error: the file must be read row by row."""
+    """Error: the file cannot be read in blocks of columns and must be read row by row."""
 
 
 class Block(NamedTuple):
@@ -123,7 +123,8 @@ class _TableReader:
             yield self._parse_block(self._read_whole_rows(raw))
 
     def _read_whole_rows(self, raw: bytes) -> bytes:
-        """Read on to the next line end outside quoted cells, judging by the number of quotes."""
+        """Read on to the next line end that is outside a quoted cell, judging by the number of quotes so
+        far."""
         chunks = [raw] if raw.endswith(b"\n") else [raw, self._read_rest_of_line()]
         quotes = sum(part.count(b'"') for part in chunks) if self._is_quoted else 0
         extra_bytes = 0

@@ -125,7 +125,7 @@ def read_part(archive: zipfile.ZipFile, part: zipfile.ZipInfo) -> bytes:
 
 
 def max_unpacked_size(path: Path, times: int = 1) -> int:
-    """Return the most bytes to which a packed file may unpack, multiplied by `times`."""
+    """Return the largest allowed size of a packed file's content in bytes, multiplied by `times`."""
     return times * max(MAX_UNPACKED, MAX_TIMES * path.stat().st_size)
 
 

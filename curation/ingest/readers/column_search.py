@@ -13,7 +13,8 @@ from curation.ingest.readers.fields import FileField
 
 
 def find_column(field: FileField, columns: Sequence[str], inside: str = "") -> str | None:
-    """Return a field's column: the first with a usual name, ignoring case and punctuation.
+    """Return the column for a field: the first column with one of the field's usual names, ignoring case and
+    punctuation.
 
     A required field may be inside an object, such as `question` in `inputs`, if only one object has the
     field.
@@ -41,7 +42,8 @@ def find_column(field: FileField, columns: Sequence[str], inside: str = "") -> s
 def find_object(
     fields: Sequence[FileField], columns: Sequence[str], chosen: Mapping[str, str | None] = {}
 ) -> str:
-    """Return the path of the object that has the leading field; '' if the record itself has it.
+    """Return the path of the object in each record that has the first field; '' if the record itself has this
+    field.
 
     Elasticsearch and OpenSearch write a record as the object `_source`, next to the engine's fields such as
     `_id`.
@@ -79,7 +81,7 @@ def _find_in_object(usual: Iterable[str], columns: Sequence[str], path: str, enc
 
 
 def match_column(names: Iterable[str], columns: Sequence[str]) -> str | None:
-    """Return the column that has the first of these names to occur, ignoring case and punctuation."""
+    """Return the column for the first of these names that any column has, ignoring case and punctuation."""
     by_name = {_normalise_name(name): name for name in reversed(columns)}
     return next((by_name[_normalise_name(name)] for name in names if _normalise_name(name) in by_name), None)
 

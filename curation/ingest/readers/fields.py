@@ -75,7 +75,8 @@ def file_fields(record: Any) -> tuple[FileField, ...]:
 
 @dataclass(frozen=True)
 class FileColumns:
-    """Base class of the columns of each kind of file; `columns` are all columns of the file."""
+    """Base class for the columns chosen for the fields of one kind of file; `columns` are all columns of the
+    file."""
 
     columns: tuple[str, ...] = field(default=(), kw_only=True, compare=False)
     reads_nothing_else: ClassVar[bool] = False
@@ -99,7 +100,7 @@ class FileColumns:
 
     @property
     def _chosen_columns(self) -> dict[str, Sequence[str | None]]:
-        """Return the columns chosen for each field, or (None,) if none was chosen."""
+        """Return the columns chosen for each field, or (None,) for a field without a chosen column."""
         choices = {field.name: getattr(self, field.name) for field in file_fields(type(self))}
         return {
             name: value if isinstance(value, tuple | list) else (value,) for name, value in choices.items()

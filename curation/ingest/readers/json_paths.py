@@ -57,7 +57,7 @@ def list_paths(fields: Mapping[str, Any], prefix: str = "") -> Iterator[str]:
 
 
 def find_value(fields: Mapping[str, Any], path: str) -> tuple[Any, ...]:
-    """Return the value at a path as a tuple of one item; () if the record has none there.
+    """Return the value at a path as a tuple of one item; () if the record has no value there.
 
     Elasticsearch writes a list of one value for each field in `fields`; this function returns the item of the
     list.

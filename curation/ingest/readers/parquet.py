@@ -101,7 +101,8 @@ def _find_read_error(path: Path, columns: Sequence[str] | None, rows: int) -> st
 
 
 def _compute_row_size(file: pq.ParquetFile, group: int, wanted: list[str]) -> int:
-    """Return the largest possible row size in bytes, for columns of fixed-length lists."""
+    """Return the largest possible size in bytes of a row in a row group, if columns are lists of fixed
+    length."""
     group_metadata = file.metadata.row_group(group)
     leaves = (file.schema.column(number) for number in range(group_metadata.num_columns))
     lists = [
@@ -170,7 +171,7 @@ class ParquetTable:
         self._problems.stop(problem, "Export the file again, without this column if it is not needed.")
 
     def note_zones(self, columns: Collection[str] | None) -> None:
-        """Count the columns with an unknown time zone among these; None stands for all columns."""
+        """Count these columns' unknown time zones, for the import's report; None stands for all columns."""
         for name, zone in find_unknown_zones(self._path).items():
             if columns is None or name in columns:
                 self._replaced[f"{ZONE} {zone!r} of {name!r}"] = 1

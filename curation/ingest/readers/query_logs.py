@@ -101,7 +101,8 @@ def _find_text(value: Any, is_match: bool = False) -> str | None:
 
 
 def find_log_form(fields: Fields) -> LogForm | None:
-    """Return the function that reads the records of a tool's log; None for a log with one query a record."""
+    """Return the function that reads the records of a tool's query log; None for a log whose records have one
+    query each."""
     if isinstance(fields.get("_source"), dict) and (form := find_log_form(fields["_source"])) is not None:
         return lambda record: form(record.get("_source") or {})
     if isinstance(fields.get("event_params"), list):
@@ -133,7 +134,8 @@ def _read_visit(visit: Fields) -> Iterator[Fields]:
 
 
 def _read_slow_query(entry: Fields) -> Iterator[Fields]:
-    """Yield a query of a JSON slow log; the two phases of a search are two entries, so one of them counts."""
+    """Yield the query of an entry in a JSON slow log; of the two entries that each search makes, only one
+    counts."""
     fields = {name.removeprefix("elasticsearch.slowlog."): value for name, value in entry.items()}
     source = next(iter(find_value(entry, _SLOW_SOURCE)), fields.pop("source", ""))
     phase = f"{entry.get('component', '')} {next(iter(find_value(entry, 'log.logger')), '')}"

@@ -40,7 +40,7 @@ _FOLDER_WAY_OUT = f"Expected files whose names end in {join_names(ENDINGS, 20)},
 
 
 class Records:
-    """A reader of a file's records, which can be iterated once; problems are raised at the end.
+    """An iterator over a file's records, which can be used once and raises all problems at the end.
 
     Attributes
     ----------
@@ -110,7 +110,7 @@ class Records:
 
     @property
     def unit(self) -> str:
-        """Return the noun for a record's number: 'line', 'row' or 'entry'."""
+        """Return what a record's number counts in this file: 'line', 'row' or 'entry'."""
         return self.problems.unit
 
     @property
@@ -120,7 +120,7 @@ class Records:
 
     @property
     def folder(self) -> FolderRemarks:
-        """Return the remarks so far on a folder or an archive of documents."""
+        """Return the remarks collected so far on a folder or an archive of documents."""
         return self._rows.folder
 
     @property

@@ -62,7 +62,7 @@ class RunRow(NamedTuple):
 
 
 class RunFile:
-    """A reader of a run file, whose lines can be iterated once; problems are raised at the end.
+    """An iterator over the lines of a run file, which can be used once and raises all problems at the end.
 
     Attributes
     ----------
@@ -121,7 +121,7 @@ class RunFile:
         return self._columns or self._parse_columns()
 
     def keep_columns(self) -> bool:
-        """Read and keep all rows as columns; return whether the file can be read that way."""
+        """Read all rows as columns and keep them; return whether the file can be read as columns."""
         self._columns = self._parse_columns()
         return self._columns is not None
 

@@ -57,7 +57,7 @@ class _PartChecker:
         self._left = _COLUMNS
 
     def check(self, content: bytes) -> None:
-        """Raise the error about the problem of this XML part."""
+        """Check an XML part of a spreadsheet, and raise an error if it has a problem."""
         parser = expat.ParserCreate("UTF-8")
         parser.StartElementHandler, parser.EndElementHandler = self._start_element, self._end_element
         parser.StartDoctypeDeclHandler = self._refuse_doctype
@@ -103,7 +103,7 @@ class _PartChecker:
         return row - 1, column - 1
 
     def _count_cell(self) -> None:
-        """Count a cell, and check the size of the cell rectangle that calamine would allocate."""
+        """Count a cell, and check the size of the rectangle of cells that calamine would allocate."""
         row, column = self._cell
         self._cells += 1
         self._height = max(self._height, row + 1)

@@ -32,7 +32,8 @@ Rows = Iterator[tuple[int, dict[str, Any]]]
 
 
 def read_smart_rows(lines: Iterable[str], problems: Problems) -> Rows:
-    """Yield the records (id, title, text, …) of a file, or the rows (query_id, document, grade) of a list."""
+    """Yield the records (id, title, text, …) of a SMART file, or the rows (query_id, document, grade) of a
+    list of relevant documents."""
     for number, line in enumerate(lines := iter(lines), 1):
         if line.strip():
             rest = chain([(number, line)], enumerate(lines, number + 1))

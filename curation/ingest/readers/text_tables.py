@@ -126,7 +126,7 @@ def _read_up_to_text(lines: Iterator[str]) -> list[str]:
 
 
 def _skip_comments(lines: list[str]) -> tuple[list[str], Iterator[str]]:
-    """Return the lines up to the last table's header, and the rows of this table.
+    """Return the lines up to the header of the file's last table, and this table's rows.
 
     Google Analytics writes comments before each table of a CSV file. The comments become blank lines, and so
     do the rows of the total and of unknown values.
@@ -137,8 +137,8 @@ def _skip_comments(lines: list[str]) -> tuple[list[str], Iterator[str]]:
 
 
 def _find_delimiter(first: str, columns: Sequence[str] | None) -> str:
-    """Return a CSV file's delimiter: the one that yields as many cells as columns, or that is in the
-    header."""
+    """Return a CSV file's delimiter: the character that yields as many cells as columns, or that the header
+    contains."""
     for delimiter in _DELIMITERS:
         if columns is not None and len(next(csv.reader([first], delimiter=delimiter), [])) == len(columns):
             return delimiter

@@ -51,8 +51,8 @@ class UnlikeFormatError(Exception):
 
 
 def find_tool_format(fields: Fields) -> tuple[str, Callable[[Fields], Parts]] | None:
-    """Return the tool that wrote a record, and the function that divides the record; None if it is
-    unknown."""
+    """Return the tool that wrote a record, and the function that divides its records; None for a record of no
+    known tool."""
     for name, keys, parts in _TOOL_FORMATS:
         is_known = keys(fields) if callable(keys) else all(_is_of(fields.get(key), keys[key]) for key in keys)
         if is_known:
@@ -61,7 +61,7 @@ def find_tool_format(fields: Fields) -> tuple[str, Callable[[Fields], Parts]] | 
 
 
 def _is_of(value: Any, kind: type | tuple[type, ...]) -> bool:
-    """Return whether a value has the given type; a list must contain only objects."""
+    """Return whether a value has this type; if the value is a list, it must contain only objects."""
     items = value if isinstance(value, list) else []
     return isinstance(value, kind) and all(isinstance(item, dict) for item in items)
 

@@ -83,7 +83,7 @@ def read_trec_rows(lines: Iterable[str], problems: Problems) -> Rows:
 
 
 def find_block_kind(text: str) -> str | None:
-    """Return the kind of blocks at the beginning of a file, documents or topics, or None."""
+    """Return which blocks the beginning of a file has: documents, topics, or None for neither."""
     match = _BOUNDARY.search(text)
     return None if match is None else _find_kind(match[2])
 

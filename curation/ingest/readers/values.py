@@ -89,7 +89,7 @@ def _to_json_value(value: Any) -> Any:
 
 
 def parse_whole_number(text: str) -> int | None:
-    """Return a text as a whole number between -10¹⁸ and 10¹⁸; None for other texts."""
+    """Parse a text as a whole number between -10¹⁸ and 10¹⁸; None for other texts."""
     try:
         number = Decimal(text.strip())
     except InvalidOperation:

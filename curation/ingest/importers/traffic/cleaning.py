@@ -133,7 +133,7 @@ class CleaningRules:
 
     @property
     def of_sessions(self) -> tuple[str, str]:
-        """Return the reasons for setting aside a row because of its session."""
+        """Return the reasons for setting a row aside that depend on the row's session."""
         return self.repeat, self.robot
 
     @property
@@ -145,7 +145,7 @@ class CleaningRules:
 
 
 class Texts(NamedTuple):
-    """A query log's cleaned, distinct texts, indexed by text number.
+    """A query log's distinct texts after cleaning, indexed by text number.
 
     Attributes
     ----------

@@ -55,7 +55,7 @@ class Terms:
     rows: NDArray[np.int32]
 
     def __iter__(self) -> Iterator[str]:
-        """Yield the texts one by one, keeping one slice of them in memory at a time."""
+        """Yield the distinct texts one by one, keeping only one slice of them in memory as Python texts."""
         for start in range(0, len(self.texts), _SLICE):
             yield from self.texts.slice(start, _SLICE).to_pylist()
 
@@ -214,7 +214,7 @@ class _LogBuilder:
                 column.append(values)
 
     def log(self) -> Log:
-        """Return all rows, and release the collected parts' memory."""
+        """Return all rows of the query log, and release the collected parts' memory."""
         texts, segments, sessions, metadata = map(_join_texts, self._column_parts[:4])
         lines, times, counts = map(_join_numbers, self._column_parts[4:])
         numbers = (lines, times, counts, self._empty, self._unreadable_time)
@@ -283,7 +283,7 @@ class _LogBuilder:
 
 
 def _read_ahead(blocks: Iterator[Block]) -> Iterator[Block]:
-    """Yield the same blocks, while a thread reads the next block ahead."""
+    """Yield the blocks unchanged, while a thread already reads the next block."""
     with ThreadPoolExecutor(1) as reader:
         following = reader.submit(next, blocks, None)
         while (block := following.result()) is not None:

@@ -219,7 +219,8 @@ def _compute_version(path: Path, known_versions: Container[str]) -> str:
 def _choose_fields(
     records: Records, requested: TrafficFields, earlier: TrafficFields | None
 ) -> TrafficFields:
-    """Return the columns of the next file; reject columns that differ from those of earlier files."""
+    """Choose the columns of the log's next file; reject columns that differ from the columns of earlier
+    files."""
     fields = choose_columns(records, requested)
     if earlier is not None and _named_columns(fields) != _named_columns(earlier):
         used = (columns.used.items() for columns in (fields, earlier))
@@ -270,7 +271,8 @@ def _session_bounds(cursor: Cursor, import_id: str) -> Iterator[tuple[str, str]]
 
 
 def _changed_rows(cursor: Cursor, imports: list[str], rules: CleaningRules, low: str, high: str) -> pa.Table:
-    """Return the rows of the new import's sessions whose reason for being set aside has changed."""
+    """Return the rows, in sessions of the newest import, for which the reason for setting them aside has
+    changed."""
     parameters = {"log": imports, "new": imports[-1], "low": low, "high": high}
     rows = cursor.sql(_SESSIONS, params=parameters).to_arrow_table()
     sessions, queries = (

@@ -133,7 +133,8 @@ class TrafficImport:
         return ImportOutcome(self.is_new, summary, "rows", figures, self.left_out, remarks)
 
     def _describe_missing_fields(self) -> str:
-        """Return what the log lacks for its cleaning, and fields that look like it; '' if it has all."""
+        """Say which fields the log lacks for cleaning, such as sessions, and which columns look like them; ''
+        if no field is missing."""
         missing = [name for name in _ALIKE if getattr(self.fields, name) is None]
         alike = {name: [*filter(_ALIKE[name].search, self.fields.unused)][:MAX_NAMES] for name in missing}
         hints = [f"--map {name}={column}" for name, columns in alike.items() for column in columns]
@@ -330,7 +331,8 @@ def clean_log(
 
 
 def _redact(terms: Terms, mask: Callable[[str], Redacted]) -> tuple[pa.StringArray, dict[str, list[int]]]:
-    """Return the stored form of each text, and the indexes of the texts with each kind of personal data."""
+    """Return the form in which each text is stored, and, by kind of personal data, the indexes of the texts
+    that had it."""
     personal: dict[str, list[int]] = {}
 
     def texts() -> Iterator[str]:

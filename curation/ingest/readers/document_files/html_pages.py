@@ -68,7 +68,7 @@ def read_html_page(html: str) -> HtmlPage:
 
 
 def _list_attributes(element: re.Pattern[str], head: str) -> list[dict[str, str]]:
-    """Return each element's attributes in a page's head."""
+    """List the attributes of each element of one kind in a page's head."""
     tags = element.findall(head)
     return [
         {name.lower(): unescape(a or b or c) for name, a, b, c in _ATTRIBUTE.findall(tag)} for tag in tags

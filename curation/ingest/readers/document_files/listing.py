@@ -1,4 +1,4 @@
-"""The files in a folder or an archive that hold a document, and the number of other files by reason.
+"""The files with documents in a folder or an archive, and the number of files left out, by reason.
 
 A folder's links are followed only to files inside the folder. The contents of an archive are read from the
 archive and never unpacked to a disk, within the limits of `curation.ingest.readers.bounds`.
@@ -171,7 +171,7 @@ def _list_tar(archive: tarfile.TarFile, path: Path) -> Iterator[_ListedFile]:
 
 
 def _leaves(name: str) -> bool:
-    """Return whether a file's path in an archive points outside the archive."""
+    """Return whether a file's path in an archive points outside the archive, as `../x` does."""
     path = PurePosixPath(name.replace("\\", "/"))
     return path.is_absolute() or ".." in path.parts
 
