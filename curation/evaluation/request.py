@@ -114,11 +114,10 @@ class EvaluateRequest:
     test: str = option(
         RANDOMISATION,
         "Test that decides",
-        "The test that decides whether a difference is significant. Choose randomisation, t or wilcoxon. "
-        "The report shows the results of all three tests.",
+        "The test that decides whether a difference is significant. Choose randomisation, t or wilcoxon.",
         flag="--significance-test",
         choices=tuple(TESTS),
-        words={name: words for name, (_, words) in TESTS.items()},
+        words=TESTS,
     )
     judge: str | None = option(
         None,

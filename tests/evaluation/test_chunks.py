@@ -63,7 +63,6 @@ def test_measures_of_chunks_have_intervals_strata_comparisons_and_a_curve(evalua
     small, large = evaluation.runs
     recall = large.overall["evidence_recall@5"]
     assert recall.low < recall.value
-    assert recall.best is None
     assert recall.if_all is None
     assert "evidence_iou@5" in large.strata["stratum"]["imported"].figures
     assert {one.measure for one in evaluation.comparisons} >= {"evidence_within@1000", "evidence_ndcg@5"}

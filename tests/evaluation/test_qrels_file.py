@@ -94,7 +94,7 @@ def test_json_and_files_are_those_of_a_release_and_columns_of_topics_break_figur
     assert strata["stratum"].keys() == {"head", "tail", "not in the topics"}
     assert strata["digit"].keys() == {*"0123456789", "not in the topics"}
     assert [strata["digit"][digit]["queries"] for digit in "139"] == [2, 1, 1]
-    assert result["comparisons"][0]["p_holm"] < 0.05
+    assert result["comparisons"][0]["p_corrected"] < 0.05
     assert result["query_texts"][0] == "shoe q1"
     assert r"\begin{tabular}" in Path("table.tex").read_text()
 

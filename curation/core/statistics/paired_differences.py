@@ -12,7 +12,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from scipy.special import nctdtrinc, stdtr
+from scipy.special import stdtr
 
 from curation.core.statistics.arrays import Floats, Ints, ratio
 from curation.core.statistics.randomisation_test import round_to_steps
@@ -78,22 +78,6 @@ def paired_t_p(moments: PairedMoments) -> Floats:
     return corrected
 
 
-def paired_effects(moments: PairedMoments) -> tuple[Floats, Floats, Floats]:
-    """Compute the mean difference in standard deviations, with the ends of its exact 95 % interval.
-
-    Each array has shape (P,), with NaN for pairs of systems whose differences do not vary.
-
-    The interval contains the noncentralities, divided by √n, for which the observed t is in neither tail of
-    2.5 %: G. Cumming and S. Finch (2001), A primer on the understanding, use, and calculation of confidence
-    intervals that are based on central and noncentral distributions, Educational and Psychological
-    Measurement 61. The interval is exact for normal differences.
-    """
-    t, root = _t(moments), np.sqrt(np.maximum(moments.n, 1))
-    low = _noncentrality(moments.n - 1, 0.975, t)
-    high = _noncentrality(moments.n - 1, 0.025, t)
-    return t / root, low / root, high / root
-
-
 def count_wins_ties_losses(differences: Floats) -> tuple[Ints, Ints, Ints]:
     """Count the differences, shape (Q, P), above `TIED_WITHIN`, within it, and below minus `TIED_WITHIN`."""
     wins, losses = (differences > TIED_WITHIN).sum(axis=0), (differences < -TIED_WITHIN).sum(axis=0)
@@ -105,13 +89,3 @@ def _t(moments: PairedMoments) -> Floats:
     """Compute Student's t; NaN if all differences are equal."""
     error = moments.sd / np.sqrt(np.maximum(moments.n, 1))
     return ratio(moments.mean, error)
-
-
-def _noncentrality(df: Ints, share: float, t: Floats) -> Floats:
-    """Find the noncentrality under which t has this share of its distribution at or below it."""
-    known = ~np.isnan(t)
-    noncentrality = np.full(t.shape, np.nan)
-    # nctdtrinc answers for one sign of t only: P(T ≤ t; c) = P(T ≥ −t; −c).
-    mirrored = np.where(t < 0, 1 - share, share)
-    noncentrality[known] = nctdtrinc(df[known], mirrored[known], np.abs(t[known]))
-    return np.where(t < 0, -noncentrality, noncentrality)

@@ -35,12 +35,11 @@ SIGNIFICANT = 0.05
 RANDOMISATION = "randomisation"
 """Name of the test that decides on significance by default."""
 TESTS = {
-    RANDOMISATION: ("randomisation", "Fisher's randomisation test"),
-    "t": ("t", "Student's t test"),
-    "wilcoxon": ("Wilcoxon", "Wilcoxon's signed-rank test"),
+    RANDOMISATION: "Fisher's randomisation test",
+    "t": "Student's t test",
+    "wilcoxon": "Wilcoxon's signed-rank test",
 }
-"""Map from the name of a test to its names in a column and in a sentence; its p is in the field `p_` + name.
-"""
+"""Map from the name of a test to its name in a sentence."""
 
 
 class StratumName(NamedTuple):
@@ -62,11 +61,8 @@ class Comparison:
     wins, ties, losses: the numbers of queries where `system` is above, level with and below `other`.
     no_verdict: the reason why only counts are given.
     difference, low, high: the mean of `system` minus `other`, and its 95 % interval.
-    p_t, p_randomisation, p_wilcoxon: the two-sided p of each test, uncorrected.
-    p_holm: p_randomisation after Holm's correction for its family, whichever test decides.
     test: the test that decides.
-    p_corrected: the p of the test that decides, corrected by Holm's method for `family` tests.
-    effect, effect_low, effect_high: the difference in standard deviations of the differences.
+    p, p_corrected: the two-sided p of this test, and the p corrected by Holm's method for `family` tests.
     detectable: the true difference that a t test finds with n queries of this spread in 80 % of sets.
     queries_needed: the number of queries of this spread that find `TARGET_DIFFERENCE` in 80 % of sets.
     traffic: the difference for all searches; None for strata and where no query was drawn.
@@ -85,16 +81,10 @@ class Comparison:
     difference: float | None = None
     low: float | None = None
     high: float | None = None
-    p_t: float | None = None
-    p_randomisation: float | None = None
-    p_wilcoxon: float | None = None
-    p_holm: float | None = None
     test: str | None = None
+    p: float | None = None
     p_corrected: float | None = None
     family: int | None = None
-    effect: float | None = None
-    effect_low: float | None = None
-    effect_high: float | None = None
     detectable: float | None = None
     queries_needed: int | None = None
     traffic: Estimate | None = None
@@ -108,12 +98,6 @@ class Comparison:
     def deciding_test(self) -> str:
         """Return the test that decides on significance; the default test if none was run."""
         return self.test or RANDOMISATION
-
-    @property
-    def p(self) -> float | None:
-        """Return the uncorrected p value of the deciding test."""
-        value: float | None = getattr(self, f"p_{self.deciding_test}")
-        return value
 
     @property
     def note(self) -> str:
@@ -146,4 +130,4 @@ def refuse_unknown_test(test: str) -> None:
 
 def describe_deciding_test(test: str) -> str:
     """Name the p value that decides on significance, for the caption of a table of differences."""
-    return f"a difference is significant if {HOLM_COLUMN}, from {TESTS[test][1]}, is below {SIGNIFICANT:g}"
+    return f"a difference is significant if {HOLM_COLUMN}, from {TESTS[test]}, is below {SIGNIFICANT:g}"

@@ -53,10 +53,8 @@ class MeasureFigure(NamedTuple):
     n: the number of queries with a value.
     judged: the mean share of judged documents among the documents that the measure looks at; for measures
         without a depth, in the whole list.
-    best, worst: the value with equal scores in the best and the worst order.
     if_none, if_all: the value if no unjudged document that was returned were relevant, or every one; None for
         judged@k, num_ret and bpref.
-    residual: how much unjudged and unseen documents could add to rbp; None for other measures.
     """
 
     value: float | None = None
@@ -65,11 +63,8 @@ class MeasureFigure(NamedTuple):
     n: int = 0
     judged: float | None = None
     no_interval: str | None = None
-    best: float | None = None
-    worst: float | None = None
     if_none: float | None = None
     if_all: float | None = None
-    residual: float | None = None
 
 
 def compute_means(scores: Sequence[RunScores], queries: Mask | None = None) -> list[dict[str, MeasureFigure]]:
@@ -143,11 +138,8 @@ def _measure_figure(run: RunScores, chosen: Ints, column: int, estimate: Estimat
         n=int(is_defined.sum()),
         judged=measure_summaries.average(run.judged[chosen, column][is_defined]),
         no_interval=TOTAL if measure.summary == "total" else estimate.why,
-        best=measure_summaries.summarize_values(measure, run.best[chosen, column]),
-        worst=measure_summaries.summarize_values(measure, run.worst[chosen, column]),
         if_none=measure_summaries.summarize_values(measure, run.if_none[chosen, column]),
         if_all=measure_summaries.summarize_values(measure, run.if_all[chosen, column]),
-        residual=measure_summaries.average(run.residual[chosen, column][is_defined]),
     )
 
 

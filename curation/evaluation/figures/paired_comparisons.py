@@ -1,8 +1,5 @@
 """Paired tests of all pairs of systems, overall and in each stratum, with Holm's correction.
 
-Every pair of systems has the randomisation test, Student's t test and the test that decides, overall and in
-every stratum. Wilcoxon's test is always made overall.
-
 With Holm's correction, at most 5 % of families contain a false alarm. For all queries together, a family is
 all pairs of systems by one measure. For strata, a family is all pairs of systems in all strata by one
 measure. Tests by several measures are not corrected for each other, so choose the main measure beforehand. A
@@ -11,7 +8,7 @@ stratum with few sealed queries is suppressed and not compared.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations
 from math import isnan
@@ -90,10 +87,8 @@ def compare_systems(
         differences = subtract_pairs(values[:, :, column], pairs)
         compared_strata = strata if by_stratum is None or column < by_stratum else {}
         blocks: list[_Block] = [(name, differences[mask]) for name, mask in compared_strata.items()]
-        rows += _compare_family([(None, differences)], comparison.TESTS, pair_names, measure, test, seed)
-        if blocks:
-            stratum_tests = {"t", RANDOMISATION, test}
-            rows += _compare_family(blocks, stratum_tests, pair_names, measure, test, seed)
+        for family in ([(None, differences)], blocks):
+            rows += _compare_family(family, pair_names, measure, test, seed) if family else ()
     return tuple(rows)
 
 
@@ -103,12 +98,7 @@ def subtract_pairs(values: Floats, pairs: Sequence[SystemPair]) -> Floats:
 
 
 def _compare_family(
-    family: Sequence[_Block],
-    tests: Collection[str],
-    pair_names: Sequence[tuple[str, str]],
-    measure: str,
-    deciding_test: str,
-    seed: int,
+    family: Sequence[_Block], pair_names: Sequence[tuple[str, str]], measure: str, test: str, seed: int
 ) -> Iterator[Comparison]:
     """Compare the pairs of systems whose p values are corrected together.
 
@@ -117,26 +107,18 @@ def _compare_family(
     family: the blocks of differences of all pairs.
     pair_names: the two systems of each pair.
     """
-    p_values = {test: _test_family(test, family, seed) for test in sorted(tests)}
-    p_holm = _correct_family(p_values[RANDOMISATION])
-    p_corrected = _correct_family(p_values[deciding_test])
+    p_values = _test_family(test, family, seed)
+    p_corrected = correct_by_holm(p_values.ravel()).reshape(p_values.shape)
     family_size = int((~np.isnan(p_corrected)).sum())
     for row, (stratum, differences) in enumerate(family):
-        block_ps = {f"p_{test}": values[row] for test, values in p_values.items()}
-        block_ps |= {"p_holm": p_holm[row], "p_corrected": p_corrected[row]}
-        figures = _compute_figures(differences, block_ps, seed)
+        figures = _compute_figures(differences, {"p": p_values[row], "p_corrected": p_corrected[row]}, seed)
         counts = (~np.isnan(differences)).sum(axis=0).tolist()
         outcome_counts = np.stack(paired_differences.count_wins_ties_losses(differences), axis=1).tolist()
         for names, n, outcomes, pair_figures in zip(pair_names, counts, outcome_counts, figures, strict=True):
             pair = Comparison(*names, measure, stratum, n, len(differences) - n, *outcomes)
             if n >= MIN_QUERIES:
-                pair = replace(pair, no_verdict=None, test=deciding_test, family=family_size, **pair_figures)
+                pair = replace(pair, no_verdict=None, test=test, family=family_size, **pair_figures)
             yield pair
-
-
-def _correct_family(p_values: Floats) -> Floats:
-    """Correct all p values of a family by Holm's method, shape (blocks, P)."""
-    return correct_by_holm(p_values.ravel()).reshape(p_values.shape)
 
 
 def _test_family(test: str, family: Sequence[_Block], seed: int) -> Floats:
@@ -158,16 +140,12 @@ def _test_family(test: str, family: Sequence[_Block], seed: int) -> Floats:
 def _compute_figures(differences: Floats, p_values: Mapping[str, Floats], seed: int) -> list[dict[str, Any]]:
     """Compute the fields of `Comparison` for each pair of systems, from one block of differences."""
     moments = paired_differences.compute_moments(differences)
-    effect, effect_low, effect_high = paired_differences.paired_effects(moments)
     low, high = paired_intervals(differences, seed)
     columns = {
         "difference": moments.mean,
         "low": low,
         "high": high,
         **p_values,
-        "effect": effect,
-        "effect_low": effect_low,
-        "effect_high": effect_high,
         "detectable": detectable_difference(moments.n, moments.sd),
     }
     needed = queries_needed(comparison.TARGET_DIFFERENCE, moments.sd).tolist()

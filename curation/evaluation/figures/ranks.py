@@ -22,19 +22,16 @@ class LeaderboardRow(NamedTuple):
 
     Attributes
     ----------
-    groups: the numbers, from 1, of the system's groups; systems of one group are not distinguished.
-    letters: the groups as letters, or as numbers in brackets after z.
+    letters: the system's groups as letters, or as numbers in brackets after z; systems of one group are not
+        distinguished.
     best_rank, worst_rank: the ranks that the system may have.
-    better_than: the number of systems below it, beyond noise.
     """
 
     system: str
     value: float
-    groups: tuple[int, ...]
     letters: str
     best_rank: int
     worst_rank: int
-    better_than: int
 
 
 def rank_systems(means: Mapping[str, float], comparisons: Iterable[Comparison]) -> tuple[LeaderboardRow, ...]:
@@ -56,11 +53,10 @@ def rank_systems(means: Mapping[str, float], comparisons: Iterable[Comparison]) 
     groups = find_groups(order, distinguished)
     rows = []
     for system in order:
-        numbers = tuple(number for number, group in enumerate(groups, 1) if system in group)
+        letters = _write_letters([number for number, group in enumerate(groups, 1) if system in group])
         best = 1 + sum(system in losers for losers in better.values())
-        below = len(better[system])
-        ranks = (best, len(order) - below)
-        rows.append(LeaderboardRow(system, means[system], numbers, _write_letters(numbers), *ranks, below))
+        worst = len(order) - len(better[system])
+        rows.append(LeaderboardRow(system, means[system], letters, best, worst))
     return tuple(rows)
 
 

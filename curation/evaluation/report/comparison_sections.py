@@ -47,10 +47,9 @@ def _compare_overall(evaluation: Evaluation, measure: str, compared: Sequence[Co
     tables = [_differences_table(f"{measure}: differences", compared), _power_table(compared)]
     if board := evaluation.leaderboards.get(measure):
         rows = tuple(
-            (row.system, row.value, row.letters, f"{row.best_rank}–{row.worst_rank}", row.better_than)
-            for row in board
+            (row.system, row.value, row.letters, f"{row.best_rank}–{row.worst_rank}") for row in board
         )
-        columns = ("system", measure, "group", "possible ranks", "better than")
+        columns = ("system", measure, "group", "possible ranks")
         tables.insert(0, Table("Systems that share a letter cannot be distinguished", columns, rows))
     sentence = (
         "Differences compare values for the same queries. "
@@ -106,7 +105,7 @@ def _differences_table(caption: str, compared: Sequence[Comparison]) -> Table:
 
 def describe_p(test: str, pairs: int) -> str:
     """Name the significance test and the correction of its p value in a sentence."""
-    return f"p is from {TESTS[test][1]}, with Holm's correction for {pluralize(pairs, 'pair')}."
+    return f"p is from {TESTS[test]}, with Holm's correction for {pluralize(pairs, 'pair')}."
 
 
 def _power_table(compared: Sequence[Comparison]) -> Table:
@@ -114,8 +113,8 @@ def _power_table(compared: Sequence[Comparison]) -> Table:
     for row in compared:
         is_known = row.wins is not None
         results = f"{row.wins}\u00a0/\u00a0{row.ties}\u00a0/\u00a0{row.losses}" if is_known else "–"
-        rows.append((_pair_name(row), results, row.effect, row.detectable, row.queries_needed))
-    columns = ("systems", "win / tie / loss", "effect", "detects", f"needs for {TARGET_DIFFERENCE:g}")
+        rows.append((_pair_name(row), results, row.detectable, row.queries_needed))
+    columns = ("systems", "win / tie / loss", "detects", f"needs for {TARGET_DIFFERENCE:g}")
     return Table("Smallest differences that these queries detect", columns, tuple(rows))
 
 

@@ -1,6 +1,6 @@
 """The report's sections on judged documents: judged shares, unanswerable queries and hard negatives.
 
-The sections show how far results depend on what people judged, and on the order of equal scores.
+The sections show how far results depend on what people judged.
 """
 
 from __future__ import annotations
@@ -19,8 +19,7 @@ from curation.evaluation.scoring.run_scores import explain_reversed_bounds
 
 
 def write_judged(evaluation: Evaluation) -> list[Section]:
-    """Show the share of judged documents, bounds for unjudged documents, and the effect of reordering equal
-    scores."""
+    """Show the share of judged documents, and bounds for unjudged documents."""
     headline = evaluation.measures[0]
     rows = []
     for system in evaluation.runs:
@@ -32,19 +31,7 @@ def write_judged(evaluation: Evaluation) -> list[Section]:
         "measure without a depth)"
     )
     shares_table = tabulate_measures(caption, evaluation, lambda figure: percent(figure.judged, 1))
-    tables = [shares_table, _bounds_table(evaluation)]
-    figures = {system.name: system.overall[headline] for system in evaluation.runs}
-    tied = {name: figure for name, figure in figures.items() if figure.best not in (None, figure.worst)}
-    tied_rows = [(name, figure.worst, figure.value, figure.best) for name, figure in tied.items()]
-    if tied_rows:
-        columns = ("system", "worst order", "by document id", "best order")
-        tables.append(
-            Table(
-                f"{headline}, if documents with equal scores are ordered differently",
-                columns,
-                tuple(tied_rows),
-            )
-        )
+    tables = (shares_table, _bounds_table(evaluation))
     unjudged = evaluation.pool_unjudged
     pool = "The release has no pool."
     if unjudged is not None:
@@ -54,7 +41,7 @@ def write_judged(evaluation: Evaluation) -> list[Section]:
     drawing = draw_share_bars(
         f"Judged share of the documents that {headline} uses", ("judged", "not judged"), rows
     )
-    return [Section("What was judged", sentence, (drawing,), tuple(tables))]
+    return [Section("What was judged", sentence, (drawing,), tables)]
 
 
 def _bounds_table(evaluation: Evaluation) -> Table:

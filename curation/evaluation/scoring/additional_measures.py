@@ -10,11 +10,10 @@ Retrieval, chapter 7).
 
 Rank-biased precision: (1 − p) Σ gain · p^(rank − 1), for a reader who goes on to the next rank with
 probability p. For rbp, the gain of a relevant document is 1 (Moffat & Zobel 2008, Rank-biased precision for
-measurement of retrieval effectiveness, ACM TOIS 27, section 3, which also defines the residual: the weight of
-all unknown documents). For rbp_graded, the gain is the grade as a share of the scale's highest grade (Sakai &
-Kando 2008, On information retrieval metrics designed for evaluation with incomplete relevance assessments,
-Information Retrieval 11). Both measures therefore have the same residual. trec_eval 10 divides by the highest
-grade that the query has.
+measurement of retrieval effectiveness, ACM TOIS 27, section 3). For rbp_graded, the gain is the grade as a
+share of the scale's highest grade (Sakai & Kando 2008, On information retrieval metrics designed for
+evaluation with incomplete relevance assessments, Information Retrieval 11). trec_eval 10 divides by the
+highest grade that the query has.
 """
 
 from __future__ import annotations
@@ -86,13 +85,6 @@ def compute_judged_weight_share(ranking: Rankings, persistence: float) -> Floats
     """Compute the judged documents' share of each list's rbp weight, shape (Q,); NaN for an empty list."""
     judged = _weigh(ranking, persistence, ranking.grade != UNJUDGED)
     return ratio(judged, _weigh(ranking, persistence, np.ones(len(ranking.grade))))
-
-
-def compute_residual(ranking: Rankings, persistence: float) -> Floats:
-    """Compute how much unjudged documents and the ranks below each list's end could add to rbp, shape
-    (Q,)."""
-    unseen: Floats = persistence ** ranking.returned.astype(np.float64)
-    return weigh_unjudged(ranking, persistence) + unseen
 
 
 def _weigh(ranking: Rankings, persistence: float, gains: Floats | Mask) -> Floats:

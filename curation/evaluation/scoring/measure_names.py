@@ -12,7 +12,7 @@
     rprec         precision at the number of relevant documents
     bpref         how often a relevant document is above judged irrelevant ones (Buckley & Voorhees 2004)
     iprec@r       the best precision at any rank with a recall of r or more
-    rbp(p)        rank-biased precision with the persistence p, and its residual (Moffat & Zobel 2008)
+    rbp(p)        rank-biased precision with the persistence p (Moffat & Zobel 2008)
     rbp_graded(p) the same with gains by grade (Sakai & Kando 2008)
     set_precision, set_recall, set_f1
                   of the whole list as a set, without an order

@@ -2,13 +2,13 @@
 
 Rankings have the order of trec_eval 10: by score in double precision, equal scores by document id,
 descending. trec_eval 9 and pytrec_eval compare scores in single precision. goldgrade counts how often ids
-decide the order. The best and the worst order of equal scores show how much the choice could matter.
+decide the order.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -74,15 +74,12 @@ class TieCounts(NamedTuple):
 
     Attributes
     ----------
-    groups: the groups of two or more documents with one score for one query.
-    documents, queries: the documents in these groups, and the queries that have a group.
-    mattering: the queries with documents of different grades in one group: a different order would change the
-    figures.
+    documents: the documents whose score another document of the query has, too.
+    mattering: the queries with documents of one score and different grades: a different order would change
+        the figures.
     """
 
-    groups: int
     documents: int
-    queries: int
     mattering: int
 
 
@@ -135,32 +132,9 @@ def _rank_chunks(chunks: RunChunks | None, qrels: Qrels) -> RankedChunks | None:
 def count_ties(ranking: Rankings) -> TieCounts:
     """Count the equal scores in a ranking, whose order is decided by document ids."""
     tied = np.flatnonzero(ranking.tie)
-    groups, first = np.unique(ranking.tie[tied], return_index=True)
-    queries = np.unique(ranking.query[tied[first]])
-    return TieCounts(len(groups), len(tied), len(queries), mattering=len(find_queries_with_ties(ranking)))
-
-
-def find_queries_with_ties(ranking: Rankings) -> Ints:
-    """Find the indexes of queries whose results would change if equal scores were ordered differently."""
-    tied = np.flatnonzero(ranking.tie)
     is_same_tie = np.diff(ranking.tie[tied]) == 0
     differs = np.diff(ranking.grade[tied]) != 0
-    return np.unique(ranking.query[tied[1:][is_same_tie & differs]])
-
-
-def reorder_ties(ranking: Rankings, best: bool, lowest: int) -> Rankings:
-    """Reorder documents with equal scores into the best or the worst order.
-
-    In the best order, higher grades come first, then unjudged documents, then the lowest grade. The worst
-    order is the reverse.
-    """
-    value = np.where(ranking.grade == UNJUDGED, 2 * lowest + 1, 2 * ranking.grade)
-    tied = np.flatnonzero(ranking.tie)
-    key = -value[tied] if best else value[tied]
-    order = np.arange(len(ranking.query))
-    order[tied] = tied[np.lexsort((key, ranking.tie[tied]))]
-    columns = {name: getattr(ranking, name)[order] for name in ("grade", "grade_index", "order")}
-    return replace(ranking, **columns)
+    return TieCounts(len(tied), len(np.unique(ranking.query[tied[1:][is_same_tie & differs]])))
 
 
 def order_rows(queries: Ints, scores: Floats, codes: Ints, names: pa.Array) -> tuple[Ints, Ints]:

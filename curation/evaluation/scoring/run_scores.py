@@ -31,7 +31,7 @@ from curation.evaluation.scoring.measure_names import CONTEXT, KINDS, Measure
 from curation.evaluation.scoring.qrels import Qrels
 from curation.evaluation.scoring.rankings import UNJUDGED, Rankings, RunRows, TieCounts
 
-SCORE_FIELDS = ("values", "highest", "judged", "residual", "best", "worst", "if_none", "if_all")
+SCORE_FIELDS = ("values", "highest", "judged", "if_none", "if_all")
 """Fields of `RunScores` with the shape (Q, M)."""
 MAX_UNJUDGED = 100
 UNBOUNDED = ("judged", "bpref", "num_ret", *(kind.name for kind in KINDS.values() if kind.source == "chunks"))
@@ -54,9 +54,6 @@ class RunScores:
     highest: shape (Q, M), the highest value that the query's grades allow (`compute_highest_values`).
     judged: shape (Q, M), the share of judged documents among the documents that the measure looks at; NaN
         where it looks at none.
-    residual: shape (Q, M), how much unjudged and unseen documents could add to rbp, with either gain; NaN for
-        other measures.
-    best, worst: the values with equal scores in the best and the worst order; NaN for measures of chunks.
     if_none, if_all: the values if no unjudged document were relevant, or every one.
     returned: shape (Q,), the number of documents that each query got; 0 where the run misses the query.
     """
@@ -66,9 +63,6 @@ class RunScores:
     values: Floats
     highest: Floats
     judged: Floats
-    residual: Floats
-    best: Floats
-    worst: Floats
     if_none: Floats
     if_all: Floats
     returned: Ints
@@ -105,27 +99,11 @@ def score_ranking(ranking: Rankings, qrels: Qrels, measures: Sequence[Measure]) 
         values=values,
         highest=compute_highest_values(measures, qrels, longest_words),
         judged=_compute_judged_shares(ranking, qrels, measures),
-        residual=_compute_residuals(ranking, measures),
-        best=_compute_reordered_values(ranking, True, qrels, measures, values),
-        worst=_compute_reordered_values(ranking, False, qrels, measures, values),
         if_none=if_none,
         if_all=if_all,
         returned=ranking.returned,
         ties=rankings.count_ties(ranking),
     )
-
-
-def _compute_reordered_values(
-    ranking: Rankings, best: bool, qrels: Qrels, measures: Sequence[Measure], values: Floats
-) -> Floats:
-    """Compute the values that result if equal scores are put in the best or the worst order."""
-    reordered_values = values.copy()
-    queries = rankings.find_queries_with_ties(ranking)
-    if len(queries):
-        new_ranking = rankings.reorder_ties(ranking, best, qrels.scale[0])
-        reordered_values[queries] = compute_values(new_ranking, qrels, measures)[queries]
-    reordered_values[:, [measure.of_chunks for measure in measures]] = np.nan
-    return reordered_values
 
 
 def average_scores(runs: Sequence[RunScores]) -> RunScores:
@@ -183,14 +161,6 @@ def _compute_judged_share(ranking: Rankings, depth: Ints | int | None) -> Floats
     if depth is not None:
         is_judged &= ranking.rank <= np.broadcast_to(depth, sizes.shape)[ranking.query]
     return ratio(np.bincount(ranking.query[is_judged], minlength=len(sizes)), sizes)
-
-
-def _compute_residuals(ranking: Rankings, measures: Sequence[Measure]) -> Floats:
-    residuals = np.full((len(ranking.returned), len(measures)), np.nan)
-    for column, measure in enumerate(measures):
-        if measure.persistence is not None:
-            residuals[:, column] = additional_measures.compute_residual(ranking, measure.persistence)
-    return residuals
 
 
 def explain_reversed_bounds(bounds: Iterable[tuple[float | None, float | None]]) -> str:

@@ -168,7 +168,7 @@ def test_only_relevant_documents_count_and_a_query_without_evidence_has_no_value
     assert scored.values[0, 2] == 10
     assert scored.highest[0, 2] == 50
     assert scored.judged[0].tolist() == [1, 1, 1]
-    assert np.isnan([scored.best, scored.worst, scored.if_none, scored.if_all]).all()
+    assert np.isnan([scored.if_none, scored.if_all]).all()
 
 
 def test_evidence_measures_need_evidence_and_chunks() -> None:
