@@ -51,8 +51,8 @@ def coverage_command(
 
     --gaps lists the regions without a query, ordered by searches × documents, or by documents in a project
     without traffic. --html draws the map as a page that works offline: documents against queries by region,
-    the graph of regions, and the entities, documents and queries of each region. With runs the regions are
-    colored by nDCG@10, and systems are compared region by region. The map shows nothing of a sealed part.
+    and the entities, documents and queries of each region. With runs the regions are colored by nDCG@10. The
+    map shows nothing of a sealed part.
 
     \b
     Examples:

@@ -10,11 +10,10 @@ from math import fsum
 
 from curation.core.characters import isolate
 from curation.core.reports.page import Section, html_page
-from curation.core.reports.regions import RegionMark, region_graph, region_map
+from curation.core.reports.regions import RegionMark, region_map
 from curation.core.reports.tables import QueryName, Table
 from curation.core.text import percent, pluralize
 from curation.evaluation.by_query import EvaluatedValues, ValuesByQuery
-from curation.evaluation.region_graph import RegionGraph, build_region_graph
 from curation.queries.coverage.state import CoverageState, read_state
 from curation.store import Store
 from curation.store.documents import snapshot_titles
@@ -33,9 +32,9 @@ def average_by_region(state: CoverageState, values: ValuesByQuery) -> dict[int, 
     return means
 
 
-def build_map_sections(
-    state: CoverageState, graph: RegionGraph, results: EvaluatedValues | None, system: str | None, link: Link
-) -> list[Section]:
+def build_map_section(
+    state: CoverageState, results: EvaluatedValues | None, system: str | None, link: Link
+) -> Section:
     """Draw the regions of the coverage map.
 
     Parameters
@@ -44,7 +43,6 @@ def build_map_sections(
     system: the system whose values colour the regions.
     link: a function from the number of a region to the address of its section.
     """
-    edges, points = graph
     values: ValuesByQuery = results.systems[system] if results and system else {}
     measure = f"{results.measure} of {system}" if results and system else "no run"
     marks = make_region_marks(state, average_by_region(state, values), link)
@@ -52,19 +50,12 @@ def build_map_sections(
     queries_per_document = sum(mark.queries for mark in marks) / max(1, sum(mark.documents for mark in marks))
     drawing = region_map("Documents of each region against its queries", measure, marks, queries_per_document)
     sentence = f"{with_query:,} of {pluralize(len(marks), 'region')} have a query."
-    return [
-        Section(
-            "Documents and queries by region",
-            f"{sentence} Regions on the diagonal have the average number of queries per document; "
-            "regions below it have fewer. Grey regions have no query.",
-            (drawing,),
-        ),
-        Section(
-            "Connections between regions",
-            "A line joins two regions that share documents. A thicker line means more shared documents.",
-            (region_graph("Regions joined by their documents", measure, marks, points, edges),),
-        ),
-    ]
+    return Section(
+        "Documents and queries by region",
+        f"{sentence} Regions on the diagonal have the average number of queries per document; regions below "
+        "it have fewer. Grey regions have no query.",
+        (drawing,),
+    )
 
 
 def build_region_sections(
@@ -102,17 +93,15 @@ def write_coverage_page(store: Store, results: EvaluatedValues | None = None) ->
 
     Raises
     ------
-    RefusedError: there is no current map of the corpus, or networkx is not installed.
+    RefusedError: there is no current map of the corpus.
     """
     with store.reading() as cursor:
         state = read_state(cursor)
         titles = snapshot_titles(cursor, state.map.snapshot_id, list(state.map.document_entities))
-    graph = build_region_graph(state)
     anchors = {region: f"region-{region}" for region in state.map.regions}
     system = next(iter(results.systems)) if results else None
-    sections = build_map_sections(state, graph, results, system, lambda region: f"#{anchors[region]}")
-    sections.append(state.reliability)
-    sections += build_region_sections(state, titles, results, anchors)
+    drawing = build_map_section(state, results, system, lambda region: f"#{anchors[region]}")
+    sections = [drawing, state.reliability, *build_region_sections(state, titles, results, anchors)]
     parameters = state.map.parameters
     remark = (
         f"Map {state.map.map_id[:12]}: resolution {parameters['resolution']:g}, {parameters['chosen']}; seed "

@@ -1,4 +1,4 @@
-"""The leaderboard for a release's part: the runs scored on it, their ranks and their history.
+"""The leaderboard for a release's part: the runs scored on it, and their ranks.
 
 Everybody who may evaluate sees the rows: system, figure, interval and author. On a sealed part, leads see the
 evaluations of leads, from the page or from the command line, and evaluators see the rounded figures of
@@ -16,17 +16,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from curation.core.digests import canonical_json
-from curation.core.reports.charts import Mark
-from curation.core.statistics.estimate import Estimate
-from curation.evaluation.evaluable_release import read_choices
 from curation.evaluation.figures.comparison import Comparison
 from curation.evaluation.figures.paired_comparisons import compare_systems
 from curation.evaluation.figures.ranks import LeaderboardRow, rank_systems
 from curation.evaluation.scoring.run_chunks import warn_of_unsure_ranges
-from curation.people.annotators import EVALUATING_ROLES, require_role
-from curation.releases.release_rows import list_releases
 from curation.releases.sealed_log import SealedEvaluation, read_query_values, read_sealed_evaluations
-from curation.store import Annotator, Cursor
+from curation.store import Cursor
 
 MAX_ROWS = 20
 """Maximum number of rows of a leaderboard; every pair of rows is compared."""
@@ -88,29 +83,6 @@ def list_rounded_evaluations(cursor: Cursor, release_id: str, part: str) -> list
     """List evaluators' rounded results on a sealed part, newest first."""
     rows = [row for row in read_sealed_evaluations(cursor, release_id) if part in row.parts]
     return [row for row in reversed(rows) if row.rounded and row.shown]
-
-
-def collect_histories(cursor: Cursor, part: str, measure: str, annotator: Annotator) -> dict[str, list[Mark]]:
-    """Collect each system's results on one part of all releases, ordered by freezing and then by storing.
-
-    Marks with the same day are numbered. On a sealed part, only leads see these figures.
-    """
-    require_role(annotator, *EVALUATING_ROLES)
-    histories: dict[str, list[Mark]] = {}
-    for row in {row.release_id: row for row in list_releases(cursor)}.values():
-        sealed = read_choices(cursor, row).parts.get(part)
-        if sealed is None or (sealed and annotator.role != "lead"):
-            continue
-        for run in list_runs(cursor, row.release_id, [part], sealed):
-            figure = run.figure
-            if figure["measure"] == measure and figure["value"] is not None:
-                marks = histories.setdefault(run.system, [])
-                day = f"{run.scored_at:%Y-%m-%d}"
-                same_day = sum(mark.name.startswith(day) for mark in marks)
-                name = f"{day} ({same_day + 1})" if same_day else day
-                note = f"{row.name}, {figure['n']:,} queries, {run.author}"
-                marks.append(Mark(name, Estimate(figure["value"], figure["low"], figure["high"]), note))
-    return histories
 
 
 def get_first_figure(figures: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:

@@ -9,7 +9,6 @@ import pytest
 from curation.core.errors import NotFoundError, RefusedError
 from curation.evaluation.by_query import compare_by_query, read_query_kinds
 from curation.evaluation.evaluate import submit
-from curation.evaluation.leaderboard import collect_histories
 from curation.evaluation.report.query_sections import QueryValues
 from curation.evaluation.request import EvaluateRequest
 from curation.evaluation.result_lists import Passage, read_chunk_lists, read_result_lists
@@ -19,15 +18,7 @@ from curation.labeling.requests import RoundRequest
 from curation.labeling.rounds.create_round import open_round
 from curation.store import Annotator, Store
 from tests.evaluation.answers.test_evaluate_answers import part
-from tests.support.evaluated_project import (
-    document_ids,
-    evaluated_project,
-    query,
-    ranked,
-    sealed_queries,
-    write_run,
-)
-from tests.support.freezing import freeze
+from tests.support.evaluated_project import document_ids, evaluated_project, ranked, sealed_queries, write_run
 from tests.support.marking import CHUNKS, evaluated_chunks
 from tests.support.projects import per_test
 
@@ -166,22 +157,3 @@ def test_there_is_nothing_by_query_of_a_sealed_part_nor_of_a_query_that_was_seal
         compared = compare_by_query(cursor, [(open_part, "a")], VERA)
     assert compared.rows == ()
     assert compared.remark.startswith("30 queries are sealed by a release")
-
-
-def test_the_history_of_a_system_is_over_evaluations_and_releases(project: Store, tmp_path: Path) -> None:
-    for _ in range(2):
-        evaluated(project, tmp_path, "a")
-    more = [ImportedJudgment("q0", "d0.4", who, 1) for who in ("ada", "ben")]
-    add_judgments(project, more, "more.csv", [query(0)])
-    freeze(project, "v2")
-    evaluated(project, tmp_path, "a", release="v2")
-    evaluated(project, tmp_path, "a", part="test", by="lee")
-    with project.reading() as cursor:
-        (marks,) = collect_histories(cursor, "dev", "ndcg_exp@10", VERA).values()
-        assert [mark.size.partition(",")[0] for mark in marks] == ["v1", "v1", "v2"]
-        assert [mark.name[10:] for mark in marks] == ["", " (2)", " (3)"], "of one day"
-        assert all(mark.estimate.has_interval for mark in marks)
-        assert len(collect_histories(cursor, "test", "ndcg_exp@10", LEE)["a"]) == 1
-        assert collect_histories(cursor, "test", "ndcg_exp@10", VERA) == {}, (
-            "evaluators see rounded figures alone"
-        )

@@ -1,4 +1,4 @@
-"""The map with results: means by hand, regions that touch, one HTML file, and nothing of sealed parts."""
+"""The map with results: means by hand, one HTML file, and nothing of sealed parts."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ import pytest
 from curation.core.errors import NotFoundError, RefusedError
 from curation.evaluation.by_query import EvaluatedValues, choose_values, read_stored_values
 from curation.evaluation.coverage_report import average_by_region, write_coverage_page
-from curation.evaluation.region_graph import build_region_graph
 from curation.queries.coverage.state import CoverageState, read_state
 from curation.store import Annotator, Store, utc_now
 from tests.support.coverage_project import measured
@@ -41,15 +40,6 @@ def test_a_regions_figure_is_the_mean_of_its_queries_and_unknown_without_any(pro
     means = average_by_region(state, values(0.25, 0.75).systems["bm25"])
     assert (means[tea], means[ship]) == (0.5, None)
     assert average_by_region(state, values(0.25, None).systems["bm25"])[tea] == 0.25
-
-
-def test_regions_touch_where_they_share_documents_and_places_depend_on_the_map_alone(project: Store) -> None:
-    state = state_of(project)
-    edges, places = build_region_graph(state)
-    assert len(places) == len(state.map.regions)
-    assert edges == []  # no document is about two topics
-    assert (edges, places) == build_region_graph(state)
-    assert all(0 <= x <= 1 and 0 <= y <= 1 for x, y in places)
 
 
 def test_the_page_is_one_file_whose_regions_link_to_what_is_said_of_them(project: Store) -> None:

@@ -6,9 +6,7 @@ import streamlit as st
 
 from app import ui
 from app.acts import Acts
-from app.components.widgets import show_drawing
 from app.send_documents import show_missing_form
-from curation.core.reports.charts import draw_weeks
 from curation.core.text import decimal, percent, pluralize
 from curation.evaluation import leaderboard
 from curation.evaluation.evaluable_release import EvaluableRelease
@@ -18,7 +16,6 @@ from curation.releases.gate_override import mark_name
 from curation.store import Annotator, Store
 
 MAX_CACHED_LEADERBOARDS = 8
-MAX_CHARTED_SYSTEMS = 6
 
 
 def show(store: Store, annotator: Annotator, release: EvaluableRelease, part: str) -> None:
@@ -39,7 +36,6 @@ def show(store: Store, annotator: Annotator, release: EvaluableRelease, part: st
         with store.reading() as cursor:
             top_ten = read_top_ten(cursor, release.row.release_id, part)
         show_missing_form(store, Acts(annotator), release.row.name, top_ten)
-    _show_history(store, annotator, part, release.measures[0])
 
 
 def _show_ranks(
@@ -59,20 +55,6 @@ def _show_ranks(
     ui.sentences(leaderboard.warn_of_unsure_runs(ranked_runs))
     for reason, count in left_out.items():
         ui.note(f"Not in the table: {pluralize(count, 'run')} ({reason}).")
-
-
-def _show_history(store: Store, annotator: Annotator, part: str, measure: str) -> None:
-    """Draw the figures of systems with several evaluations on this part, across all releases."""
-    with store.reading() as cursor:
-        histories_by_system = leaderboard.collect_histories(cursor, part, measure, annotator)
-    series = [item for item in histories_by_system.items() if len(item[1]) > 1]
-    if series:
-        ui.heading("History")
-        show_drawing(
-            draw_weeks(
-                f"{measure} of {part}, evaluation by evaluation", series[:MAX_CHARTED_SYSTEMS], joined=True
-            )
-        )
 
 
 def _show_rounded(store: Store, release: EvaluableRelease, part: str) -> None:

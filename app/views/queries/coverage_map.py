@@ -7,23 +7,14 @@ from functools import partial
 import streamlit as st
 
 from app import ui
-from app.context import BY_PATH
 from app.page_context import PageContext
 from app.views.queries import region
 from curation.core.errors import CurationError
-from curation.evaluation import by_query, coverage_report, region_graph
+from curation.evaluation import by_query, coverage_report
 from curation.evaluation.stored_evaluations import list_evaluations
 from curation.queries.coverage.state import CoverageState
-from curation.store import Store
 
-MAX_CACHED_GRAPHS = 4
 NO_RUN = "no run"
-
-
-@st.cache_resource(max_entries=MAX_CACHED_GRAPHS, show_spinner="Drawing the map…", hash_funcs=BY_PATH)
-def _lay_out_map(store: Store, map_id: str, _state: CoverageState) -> region_graph.RegionGraph:
-    """Compute the positions of the regions on a map; they depend only on the map."""
-    return region_graph.build_region_graph(_state)
 
 
 def show(context: PageContext, state: CoverageState) -> None:
@@ -31,10 +22,9 @@ def show(context: PageContext, state: CoverageState) -> None:
     system = None
     if results is not None:
         system = st.selectbox("Coloured by", list(results.systems), width=320)
-    graph = _lay_out_map(context.store, state.map.map_id, state)
-    for section in coverage_report.build_map_sections(state, graph, results, system, _make_link):
-        ui.heading(section.heading)
-        ui.section(section)
+    section = coverage_report.build_map_section(state, results, system, _make_link)
+    ui.heading(section.heading)
+    ui.section(section)
     region.show(context, state, results.systems if results else None)
     write_page = partial(coverage_report.write_coverage_page, context.store, results)
     ui.download("Download the map", write_page, "coverage.html")

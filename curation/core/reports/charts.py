@@ -23,10 +23,8 @@ from curation.core.statistics.estimate import Estimate
 _WIDTH = 800
 _ROW = 28
 _TICK = 28  # minimum distance of two labels of an axis, in pixels
-_PLOT = 118  # height of a panel's plot, below the panel's name
 _BARS_BEGIN, _BARS_WIDTH, _BARS_TOP = 220, 720, 28
 _CELL_HEIGHT = 46
-_PANEL, _PANELS, _GAP = 252, 3, 20  # panel width in `draw_weeks`, panels in a row, and space between panels
 _LETTERS = 30  # maximum letters in one line of a name beside the bars
 _LINES = 6  # maximum lines of a name beside the bars; the tooltip has the whole name
 _LABEL = 38  # pixels for a value below an axis
@@ -97,23 +95,6 @@ def draw_intervals(
         ticks=[*ticks, *references],
         whole=whole,
     )
-
-
-def draw_weeks(title: str, series: Sequence[tuple[str, Sequence[Mark]]], joined: bool = False) -> Markup:
-    """Draw a panel for each series, with a mark for each week; all panels share one scale, and ISO dates name
-    the marks.
-
-    Parameters
-    ----------
-    joined: a line joins the figures of a series; then no figure may be missing.
-    """
-    start = max(-1.0, _lowest([mark for _, marks in series for mark in marks]))
-    high = _PLOT + 58
-    wide = {"width": _WIDTH, "height": -(-len(series) // _PANELS) * high, "panel": _PANEL, "across": _PANELS}
-    narrow = {"width": NARROW, "height": len(series) * high, "panel": NARROW, "across": 1}
-    y = Axis(start, 1, 26 + _PLOT, -_PLOT)
-    both = {"title": title, "y": y, "series": series, "joined": joined, "high": high, "gap": _GAP}
-    return render_two_sizes("weeks.svg", wide, narrow, **both)
 
 
 def draw_heat_map(

@@ -1,4 +1,4 @@
-"""Drawings of the regions of a corpus, coloured by their values.
+"""A drawing of the regions of a corpus, coloured by their values.
 
 A region is coloured by a value from 0 to 1 in five steps, darker (in dark mode lighter) for higher values, so
 that a print in black and white keeps the order. A region without a query is grey; a region with queries and
@@ -8,7 +8,7 @@ without a value is an empty circle. Each region links to a page about it. Sizes 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from math import log, sqrt
+from math import log
 from typing import NamedTuple
 
 from markupsafe import Markup
@@ -20,10 +20,6 @@ from curation.core.text import decimal, pluralize
 SHADE_STEPS = 5
 _WIDTH = 800
 _PLOT_LEFT, _PLOT_TOP, _UNASKED_HEIGHT, _PLOT_BOTTOM = 64, 12, 64, 410
-_GRAPH_HEIGHT = 560
-_NARROW_GRAPH_HEIGHT = 400
-_MAX_NAMES = 14
-_NAME_HEIGHT, _NAME_WIDTH = 24, 185
 
 
 class RegionMark(NamedTuple):
@@ -34,7 +30,7 @@ class RegionMark(NamedTuple):
     queries: number of queries about the region.
     value: from 0 to 1; None is unknown.
     link: address of the page about the region.
-    x, y, radius: place and size of the drawn region, in pixels.
+    x, y: place of the drawn region, in pixels.
     """
 
     name: str
@@ -44,7 +40,6 @@ class RegionMark(NamedTuple):
     link: str
     x: float = 0.0
     y: float = 0.0
-    radius: float = 6.0
 
     @property
     def shade(self) -> str:
@@ -84,30 +79,6 @@ def region_map(title: str, measure: str, marks: Sequence[RegionMark], proportion
     )
 
 
-def region_graph(
-    title: str,
-    measure: str,
-    marks: Sequence[RegionMark],
-    places: Sequence[tuple[float, float]],
-    edges: Sequence[tuple[int, int, float]],
-) -> Markup:
-    """Draw the regions as a graph at given positions; regions with more documents are larger. The largest
-    regions are drawn with their names.
-
-    Parameters
-    ----------
-    places: x and y of each region, from 0 to 1.
-    edges: two regions by their place in `marks`, and a weight from 0 to 1.
-    """
-    return render_two_sizes(
-        "region_graph.svg",
-        _place_on_graph(marks, places, edges, _WIDTH, _GRAPH_HEIGHT),
-        _place_on_graph(marks, places, edges, NARROW, _NARROW_GRAPH_HEIGHT),
-        title=title,
-        measure=measure,
-    )
-
-
 def _place_on_map(marks: Sequence[RegionMark], proportion: float | None, width: int) -> dict[str, object]:
     most_documents = max((mark.documents for mark in marks), default=1)
     most_queries = max((mark.queries for mark in marks), default=1) or 1
@@ -133,44 +104,6 @@ def _place_on_map(marks: Sequence[RegionMark], proportion: float | None, width: 
         "placed": placed,
         **_place_legend(width, _PLOT_BOTTOM + 76),
     }
-
-
-def _place_on_graph(
-    marks: Sequence[RegionMark],
-    places: Sequence[tuple[float, float]],
-    edges: Sequence[tuple[int, int, float]],
-    width: int,
-    height: int,
-) -> dict[str, object]:
-    most_documents = max((mark.documents for mark in marks), default=1)
-    radius_range = 12 if width == _WIDTH else 8
-    placed = [
-        mark._replace(
-            x=30 + x * (width - 60),
-            y=20 + y * (height - 40),
-            radius=4 + radius_range * sqrt(mark.documents / most_documents),
-        )
-        for mark, (x, y) in zip(marks, places, strict=True)
-    ]
-    return {
-        "width": width,
-        "placed": placed,
-        "named": _choose_named_regions(placed, _NAME_WIDTH if width == _WIDTH else width),
-        "edges": [(placed[region], placed[other], weight) for region, other, weight in edges],
-        **_place_legend(width, height + 24),
-    }
-
-
-def _choose_named_regions(marks: Sequence[RegionMark], name_width: int) -> list[RegionMark]:
-    """Choose the largest regions whose names, each `name_width` pixels wide, do not overlap."""
-    chosen: list[RegionMark] = []
-    for region in sorted(marks, key=lambda mark: (-mark.documents, mark.name)):
-        has_room = all(
-            abs(region.y - mark.y) > _NAME_HEIGHT or abs(region.x - mark.x) > name_width for mark in chosen
-        )
-        if has_room and len(chosen) < _MAX_NAMES:
-            chosen.append(region)
-    return chosen
 
 
 def _scale_logarithmically(value: float, most: float) -> float:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from curation.core.reports.charts import HeatCell, Mark, draw_bars, draw_heat_map, draw_intervals, draw_weeks
+from curation.core.reports.charts import HeatCell, Mark, draw_bars, draw_heat_map, draw_intervals
 from curation.core.statistics.estimate import Estimate
 from tests.support.svg import HOSTILE, elements
 
@@ -39,16 +39,6 @@ def test_a_negative_figure_has_its_place_on_the_scale() -> None:
     assert "0" in labels
 
 
-def test_weeks_have_a_panel_each_series_on_one_scale() -> None:
-    marks = [Mark("2026-05-04", Estimate(0.9, 0.8, 0.95)), Mark("2026-05-11", Estimate(why="too few"))]
-    svg = elements(draw_weeks("t", [("Ordinal alpha", marks), ("Same grade", marks)]))
-    panels = svg.findall("g")
-    assert len(panels) == 2
-    first, second = ([rect.get("y") for rect in panel.iter("rect")] for panel in panels)
-    assert first == second
-    assert "2026-05-11: too few" in "".join(svg.itertext())
-
-
 def test_every_chart_escapes_what_people_wrote() -> None:
     marks = [
         Mark(HOSTILE, Estimate(0.5, 0.25, 0.75, why=HOSTILE), HOSTILE),
@@ -56,7 +46,6 @@ def test_every_chart_escapes_what_people_wrote() -> None:
     ]
     drawn = [
         draw_intervals(HOSTILE, marks, 0.5, (0.8,)),
-        draw_weeks(HOSTILE, [(HOSTILE, marks)]),
         draw_heat_map(HOSTILE, HOSTILE, [HOSTILE], [[HeatCell(0.5, 3, HOSTILE)]]),
         draw_bars(HOSTILE, HOSTILE, (HOSTILE, HOSTILE), [(HOSTILE, (0.5, 0.5))]),
     ]
@@ -80,7 +69,6 @@ def test_no_letters_of_a_narrow_chart_are_smaller_than_11_pixels_on_a_phone() ->
     grades = [f"{grade} Highly relevant" for grade in range(4)]
     drawn = [
         draw_intervals("t", marks),
-        draw_weeks("t", [("s", [Mark("2026-05-04", Estimate(0.9, 0.8, 0.95))])] * 4),
         draw_heat_map("t", "h", grades, [[HeatCell(0.5, 3, "")] * 4] * 4),
         draw_bars("t", "d", ("a", "b"), [(name, (0.5, 0.5))]),
     ]

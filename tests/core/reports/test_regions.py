@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from curation.core.reports.regions import RegionMark, region_graph, region_map
+from curation.core.reports.regions import RegionMark, region_map
 from tests.support.svg import HOSTILE, elements
 
 
@@ -40,12 +40,3 @@ def test_the_diagonal_goes_where_all_regions_together_are() -> None:
     circles = [circle for link in svg.findall("a") for circle in link.findall("circle")]
     ends = [f"{circle.get('cx')} {circle.get('cy')}" for circle in circles]
     assert line.get("d") == f"M{ends[0]}L{ends[1]}"
-
-
-def test_the_graph_joins_regions_and_names_none_over_another() -> None:
-    places = [(0.0, 0.0), (1.0, 1.0), (0.01, 0.0), (0.5, 0.5)]
-    svg = elements(region_graph("t", "m", marks(), places, [(0, 1, 0.5)]))
-    names = [text.text for text in svg.findall("text") if text.get("class") == "figure name"]
-    assert names[:1] == ["ships"] or "ships" in names
-    assert len({"tea", "moon"} & set(names)) == 1  # they are at nearly the same place
-    assert len(svg.findall("path")) == 1
