@@ -1,6 +1,6 @@
 """Protected results: what leads see in an evaluation on sealed parts.
 
-Values and lists by query, medians, and the curve and threshold of a confidence are removed, because they
+Values and lists by query, medians, and the threshold of a confidence are removed, because they
 reveal single queries. So are all results from fewer than ten queries. `figures.means` has already suppressed
 kinds of queries by their number of sealed queries.
 """
@@ -59,12 +59,12 @@ def protect_comparisons(
 
 
 def protect_abstention(refusal: AbstentionFigures) -> AbstentionFigures:
-    """Remove the abstention curve and threshold, which reveal single queries, and rates from few queries."""
-    refusal = replace(refusal, curve=(), threshold=None)
+    """Remove the threshold of abstention, which reveals a single query, and rates from few queries."""
+    refusal = replace(refusal, threshold=None)
     if min(refusal.answerable, refusal.unanswerable) >= MIN_QUERIES:
         return refusal
     unknown = Estimate()
-    refusal = replace(refusal, area=Estimate(why=FEW_ANSWERABLE), kept=None, refused=unknown)
+    refusal = replace(refusal, area=Estimate(why=FEW_ANSWERABLE), refused=unknown)
     return replace(refusal, empty_unanswerable=unknown, empty_answerable=unknown)
 
 

@@ -77,12 +77,10 @@ def test_an_evaluation_says_how_a_run_deals_with_unanswerable_queries(project: S
     assert refusal.empty_unanswerable.value == 0
 
 
-def test_of_a_sealed_part_refusal_has_no_curve_and_no_small_class(project: Store, run: Path) -> None:
-    public = score(project, run, split="dev").runs[0].files[0].refusal
-    assert public.curve
-    assert public.threshold is not None
+def test_of_a_sealed_part_refusal_has_no_threshold_and_no_small_class(project: Store, run: Path) -> None:
+    assert score(project, run, split="dev").runs[0].files[0].refusal.threshold is not None
     sealed = score(project, run).runs[0].files[0].refusal
-    assert (sealed.curve, sealed.threshold) == ((), None)
+    assert sealed.threshold is None
     assert sealed.area.value is not None
     part = score(project, run, split="test").runs[0].files[0].refusal
     assert part.unanswerable < 10

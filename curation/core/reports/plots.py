@@ -55,11 +55,10 @@ class PlotPoint(NamedTuple):
 
 
 class PlotCurve(NamedTuple):
-    """A curve through points (x, y) in order, with y from 0 to 1, and one marked point."""
+    """A curve through points (x, y) in order, with y from 0 to 1."""
 
     name: str
     points: Sequence[tuple[float, float]]
-    marked_point: tuple[float, float] | None = None
 
 
 def draw_dot_plot(
@@ -108,14 +107,9 @@ def draw_scatter_plot(title: str, across: str, up: str, points: Sequence[PlotPoi
 
 
 def draw_curves(
-    title: str, across: str, up: str, plot_curves: Sequence[PlotCurve], largest_x: float | None = None
+    title: str, across: str, up: str, plot_curves: Sequence[PlotCurve], largest_x: float
 ) -> Markup:
-    """Draw at most `MAX_SERIES` curves in a square from 0 to 1, with the diagonal.
-
-    Parameters
-    ----------
-    largest_x: the largest x if x is not a share; the plot then has no diagonal.
-    """
+    """Draw at most `MAX_SERIES` curves in a square, with a mark at the last point of each curve."""
     legend_x, legend_y = _MARGIN + _SIDE + 30, _NARROW_SIDE + 68
     wide = {"width": _WIDTH, "height": _SIDE + 52, "legend_x": legend_x, "legend_y": 20}
     height = legend_y + 24 * len(plot_curves)

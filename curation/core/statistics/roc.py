@@ -46,19 +46,6 @@ class RocArea(NamedTuple):
     high: float
 
 
-class RocPoint(NamedTuple):
-    """A point on the ROC curve: the shares of cases and of controls that a threshold classifies as cases.
-
-    Attributes
-    ----------
-    threshold: lowest score that is classified as a case.
-    """
-
-    threshold: float
-    cases: float
-    controls: float
-
-
 def roc_area(cases: Floats, controls: Floats) -> RocArea:
     """Compute the area under the ROC curve for scores of shape (m,) and (n,), at least one each."""
     m, n = len(cases), len(controls)
@@ -68,20 +55,6 @@ def roc_area(cases: Floats, controls: Floats) -> RocArea:
     value = float(below.mean())
     error = sqrt(below.var(ddof=1) / m + above.var(ddof=1) / n) if min(m, n) > 1 else None
     return RocArea(value, error, *_compute_newcombe_interval(value, m, n))
-
-
-def roc_curve(cases: Floats, controls: Floats) -> list[RocPoint]:
-    """List the ROC curve's points from the highest threshold to the lowest, one per distinct score."""
-    thresholds = np.unique(np.concatenate([cases, controls]))[::-1]
-    shares = [_compute_shares_at_or_above(scores, thresholds).tolist() for scores in (cases, controls)]
-    return [RocPoint(*row) for row in zip(thresholds.tolist(), *shares, strict=True)]
-
-
-def _compute_shares_at_or_above(scores: Floats, thresholds: Floats) -> Floats:
-    """Compute the share of scores at or above each threshold."""
-    below = np.searchsorted(np.sort(scores), thresholds, side="left")
-    share: Floats = (len(scores) - below) / len(scores)
-    return share
 
 
 def _compute_midranks(scores: Floats) -> Floats:

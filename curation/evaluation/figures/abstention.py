@@ -24,7 +24,7 @@ from curation.core.statistics.arrays import Floats, Ints, Mask
 from curation.core.statistics.bootstrap import RESAMPLES, percentile_interval
 from curation.core.statistics.estimate import Estimate, share_estimate
 from curation.core.statistics.intervals import MINIMUM_QUERIES
-from curation.core.statistics.roc import roc_area, roc_curve
+from curation.core.statistics.roc import roc_area
 from curation.evaluation.scoring.facets import Facet
 from curation.evaluation.scoring.qrels import Qrels
 from curation.evaluation.scoring.rankings import RunRows
@@ -47,16 +47,12 @@ class AbstentionFigures:
     tagged: the number of unanswerable queries that people tagged `unanswerable`.
     contradictory: the number of queries with the tag and a relevant document, which are in neither class.
     unjudged: the number of queries without a grade, which are in neither class.
-    area: the area under the ROC curve, with DeLong's interval; its `why` explains missing statistics.
-    threshold: the confidence from which on queries are answered.
-    kept: the share of answerable queries that the threshold keeps, at least `KEPT_SHARE`.
+    area: the area under the ROC curve, with Newcombe's interval; its `why` explains missing statistics.
+    threshold: the highest confidence that keeps at least `KEPT_SHARE` of the answerable queries.
     refused: the share of unanswerable queries below the threshold; its interval is a bootstrap over both
         classes, because the threshold moves with the answerable queries.
     empty_unanswerable, empty_answerable: the share of all queries of the class that have no row in the file.
         The system may have found nothing, or may not have been asked: see `note`.
-    curve: threshold, share of answerable queries kept, and share of unanswerable queries refused, from the
-        highest threshold to the lowest, which is None and answers all. Sealed parts have no curve, because
-        with the run it reveals unanswerable queries.
     """
 
     answerable: int
@@ -66,11 +62,9 @@ class AbstentionFigures:
     unjudged: int
     area: Estimate
     threshold: float | None
-    kept: float | None
     refused: Estimate
     empty_unanswerable: Estimate
     empty_answerable: Estimate
-    curve: tuple[tuple[float | None, float, float], ...]
 
     @property
     def note(self) -> str:
@@ -127,12 +121,10 @@ def compute_abstention_figures(
         contradictory=int((tagged & (relevant > 0)).sum()),
         unjudged=int((judged == 0).sum()),
         area=area,
-        threshold=_finite_threshold(threshold),
-        kept=None if threshold is None else float((answerable >= threshold).mean()),
+        threshold=None if threshold is None or np.isinf(threshold) else threshold,
         refused=refused_share,
         empty_unanswerable=share_estimate(int(np.isneginf(unanswerable).sum()), len(unanswerable)),
         empty_answerable=share_estimate(int(np.isneginf(answerable).sum()), len(answerable)),
-        curve=() if why_undefined else _trace_curve(answerable, unanswerable),
     )
 
 
@@ -156,15 +148,6 @@ def find_threshold(answerable: Floats, share: float = KEPT_SHARE) -> float:
 def _find_threshold_index(count: int, share: float) -> int:
     """Find the index of the threshold that keeps this share of `count` confidences in ascending order."""
     return floor(count * (1 - share) + 1e-9)
-
-
-def _finite_threshold(threshold: float | None) -> float | None:
-    return None if threshold is None or np.isinf(threshold) else threshold
-
-
-def _trace_curve(answerable: Floats, unanswerable: Floats) -> tuple[tuple[float | None, float, float], ...]:
-    points = roc_curve(answerable, unanswerable)
-    return tuple((_finite_threshold(point.threshold), point.cases, 1 - point.controls) for point in points)
 
 
 def _explain_undefined(confidence: Floats, answerable: Floats, unanswerable: Floats) -> str | None:

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from curation.core.reports.charts import Mark
 from curation.core.reports.page import Section
-from curation.core.reports.plots import MAX_SERIES, PlotCurve, draw_curves, draw_share_bars
+from curation.core.reports.plots import draw_share_bars
 from curation.core.reports.tables import Table
 from curation.core.statistics.estimate import Estimate
 from curation.core.text import percent, pluralize
 from curation.evaluation.evaluation import Evaluation
-from curation.evaluation.figures.abstention import CONFIDENCE, AbstentionFigures
+from curation.evaluation.figures.abstention import CONFIDENCE
 from curation.evaluation.figures.means import MeasureFigure
 from curation.evaluation.report.cells import format_figure, format_interval, format_value, tabulate_measures
 from curation.evaluation.scoring.run_scores import explain_reversed_bounds
@@ -107,17 +107,4 @@ def write_abstention(evaluation: Evaluation) -> list[Section]:
         rates = map(format_figure, (row.refused, row.empty_unanswerable, row.empty_answerable))
         rows.append((name, row.area.value, format_interval(row.area), *rates, row.note))
     table = Table("By system", columns, tuple(rows))
-    drawn_curves = [_abstention_curve(name, row) for name, row in refusals if row.curve][:MAX_SERIES]
-    if not drawn_curves:
-        return [Section("Unanswerable queries", sentence, (), (table,))]
-    axes = ("share of unanswerable queries answered", "share of answerable queries kept")
-    drawing = draw_curves("Trade-off of a confidence threshold", *axes, drawn_curves)
-    remark = "The marker shows the threshold that still answers 95 % of the answerable queries."
-    return [Section("Unanswerable queries", sentence, (drawing,), (table,), remark)]
-
-
-def _abstention_curve(name: str, refusal: AbstentionFigures) -> PlotCurve:
-    points = [(1 - refused, kept) for _, kept, refused in refusal.curve]
-    if refusal.kept is None or refusal.refused.value is None:
-        return PlotCurve(name, points, None)
-    return PlotCurve(name, points, (1 - refusal.refused.value, refusal.kept))
+    return [Section("Unanswerable queries", sentence, (), (table,))]

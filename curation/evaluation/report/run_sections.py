@@ -96,7 +96,7 @@ def write_context(evaluation: Evaluation) -> list[Section]:
         within = [(words, recall.value) for _, words, recall in points if words and words <= widest]
         drawn_points = [(words, value) for words, value in within if value is not None]
         if drawn_points:
-            curves.append(PlotCurve(name, drawn_points, drawn_points[-1]))
+            curves.append(PlotCurve(name, drawn_points))
     columns = ("system", "chunks", "words", "recall", "95 %")
     rows = tuple(
         (name, chunk_count, None if words is None else round(words), recall.value, format_interval(recall))

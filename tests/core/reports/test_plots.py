@@ -90,7 +90,7 @@ def test_every_plot_escapes_what_people_wrote() -> None:
     drawn = [
         draw_dot_plot(HOSTILE, [HOSTILE, HOSTILE], [DotRow(HOSTILE, HOSTILE, marks)]),
         draw_scatter_plot(HOSTILE, HOSTILE, HOSTILE, [PlotPoint(0.5, 0.5, HOSTILE, HOSTILE)]),
-        draw_curves(HOSTILE, HOSTILE, HOSTILE, [PlotCurve(HOSTILE, [(0, 0), (1, 1)], (0.5, 0.5))]),
+        draw_curves(HOSTILE, HOSTILE, HOSTILE, [PlotCurve(HOSTILE, [(0, 0), (1, 1)])], 1),
         draw_share_bars(HOSTILE, (HOSTILE, HOSTILE), [Mark(HOSTILE, Estimate(0.5), HOSTILE)]),
     ]
     for svg in drawn:

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from curation.core.statistics.roc import roc_area, roc_curve
+from curation.core.statistics.roc import roc_area
 from tests.support import examples
 
 NORMAL = np.repeat([1.0, 2, 3, 4, 5], [33, 6, 6, 11, 2])
@@ -44,27 +42,13 @@ def test_the_area_is_the_share_of_pairs_in_order_with_ties_half(
     assert area.error == pytest.approx(np.sqrt(variance), abs=1e-9)
 
 
-@settings(max_examples=examples(40))
-@given(scores, scores)
-def test_the_area_under_the_points_of_the_curve_is_the_area(cases: np.ndarray, controls: np.ndarray) -> None:
-    points = [(0.0, 0.0), *((point.controls, point.cases) for point in roc_curve(cases, controls))]
-    assert points[-1] == (1.0, 1.0)
-    trapezia = [(b[0] - a[0]) * (a[1] + b[1]) / 2 for a, b in pairwise(points)]
-    assert sum(trapezia) == pytest.approx(roc_area(cases, controls).value)
-
-
 @pytest.mark.slow
-def test_scikit_learn_finds_the_same_curve_and_area() -> None:
+def test_scikit_learn_finds_the_same_area() -> None:
     metrics = pytest.importorskip("sklearn.metrics")
     random = np.random.default_rng(3)
     cases, controls = random.normal(0.7, 1, 40).round(1), random.normal(0, 1, 60).round(1)
     truth, found = np.repeat([1, 0], [40, 60]), np.concatenate([cases, controls])
     assert roc_area(cases, controls).value == pytest.approx(metrics.roc_auc_score(truth, found))
-    false, true, thresholds = metrics.roc_curve(truth, found, drop_intermediate=False)
-    points = roc_curve(cases, controls)
-    assert [point.threshold for point in points] == thresholds[1:].tolist()
-    assert [point.cases for point in points] == pytest.approx(true[1:].tolist())
-    assert [point.controls for point in points] == pytest.approx(false[1:].tolist())
 
 
 def test_a_perfect_area_of_few_cases_is_no_certainty() -> None:
