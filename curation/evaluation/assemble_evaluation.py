@@ -18,7 +18,6 @@ from curation.evaluation.figures.aggregations import StrataSummary, summarize_st
 from curation.evaluation.figures.candidate_lists import measure_hard_negatives
 from curation.evaluation.figures.compare_scores import compare_scores
 from curation.evaluation.figures.means import compute_facet_figures, compute_means
-from curation.evaluation.figures.other_means import compute_other_means
 from curation.evaluation.figures.traffic_estimates import estimate_traffic_figures
 from curation.evaluation.request import EvaluateRequest
 from curation.evaluation.run_facts import describe_run
@@ -85,10 +84,8 @@ def _evaluate_systems(
 ) -> tuple[EvaluatedSystem, ...]:
     """Compute the results of each system on its own, before systems are compared."""
     scores = [system.mean for system in systems]
-    stratum, sealed = release.facets["stratum"], release.sealed_queries
-    is_sealed = bool(release.sealed)
-    by_facet = {facet.name: compute_facet_figures(scores, facet, sealed) for facet in (stratum, *facets)}
-    shown_facets = {facet.name for facet in facets}
+    sealed = release.sealed_queries
+    by_facet = {facet.name: compute_facet_figures(scores, facet, sealed) for facet in facets}
     measures = [measure.name for measure in scores[0].measures]
     return tuple(
         EvaluatedSystem(
@@ -99,8 +96,7 @@ def _evaluate_systems(
             ),
             overall=overall,
             traffic=estimate_traffic_figures(system.mean, release.drawn),
-            others=compute_other_means(system.mean, stratum, by_facet["stratum"][index], is_sealed),
-            strata={facet: kinds[index] for facet, kinds in by_facet.items() if facet in shown_facets},
+            strata={facet: kinds[index] for facet, kinds in by_facet.items()},
             seeds=_compute_run_figures(system.scores),
             per_query=convert_to_values(dict(zip(measures, system.mean.values.T, strict=True))),
         )

@@ -14,7 +14,6 @@ from curation.evaluation.figures.aggregations import StrataSummary
 from curation.evaluation.figures.candidate_lists import HardNegativeEffect
 from curation.evaluation.figures.comparison import Comparison
 from curation.evaluation.figures.means import MeasureFigure, StratumFigures
-from curation.evaluation.figures.other_means import OtherMeans
 from curation.evaluation.figures.ranks import LeaderboardRow
 from curation.evaluation.llm_judges.estimates import JudgedEvaluation
 from curation.evaluation.run_facts import RunFacts
@@ -37,7 +36,6 @@ class EvaluatedSystem:
     ----------
     files: the facts on each run's file.
     traffic: the estimates for all searches; empty where no evaluated query was drawn from the traffic.
-    others: averages besides the plain mean.
     strata: facet → value → figures.
     seeds: the figure of each run; empty for a system with one run.
     per_query: measure → value of each of `Evaluation.query_ids`; None if a sealed part was evaluated.
@@ -47,7 +45,6 @@ class EvaluatedSystem:
     files: tuple[RunFacts, ...]
     overall: Mapping[str, MeasureFigure]
     traffic: Mapping[str, Estimate]
-    others: Mapping[str, OtherMeans]
     strata: Mapping[str, Mapping[str, StratumFigures[MeasureFigure]]]
     seeds: Mapping[str, tuple[float | None, ...]]
     per_query: Mapping[str, tuple[float | None, ...]] | None

@@ -16,7 +16,6 @@ from curation.evaluation.figures.abstention import AbstentionFigures
 from curation.evaluation.figures.candidate_lists import HardNegativeEffect
 from curation.evaluation.figures.comparison import Comparison, select_overall
 from curation.evaluation.figures.means import TOO_FEW_QUERIES, MeasureFigure
-from curation.evaluation.figures.other_means import OtherMeans
 from curation.evaluation.figures.ranks import LeaderboardRow, rank_systems
 from curation.evaluation.scoring.release import MIN_QUERIES
 
@@ -91,7 +90,6 @@ def _protect_system(system: EvaluatedSystem) -> EvaluatedSystem:
             name: figure._replace(value=None, low=None, high=None) if name in few else figure
             for name, figure in system.traffic.items()
         },
-        others={name: _protect_means(means, name in few) for name, means in system.others.items()},
         strata={
             facet: {
                 kind: replace(stratum, figures=protect_figures(stratum.figures))
@@ -102,10 +100,3 @@ def _protect_system(system: EvaluatedSystem) -> EvaluatedSystem:
         seeds={name: figures for name, figures in system.seeds.items() if name not in few},
         per_query=None,
     )
-
-
-def _protect_means(means: OtherMeans, few: bool) -> OtherMeans:
-    """Remove means of few queries, and the median, which is one query's value."""
-    means = means._replace(macro=Estimate() if few else means.macro, median=Estimate())
-    is_worst_hidden = means.worst is None or means.worst.n < MIN_QUERIES
-    return means._replace(worst=None, worst_stratum=None) if is_worst_hidden else means

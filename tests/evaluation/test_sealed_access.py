@@ -191,7 +191,6 @@ def test_a_part_is_counted_in_all_releases(store: Store, tmp_path: Path) -> None
 def test_no_figure_of_a_sealed_part_is_of_a_single_query(score: Score) -> None:
     (system,) = score(("dense", ranked("a"))).runs
     assert system.per_query is None
-    assert {one.median.value for one in system.others.values()} == {None}
 
 
 def test_values_are_stored_of_sealed_queries_alone(store: Store, score: Score) -> None:

@@ -68,10 +68,9 @@ GONE = {
             for where in (
                 *(f"files[].refusal.{share}" for share in ("refused", *EMPTY)),
                 *(f"traffic.{measure}" for measure in DEFAULT_MEASURES),
-                *(f"others.{measure}.median" for measure in DEFAULT_MEASURES),
             )
         },
-        **{f".runs[].others.{name}.macro.strata": "it is `n`" for name in DEFAULT_MEASURES},
+        ".runs[].others": "averages over the strata of the sample went",
         **{f".runs[].traffic.{name}.effective": "it is in the interval" for name in DEFAULT_MEASURES},
     },
     "agreement": {

@@ -1,4 +1,4 @@
-"""The report's sections on averages besides the plain mean: weighted averages and means over strata."""
+"""The report's sections on averages besides the plain mean: for all searches, and over strata."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from curation.core.reports.page import Section
 from curation.core.reports.tables import Table
-from curation.evaluation.evaluation import EvaluatedSystem, Evaluation
+from curation.evaluation.evaluation import Evaluation
 from curation.evaluation.figures.aggregations import AGGREGATIONS, StrataSummary, describe_summary
 from curation.evaluation.report.cells import format_figure
 from curation.releases.coverage import describe_map
@@ -18,23 +18,30 @@ AGGREGATION_REMARK = (
 )
 
 
-def write_other_means(evaluation: Evaluation) -> list[Section]:
-    """Show weighted averages by the first measure, and aggregations over the strata of the corpus."""
+def write_averages(evaluation: Evaluation) -> list[Section]:
+    """Show the estimates for all searches, and aggregations over the strata of the corpus."""
+    return [
+        *_write_traffic(evaluation),
+        *(_write_summary(evaluation, summary) for summary in evaluation.summaries),
+    ]
+
+
+def _write_traffic(evaluation: Evaluation) -> list[Section]:
+    """Show the estimates for all searches; no section if no query was drawn from the traffic."""
     headline = evaluation.measures[0]
-    columns = ("system", "mean", "for all searches", "over strata alike", "median", "worst stratum")
-    rows = tuple(_make_averages_row(system, headline) for system in evaluation.runs)
-    sentence = "The plain mean counts each query equally. "
-    if any(system.traffic[headline].value is not None for system in evaluation.runs if system.traffic):
-        sentence += (
-            "The estimate for all searches weights each query by the number of searches that the query "
-            "represents."
-        )
-    else:
-        sentence += "No evaluated query was drawn from the traffic, so there is no estimate for all searches."
-    if evaluation.sealed:
-        sentence += "\nA median is a single query's value, so it is not shown for a sealed part."
-    means = Section("Weighted averages", sentence, (), (Table(f"{headline}, by weighting", columns, rows),))
-    return [means, *(_write_summary(evaluation, summary) for summary in evaluation.summaries)]
+    rows = tuple(
+        (system.name, format_figure(system.overall[headline]), format_figure(system.traffic[headline]))
+        for system in evaluation.runs
+        if headline in system.traffic
+    )
+    if not rows:
+        return []
+    sentence = (
+        "The plain mean counts each query equally. The estimate for all searches weights each query by the "
+        "number of searches that the query represents."
+    )
+    table = Table(f"{headline}, by weighting", ("system", "mean", "for all searches"), rows)
+    return [Section("All searches", sentence, (), (table,))]
 
 
 def _write_summary(evaluation: Evaluation, summary: StrataSummary) -> Section:
@@ -57,11 +64,3 @@ def _write_summary(evaluation: Evaluation, summary: StrataSummary) -> Section:
 
 def _format_win_rates(shares: Sequence[float | None]) -> str:
     return "\u00a0/\u00a0".join("–" if share is None else f"{share:.2f}" for share in shares)
-
-
-def _make_averages_row(system: EvaluatedSystem, headline: str) -> tuple[str, ...]:
-    other_means, traffic = system.others[headline], system.traffic.get(headline)
-    worst = f"{other_means.worst_stratum}: {format_figure(other_means.worst)}" if other_means.worst else "–"
-    searches = format_figure(traffic) if traffic else "–"
-    averages = (format_figure(other_means.macro), format_figure(other_means.median), worst)
-    return (system.name, format_figure(system.overall[headline]), searches, *averages)

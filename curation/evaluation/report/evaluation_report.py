@@ -41,7 +41,7 @@ SECTIONS: tuple[Callable[[Evaluation], Sequence[Section]], ...] = (
     run_sections.write_context,
     comparison_sections.write_comparison,
     comparison_sections.write_strata,
-    average_sections.write_other_means,
+    average_sections.write_averages,
     query_sections.write_queries,
     judgment_sections.write_abstention,
     judgment_sections.write_judged,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from scipy.stats import ttest_ind
 
 from curation.core.statistics.intervals import wilson_interval
 from curation.evaluation.figures.means import (
@@ -17,7 +16,6 @@ from curation.evaluation.figures.means import (
     find_suppressed_strata,
     warn_of_few_queries,
 )
-from curation.evaluation.figures.other_means import estimate_macro_mean, estimate_median
 from curation.evaluation.scoring.facets import Facet, make_sample_facets
 from curation.evaluation.scoring.measure_names import parse_measures
 from curation.evaluation.scoring.qrels import qrels_from
@@ -153,28 +151,6 @@ def test_a_kind_with_few_sealed_queries_has_no_figures() -> None:
     some = sealed(kinds, False)
     some[21:] = True
     assert find_suppressed_strata(kinds, some) == {"a": FEW_SEALED, "c": TOO_FEW_QUERIES}
-
-
-def test_the_macro_mean_counts_each_stratum_the_same() -> None:
-    mean = estimate_macro_mean([np.array([0.0, 0.2]), np.array([0.8, 1.0, np.nan, 0.9]), np.array([np.nan])])
-    assert mean.value == pytest.approx(0.5)
-    assert mean.n == 2
-    # With two strata it is half the sum; its error is half the error of Welch's difference.
-    welch = ttest_ind([0.8, 1.0, 0.9], [0.0, 0.2], equal_var=False).confidence_interval()
-    assert mean.low == pytest.approx(0.5 - (welch.high - welch.low) / 4)
-
-
-def test_the_macro_mean_of_one_stratum_is_the_mean_with_its_interval() -> None:
-    values = np.array([0.0, 0.1, 0.9, 0.4, 0.35, np.nan, 0.5, 0.2, 0.7, 0.3, 0.1])
-    [mean] = estimate_means(values[:, None])
-    assert estimate_macro_mean([values, np.array([np.nan])]) == mean._replace(n=1)
-
-
-def test_the_median_has_the_interval_of_order_statistics() -> None:
-    """Conover 1999: of 16 values the 4th and the 13th hold the median with 97.9 %."""
-    mean = estimate_median(np.arange(16) / 16)
-    assert (mean.value, mean.low, mean.high) == (7.5 / 16, 3 / 16, 12 / 16)
-    assert estimate_median(np.array([0.1, 0.9])).low is None
 
 
 def test_facets_are_those_that_the_release_has() -> None:
