@@ -1,4 +1,4 @@
-"""Plots of several series as SVG: dots with intervals, points, curves, and bars of shares.
+"""Plots of several series as SVG: dots with intervals, points and curves.
 
 Each series has a different shape and a different colour, so that a page printed in black and white can be
 read. Colours are the classes s1 to s6 of the page around a plot. Sizes are pixels of the viewBox. Each plot
@@ -32,7 +32,6 @@ _PLOT_BEGIN, _PLOT_LENGTH = 230, 350
 _SIDE = 430
 _NARROW_SIDE = NARROW - 76
 _MARGIN = 64  # space to the left of a square plot, for the labels of the vertical axis
-_BAR_DISTANCE = 30
 
 
 class DotRow(NamedTuple):
@@ -127,22 +126,6 @@ def draw_curves(
     )
 
 
-def draw_share_bars(title: str, legend: tuple[str, str], rows: Sequence[Mark]) -> Markup:
-    """Draw a bar of equal length for each row, in which the filled part is the share.
-
-    Parameters
-    ----------
-    legend: the names of the filled part and of the outlined part.
-    rows: the shares; the `size` of a mark is the remark that a missing share shows.
-    """
-    x = Axis(0, 1, _PLOT_BEGIN, _PLOT_LENGTH)
-    wide = {"width": _WIDTH, "x": x, "drop": 0, "letters": 28, **_place_bars(rows, _BAR_DISTANCE)}
-    narrow_x = x._replace(begin=0, length=NARROW - 60)
-    narrow = {"width": NARROW, "x": narrow_x, "drop": LINE + 2, "letters": NARROW_LETTERS}
-    narrow |= _place_bars(rows, _BAR_DISTANCE + LINE + 2)
-    return render_two_sizes("shares.svg", wide, narrow, title=title, legend=legend)
-
-
 def _place_dots_beside(legend_names: Sequence[str], rows: Sequence[DotRow], axis: Axis) -> dict[str, object]:
     """Place the dots of a wide plot next to the names of their rows."""
     legend_step = _WIDTH // max(1, len(legend_names))
@@ -193,12 +176,6 @@ def _make_square_axes(side: int, largest_x: float | None = None) -> dict[str, ob
     x, y = Axis(0, 4 * step, _MARGIN, side, step), Axis(0, 1, 8 + side, -side)
     ticks = list(zip(x.ticks, y.ticks, strict=True))
     return {"x": x, "y": y, "ticks": ticks, "diagonal": not largest_x, "letters": side // 7}
-
-
-def _place_bars(rows: Sequence[Mark], distance: int) -> dict[str, object]:
-    """Place one bar for each row, with a fixed distance between the tops of the bars."""
-    places = [(34 + distance * index, row) for index, row in enumerate(rows)]
-    return {"height": 34 + distance * len(rows), "rows": places}
 
 
 def _make_axis(values: Sequence[float], begin: float, length: float) -> Axis:

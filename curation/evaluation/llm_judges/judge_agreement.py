@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple
 
 from curation.agreement import inter_annotator
 from curation.agreement.breakdowns import Breakdown
 from curation.agreement.coefficients import COEFFICIENTS
-from curation.agreement.inter_annotator import Judgeable
 from curation.core.reports.tables import Table
 from curation.core.statistics.estimate import Estimate
 from curation.core.text import decimal, describe_left_out, pluralize
@@ -18,24 +16,6 @@ KAPPA = "cohen_quadratic"
 CLOSE_ALPHA = 0.1
 """Largest distance of the interval's lower end below people's alpha for a judge "as reliable as" people."""
 _LABELS = {measure.name: measure.label for measure in COEFFICIENTS} | {KAPPA: "Cohen's kappa, quadratic"}
-
-
-class JudgedGrade(NamedTuple):
-    """For the pairs to which people gave one grade: the shares that the judge graded lower, the same and
-    higher.
-
-    Attributes
-    ----------
-    grade: people's grade.
-    pairs: the number of pairs with that grade by people.
-    same, lower, higher: the shares of these pairs with the same, a lower and a higher grade by the judge.
-    """
-
-    grade: int
-    pairs: int
-    same: Estimate
-    lower: Estimate
-    higher: Estimate
 
 
 @dataclass(frozen=True)
@@ -50,10 +30,8 @@ class JudgeAgreement:
     difference: the judge's grade minus people's grade, the mean in steps of the scale.
     confusion: numbers of pairs by people's grade (row) and the judge's grade (column), in the order of the
         scale.
-    grades: for each grade by people, the shares of the judge's grades.
     checks: consistency, modal grade, length bias, and bias by kind of query.
     types, boundaries: figures by query type, and by grade boundary.
-    judgeable: the agreement on whether a pair can be judged at all.
     coverage: numbers of pairs by case. The judge judged `judged` pairs in any version, without `sealed` and
         `elsewhere`. `compared` pairs, of `queries` queries, have grades by the judge and by people. Nobody
         judged `ungraded` pairs, and people's judgments of `without_grade` pairs led to no grade. The judge
@@ -72,11 +50,9 @@ class JudgeAgreement:
     figures: dict[str, tuple[Estimate, Estimate]]
     difference: Estimate
     confusion: tuple[tuple[int, ...], ...]
-    grades: tuple[JudgedGrade, ...]
     types: tuple[Breakdown, ...]
     boundaries: tuple[Breakdown, ...]
     checks: JudgeChecks
-    judgeable: Judgeable
     coverage: dict[str, int]
     left_out: dict[str, int]
 
@@ -145,10 +121,7 @@ class JudgeAgreement:
         for name, (judge, people) in self.figures.items():
             note = inter_annotator.why_not_shown(judge) or judge.why or ""
             figures.append((_LABELS[name], *_show_figure(judge), *_show_figure(people), note))
-        confusion = []
-        for grade, counts in zip(self.grades, self.confusion, strict=True):
-            lower, higher = (_show_figure(share)[0] for share in (grade.lower, grade.higher))
-            confusion.append((grade.grade, *counts, *_show_figure(grade.same), lower, higher))
+        confusion = tuple((grade, *row) for grade, row in zip(self.scale, self.confusion, strict=True))
         breakdown_rows = []
         for group in (*self.types, *self.boundaries):
             cells = (*_show_figure(group.alpha), _show_figure(group.raw)[0])
@@ -156,10 +129,8 @@ class JudgeAgreement:
         caption = f"{self.judge} against the consensus of {where}; people with each other"
         columns = ("statistic", "judge", "low", "high", "people", "low", "high", "note")
         figures_table = Table(caption, columns, tuple(figures))
-        caption = "Pairs by people's grade and the judge's, and shares of each row"
-        judged = (f"judge {value}" for value in self.scale)
-        grade_columns = ("people", *judged, "same", "low", "high", "lower", "higher")
-        grades_table = Table(caption, grade_columns, tuple(confusion))
+        grade_columns = ("people", *(f"judge {value}" for value in self.scale))
+        grades_table = Table("Pairs by people's grade and the judge's", grade_columns, confusion)
         part_columns = ("part", "alpha", "low", "high", "same", "pairs", "queries")
         parts_table = Table("By query type and grade boundary", part_columns, tuple(breakdown_rows))
         return (figures_table, self.checks.table, grades_table, parts_table)

@@ -15,21 +15,17 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 
-import numpy as np
-
 from curation.agreement import breakdowns, inter_annotator
 from curation.agreement.annotator_pairs import compare_annotator_pairs
 from curation.agreement.coefficients import COEFFICIENTS, count_confusion
 from curation.agreement.grades import count_values, make_grades
 from curation.core.errors import RefusedError
-from curation.core.statistics.arrays import Floats, Ints, ratio
-from curation.core.statistics.bootstrap import RESAMPLES, Sums, resample_figures
+from curation.core.statistics.bootstrap import RESAMPLES
 from curation.core.statistics.estimate import Estimate
-from curation.core.statistics.intervals import MINIMUM_QUERIES
 from curation.core.text import pluralize
 from curation.evaluation.llm_judges import human_grades
 from curation.evaluation.llm_judges.human_grades import HumanGrades
-from curation.evaluation.llm_judges.judge_agreement import KAPPA, JudgeAgreement, JudgedGrade
+from curation.evaluation.llm_judges.judge_agreement import KAPPA, JudgeAgreement
 from curation.evaluation.llm_judges.judge_checks import (
     OwnAnswers,
     check_judge,
@@ -44,7 +40,6 @@ from curation.store import COMMAND_LINE, Cursor, Store
 
 CONSENSUS, JUDGE = "consensus", "judge"
 ONLY_PAIRS = "Cohen's kappa compares two people; `goldgrade agreement --breakdown pair` shows each pair"
-NEVER_GIVEN = "people gave this grade to no pair"
 FEW_PAIRS = "the judge and people share too few pairs"
 
 
@@ -131,13 +126,11 @@ def _compare_with_people(
         figures=_pair_figures_with_people(overall.figures, kappa, people, both, seed),
         difference=difference,
         confusion=count_confusion(both.values(), people.scale),
-        grades=_compute_grade_shares(both, people.scale, seed),
         types=types,
         boundaries=boundaries,
         checks=check_judge(
             both, people.scale, [lengths[people.versions[pair]] for pair in both], people.types, own, seed
         ),
-        judgeable=overall.judgeable,
         coverage=coverage,
         left_out=dict(people.left_out),
     )
@@ -195,39 +188,6 @@ def _pair_figures_with_people(
     names = [coefficient.name for coefficient in COEFFICIENTS]
     figures = {name: (judge[name], human_figures[name]) for name in names}
     return figures | {KAPPA: (kappa, Estimate(why=ONLY_PAIRS))}
-
-
-def _compute_grade_shares(
-    both: Mapping[Pair, tuple[int, int]], scale: Sequence[int], seed: int
-) -> tuple[JudgedGrade, ...]:
-    """Compute, for each human grade, the shares of pairs for which the judge's grade is equal, lower or
-    higher."""
-    queries, index = np.unique([query for query, _ in both], return_inverse=True)
-    steps = np.searchsorted(scale, np.asarray(list(both.values())))
-    count = len(queries)
-    return tuple(_compute_shares(value, step, steps, index, count, seed) for step, value in enumerate(scale))
-
-
-def _compute_shares(value: int, step: int, steps: Ints, index: Ints, queries: int, seed: int) -> JudgedGrade:
-    graded_pairs = steps[:, 0] == step
-    gaps = steps[:, 1] - step
-    cases = (graded_pairs, graded_pairs & (gaps == 0), graded_pairs & (gaps < 0), graded_pairs & (gaps > 0))
-    counts = np.stack([np.bincount(index[case], minlength=queries) for case in cases], axis=1).astype(float)
-    graded = np.flatnonzero(counts[:, 0])
-    pairs = int(graded_pairs.sum())
-    values: Floats = np.full((0, 3), np.nan)
-    if len(graded) >= MINIMUM_QUERIES:
-        (values,) = resample_figures([Sums(graded, counts[graded], _to_shares)], queries, seed, RESAMPLES)
-    points = _to_shares(counts.sum(axis=0, keepdims=True))[0]
-    same, lower, higher = (
-        inter_annotator.make_estimate(float(point), resamples, pairs, len(graded), NEVER_GIVEN)
-        for point, resamples in zip(points, values.T, strict=True)
-    )
-    return JudgedGrade(value, pairs, same, lower, higher)
-
-
-def _to_shares(sums: Floats) -> Floats:
-    return ratio(sums[:, 1:], sums[:, :1])
 
 
 def _explain_nothing_to_compare(judge: str, coverage: Mapping[str, int]) -> str:

@@ -5,11 +5,8 @@ The sections show how far results depend on what people judged.
 
 from __future__ import annotations
 
-from curation.core.reports.charts import Mark
 from curation.core.reports.page import Section
-from curation.core.reports.plots import draw_share_bars
 from curation.core.reports.tables import Table
-from curation.core.statistics.estimate import Estimate
 from curation.core.text import percent, pluralize
 from curation.evaluation.evaluation import Evaluation
 from curation.evaluation.figures.abstention import CONFIDENCE
@@ -20,12 +17,6 @@ from curation.evaluation.scoring.run_scores import explain_reversed_bounds
 
 def write_judged(evaluation: Evaluation) -> list[Section]:
     """Show the share of judged documents, and bounds for unjudged documents."""
-    headline = evaluation.measures[0]
-    rows = []
-    for system in evaluation.runs:
-        judged = system.overall[headline].judged
-        note = "no document was returned" if judged is None else f"{percent(judged, 1)} judged"
-        rows.append(Mark(system.name, Estimate(judged), note))
     caption = (
         "Share of judged documents among those that a measure uses (the whole list for a "
         "measure without a depth)"
@@ -38,10 +29,7 @@ def write_judged(evaluation: Evaluation) -> list[Section]:
         pool = f"{percent(unjudged)} of the pairs that systems proposed for the pool have no grade."
     rule = "Unjudged documents count as not relevant."
     sentence = f"{rule} The fewer documents are judged, the less reliable a value is. {pool}"
-    drawing = draw_share_bars(
-        f"Judged share of the documents that {headline} uses", ("judged", "not judged"), rows
-    )
-    return [Section("What was judged", sentence, (drawing,), tables)]
+    return [Section("What was judged", sentence, (), tables)]
 
 
 def _bounds_table(evaluation: Evaluation) -> Table:

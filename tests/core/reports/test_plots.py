@@ -17,7 +17,6 @@ from curation.core.reports.plots import (
     draw_curves,
     draw_dot_plot,
     draw_scatter_plot,
-    draw_share_bars,
 )
 from curation.core.statistics.estimate import Estimate
 from tests.support.svg import HOSTILE, elements
@@ -73,15 +72,6 @@ def test_a_point_on_the_diagonal_is_on_the_line() -> None:
     assert (labelled.get("cx"), labelled.get("cy")) == (f"{x1:.1f}", f"{y0:.1f}")
 
 
-def test_a_share_fills_its_part_of_the_bar() -> None:
-    svg = elements(
-        draw_share_bars("t", ("judged", "not"), [Mark("a", Estimate(0.25)), Mark("b", Estimate(), "nothing")])
-    )
-    outline, full = svg.findall("g/rect")
-    assert float(full.get("width", "")) == pytest.approx((float(outline.get("width", "")) + 1) / 4, abs=0.11)
-    assert "nothing" in "".join(svg.itertext())
-
-
 def test_every_plot_escapes_what_people_wrote() -> None:
     marks = [
         Mark(HOSTILE, Estimate(0.5, 0.25, 0.75, why=HOSTILE), HOSTILE),
@@ -91,7 +81,6 @@ def test_every_plot_escapes_what_people_wrote() -> None:
         draw_dot_plot(HOSTILE, [HOSTILE, HOSTILE], [DotRow(HOSTILE, HOSTILE, marks)]),
         draw_scatter_plot(HOSTILE, HOSTILE, HOSTILE, [PlotPoint(0.5, 0.5, HOSTILE, HOSTILE)]),
         draw_curves(HOSTILE, HOSTILE, HOSTILE, [PlotCurve(HOSTILE, [(0, 0), (1, 1)])], 1),
-        draw_share_bars(HOSTILE, (HOSTILE, HOSTILE), [Mark(HOSTILE, Estimate(0.5), HOSTILE)]),
     ]
     for svg in drawn:
         assert "<img" not in svg
