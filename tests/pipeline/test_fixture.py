@@ -71,6 +71,13 @@ GONE = {
             )
         },
         ".runs[].others": "averages over the strata of the sample went",
+        **{f".runs[].files[].ties.{name}": "only ties that matter count" for name in ("groups", "queries")},
+        **{f".runs[].files[].refusal.{name}": "the area says it" for name in ("kept", "curve")},
+        **{
+            f".runs[].overall.{measure}.{name}": "no values at orders of ties, and no residual"
+            for measure in (*DEFAULT_MEASURES, "judged@10")
+            for name in ("best", "worst", "residual")
+        },
         **{f".runs[].traffic.{name}.effective": "it is in the interval" for name in DEFAULT_MEASURES},
     },
     "agreement": {
