@@ -55,7 +55,7 @@ def write_files(sources: Mapping[str, Source]) -> Iterator[list[Path]]:
 
 
 def list_names(argument: str, names: str | Sequence[str]) -> Sequence[str]:
-    """Return names as a sequence, also for a single name.
+    """Return names as a sequence; a single name becomes a sequence of one.
 
     Raises
     ------

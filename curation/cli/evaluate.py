@@ -100,7 +100,7 @@ ColumnMap = Annotated[list[str] | None, map_option(*RUN_FIELDS, *ANSWER_FIELDS)]
 
 
 def _with_exit_codes(command: Callable[Parameters, None]) -> Callable[Parameters, None]:
-    """Give a command with --fail-if a different exit code for an error than for figures that fail."""
+    """Give a command with --fail-if different exit codes for an error and for a condition that holds."""
 
     @wraps(command)
     def call_with_exit_codes(*arguments: Parameters.args, **options: Parameters.kwargs) -> None:

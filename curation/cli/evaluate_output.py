@@ -32,7 +32,8 @@ def select_by_ending(files: Sequence[Path], *suffixes: str) -> list[Path]:
 
 
 def check_endings(files: Sequence[Path], has_conditions: bool) -> None:
-    """Reject files that cannot be made.
+    """Reject output files that the command cannot write, because of their extension or because no condition
+    was given.
 
     Raises
     ------

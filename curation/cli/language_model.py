@@ -30,7 +30,7 @@ NOT_SENT = "Nothing was sent: add --send to send the calls."
 
 
 class CallSender:
-    """Sends calls if --send was given; `spending` says what was sent.
+    """Sends calls to a language model if --send was given; `spending` says what was sent.
 
     max_calls: the maximum number of requests; None for no limit.
     parallel: number of calls that are sent at the same time.

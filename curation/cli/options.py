@@ -117,7 +117,7 @@ def _option_parameters(option: Option) -> list[inspect.Parameter]:
 
 
 def _parameter_type(option: Option) -> tuple[Any, Any]:
-    """Return the type and the default with which Typer reads the option of a field."""
+    """Return the type and the default value that Typer uses for the option of a request's field."""
     if _is_list(option.kind):
         if not option.is_comma_separated:
             return list[str] | None, None

@@ -65,7 +65,7 @@ for _parameter in (TyperArgument, TyperOption):
 
 
 class ProgramGroup(TyperGroup):
-    """The group of all commands.
+    """The group of all commands of `goldgrade`.
 
     Its help begins with the commands of a workflow. Options of `goldgrade` itself may stand anywhere.
     """

@@ -1,1 +1,2 @@
-"""Core: modules that all other packages use: errors, texts, statistics, reports, requests to servers."""
+"""Core: modules that all other packages use, such as errors, texts, statistics, reports and requests to
+servers."""

@@ -55,7 +55,7 @@ def normalise_query(text: str) -> str:
 
 
 def find_lookalikes(names: Iterable[str], known: Iterable[str]) -> dict[str, str]:
-    """Map each name that looks like a known name to that known name; see `describe_lookalike`."""
+    """Map each name that looks like a known name to the known name; see `describe_lookalike`."""
     by_form: dict[str, list[str]] = {}
     for name in names:
         by_form.setdefault(normalise_query(name), []).append(name)
@@ -99,7 +99,7 @@ def show_controls(text: str) -> str:
 
 
 def _fold_all_but(kept_kind: str, text: str) -> str:
-    """Remove all differences in form from a name, except those of the kind `kept_kind`."""
+    """Remove all differences in form from a name, except the differences of one kind, `kept_kind`."""
     for form, fold in _FORMS.items():
         text = text if form == kept_kind else fold(text)
     return text

@@ -26,7 +26,7 @@ Item = TypeVar("Item", bound="Named")
 
 
 def bounded(sentences: str) -> str:
-    """Shorten a message that quotes a file, by cutting long lines and limiting the number of lines."""
+    """Shorten an error message that quotes a file: cut long lines, and limit the number of lines."""
     if len(sentences) <= MAX_LINE_LENGTH:
         return sentences
     lines = sentences.split("\n")
@@ -143,7 +143,7 @@ class StoreReadOnlyError(StoreError):
 
 
 class StoreVersionError(StoreError):
-    """An error for a database that was written by a newer goldgrade, or by one that is too old."""
+    """An error for a database that a newer goldgrade wrote, or a goldgrade that is too old."""
 
 
 def _as_sentence(line: str) -> str:

@@ -40,13 +40,14 @@ def configure() -> None:
 
 
 def write(level: int, message: str, *, error: BaseException | None = None, **fields: Any) -> None:
-    """Write a log line; `fields` are its machine-readable parts, and those that are None are left out."""
+    """Write a log line; `fields` are the line's machine-readable values, without those that are None."""
     present = {name: value for name, value in fields.items() if value is not None}
     LOG.log(level, "%s", message, exc_info=error, extra={"fields": present})
 
 
 def remove_content(sentence: str) -> str:
-    """Remove quotations and numbers from a refusal, because they may hold personal data or grades."""
+    """Remove quotations and numbers from a refusal's sentence, because they may be personal data or
+    grades."""
     return _CONTENT_PATTERN.sub("…", sentence)
 
 

@@ -1,4 +1,4 @@
-"""Operations that people start from a command or a page: a request's check, work and result."""
+"""Operations that people start from a command or a page: the check of a request, its work, and its result."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Result(Protocol):
 
     @property
     def sentences(self) -> Sequence[str]:
-        """Describe the work done and the items left out; the first sentence is a summary."""
+        """Say in sentences what was done and what was left out; the first sentence is a summary."""
 
 
 class PlainResult(NamedTuple):
@@ -64,7 +64,7 @@ class Operation(NamedTuple):
     stage: str = ""
 
     def refuse(self, cursor: Cursor, parameters: Mapping[str, Any] | None) -> None:
-        """Raise the errors that are known without doing the work."""
+        """Raise the errors that the operation's work would certainly raise, without doing the work."""
         self.check(cursor, None if parameters is None else read_request(self.request, parameters))
 
     def work(self, store: Any, parameters: Mapping[str, Any], progress: Progress, author: str) -> str:

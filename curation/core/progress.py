@@ -12,7 +12,7 @@ MIN_SECONDS = 5.0
 
 
 def silent(step: str, done: int, total: int) -> None:
-    """Ignore a report of progress."""
+    """Ignore a report of progress, for work whose progress nobody sees."""
 
 
 class StepPace:

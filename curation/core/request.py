@@ -99,7 +99,8 @@ class Option:
 
 
 def option(default: Any, label: str, help: str, **attributes: Any) -> Any:
-    """Make a request field that people can set; `attributes` are the `Option`'s other attributes."""
+    """Make a field of a request that people can set; `attributes` are further attributes of the field's
+    `Option`."""
     return field(default=default, metadata={"option": Option(label, help, **attributes)})
 
 
@@ -129,7 +130,7 @@ def find_option(request_type: Any, name: str) -> Option:
 
 
 def find_unused_options(request: Any) -> list[Option]:
-    """List the options that differ from their default even though they have no effect."""
+    """List the options of a request that people changed although they have no effect."""
     values = flatten_request(request)
     return [
         option
@@ -226,7 +227,7 @@ def read_request(request_type: type[Request], parameters: Mapping[str, Any]) -> 
 
 
 def _make_tuples(value: Any) -> Any:
-    """Convert all lists of a JSON value to tuples, as in the request that was dumped."""
+    """Convert all lists of a JSON value to tuples, because a request has tuples."""
     if isinstance(value, Mapping):
         return {name: _make_tuples(entry) for name, entry in value.items()}
     return tuple(map(_make_tuples, value)) if isinstance(value, list) else value

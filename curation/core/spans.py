@@ -28,7 +28,7 @@ def union(spans: Iterable[Span]) -> Spans:
 
 
 def intersection(spans: Iterable[Span], other: Iterable[Span]) -> Spans:
-    """Compute the intersection of two sets: the characters that are in both."""
+    """Compute the intersection of two sets of ranges: the characters that are in both sets."""
     return covered_by_at_least([spans, other], 2)
 
 
@@ -68,5 +68,5 @@ def trim_spans(text: str, spans: Iterable[Span]) -> list[Span]:
 
 
 def count_characters(spans: Iterable[Span]) -> int:
-    """Count the characters of a set."""
+    """Count the characters in a set of ranges."""
     return sum(end - start for start, end in union(spans))

@@ -31,7 +31,8 @@ def suggest(name: str, known: Iterable[str], ending: str = "") -> str:
 
 
 def describe_left_out(left_out: Mapping[str, int], unit: str = "") -> list[str]:
-    """For each reason, write a sentence with the number left out; `unit` is the noun if a reason has none."""
+    """Write, for each reason, a sentence with the number left out; `unit` is the noun for reasons without
+    one."""
     return [
         f"Left out: {pluralize_label(number, unit)}: {why}." if unit else f"Left out: {why} ({number:,})."
         for why, number in left_out.items()

@@ -35,7 +35,7 @@ _MAX_ERROR_BYTES = 10_000  # maximum number of bytes that are read from the body
 
 
 class RetryPolicy(NamedTuple):
-    """The time limit for an answer, and the number of attempts to get it.
+    """How long to wait for a server's answer, and how often to try.
 
     Attributes
     ----------
@@ -102,7 +102,7 @@ def send(request: Request, seconds: float, most: int) -> WebAnswer | RequestFail
 def send_with_retries(
     ask: Callable[[], T | RequestFailure], patience: RetryPolicy, stop: Event
 ) -> tuple[T | RequestFailure, int]:
-    """Send a request until an answer comes, attempts run out or `stop` is set; also return the number of
+    """Send a request until an answer comes, the attempts run out or `stop` is set; also return the number of
     attempts."""
     wait, fault = patience.first_wait, RequestFailure("stopped before the request was sent")
     for attempt in range(1, patience.attempts + 1):

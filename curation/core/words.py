@@ -1,4 +1,4 @@
-"""The tokenization of texts into words by script, for search, marks, tags and shingles.
+"""The splitting of texts into words by script, for search, highlighting, tags and shingles.
 
 A word is a run of letters, digits and underscores with the marks on them (vowel signs, accents). Scripts
 without spaces between words (Chinese, Japanese, Thai, Lao, Khmer, Burmese), and Korean, which joins particles
@@ -41,7 +41,7 @@ _IGNORED_CHARACTERS = (
 
 
 class LocatedWord(NamedTuple):
-    """A folded word, sign or gram, and the part of the text from which it was read."""
+    """A folded word, sign or gram, with its position in the text."""
 
     word: str
     start: int

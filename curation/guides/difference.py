@@ -103,7 +103,7 @@ class GuideDifference:
 
 
 def compare_guides(before: Guide, after: Guide) -> GuideDifference:
-    """Compare two guides."""
+    """Compare two labeling guides, grade by grade and word by word."""
     old, new = ({grade.value: grade for grade in guide.scale} for guide in (before, after))
     grades = tuple(_compare_grades(value, old.get(value), new.get(value)) for value in sorted({*old, *new}))
     blocks = word_blocks(*(_WORDS.findall(_SOFT_BREAK.sub(" ", guide.body)) for guide in (before, after)))

@@ -135,12 +135,12 @@ class TemplateField(BaseModel):
 
     @property
     def name(self) -> str:
-        """Return the label that the screen shows before the field's value."""
+        """Return the text that the screen shows before the field's value: the field's label or its name."""
         return self.field if self.label is None else self.label
 
 
 class PresentationTemplate(BaseModel):
-    """Presentation of documents on screen for annotators.
+    """How documents are presented to annotators: title, markup of the body, and fields.
 
     Attributes
     ----------

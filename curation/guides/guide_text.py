@@ -178,7 +178,7 @@ def _check_rules(front: _FrontMatter) -> list[tuple[Location, str]]:
 
 
 def _is_consequence(item: Any) -> bool:
-    """Return whether a list is too short only because pydantic left out invalid entries."""
+    """Return whether pydantic reports a list as too short only because it left out invalid entries."""
     return item["type"] == "too_short" and bool(len(item["input"]) >= item["ctx"]["min_length"])
 
 

@@ -150,7 +150,8 @@ def _find_near_duplicates(
 def _find_best_ranks(
     lists: SystemLists, queries: list[Query], random_pairs: list[Pair], stand_ins: Representatives, depth: int
 ) -> dict[Pair, int | None]:
-    """Find each pair's best rank within the depth in any list; None if the pair was only drawn at random."""
+    """Find each pair's best rank in any system's list, down to the depth; None if the pair was only drawn at
+    random."""
     ranks: dict[Pair, int | None] = {}
     query_ids = {query.query_id for query in queries}
     for hits_by_query in lists.values():

@@ -299,7 +299,7 @@ def find_suspects(
 
 
 def _map_to_first_system(ranks: _Ranks) -> dict[str, str]:
-    """Map each system to the first system, by name, with the same list for the query."""
+    """Map each system to the first system, in order of names, that has the same list for the query."""
     lists: defaultdict[str, set[tuple[str, int]]] = defaultdict(set)
     for document_id, ranks_by_system in ranks.items():
         for system, ranked in ranks_by_system.items():

@@ -1,1 +1,1 @@
-"""Running a whole project: jobs, backups, checks, notices and the stages of its workflow."""
+"""Operations of a whole project: jobs, backups, checks, notices and the stages of the project's workflow."""

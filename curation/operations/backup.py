@@ -181,7 +181,7 @@ def _existing_target_error(target: Path) -> RefusedError:
 
 
 def _publish_backup(new: Path, backup: Backup) -> None:
-    """Give a new backup and its file of checksums their final names."""
+    """Rename a new backup and its file of checksums to their final names."""
     sums = {name: value for name, value in asdict(backup).items() if name != "path"} | {"form": FORM}
     sums_file = sums_path(new)
     sums_file.touch(OWNER_ONLY)

@@ -1,4 +1,5 @@
-"""The demo: a whole project about this Python's standard library, built by the functions of the commands.
+"""The demo: a whole project about the standard library of the running Python, built with the functions that
+commands call.
 
 The corpus is read from the installed standard library, and the traffic was written for the demo. Two readers'
 sample grades and evidence give figures of agreement, pairs to adjudicate and a release, and allow a
@@ -111,7 +112,8 @@ def _fill_project(
 
 
 def _import_sample_grades(store: Store, sample: Path) -> None:
-    """Import two readers' grades, and a third reader's decisions on half of the disputes; then freeze.
+    """Import the grades of two people, and a third person's decisions on half of the disputes; then freeze a
+    release.
 
     A document of a different Python version may lack a marked quote.
     """

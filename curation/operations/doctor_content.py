@@ -36,7 +36,7 @@ SELECT max(happened_at) FILTER (
 
 
 def check_rows(store: Store) -> Iterator[DoctorFinding]:
-    """Read all rows of the project, and check the blocks of its file."""
+    """Read all rows of the project, and check the blocks of the project file."""
     rows = store.read(read_all_rows)
     damage = describe_damaged_blocks(store.damaged_blocks)
     if damage:
@@ -77,7 +77,7 @@ def check_releases(store: Store) -> Iterator[DoctorFinding]:
 
 
 def check_jobs(store: Store) -> Iterator[DoctorFinding]:
-    """Find unfinished jobs on which no process is working."""
+    """Find unfinished jobs that no process is working on."""
     with store.reading() as cursor:
         unended = [job for job in read_last_jobs(cursor).values() if job.outcome is None]
     if unended and _has_worker(store.path):
@@ -139,7 +139,7 @@ def check_cookie_key(store: Store) -> Iterator[DoctorFinding]:
 
 
 def check_corpus(store: Store) -> Iterator[DoctorFinding]:
-    """For a corpus whose texts stay in the imported files, find the files that have changed."""
+    """Find the imported files that have changed, for a corpus whose texts stay in these files."""
     for location, error in find_changed_files(store):
         folder = "FOLDER" if is_address(location) else location
         yield DoctorFinding("problem", "corpus", str(error), f"goldgrade import corpus {folder} --in-place")

@@ -34,7 +34,7 @@ class NoticeKinds:
 
 
 def find_notices(store: Store, kinds: NoticeKinds, now: datetime) -> dict[str, str]:
-    """Return the notices that are not stored yet: a sentence for each key.
+    """Return the due notices that are not stored yet, as a map from each notice's key to its sentence.
 
     The sentences contain only names of rounds and counts.
     """

@@ -74,14 +74,14 @@ def _read_parameters(parameters: Parameters) -> ImportRequest:
 
 
 def _run_check(store: Store, parameters: Parameters, progress: Progress, author: str) -> DryRun:
-    """Do the job that checks a file: write the dry run of its import into the file `result`."""
+    """Run the job that checks a file: write the result of the import's dry run into the file `result`."""
     rehearsal = dry_run(store, _read_parameters(parameters), author, progress)
     write_dry_run(Path(parameters["result"]), rehearsal)
     return rehearsal
 
 
 def _run_import(store: Store, parameters: Parameters, progress: Progress, author: str) -> ImportOutcome:
-    """Do the job that imports a file, and remove the uploaded file even after an error."""
+    """Run the job that imports a file, and remove the uploaded file even after an error."""
     try:
         return import_for_page(store, _read_parameters(parameters), author, progress)
     finally:

@@ -68,7 +68,7 @@ def send_due(store: Store, environment: Mapping[str, str] | None = None, now: da
 
 
 def _send_waiting(store: Store, webhook: Webhook, now: datetime) -> int:
-    """Make the attempts that are due, and return their number."""
+    """Make the due attempts to send waiting notices, and return how many attempts were made."""
     with store.reading() as cursor:
         waiting = cursor.execute(
             "SELECT notice_id, text, attempts, tried_at FROM notices "
@@ -86,7 +86,8 @@ def _send_waiting(store: Store, webhook: Webhook, now: datetime) -> int:
 
 
 def _claim_attempt(store: Store, notice_id: str, attempts: int, now: datetime) -> bool:
-    """Store an attempt before it is made; return False if another process is making it."""
+    """Store an attempt to send a notice before making it; return False if another process is making this
+    attempt."""
     with store.transaction() as cursor:
         [(claimed,)] = cursor.execute(
             "UPDATE notices SET attempts = attempts + 1, tried_at = ?, problem = NULL, again = FALSE "

@@ -189,7 +189,8 @@ def _read_ranks(cursor: Cursor, query_id: str, with_evaluated: bool) -> dict[str
 def _read_texts(
     cursor: Cursor, document_ids: Sequence[str], votes_of: Mapping[str, Sequence[Mapping[str, Any]]]
 ) -> dict[str, Document]:
-    """Read the judged version of each document, or the version of the current corpus where nobody voted."""
+    """Read the judged version of each document, or the current corpus's version of a document that nobody
+    judged."""
     judged_rows = [row for rows in votes_of.values() for row in rows if row["same_text"]]
     judged = {row["document_id"]: row["content_hash"] for row in judged_rows}
     unjudged = [document_id for document_id in document_ids if document_id not in judged]

@@ -163,7 +163,8 @@ def edit_texts(store: Store, query_id: str, shown: EditedTexts, texts: EditedTex
 
 
 def read_withheld_ids(cursor: Cursor, query_id: str, reader: str) -> set[str]:
-    """Read the ids of a query's documents that are among the reader's items while some of them are open."""
+    """Read the ids of a query's documents that are among the reader's own items, as long as some of these
+    items are open."""
     sql = "SELECT 1 FROM presentations WHERE query_id = ? AND annotator = ? LIMIT 1"
     if not cursor.execute(sql, [query_id, reader]).fetchall():
         return set()

@@ -62,7 +62,8 @@ def _write_corpus(corpus: Path, path: Path) -> None:
 
 
 def _cut_short(text: str) -> str:
-    """Cut a text after the last line within the share `MAX_SHARE`, or else after the last word within it."""
+    """Cut a text after its last whole line within the first `MAX_SHARE` of the text, or after the last whole
+    word if no line fits."""
     beginning = text[: int(len(text) * MAX_SHARE)]
     whole_lines, whole_words = beginning.rpartition("\n")[0], beginning.rpartition(" ")[0]
     return whole_lines.rstrip() or whole_words.rstrip() or beginning

@@ -137,7 +137,7 @@ def is_new(cursor: Cursor) -> bool:
 
 
 def list_choices(facts: Preparation) -> tuple[str, ...]:
-    """Return the fields of the request that change what a start does in a project with these facts."""
+    """Return the names of the request's fields that make a difference in a project with these facts."""
     return (*([] if facts.queries else ["queries"]), *([] if _has_pool(facts) else ["depth"]), "round")
 
 

@@ -48,7 +48,8 @@ def _sort_by_dots(documents: Iterable[StdlibDocument]) -> list[StdlibDocument]:
 
 
 def _count_dots(name: str) -> int:
-    """Count the dots that people write: `str.split` has one dot, though its id is `builtins.str.split`."""
+    """Count the dots of a name as people write it: `str.split` has one dot, although its id is
+    `builtins.str.split`."""
     return name.removeprefix("builtins.").count(".")
 
 

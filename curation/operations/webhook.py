@@ -1,4 +1,4 @@
-"""The webhook to which notices are posted, whose address the environment names."""
+"""The webhook to which notices are posted; an environment variable has its address."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def read_webhook(environment: Mapping[str, str] | None = None) -> Webhook | None
 
 
 def post_notice(webhook: Webhook, text: str) -> None:
-    """Post a notice.
+    """Post the text of a notice to the webhook.
 
     Raises
     ------

@@ -278,7 +278,8 @@ def set_role(store: Store, name: str, role: str, author: str = COMMAND_LINE) -> 
 
 
 def require_changeable_account(cursor: Cursor, name: str, author: str) -> Annotator:
-    """Find the person whose account a lead wants to change, and reject the lead's own account."""
+    """Find the person whose account a lead wants to change; reject a lead who wants to change their own
+    account."""
     require_author(cursor, author, "lead")
     annotator = require_annotators(cursor, [name])[0]
     if annotator.imported:

@@ -43,7 +43,7 @@ def list_eligible_annotators(cursor: Cursor) -> list[Annotator]:
 
 
 def select_default_names(people: Iterable[Annotator]) -> list[str]:
-    """List the people proposed as graders in a form: those with the role annotator."""
+    """List the people whom a form proposes for grading: everybody with the role annotator."""
     return [person.name for person in people if person.role == "annotator"]
 
 

@@ -124,7 +124,7 @@ def read_closed_access(cursor: Cursor) -> SealAccess:
 
 
 def resolve_access(cursor: Cursor, access: SealAccess | None) -> SealAccess:
-    """Return the given access, or the result of `read_closed_access` for None."""
+    """Return the given access; for None, return an access without any opened seal (`read_closed_access`)."""
     return read_closed_access(cursor) if access is None else access
 
 

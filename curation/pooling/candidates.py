@@ -81,7 +81,7 @@ def select_within_budget(
 
 
 def _order_by_rounds(ranks: Mapping[Pair, list[int]], seed: int) -> list[Pair]:
-    """Order all pairs as the budget is spent on them: in rounds over the queries."""
+    """Order all pairs in the order in which the budget is spent: in rounds over the queries."""
     pairs_of: defaultdict[str, list[Pair]] = defaultdict(list)
     for pair in sorted(ranks, key=lambda pair: (min(ranks[pair]), -len(ranks[pair]), pair)):
         pairs_of[pair[0]].append(pair)

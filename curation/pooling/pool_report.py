@@ -133,7 +133,7 @@ def report_systems(
     proposals: Iterable[CandidateSource],
     max_results: int,
 ) -> list[SystemReport]:
-    """Make each system's report.
+    """Make the report on each system of a pool, from its hits and proposals.
 
     Parameters
     ----------

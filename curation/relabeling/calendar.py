@@ -1,4 +1,4 @@
-"""The calendar of re-labelings: quarters of a year, each with the progress of its re-labeling.
+"""The calendar of re-labelings: the quarters of the year, each with the progress of its re-labeling.
 
 A plan of a re-labeling belongs to the quarter for which it was made. If the computer's clock is set back into
 an earlier quarter, the quarter of the newest plan stays the present quarter.

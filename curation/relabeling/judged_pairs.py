@@ -1,4 +1,4 @@
-"""Judged pairs of the gold set, each with its staleness: a score of how much it needs a new judgment.
+"""Judged pairs of the gold set, each with its staleness: a score of how much the pair needs a new judgment.
 
 The set consists of all pairs of query and document with a judgment or a reviewer's decision, without retired
 queries. The quarter of a pair's last judgment is the quarter of the re-labeling that judged the pair, or else
@@ -253,7 +253,7 @@ def read_pairs(cursor: Cursor) -> list[JudgedPair]:
 
 
 def compare_versions(read_hash: str | None, now_hash: str | None) -> str:
-    """Return the state of a document from its judged version and its current version."""
+    """Say how a document has changed, by comparing its judged version with its current version."""
     if now_hash is None:
         return GONE
     if read_hash is None:
@@ -277,7 +277,8 @@ def _convert_to_quarter(day: date | None) -> Quarter | None:
 
 
 def _read_renewed(cursor: Cursor) -> dict[Pair, Quarter]:
-    """Read the last quarter in which a re-labeling completely judged each pair's judged version."""
+    """Read, for each pair, the last quarter in which a re-labeling gave the pair's judged version all its
+    planned judgments."""
     if not cursor.execute("SELECT 1 FROM relabeling_rounds LIMIT 1").fetchall():
         return {}  # skip a query that would find no pair and takes 20 ms to plan
     return {(row[0], row[1]): Quarter(row[2]) for row in cursor.execute(_RENEWED).fetchall()}

@@ -26,7 +26,8 @@ MAX_ROWS = 50
 
 
 def make_calendar_table(calendar: RelabelingCalendar) -> Table:
-    """Make a table of quarters, with the number of pairs last judged in each quarter, and its re-labeling."""
+    """Make a table of quarters: how many pairs were last judged in each quarter, and the state of the
+    quarter's re-labeling."""
     rows: list[tuple[object, ...]] = []
     for quarter, judged, work in calendar.quarters:
         progress = "" if work is None or work.round is None else f"{work.whole:,} of {work.pairs:,}"

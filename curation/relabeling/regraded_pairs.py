@@ -1,4 +1,5 @@
-"""Regraded pairs: pairs that were judged again, each with its old grade, its new grade, and what had changed.
+"""Regraded pairs: pairs that were judged again, each with its old grade, its new grade, and what changed in
+between.
 
 The re-labeling plan holds the old grade of a pair. The new grade follows from the votes in the round of the
 plan by the project's consensus rule, or from a reviewer's decision after the plan and before the next plan

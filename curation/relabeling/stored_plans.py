@@ -73,7 +73,8 @@ class PlanPair(NamedTuple):
     title: str = ""
 
     def without_grade(self) -> PlanPair:
-        """Return the pair without its grade and its part of the plan, which can reveal that votes agree."""
+        """Return the pair without its grade, and without its part of the plan, which can reveal whether votes
+        agree."""
         return self._replace(
             grade=None, how=SEALED, part=SEALED, inclusion_probability=None, guide_hash=None, annotators=()
         )

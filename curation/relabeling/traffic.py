@@ -135,7 +135,8 @@ class TrafficTable:
 
     @cached_property
     def new(self) -> tuple[tuple[str, int], ...]:
-        """List normalised texts that only the last window contains with their searches, most asked first."""
+        """List the normalised texts that only the last window of logs contains, with their searches, most
+        asked first."""
         new = [
             (text, count[-1])
             for text, count in self._by_text.items()
@@ -165,7 +166,7 @@ class TrafficTable:
         return QueryTraffic(counts[window], expected, now, find_trend(counts[window], now, change))
 
     def _query_of_text(self) -> dict[str, str]:
-        """Map each text of a log or query to the text of the query for which its searches count."""
+        """Map each text of a log or of a query to the text of the query to which its searches are added."""
         texts = sorted({*self.logged, *self.known})
         if not self.grouped:
             return dict(zip(texts, texts, strict=True))

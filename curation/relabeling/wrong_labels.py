@@ -78,7 +78,8 @@ class WrongLabels(NamedTuple):
 
 
 class _QuarterCounts(NamedTuple):
-    """A quarter's pairs under one assumption about its open pairs.
+    """Counts of a quarter's pairs, if its open pairs are assumed to be all changed, all unchanged, or left
+    out.
 
     Attributes
     ----------

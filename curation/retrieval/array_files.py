@@ -1,4 +1,4 @@
-"""Files of arrays that are mapped into memory and are used only if they are complete.
+"""Files of arrays, which goldgrade maps into memory and uses only if they are complete.
 
 A file is written under a temporary name and renamed when it is complete. The file begins with a CRC-32 of a
 key and the content. The key identifies the content, and the content is an Arrow stream in which each array is

@@ -100,7 +100,7 @@ class Bm25:
         return "no word of the query occurs in the corpus"
 
     def list_lost_words(self, queries: Sequence[Query]) -> list[dict[str, Any]]:
-        """List the queries that lose some of their words to the stop list, shortest query first.
+        """List the queries in which BM25 ignores some words as stop words, shortest query first.
 
         Each query has its text ('query'), the text that is searched ('searched') and its 'stop_words'.
         """

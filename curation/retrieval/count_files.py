@@ -42,7 +42,7 @@ class CountFiles(NamedTuple):
     analyzer: Analyzer
 
     def read(self) -> tuple[list[WordCounts], pa.StringArray]:
-        """Read all complete files, and the content hashes of their documents."""
+        """Read all complete files of word counts, and the content hashes of the counted documents."""
         batches, hashes = [], [pa.array([], pa.string())]
         for path in sorted(self.folder.glob(f"{self.prefix}-*.counts")):
             arrays = read_arrays(path, self.rules_hash)

@@ -27,7 +27,8 @@ Vectors = NDArray[np.float32]
 
 
 class ModelSource(NamedTuple):
-    """A model: the name under which its vectors are stored, and the place from which it is loaded."""
+    """Where an embedding model comes from: the name under which its vectors are stored, and the place from
+    which it is loaded."""
 
     name: str
     location: str

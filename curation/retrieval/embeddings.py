@@ -131,7 +131,8 @@ def measure_speed(store: Store, texts: Sequence[str], model: str = DEFAULT_MODEL
 
 
 def print_speed() -> None:
-    """Print the characters in a second at which a child process embeds the texts on its standard input."""
+    """Embed the texts on standard input, and print the speed in characters per second; runs in a child
+    process."""
     model, precision = sys.argv[1:]
     texts = json.loads(sys.stdin.read())
     encoder = load_model(find_model(model).location, ask_hub=False)

@@ -115,7 +115,7 @@ def _sort_best(rows: Any, scores: Any, best_rows: Any, best_scores: Any) -> None
 
 @njit(cache=True, nogil=True)
 def _sink(rows: Any, scores: Any, top: int, size: int, row: int, score: float) -> None:
-    """Put a document at `top` of a heap, and move it down below all worse documents.
+    """Put a document at the position `top` of a heap, and move it down below all worse documents.
 
     A document is worse if its score is lower, or if its score is equal and its row is later.
     """

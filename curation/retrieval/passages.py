@@ -33,7 +33,7 @@ _BOUNDS = pa.schema({"text_hash": pa.string(), "starts": pa.list_(pa.int32()), "
 
 
 class Cutter(NamedTuple):
-    """A model with its window in word pieces. If there is no window, no document is cut."""
+    """An embedding model with its window in word pieces. For a model without a window, no document is cut."""
 
     model: ModelSource
     window: int | None
@@ -189,7 +189,7 @@ def _read(store: Store, cutter: Cutter, hashes: Sequence[str]) -> dict[str, list
 
 
 def _keep(store: Store, cutter: Cutter, hashes: Sequence[str], spans: Sequence[Sequence[Span]]) -> None:
-    """Store the cuts of texts for which none are stored yet."""
+    """Store how texts were cut into passages, for texts without stored passages."""
     starts, ends = ([[span[side] for span in cut] for cut in spans] for side in (0, 1))
     name = _cutter_hash(cutter)
     by_hash = {text_hash: number for number, text_hash in enumerate(hashes)}  # equal texts are stored once

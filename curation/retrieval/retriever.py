@@ -1,4 +1,4 @@
-"""The retriever protocol, and the order of hits: by score, and by document id where scores are equal."""
+"""The retriever protocol, and the order of hits: by score, and by document id if scores are equal."""
 
 from __future__ import annotations
 

@@ -70,7 +70,8 @@ def load_index(
 def _read_counts(
     store: Store, files: CountFiles, hashes: pa.StringArray, progress: Progress
 ) -> tuple[list[WordCounts], Positions]:
-    """Count the documents that are in no file, then read all files and the positions of the documents."""
+    """Count the words of documents that are in no file yet, then read all files and the documents'
+    positions."""
     batches, counted_hashes = files.read()
     positions = pc.index_in(hashes, value_set=counted_hashes)
     if positions.null_count:

@@ -1,4 +1,4 @@
-"""Texts that an embedding model cannot read.
+"""The search for texts that an embedding model cannot read, such as texts in another language.
 
 For example, an English model cuts Thai into unknown words, so that all Thai queries may have the same
 embedding. A word is not read if the tokenizer does not know a part of the

@@ -22,7 +22,7 @@ def record_event(cursor: Cursor, action: str, detail: Mapping[str, Any], actor: 
 
 
 def note_event(store: Store, action: str, detail: Mapping[str, Any], actor: str = COMMAND_LINE) -> None:
-    """Write a line of the audit trail, or log a warning if the project is read-only."""
+    """Write a line of the audit trail; if the project is read-only, log a warning instead."""
     try:
         with store.transaction() as cursor:
             record_event(cursor, action, detail, actor)

@@ -1,4 +1,4 @@
-"""The journal of a DuckDB checkpoint: the blocks that it overwrites, kept until it is complete.
+"""The journal of a DuckDB checkpoint: the blocks that the checkpoint overwrites, kept until it is complete.
 
 In a checkpoint, DuckDB writes new data into free blocks of the file. Blocks of metadata, which the old and
 the new state share, are overwritten in place, 256 KB at a time, before DuckDB writes the header that makes
@@ -110,7 +110,8 @@ def _restore_blocks(descriptor: int, numbered_blocks: bytes) -> None:
 
 
 def _read_numbered_block(descriptor: int, number: int) -> bytes:
-    """Read a block together with its number as 8 bytes; b'' if it was never written."""
+    """Read a block of the database file together with its number as 8 bytes; b'' if the block was never
+    written."""
     content = os.pread(descriptor, BLOCK, HEADERS + number * BLOCK)
     return number.to_bytes(_NUMBER_SIZE, "little") + content if len(content) == BLOCK else b""
 
@@ -127,8 +128,8 @@ def _write_journal(journal: Path, content: bytes) -> None:
 
 
 def _read_journal(journal: Path) -> bytes:
-    """Read a journal's headers and blocks; b'' if the journal is incomplete, so that its checkpoint has not
-    begun."""
+    """Read a journal's headers and blocks; b'' if the journal is incomplete, which means that its checkpoint
+    has not begun."""
     try:
         stored = journal.read_bytes()
     except FileNotFoundError:

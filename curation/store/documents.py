@@ -57,8 +57,8 @@ WHERE snapshot_id = ? AND (strlen(document_id) > length(document_id)
 
 
 def title_last_shown(pair: str) -> str:
-    """Make SQL for the title under which a pair was last shown, or its document id; `pair` is the alias of
-    its row.
+    """Make SQL for the title under which a pair's document was last shown, or its id; `pair` is the alias of
+    the pair's row.
     """
     return f"""coalesce((
         SELECT max_by(d.title, p.presentation_id) FROM presentations p JOIN {VERSION}
@@ -73,7 +73,7 @@ class Corpus(NamedTuple):
     hashes: pa.StringArray
 
     def part(self, document_ids: Iterable[str]) -> Corpus:
-        """Select the part of a snapshot with these document ids."""
+        """Select the documents of a snapshot that have these ids."""
         import pyarrow as pa
 
         positions = (

@@ -29,7 +29,7 @@ def write_if_unchanged(
     still_holds: Callable[[Cursor, Planned], bool] = lambda _cursor, _planned: True,
     busy: str | None = None,
 ) -> Planned:
-    """Read rows, make a plan from them, write it if the rows are unchanged, and return the written plan.
+    """Read rows, make a plan from the rows, write the plan if the rows are still unchanged, and return it.
 
     Parameters
     ----------

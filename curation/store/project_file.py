@@ -42,7 +42,7 @@ _CHUNK = 8 << 20
 
 
 def refuse_writing(path: Path) -> StoreReadOnlyError:
-    """Make the error that refuses to write a project whose file or folder is read-only."""
+    """Make the error for an attempt to write to a project whose file or folder is read-only."""
     return StoreReadOnlyError(
         f"{path} was opened to be read only, because this user cannot write the file or its folder. Nothing "
         "was changed. Use the project in a folder that can be written, or write to a backup of the project."
@@ -164,7 +164,7 @@ class DatabaseFile:
         return self._engine is not None
 
     def attach(self) -> bool:
-        """Open the file; return True if it certainly has not changed since this process closed it.
+        """Open the project file; return True if it certainly has not changed since this process closed it.
 
         Raises
         ------

@@ -65,7 +65,7 @@ def append_batches(cursor: Cursor, table: str, batches: Iterable[pa.RecordBatch]
 
 @contextmanager
 def reading_arrow(cursor: Cursor, **tables: Any) -> Iterator[None]:
-    """Let the block's SQL read Arrow tables by name."""
+    """Let SQL inside a `with` block read Arrow tables by name."""
     for name, table in tables.items():
         cursor.register(name, table)
     yield

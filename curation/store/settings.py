@@ -1,4 +1,4 @@
-"""The settings of the project: values with names."""
+"""The settings of a project, each a text stored under a name."""
 
 from __future__ import annotations
 

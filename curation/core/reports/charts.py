@@ -71,7 +71,7 @@ class Axis(NamedTuple):
 
     @property
     def labelled(self) -> list[float]:
-        """Return as many ticks to label as fit on the axis."""
+        """Return the ticks that get a label: as many as fit on the axis."""
         return self.ticks[:: ceil(_LABEL * (len(self.ticks) - 1) / abs(self.length))]
 
 
@@ -135,7 +135,8 @@ def render_two_sizes(
 
 
 def wrap_text(text: str, letters: int, most: int) -> list[str]:
-    """Wrap a text into at most `most` lines of `letters` letters; wide East Asian characters count twice."""
+    """Wrap a text into at most `most` lines of at most `letters` letters; wide East Asian characters count
+    twice."""
     wrapped = [""]
     for word in text.split():
         if wrapped[-1] and _width(f"{wrapped[-1]} {word}") > letters:

@@ -23,8 +23,8 @@ def render(template: str, **values: object) -> Markup:
 
 @dataclass(frozen=True)
 class Section:
-    """A section of a report; `drawings` are charts, each line of `sentence` is a paragraph, `anchor` is an
-    id.
+    """A section of a report. `drawings` are its charts, each line of `sentence` is a paragraph, and `anchor`
+    is its HTML id.
 
     `charted` has the figures of the charts as tables for a terminal, which draws no charts.
     """

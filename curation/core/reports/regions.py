@@ -60,8 +60,8 @@ class RegionMark(NamedTuple):
 
 
 def region_map(title: str, measure: str, marks: Sequence[RegionMark], proportion: float | None) -> Markup:
-    """Draw the regions' documents against their queries, on logarithmic scales; regions without queries are
-    below.
+    """Draw each region's number of documents against its number of queries, on logarithmic scales; regions
+    without queries are at the bottom.
 
     Parameters
     ----------
@@ -127,7 +127,8 @@ def _find_diagonal(
     across: Callable[[float], float],
     up: Callable[[float], float],
 ) -> tuple[float, float, float, float] | None:
-    """Compute the part within the plot of the line of the average number of queries per document."""
+    """Compute the visible part of the line on which regions have the average number of queries per
+    document."""
     if not proportion:
         return None
     first, last = max(1.0, 1 / proportion), min(float(most_documents), most_queries / proportion)

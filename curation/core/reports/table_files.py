@@ -85,7 +85,7 @@ def escape_markdown(text: str) -> str:
 
 
 def _find_numeric_columns(table: Table) -> list[bool]:
-    """Find the columns in which all cells are numbers or missing."""
+    """Find the table's numeric columns, in which each cell is a number or is missing."""
     columns = zip(*table.rows, strict=True) if table.rows else ([""] for _ in table.columns)
     return [all(value is None or isinstance(value, int | float) for value in column) for column in columns]
 

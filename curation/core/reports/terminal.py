@@ -28,7 +28,7 @@ GAP = 3  # characters between the cells of a table
 
 
 class Screen(NamedTuple):
-    """A report's output device; outside a terminal, only tables are limited to `width`."""
+    """The output device for a report; if it is not a terminal, only tables are limited to `width`."""
 
     out: TextIO
     width: int
@@ -135,7 +135,7 @@ def _widths(columns: Sequence[str], rows: Sequence[Sequence[str]], room: int) ->
 
 
 def _limit(level: int, whole: Sequence[int], least: Sequence[int]) -> list[int]:
-    """Limit the width of each column to the given level, but not below the column's minimum."""
+    """Limit the width of each table column to `level`, but not below the column's minimum."""
     return [max(low, min(high, level)) for high, low in zip(whole, least, strict=True)]
 
 
@@ -160,7 +160,7 @@ def _draw(
 
 
 def _yield_lines(row: Sequence[str], figures: Sequence[bool], widths: Sequence[int]) -> Iterator[list[str]]:
-    """Yield the lines of a table row, each cell as wide as its column."""
+    """Yield the text lines of a table row, with each cell as wide as its column."""
     wrapped = [_wrap(text, width).split("\n") for text, width in zip(row, widths, strict=True)]
     for cells in zip_longest(*wrapped, fillvalue=""):
         blanks = [" " * (width - cell_len(cell)) for cell, width in zip(cells, widths, strict=True)]

@@ -1,1 +1,2 @@
-"""Similarity of texts without a database: shingles, MinHash, exact pairs, forests, near-duplicates."""
+"""Similarity of texts, computed without a database: shingles, MinHash, exact pairs, forests and
+near-duplicates."""

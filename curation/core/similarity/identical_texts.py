@@ -50,8 +50,8 @@ class IdenticalTexts:
 
 
 class Representatives:
-    """The ids under which texts are judged for a query: an id that is already a candidate, otherwise the
-    smallest.
+    """The ids under which texts with several ids are judged for a query: an id that is already a candidate,
+    otherwise the smallest id.
 
     Imported candidates decide which id is taken, so a pool depends on these candidates; `unusual` lists the
     taken ids that are not the smallest id. Candidates that a pool adds change no representative.
@@ -91,5 +91,5 @@ class Representatives:
 
     @property
     def unusual(self) -> list[tuple[str, str]]:
-        """List the (query id, document id) of texts that are not judged under their smallest id, sorted."""
+        """List, sorted, the (query id, document id) pairs whose text is not judged under its smallest id."""
         return sorted((query_id, taken) for (query_id, first), taken in self._taken.items() if taken != first)

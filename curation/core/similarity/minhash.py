@@ -108,7 +108,7 @@ def find_candidates(
 
 
 def _band_keys(block: NDArray[np.uint32], bands: Banding) -> NDArray[np.uint32]:
-    """Hash each band's content to a number, shape (bands, texts).
+    """Hash each band of the signatures to a number, shape (bands, texts).
 
     A collision (1 in 4 billion) only adds a candidate, which the exact comparison then rejects.
     """

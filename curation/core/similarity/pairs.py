@@ -131,7 +131,7 @@ class PairCollector:
         self._whole: list[Links] = []
 
     def comparable(self, first: Ints, second: Ints) -> NDArray[np.bool_]:
-        """Decide which texts may count as pairs of similar texts."""
+        """Return which of these pairs of texts may count as similar, shape (L,)."""
         return ~(self._apart[first] & self._apart[second])
 
     def add(self, links: Links, pairs: int | None = None) -> None:
@@ -197,7 +197,8 @@ def minhash_links(sets: ShingleSets, threshold: float, progress: Progress = sile
 
 
 def _shared(sets: ShingleSets) -> Iterator[tuple[Ints, Ints, Ints]]:
-    """Yield, in blocks by first text, how many shingles two texts share, if any."""
+    """Yield, in blocks by first text, how many shingles two texts share, for texts that share at least
+    one."""
     transposed = sets.matrix.T.tocsr()
     for start in range(0, sets.matrix.shape[0], _BLOCK):
         shared = (sets.matrix[start : start + _BLOCK] @ transposed).tocoo()

@@ -53,7 +53,7 @@ def find_quote(quote: str, text: str, flags: re.RegexFlag = re.NOFLAG) -> list[S
 
 
 def relocate_quote(quote: str, text: str, original_start: int) -> FoundQuote | None:
-    """Find a quotation in a different version of its text; None if its best score is below `MIN_SCORE`.
+    """Find a quotation in another version of its text; None if the best match has a score below `MIN_SCORE`.
 
     Parameters
     ----------
@@ -123,7 +123,7 @@ def _match_words(quote: Sequence[LocatedWord], words: Sequence[LocatedWord]) -> 
 
 
 def _find_best_part(quote: Sequence[LocatedWord], words: Sequence[LocatedWord]) -> FoundQuote | None:
-    """Find the part of a list of words that is most like the quotation.
+    """Find the part of a text's list of words that is most like the quotation.
 
     The common runs at the ends of the part are dropped, the shorter first; the part with the best score
     counts.

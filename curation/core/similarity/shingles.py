@@ -83,7 +83,7 @@ def word_shingles(text: str) -> Shingles:
 
 
 def jaccard(first: Shingles, second: Shingles) -> float:
-    """Compute Jaccard similarity: the share of two sets' union that is in both sets. An empty set has
+    """Compute two sets' Jaccard similarity: the share of their union that is in both. An empty set has
     similarity 0 to every set.
     """
     shared = len(first & second)

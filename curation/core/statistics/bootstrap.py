@@ -29,7 +29,7 @@ _MAX_BLOCK_CELLS = 2_000_000
 
 
 class Sums(NamedTuple):
-    """Queries' contributions to the sums from which statistics are computed.
+    """Each query's contributions to the sums from which a group's statistics are computed.
 
     Attributes
     ----------

@@ -43,7 +43,8 @@ class MeanInterval(NamedTuple):
 
 @dataclass(frozen=True)
 class DifferenceEstimate:
-    """A mean estimated from the judge and people together, with the means estimated from each alone.
+    """A mean estimated from a judge's and people's grades together, with the means from the judge alone and
+    from people alone.
 
     Attributes
     ----------
@@ -229,7 +230,8 @@ def _interval(estimated: _MeanEstimate, df: float, no_interval: str | None) -> M
 def _count_saved_units(
     corrected: _MeanEstimate, people_only: _MeanEstimate, sample: _Sample, by_chance: Mask
 ) -> float:
-    """Compute how many more units people would grade without a judge; variance falls with 1/n − 1/N."""
+    """Compute how many more units people would have to grade without a judge; the variance falls with 1/n −
+    1/N."""
     n = float(sample.known[by_chance[sample.is_sampled]].sum())
     everything = int(by_chance.sum()) * sample.mean(sample.known)
     if everything <= n or people_only.over_samples <= 0:

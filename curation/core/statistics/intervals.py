@@ -143,7 +143,8 @@ def mean_score_intervals(
 def widen_for_uncommon(
     ends: Floats, mean: Floats, values: Floats, n: Floats | Ints, highest: Floats | float
 ) -> Floats:
-    """Widen the intervals of columns in which few `values`, shape (Q, P), differ from the most common."""
+    """Widen the intervals of columns in which few `values`, shape (Q, P), differ from the column's most
+    common value."""
     from scipy.special import betaincinv
 
     common, uncommon = find_most_common(values)

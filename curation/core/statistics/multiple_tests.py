@@ -14,7 +14,8 @@ from curation.core.statistics.arrays import Floats
 
 
 def find_fdr_threshold(ps: Sequence[float], share: float) -> float:
-    """Find the largest significant p value among several tests; below 0 if no test is significant.
+    """Find the largest p value that is significant among several tests (Benjamini and Hochberg); below 0 if
+    no test is significant.
 
     The k-th smallest of m p values is significant up to k/m of `share`. If all null hypotheses are true, a
     test is significant in at most `share` of cases. If some null hypotheses are false, at most `share` of the

@@ -79,7 +79,8 @@ def paired_t_p(moments: PairedMoments) -> Floats:
 
 
 def count_wins_ties_losses(differences: Floats) -> tuple[Ints, Ints, Ints]:
-    """Count the differences, shape (Q, P), above `TIED_WITHIN`, within it, and below minus `TIED_WITHIN`."""
+    """Count wins, ties and losses in differences of shape (Q, P): above `TIED_WITHIN`, within ±`TIED_WITHIN`,
+    and below −`TIED_WITHIN`."""
     wins, losses = (differences > TIED_WITHIN).sum(axis=0), (differences < -TIED_WITHIN).sum(axis=0)
     ties = (np.abs(differences) <= TIED_WITHIN).sum(axis=0)
     return wins.astype(np.int64), ties.astype(np.int64), losses.astype(np.int64)

@@ -22,8 +22,8 @@ _Z_POWER = 0.8416212335729143  # 80 % point of the normal distribution
 
 
 def detectable_difference(n: Ints, sd: Floats) -> Floats:
-    """Compute the difference that the t test finds in 80 % of sets of n queries; NaN with fewer than two
-    queries.
+    """Compute the mean difference that the paired t test finds in 80 % of sets of n queries; NaN with fewer
+    than two queries.
 
     Parameters
     ----------

@@ -30,7 +30,8 @@ _MAX_EXACT_SUM = 20_000  # the whole distribution is computed up to this sum, in
 
 
 def choose_assignments(tests: int) -> int:
-    """Compute how many assignments to draw, so that the smallest p value passes a correction for `tests`."""
+    """Compute how many assignments of signs to draw, so that the smallest possible p value can pass a
+    correction for `tests`."""
     return min(max(MIN_ASSIGNMENTS, 40 * tests - 1), MAX_ASSIGNMENTS)
 
 
@@ -102,7 +103,8 @@ def exact_sign_p(differences: NDArray[np.integer[Any]]) -> float:
 
 
 def _find_multiples(steps: Ints) -> Ints | None:
-    """Write differences as small multiples of the smallest one; None if this is impossible up to rounding."""
+    """Write differences as small multiples of the smallest difference; None if this is impossible up to
+    rounding."""
     if not len(steps):
         return steps
     smallest = int(np.abs(steps).min())

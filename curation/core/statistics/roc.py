@@ -71,7 +71,8 @@ def _compute_newcombe_interval(value: float, m: int, n: int) -> tuple[float, flo
 
 
 def _find_interval_end(value: float, limit: float, m: int, n: int) -> float:
-    """Find by bisection the area that is 1.96 standard errors away, in the direction of the limit."""
+    """Find by bisection the ROC area that is 1.96 standard errors away from `value`, in the direction of
+    `limit`."""
     inside, outside = value, limit
     for _ in range(60):
         middle = (inside + outside) / 2

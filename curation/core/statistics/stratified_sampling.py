@@ -165,7 +165,7 @@ def draw_proportional(
 
 
 def compute_weights(allocation: str, traffic: Sequence[int]) -> list[int]:
-    """Compute the weight of each stratum from its traffic.
+    """Compute the weight with which each stratum gets queries, from the stratum's traffic.
 
     Raises
     ------

@@ -53,7 +53,7 @@ _NOT_COMPUTED = (
 
 
 class DataState(NamedTuple):
-    """A state of a project at the time `at`.
+    """The state of a project's data at the time `at`, for which figures are computed.
 
     Attributes
     ----------
@@ -113,7 +113,7 @@ class FigureCache:
         return self.figure(self.state(), function, *arguments)
 
     def close(self) -> None:
-        """End the process and remove its copy."""
+        """End the process that computes figures, and remove its copy of the project."""
         if self._process is not None:
             self._process.end()
             self._process = None

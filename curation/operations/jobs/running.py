@@ -73,7 +73,7 @@ class Jobs:
         self._keeps_spare = True
 
     def start_spare_process(self) -> None:
-        """Start the process that waits for the next job, if one is to be kept."""
+        """Start the process that waits for the next job, if this program keeps such a process."""
         with self._lock:
             if self._keeps_spare and (self._spare is None or self._spare.poll() is not None):
                 with suppress(OSError):  # the job itself reports the error

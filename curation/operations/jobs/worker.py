@@ -98,7 +98,8 @@ def _run_job(store: Store, job: Job, progress: Progress) -> tuple[str, str]:
 
 
 def _progress_listener(report: Callable[[str], None]) -> Progress:
-    """Make a listener that reports the beginning and the end of each step, and the progress in between."""
+    """Make a progress listener that reports the beginning and the end of each step of a job, and the progress
+    in between."""
     last_report = ("", 0.0)
 
     def listen(step: str, done: int, total: int) -> None:

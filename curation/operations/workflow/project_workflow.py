@@ -144,7 +144,7 @@ def build_release_stages(store: Store, state: WorkflowState, gate: Gate) -> list
 
 
 def _add_jobs(stages: Sequence[Stage], jobs: Sequence[Job], running: Collection[str] | None) -> list[Stage]:
-    """Add the jobs that are at work, and the job that was started last, to the stages.
+    """Add to the stages their running jobs, and the job that was started last.
 
     Parameters
     ----------

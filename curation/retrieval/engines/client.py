@@ -177,7 +177,7 @@ class EngineClient:
 
     @property
     def _label(self) -> str:
-        """Return the words that name the engine in error messages."""
+        """Return the name of the engine for error messages."""
         return f"The engine {self.engine.name!r}"
 
     def _request_list(self, call: WebCall, request: EngineRequest, depth: int, about: str) -> EngineList:

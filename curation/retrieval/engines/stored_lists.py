@@ -1,4 +1,4 @@
-"""An engine's lists, stored as they arrive.
+"""An engine's result lists, which goldgrade stores as they arrive.
 
 A request has an id and a list of queries. Each answer of the engine is stored by the request and the query,
 so that an interrupted request continues with the queries that have no stored answer. An incomplete answer,
@@ -42,7 +42,7 @@ class StoredList(NamedTuple):
 
 
 class RequestedLists(NamedTuple):
-    """The lists that a request gets from an engine.
+    """The result lists that one request to an engine should get: its queries, and the answers stored so far.
 
     Attributes
     ----------

@@ -12,7 +12,7 @@ from curation.store import Document, Store
 
 
 class EngineTrial(NamedTuple):
-    """A trial's request, without address or key, and its answer.
+    """A trial of an engine's template: the request, without address or key, and the engine's answer.
 
     Attributes
     ----------
